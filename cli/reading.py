@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from itertools import islice
 from typing import Annotated
 
 import typer
@@ -10,8 +9,7 @@ import typer
 from manyclass.cli.connection import FAILED, complain
 from manyclass.cli.progress_bar import bar_of_files
 from manyclass.core.errors import InstanceError, RequestConflict
-from manyclass.core.event import MOST_PLACEMENTS, Event
-from manyclass.core.placements import check_placements
+from manyclass.core.placements import placed
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
 from manyclass.training.formats import FormatUnknown
@@ -70,21 +68,12 @@ def parents_of(file: str) -> Parents:
 
 def taxonomy_of(file: str | None) -> Taxonomy:
     """Return the taxonomy of a file; BadParameter if it cannot be read, or is not a tree."""
-    taxonomy = Taxonomy()
     if file is None:
-        return taxonomy
-    left = iter(parents_of(file).items())
-    events = []
+        return Taxonomy()
     try:
-        while some := dict(islice(left, MOST_PLACEMENTS)):
-            events.append(Event.place(some))
-        check_placements(taxonomy, events)
+        return placed(parents_of(file))
     except (InstanceError, RequestConflict) as error:
         raise typer.BadParameter(str(error), param_hint="--taxonomy") from error
-    for event in events:
-        for name, parent in event.parents.items():
-            taxonomy.place(name, parent or None)
-    return taxonomy
 
 
 def read_files(

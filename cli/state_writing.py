@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -18,6 +19,25 @@ from manyclass.service.errors import with_hint
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreError, StoreMissing
 from manyclass.service.store.protocol import Store
+
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        help="A file for the state, as `manyclass snapshot save` writes one.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
+StoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        help="A new store for a service, as MANYCLASS_STORE has it.",
+        metavar="URL",
+        show_default=False,
+    ),
+]
 
 
 def serving(options: Options, out: Path | None, store: str | None) -> str:

@@ -1,9 +1,10 @@
-"""Checks whether the classes of a request can be placed in a taxonomy."""
+"""Checks whether the classes of a request can be placed in a taxonomy; places those of a file."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import islice
 
 from manyclass.core.errors import PlacementConflict, PlacementFault
-from manyclass.core.event import Event
+from manyclass.core.event import MOST_PLACEMENTS, Event
 from manyclass.core.taxonomy import LARGEST_NAMES, LONGEST_PATH, MOST_PLACED, Taxonomy
 
 
@@ -18,6 +19,23 @@ def check_placements(
         for position, event in enumerate(events):
             if position not in without:
                 trial.place_all(position, event)
+
+
+def placed(parents: Mapping[str, str | None]) -> Taxonomy:
+    """Return a new taxonomy of these classes, below their parents, or the root for none.
+
+    Raises InstanceError for a bad name, PlacementConflict or PlacementFault if they make no tree.
+    """
+    taxonomy = Taxonomy()
+    left = iter(parents.items())
+    events = []
+    while some := dict(islice(left, MOST_PLACEMENTS)):
+        events.append(Event.place(some))
+    check_placements(taxonomy, events)
+    for event in events:
+        for name, parent in event.parents.items():
+            taxonomy.place(name, parent or None)
+    return taxonomy
 
 
 class _Trial:

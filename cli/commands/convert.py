@@ -7,6 +7,7 @@ import typer
 
 from manyclass.cli import fit_conversion
 from manyclass.cli.reading import FileFormat
+from manyclass.cli.state_writing import OutOption, StoreOption
 from manyclass.training.klr.index import LEARNER
 
 
@@ -28,24 +29,8 @@ def convert(
             metavar="SPEC",
         ),
     ] = LEARNER,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="A file for the state, as `manyclass snapshot save` writes one.",
-            metavar="FILE",
-            show_default=False,
-        ),
-    ] = None,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            "--store",
-            help="A new store for a service, as MANYCLASS_STORE has it.",
-            metavar="URL",
-            show_default=False,
-        ),
-    ] = None,
+    out: OutOption = None,
+    store: StoreOption = None,
     format: FileFormat = None,
 ) -> None:
     """Write a state for a service from a model of `manyclass fit`; it goes on learning online.

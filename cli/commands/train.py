@@ -1,12 +1,12 @@
 """manyclass train: learn files in passes, offline, and write a state for a service."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from manyclass.cli.offline_training import run
 from manyclass.cli.reading import FileFormat, TaxonomyOption, TextOption, analysis_of
+from manyclass.cli.state_writing import OutOption, StoreOption
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.text import DEFAULT_TEXT
 from manyclass.training.trainer import CALIBRATION_ROWS, Plan, PlanError
@@ -25,24 +25,8 @@ def train(
             "--learner", help="The learner with its options: pa, ff(rating=5).", metavar="SPEC"
         ),
     ] = DEFAULT_LEARNER,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="A file for the state, as `manyclass snapshot save` writes one.",
-            metavar="FILE",
-            show_default=False,
-        ),
-    ] = None,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            "--store",
-            help="A new store for a service, as MANYCLASS_STORE has it.",
-            metavar="URL",
-            show_default=False,
-        ),
-    ] = None,
+    out: OutOption = None,
+    store: StoreOption = None,
     format: FileFormat = None,
     text: TextOption = str(DEFAULT_TEXT),
     taxonomy: TaxonomyOption = None,

@@ -8,7 +8,7 @@ second among the training rows becomes the margin.
 """
 
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from typing import Final, Self
 
 import numpy as np
@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from manyclass.core.calibration import Calibration
 from manyclass.core.errors import InstanceError, OptionError, RequestConflict, SnapshotError
-from manyclass.core.event import MOST_PLACEMENTS, Event
 from manyclass.core.learners.learner import Learner, load, make
 from manyclass.core.learners.options import Options
-from manyclass.core.placements import check_placements
+from manyclass.core.placements import placed
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.training.klr.features import rarity_of
 from manyclass.training.klr.model import Model, ModelFault
@@ -157,17 +156,10 @@ def _calibration(model: Model, scale: float) -> Calibration:
 
 def placed_taxonomy(parents: dict[str, str], classes: list[str]) -> Taxonomy:
     """Return the taxonomy of a fit, in which the fitted classes alone are classes."""
-    taxonomy = Taxonomy()
-    left = iter(parents.items())
-    events = []
     try:
-        while some := dict(islice(left, MOST_PLACEMENTS)):
-            events.append(Event.place(some))
-        check_placements(taxonomy, events)
+        taxonomy = placed(parents)
     except (InstanceError, RequestConflict) as error:
         raise ModelFault(f"its taxonomy cannot be placed: {error}") from error
-    for name, parent in parents.items():
-        taxonomy.place(name, parent)
     for name in sorted(parents.keys() - set(classes)):
         taxonomy.forget(name)  # the node stays
     taxonomy.note_classes(classes)

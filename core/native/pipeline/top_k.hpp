@@ -10,6 +10,7 @@
 
 #include "pipeline/ranking.hpp"
 #include "storage/score_table.hpp"
+#include "storage/tables.hpp"
 
 namespace manyclass {
 
@@ -68,22 +69,25 @@ void keep_first_of_many(std::vector<Ranked>& list, std::uint32_t k, P&& precedes
     list.assign(begin, begin + static_cast<std::ptrdiff_t>(kept));
 }
 
-// Select the k best of the classes for which `is_ranked` holds, with a score above `threshold`, best
-// first by `precedes`. With SIGNED scores negative ones count too. A short list is kept in order as
-// better classes come: few do, and a comparison with the last of it rejects the others. A long list is
-// cheaper to sort at the end.
-template <bool SIGNED, class R, class P>
-void select_top_k(const ScoreTable& scores, std::uint32_t k, double threshold,
-                  std::vector<Ranked>& best, R&& is_ranked, P&& precedes) {
+// Select the k best classes with a score above `threshold` that are not retired, best first. With
+// SIGNED scores negative ones count too. A short list is kept in order as better classes come: few
+// do, and a comparison with the last of it rejects the others. A long list is cheaper to sort at the
+// end.
+template <bool SIGNED>
+void select_top_k(const ScoreTable& scores, const Tables& tables, std::uint32_t k, double threshold,
+                  std::vector<Ranked>& best) {
     constexpr std::uint32_t SHORT = 32;
     constexpr double INFINITE = std::numeric_limits<double>::infinity();
+    const auto precedes = [&tables](const Ranked& one, const Ranked& other) {
+        return tables.precedes(one, other);
+    };
     const double above = std::nextafter(SIGNED ? threshold : std::max(threshold, 0.0), INFINITE);
     if (k > SHORT) {
         best.resize(scores.size());
         Ranked* at = best.data();
         scores.each_at_least(above, [&](std::uint32_t cls, double score) {
             *at = {score, cls};
-            at += is_ranked(cls);
+            at += !tables.retired.has(cls);
             return above;
         });
         best.resize(static_cast<std::size_t>(at - best.data()));
@@ -93,7 +97,7 @@ void select_top_k(const ScoreTable& scores, std::uint32_t k, double threshold,
     best.clear();
     double last = above;  // the k-th score so far; an equal one may stand before it
     scores.each_at_least(above, [&](std::uint32_t cls, double score) {
-        if (!is_ranked(cls)) return last;
+        if (tables.retired.has(cls)) return last;
         best.push_back({score, cls});
         for (std::size_t at = best.size() - 1; at > 0 && precedes(best[at], best[at - 1]); --at)
             std::swap(best[at], best[at - 1]);

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from manyclass.core.expected_loss import CANDIDATES
 from manyclass.service.http.schemas.parts import (
     DEPRECATED,
     LARGEST_SEQ,
@@ -20,7 +21,7 @@ MOST_RANKED = 1000
 MOST_RANKED_AT_ONCE = 20_000  # instances of one request times k, or times classes given
 MOST_EXPLAINED = 50  # k with `explain`
 MOST_EXPLAINED_INSTANCES = 20  # of one request
-MOST_DECODED = 50  # k with `decode`
+MOST_DECODED = CANDIDATES  # k with `decode`
 MOST_VOTES = 1000  # of one explained class
 MOST_MOVES = 10  # features of a node on the path to it
 
