@@ -57,7 +57,7 @@ public:
         ScoreTable& scores = LinearScratch::of_thread().scores;
         retrieve(example, scores);
         add_votes(example, scores);
-        select(scores, k, threshold, best);
+        select_top_k<Rule::SIGNED>(scores, tables_, k, threshold, best);
         if constexpr (Rule::HAS_PATHS) add_unscored(scores, k, threshold, best);
         scores.undo();
     }
@@ -406,15 +406,6 @@ private:
         return true;
     }
 
-    // The k best of the classes with a score above the threshold that edges lead to.
-    void select(const ScoreTable& scores, std::uint32_t k, double threshold,
-                std::vector<Ranked>& best) const {
-        select_top_k<Rule::SIGNED>(
-            scores, k, threshold, best,
-            [this](std::uint32_t cls) { return !tables_.retired.has(cls); },
-            [this](const Ranked& a, const Ranked& b) { return tables_.precedes(a, b); });
-    }
-
     // Add the classes that rank with a class above them to the k best.
     void add_unscored(const ScoreTable& scores, std::uint32_t k, double threshold,
                       std::vector<Ranked>& best) const {
@@ -433,8 +424,9 @@ private:
     void take_own_scores(Example& example, ScoreTable& scores) const {
         std::vector<double> taken;
         for (const NeighborVote& each : example.votes) taken.push_back(scores.take(each.cls));
-        select(scores, example.places_compared(), -std::numeric_limits<double>::infinity(),
-               example.best_without_vote);
+        select_top_k<Rule::SIGNED>(scores, tables_, example.places_compared(),
+                                   -std::numeric_limits<double>::infinity(),
+                                   example.best_without_vote);
         for (std::size_t at = 0; at < taken.size(); ++at)
             scores.restore(example.votes[at].cls, taken[at]);
         for (NeighborVote& each : example.votes) each.own = score_of(each.cls, scores);
@@ -506,8 +498,9 @@ private:
     void find_negatives(const ScoreTable& scores, std::size_t most,
                         std::vector<Ranked>& negatives) const {
         if constexpr (!Rule::NORMALIZED) {
-            select(scores, static_cast<std::uint32_t>(std::max<std::size_t>(most, 2)),
-                   -std::numeric_limits<double>::infinity(), negatives);
+            select_top_k<Rule::SIGNED>(
+                scores, tables_, static_cast<std::uint32_t>(std::max<std::size_t>(most, 2)),
+                -std::numeric_limits<double>::infinity(), negatives);
             return;
         }
         Ranked best{0, NO_ID}, second{0, NO_ID};
