@@ -2,6 +2,8 @@ import json
 
 import pytest
 
+from manyclass.cli.environment import without_settings
+from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
 
 
@@ -62,8 +64,6 @@ def test_given_classes_alone_are_ranked(manyclass, hockey):
 def test_classes_come_by_expected_loss(manyclass, hockey):
     body = '{"text": "ice"}'
     asked = ("rank", "-", "--url", hockey, "--decode", "taxo")
-    refused = manyclass(*asked, input=body, exit_code=1)
-    assert "needs a taxonomy" in refused.stderr
     with Client(hockey) as client:
         client.learn({"text": "ice", "classes": ["skating"], "parents": {"skating": "sports"}})
         ranked = client.rank({"text": "ice"}, decode="taxo").ranked
@@ -75,6 +75,14 @@ def test_classes_come_by_expected_loss(manyclass, hockey):
     [line] = manyclass(*asked, input=body).stdout.splitlines()
     assert [each["expected_loss"] for each in json.loads(line)["ranked"]] == losses
     manyclass("rank", "-", "--url", hockey, "--decode", "loss", input=body, exit_code=2)
+
+
+def test_expected_loss_without_a_taxonomy_is_refused(manyclass):
+    # A service of its own: on the shared one other tests place classes.
+    with ephemeral_service(without_settings()) as url:
+        asked = ("rank", "-", "--url", url, "--decode", "taxo")
+        refused = manyclass(*asked, input='{"text": "ice"}', exit_code=1)
+    assert "needs a taxonomy" in refused.stderr
 
 
 def test_a_ranking_below_the_confidence_is_abstained(manyclass, hockey):
