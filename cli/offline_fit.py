@@ -70,7 +70,8 @@ def run(
     try:
         fitting = Fitting(rows, classes, tree, plan, course)
         typer.echo(
-            f"fit: {len(rows):,} rows, {len(classes):,} classes, {tree.nodes:,} nodes,"
+            f"fit: {len(rows):,} rows ({fitting.searched:,} in the search), {len(classes):,} classes,"
+            f" {tree.nodes:,} nodes,"
             f" {len(tree.groups):,} variances; about {fitting.size.bytes / 2**20:,.0f} MiB",
             err=True,
         )
@@ -142,12 +143,11 @@ class _Report:
 
 def _say(fitted: Fitted, out: Path) -> None:
     model, best = fitted.model, fitted.search.best
-    rows = model.x.height
     variances = zip(model.tree.groups, np.exp(model.logs).tolist(), strict=True)
     shown = ", ".join(f"{name} {variance:.3g}" for name, variance in list(variances)[:20])
     typer.echo(f"variances: {shown}", err=True)
     typer.echo(
-        f"held-out log loss {best.psi / rows:.4f} a row (Ψ {best.psi:.2f});"
+        f"held-out log loss {best.psi / fitted.searched:.4f} a row (Ψ {best.psi:.2f});"
         f" Φ {float(fitted.last.phi.sum()):.2f} after {fitted.last.steps} steps",
         err=True,
     )

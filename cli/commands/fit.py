@@ -71,6 +71,10 @@ def fit(
     evaluations: Annotated[
         int, typer.Option(min=1, help="Evaluations of the criterion, at most.")
     ] = 30,
+    search_rows: Annotated[
+        int,
+        typer.Option(min=0, help="Rows of the search, drawn by --seed; 0: all.", metavar="N"),
+    ] = 0,
     bias: Annotated[
         float, typer.Option(min=0, help="Variance of a constant at each node; 0: none.")
     ] = 0.0,
@@ -93,7 +97,8 @@ def fit(
     sharing = next((each for each in SHARINGS if each == kernel.upper()), None)
     if sharing is None:
         raise typer.BadParameter(f"one of {', '.join(SHARINGS)}", param_hint="--kernel")
-    plan = Plan(folds, seed, evaluations, bias, tfidf, threads or os.cpu_count() or 1, max_bytes)
+    threads = threads or os.cpu_count() or 1
+    plan = Plan(folds, seed, evaluations, bias, tfidf, threads, max_bytes, search_rows)
     scope = offline_fit.Scope(sharing, taxonomy, codes, task, classes_at_least)
     offline_fit.run(files, format, analysis_of(text), scope, plan, out, resume)
 

@@ -75,3 +75,6 @@ def test_a_study_of_a_small_taxonomy_has_every_measure():
         assert {*klr.MEASURES, "Psi / n", "log loss (seen)", "CPU s"} <= record.keys()
         assert record["acc %"] > 80
         assert record["taxo"] < 0.5
+    [record] = klr.measured(data, "unweighted", 1, 0)
+    assert record["acc %"] > 60
+    assert record["R5 %"] == 100

@@ -1,6 +1,7 @@
 """The fit of a model: search for parameters, then alpha on all rows; it can be stopped and resumed.
 
-A parameter for all nodes is searched first; separate ones start from it.
+A parameter for all nodes is searched first; separate ones start from it. The search may take a
+random part of the rows.
 """
 
 from collections.abc import Callable
@@ -41,7 +42,11 @@ class FitError(ValueError):
 
 @dataclass(frozen=True)
 class Plan:
-    """The protocol of a fit. `evaluations` bounds the search of separate parameters."""
+    """The protocol of a fit.
+
+    `evaluations` bounds the search of separate parameters; it takes `search_rows` of the rows by
+    random, 0: all.
+    """
 
     folds: int = 5
     seed: int = 0
@@ -50,6 +55,7 @@ class Plan:
     tfidf: bool = True
     threads: int = 1
     most_bytes: int = DEFAULT_MOST
+    search_rows: int = field(default=0, repr=False)  # not in digests of earlier releases
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,8 @@ class Fitted:
     model: Model
     search: Found
     last: Fit
-    missing: int  # classes that have no row outside of some fold
+    missing: int  # classes whose searched rows are all in one fold
+    searched: int  # rows
     course: Course
 
 
@@ -153,11 +160,13 @@ class Fitting:
         minimizer()  # rather before the work than after it
         if len(classes) < 2:
             raise FitError("there must be two classes or more")
-        if not 2 <= plan.folds <= len(rows):
-            raise FitError(f"there must be 2 to {len(rows):,} folds, as many as rows at most")
+        part = _part(len(rows), plan)
+        searched = rows if part is None else rows.take(part)
+        if not 2 <= plan.folds <= len(searched):
+            raise FitError(f"there must be 2 to {len(searched):,} folds, as many as rows at most")
         numbers = {name: number for number, name in enumerate(classes)}
         columns = np.array([numbers.get(name, -1) for name in rows.classes], np.int32)
-        size = Size(
+        whole = Size(
             len(rows),
             len(classes),
             tree.nodes,
@@ -166,8 +175,8 @@ class Fitting:
             plan.folds,
             plan.threads,
         )
-        size.check(plan.most_bytes)
-        self.size = size
+        self.size = whole.after_search(len(searched)) if part is not None else whole
+        self.size.check(plan.most_bytes)
         self.plan = plan
         self._classes = classes
         self._tree = tree
@@ -178,19 +187,32 @@ class Fitting:
         self._targets = Targets.of(rows, columns, np.float32)
         if not self._targets.weights.any():
             raise FitError("no row has one of the classes")
+        self._searched = self._x, self._targets
+        if part is not None:
+            self._searched = (
+                self._features.values(searched),
+                Targets.of(searched, columns, np.float32),
+            )
         digest = _digest(self._x, self._targets, tree, plan)
         if course is not None and course.digest != digest:
             raise FitError("the file is of other rows, another taxonomy or other options")
         self._course = course or Course(digest)
-        self._fold_of = random_folds(len(rows), plan.folds, plan.seed)
+        self._fold_of = random_folds(len(searched), plan.folds, plan.seed)
+
+    @property
+    def searched(self) -> int:
+        """Return the number of rows that the search takes."""
+        return len(self._fold_of)
 
     @property
     def missing(self) -> int:
-        """Return the number of classes that have no row outside of some fold."""
-        row = np.repeat(np.arange(len(self._targets)), np.diff(self._targets.starts))
+        """Return the number of classes whose searched rows are all in one fold."""
+        _, targets = self._searched
+        row = np.repeat(np.arange(len(targets)), np.diff(targets.starts))
         counts = np.zeros((self.plan.folds, len(self._classes)), np.int64)
-        np.add.at(counts, (self._fold_of[row], self._targets.classes), 1)
-        return int(((counts.sum(0) - counts) == 0).any(0).sum())
+        np.add.at(counts, (self._fold_of[row], targets.classes), 1)
+        sums = counts.sum(0)
+        return int(((sums == counts).any(0) & (sums > 0)).sum())
 
     def run(
         self,
@@ -205,27 +227,10 @@ class Fitting:
             workers.close()
 
     def _run(self, workers: Workers, on_progress: OnProgress, save: Save) -> Fitted:
-        course = self._course
-        tied = self._kernel(self._tree.tied(), workers)
-        criterion = CrossValidation(tied, self._targets, self._fold_of, workers=workers)
-        if course.alphas:
-            criterion.resume(course.alphas, (course.separate or course.tied)[-1].logs)
-        course.alphas = criterion.alphas
-        groups = len(self._tree.groups)
-        start = np.log([START])
-        first = _Stage("one variance", criterion, course.tied, on_progress, save, course)
-        found = first.run(start, self.plan.evaluations if groups == 1 else TIED_EVALUATIONS)
-        kernel = tied
-        if groups > 1:
-            kernel = self._kernel(self._tree, workers)
-            criterion.use(kernel)
-            second = _Stage("variances", criterion, course.separate, on_progress, save, course)
-            found = second.run(np.repeat(found.best.logs, groups), self.plan.evaluations)
+        found, outcomes, newton = self._search(workers, on_progress, save)
         logs = found.best.logs
-        if course.outcomes is None:
-            course.outcomes = criterion.outcomes(logs, Effort())
-        alpha, last = self._last(kernel, logs, criterion.newton, on_progress, save)
-        tree = self._tree if groups > 1 else self._tree.tied()
+        tree = self._tree if len(self._tree.groups) > 1 else self._tree.tied()
+        alpha, last = self._last(tree, logs, newton, workers, on_progress, save)
         class_rows = np.bincount(self._targets.classes, minlength=len(self._classes))
         model = Model(
             self._classes,
@@ -236,30 +241,45 @@ class Fitting:
             logs,
             self.plan.bias,
             class_rows.astype(np.int64),
-            course.outcomes,
+            outcomes,
         )
-        return Fitted(model, found, last, self.missing, course)
+        return Fitted(model, found, last, self.missing, self.searched, self._course)
 
-    def _kernel(self, tree: ClassTree, workers: Workers) -> LinearKernel:
-        return LinearKernel(self._x, tree, self.plan.bias, workers)
+    def _search(
+        self, workers: Workers, on_progress: OnProgress, save: Save
+    ) -> tuple[Found, Outcomes, Newton | None]:
+        """Return the parameters, and the arrays of the search if it took all rows."""
+        course = self._course
+        x, targets = self._searched
+        tied = LinearKernel(x, self._tree.tied(), self.plan.bias, workers)
+        criterion = CrossValidation(tied, targets, self._fold_of, workers=workers)
+        if course.alphas:
+            criterion.resume(course.alphas, (course.separate or course.tied)[-1].logs)
+        course.alphas = criterion.alphas
+        groups = len(self._tree.groups)
+        start = np.log([START])
+        first = _Stage("one variance", criterion, course.tied, on_progress, save, course)
+        found = first.run(start, self.plan.evaluations if groups == 1 else TIED_EVALUATIONS)
+        if groups > 1:
+            criterion.use(LinearKernel(x, self._tree, self.plan.bias, workers))
+            second = _Stage("variances", criterion, course.separate, on_progress, save, course)
+            found = second.run(np.repeat(found.best.logs, groups), self.plan.evaluations)
+        if course.outcomes is None:
+            course.outcomes = criterion.outcomes(found.best.logs, Effort())
+        return found, course.outcomes, criterion.newton if x is self._x else None
 
     def _last(
         self,
-        kernel: LinearKernel,
+        tree: ClassTree,
         logs: NDArray[np.float64],
-        newton: Newton,
+        searched: Newton | None,
+        workers: Workers,
         on_progress: OnProgress,
         save: Save,
     ) -> tuple[Real, Fit]:
-        """Fit all rows, from the mean of the alphas of the folds."""
+        """Fit all rows: from the mean of the alphas of the folds, if the folds are of all rows."""
         course = self._course
-        if course.last is None:
-            course.last = course.alphas[0]
-            for alpha in course.alphas[1:]:
-                course.last += alpha
-            course.last /= self.plan.folds - 1
-        course.alphas = []
-        alpha = course.last
+        weights = self._targets.weights
         saved = monotonic()
 
         def on_step(fit: Fit) -> None:
@@ -270,9 +290,36 @@ class Fitting:
                 save(course)
                 saved = monotonic()
 
-        kernel.set(logs)
-        fit = newton.fit(alpha, self._targets.weights, LAST, on_step)
-        return alpha, fit
+        if searched is None:
+            course.alphas = []
+            kernel = LinearKernel(self._x, tree, self.plan.bias, workers)
+            newton = Newton(kernel, self._targets, workers=workers)
+            if course.last is None:
+                course.last = np.zeros_like(newton.u)
+                return course.last, newton.cold_fit(course.last, weights, logs, LAST, on_step)
+        else:
+            newton = searched
+            if course.last is None:
+                course.last = _mean(course.alphas)
+            course.alphas = []
+        newton.kernel.set(logs)
+        return course.last, newton.fit(course.last, weights, LAST, on_step)
+
+
+def _part(rows: int, plan: Plan) -> NDArray[np.int64] | None:
+    """Return the rows that the search takes, ascending; None: all."""
+    if not 0 < plan.search_rows < rows:
+        return None
+    return np.sort(np.random.default_rng(plan.seed).permutation(rows)[: plan.search_rows])
+
+
+def _mean(alphas: list[Real]) -> Real:
+    """Return the mean of the alphas of the folds, each of which leaves out its own rows."""
+    mean = alphas[0]
+    for alpha in alphas[1:]:
+        mean += alpha
+    mean /= len(alphas) - 1
+    return mean
 
 
 class _Stage:
@@ -344,4 +391,6 @@ def _digest(x: ByFeature, targets: Targets, tree: ClassTree, plan: Plan) -> str:
         hashed.update(np.ascontiguousarray(array).data)
     kept = replace(plan, threads=1, most_bytes=0, evaluations=0)
     hashed.update(repr(kept).encode())
+    if plan.search_rows:
+        hashed.update(f"search_rows={plan.search_rows}".encode())
     return hashed.hexdigest()

@@ -1,6 +1,7 @@
 """The memory of a fit, known before it starts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from manyclass.training.klr.kernels import CLASSES_AT_ONCE
 from manyclass.training.klr.newton import BUFFERS
@@ -38,12 +39,23 @@ class Size:
         scratch = self.threads * (blocks + 32 * (self.nodes + self.classes))
         return buffers * scores + sparse + scratch + self.rows * PER_ROW + OVERHEAD
 
+    def after_search(self, rows: int) -> Self:
+        """Return the size of a fit whose search takes only so many of the rows.
+
+        It is that of the search or that of the last fit, of all rows with one alpha, whichever is
+        the larger; the values of the searched rows count in both.
+        """
+        part = self.values * rows // self.rows
+        values = self.values + part
+        search = replace(self, rows=rows, values=values)
+        return max(search, replace(self, values=values, folds=1), key=lambda each: each.bytes)
+
     def check(self, most: int) -> None:
         """Raise TooLarge, with the ways out, if the fit needs more bytes than `most`."""
         if self.bytes > most:
             raise TooLarge(
                 f"{self.rows:,} rows with {self.classes:,} classes take about"
                 f" {self.bytes / 2**30:.1f} GiB, and --max-bytes allows {most / 2**30:.1f} GiB:"
-                " give fewer rows, leave out rare classes with --classes-at-least, or fit one"
-                " part of the taxonomy with --task"
+                " give fewer rows, search with a part of them (--search-rows), leave out rare"
+                " classes with --classes-at-least, or fit one part of the taxonomy with --task"
             )

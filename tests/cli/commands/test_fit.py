@@ -30,7 +30,7 @@ def taxonomy(tmp_path):
 def test_a_model_is_fitted_and_ranks_rows(manyclass, rows, taxonomy, tmp_path):
     out = tmp_path / "model.npz"
     result = manyclass("fit", rows, "--taxonomy", taxonomy, "--out", out, "--threads", 1)
-    assert "fit: 80 rows, 4 classes, 6 nodes, 3 variances" in result.stderr
+    assert "fit: 80 rows (80 in the search), 4 classes, 6 nodes, 3 variances" in result.stderr
     assert "one variance: evaluation 1 of 10 at most" in result.stderr
     assert "variances: evaluation 1 of 30 at most" in result.stderr
     assert "s left at most" in result.stderr
@@ -43,6 +43,14 @@ def test_a_model_is_fitted_and_ranks_rows(manyclass, rows, taxonomy, tmp_path):
     assert first["class"] == "puck"
     assert 0.5 < first["probability"] < 1
     assert second["probability"] < 0.5
+
+
+def test_a_part_of_the_rows_is_searched(manyclass, rows, tmp_path):
+    out = tmp_path / "model.npz"
+    result = manyclass("fit", rows, "--out", out, "--threads", 1, "--search-rows", 40)
+    assert "fit: 80 rows (40 in the search)" in result.stderr
+    [ranked] = manyclass("probabilities", out, rows, "--top", 1).stdout.splitlines()[:1]
+    assert json.loads(ranked)["ranked"][0]["class"] == "goalie"
 
 
 def test_a_stopped_fit_is_resumed(manyclass, rows, taxonomy, tmp_path, monkeypatch):
@@ -74,7 +82,7 @@ def test_a_task_is_a_part_of_the_taxonomy(manyclass, rows, taxonomy, tmp_path):
     out = tmp_path / "model.npz"
     given = ["--taxonomy", taxonomy, "--out", out, "--threads", 1, "--evaluations", 1]
     result = manyclass("fit", rows, *given, "--task", "hockey", "--kernel", "f2")
-    assert "fit: 40 rows, 2 classes, 2 nodes, 2 variances" in result.stderr
+    assert "fit: 40 rows (40 in the search), 2 classes, 2 nodes, 2 variances" in result.stderr
     result = manyclass("fit", rows, *given, "--task", "chess", exit_code=2)
     assert "no class with rows is at or below 'chess'" in result.stderr
 

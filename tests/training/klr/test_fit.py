@@ -91,10 +91,11 @@ class Stopped(Exception):
     pass
 
 
+@pytest.mark.parametrize("search_rows", [0, 60])
 @pytest.mark.parametrize("evaluations", [1, 2, 5])
-def test_a_stopped_fit_goes_on_where_it_was(rows, evaluations, monkeypatch):
+def test_a_stopped_fit_goes_on_where_it_was(rows, evaluations, search_rows, monkeypatch):
     monkeypatch.setattr(fit_module, "SECONDS_BETWEEN_SAVES", 0)
-    whole = fitting(rows).run()
+    whole = fitting(rows, search_rows=search_rows).run()
     files = []
 
     def save(course):
@@ -103,17 +104,18 @@ def test_a_stopped_fit_goes_on_where_it_was(rows, evaluations, monkeypatch):
             raise Stopped
 
     with pytest.raises(Stopped):
-        fitting(rows).run(save=save)
+        fitting(rows, search_rows=search_rows).run(save=save)
     course = Course.of_arrays(read_arrays(files[-1]))
-    resumed = fitting(rows, course=course).run()
+    resumed = fitting(rows, course=course, search_rows=search_rows).run()
     assert resumed.search.best.psi == whole.search.best.psi
     assert (resumed.search.best.logs == whole.search.best.logs).all()
     assert (resumed.model.alpha == whole.model.alpha).all()
 
 
-def test_the_last_fit_is_resumed_too(rows, monkeypatch):
+@pytest.mark.parametrize("search_rows", [0, 60])
+def test_the_last_fit_is_resumed_too(rows, search_rows, monkeypatch):
     monkeypatch.setattr(fit_module, "SECONDS_BETWEEN_SAVES", 0)
-    whole = fitting(rows).run()
+    whole = fitting(rows, search_rows=search_rows).run()
     files = []
 
     def save(course):
@@ -122,12 +124,38 @@ def test_the_last_fit_is_resumed_too(rows, monkeypatch):
             raise Stopped
 
     with pytest.raises(Stopped):
-        fitting(rows).run(save=save)
+        fitting(rows, search_rows=search_rows).run(save=save)
     stages = set()
     course = Course.of_arrays(read_arrays(files[-1]))
-    resumed = fitting(rows, course=course).run(lambda progress: stages.add(progress.stage))
+    resumed = fitting(rows, course=course, search_rows=search_rows).run(
+        lambda progress: stages.add(progress.stage)
+    )
     assert stages == {"all rows"}
     assert np.abs(resumed.model.alpha - whole.model.alpha).max() < 0.01
+
+
+def test_a_search_of_part_of_the_rows_is_that_of_these_rows_alone(rows):
+    part = fitting(rows, search_rows=60, tfidf=False).run()
+    assert part.searched == 60
+    assert len(part.model.outcomes.right) == 60
+    chosen = np.sort(np.random.default_rng(0).permutation(len(rows))[:60])
+    classes = classes_with_rows(rows)
+    plan = Plan(folds=3, tfidf=False)
+    alone = Fitting(rows.take(chosen), classes, tree_of(classes, parents, "H1"), plan).run()
+    assert part.search.best.psi == pytest.approx(alone.search.best.psi, rel=1e-5)
+    assert part.search.best.logs == pytest.approx(alone.search.best.logs, abs=1e-3)
+    # The last fit is of all rows: alpha is y - p of each.
+    p = np.concatenate([*part.model.probabilities(rows)])
+    columns = [classes.index(rows.classes[column]) for column in rows.class_indices]
+    y = np.zeros_like(p)
+    y[np.arange(len(rows)), columns] = 1
+    assert part.model.alpha.shape == y.shape
+    assert np.abs(part.model.alpha - (y - p)).max() < 0.02
+
+
+def test_a_search_of_as_many_rows_as_there_are_is_that_of_all(rows):
+    for number in (len(rows), 10 * len(rows)):
+        assert fitting(rows, search_rows=number).run().searched == len(rows)
 
 
 def test_a_course_of_other_rows_is_refused(rows):
@@ -136,6 +164,8 @@ def test_a_course_of_other_rows_is_refused(rows):
         fitting(Rows.of(labelled(90)), course=course)
     with pytest.raises(FitError, match="other options"):
         fitting(rows, course=course, seed=5)
+    with pytest.raises(FitError, match="other options"):
+        fitting(rows, course=course, search_rows=60)
 
 
 def test_a_model_file_is_loaded_as_it_was(rows):
@@ -176,6 +206,8 @@ def test_faults_are_named(rows):
         Fitting(rows, ["a"], tree_of(["a"], parents, "F1"), Plan())
     with pytest.raises(FitError, match="folds"):
         Fitting(rows, CLASSES, tree_of(CLASSES, parents, "F1"), Plan(folds=121))
+    with pytest.raises(FitError, match="2 to 4 folds"):
+        Fitting(rows, CLASSES, tree_of(CLASSES, parents, "F1"), Plan(search_rows=4))
 
 
 PEAK = """
@@ -185,7 +217,7 @@ from manyclass.training.klr.fit import Fitting, Plan, classes_with_rows
 from manyclass.training.klr.tree import flat_tree
 from manyclass.training.rows import Rows
 
-count, classes = json.loads(sys.argv[1])
+count, classes, search_rows = json.loads(sys.argv[1])
 random = np.random.default_rng(0)
 indices = np.sort(random.integers(0, 2000, (count, 4)), 1).astype(np.int32)
 true = (indices[:, 0] % classes).astype(np.int32)
@@ -193,7 +225,8 @@ names = [f"c{c}" for c in range(classes)]
 rows = Rows([f"f{f}" for f in range(2000)], np.arange(0, 4 * count + 1, 4), indices.ravel(),
     np.ones(4 * count, np.float32), names, np.arange(count + 1), true)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-fitting = Fitting(rows, names, flat_tree(names), Plan(folds=2, evaluations=1))
+fitting = Fitting(rows, names, flat_tree(names),
+    Plan(folds=2, evaluations=1, search_rows=search_rows))
 fitting.run()
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print(json.dumps([peak - before, fitting.size.bytes]))
@@ -201,7 +234,7 @@ print(json.dumps([peak - before, fitting.size.bytes]))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [(200_000, 2), (20_000, 60)])
+@pytest.mark.parametrize("size", [(200_000, 2, 0), (20_000, 60, 0), (20_000, 60, 2_000)])
 def test_the_peak_of_memory_is_within_the_estimate(size):
     command = [sys.executable, "-c", PEAK, json.dumps(size)]
     done = subprocess.run(command, capture_output=True, check=True)
