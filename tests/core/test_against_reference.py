@@ -301,6 +301,27 @@ def test_streams_of_many_classes_an_instance(data, max_classes):
     assert True in means or max_classes == 10
 
 
+@pytest.mark.parametrize("max_outdegree", [25, 5])
+def test_steps_of_several_classes_that_remove_and_replace_edges(max_outdegree):
+    """The places of the edges that an update moves are found before its first step."""
+    whole = "normalize=none,rating=0,sublinear=no,negatives=5,budget=0"
+    specification = f"mmp({whole},max_outdegree={max_outdegree})"
+    both = Both(Options.parse(specification), MANY_FEATURES, MANY_CLASSES)
+    random = np.random.default_rng(1)
+    removed = 0
+    for number in range(300):
+        places = random.permutation(4)[: random.integers(1, 4)]
+        true = random.permutation(12)[: random.integers(1, 4)]
+        before = both.learner.edges
+        both.learn(
+            {MANY_FEATURES[place]: 1.0 for place in places}, [MANY_CLASSES[label] for label in true]
+        )
+        removed += both.learner.edges < before
+        if number % 10 == 9:
+            both.compare()
+    assert removed > 0
+
+
 @pytest.mark.parametrize("apart", [1.0, 1e-9, 0.0])
 @pytest.mark.parametrize("outlier", [0, 1, 10_000])
 def test_long_lists_of_scores_that_lie_close_together(apart, outlier):

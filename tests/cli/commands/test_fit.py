@@ -93,7 +93,9 @@ def test_digits_are_a_path_with_codes(manyclass, tmp_path):
     rows.write_text("".join(line(f"f{n % 4}", name=names[n % 4]) for n in range(40)))
     given = ["--out", tmp_path / "m.npz", "--threads", 1, "--evaluations", 1]
     result = manyclass("fit", rows, "--codes", *given)
-    assert "fit: 40 rows (40 in the search), 4 classes, 5 nodes" in result.stderr  # 4523 and a leaf of its own
+    assert (
+        "fit: 40 rows (40 in the search), 4 classes, 5 nodes" in result.stderr
+    )  # 4523 and a leaf of its own
 
 
 @pytest.mark.parametrize(

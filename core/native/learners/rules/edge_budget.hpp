@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "math/elementary.hpp"
 #include "snapshot/visitor.hpp"
@@ -74,16 +75,40 @@ private:
     static constexpr std::uint32_t AHEAD = 16;  // rows that are fetched before they are swept
     static constexpr std::size_t BUCKETS = 2040;  // of contributions: 8 for an octave
 
+    // The idf of features by the times that they were seen. Most of the features of a round were seen
+    // a few times, and a sweep would compute the logarithm of the same numbers again.
+    class Idf {
+    public:
+        double of(std::uint32_t times_seen, std::uint64_t counted) {
+            if (counted != counted_) {
+                known_.fill(-1);
+                counted_ = counted;
+            }
+            if (times_seen >= FEW) return computed(times_seen);
+            double& known = known_[times_seen];
+            if (known < 0) known = computed(times_seen);
+            return known;
+        }
+
+    private:
+        static constexpr std::uint32_t FEW = 32;
+
+        double computed(std::uint32_t times_seen) const {
+            return natural_log((1.0 + static_cast<double>(counted_)) /
+                               (1.0 + static_cast<double>(times_seen)));
+        }
+
+        std::uint64_t counted_ = std::numeric_limits<std::uint64_t>::max();  // events
+        std::array<double, FEW> known_{};
+    };
+
     static bool is_near(const Tables& tables, double most) {
         return static_cast<double>(tables.postings.edges()) > most * (1 - 1.0 / ROUND);
     }
 
     void sweep(Tables& tables, Row& row, bool by_idf) {
-        double scale = 1;
-        if (by_idf)
-            scale += natural_log((1.0 + static_cast<double>(tables.counted)) /
-                                 (1.0 + static_cast<double>(row.times_seen)));
-        const double settled = row.mass;
+        const double scale = by_idf ? 1 + idf_.of(row.times_seen, tables.counted) : 1.0;
+        const auto settled = static_cast<std::uint32_t>(row.mass);
         const float* const weights = tables.postings.edges(row).masses;
         tables.postings.remove_edges(row, [&](std::uint32_t at) {
             const auto contribution =
@@ -125,6 +150,7 @@ private:
 
     std::uint32_t hand_ = 0;    // the feature whose row is next
     float threshold_ = 0;       // of the round
+    Idf idf_;
     std::array<std::uint64_t, BUCKETS> histogram_{};  // of the edges passed in the round
 };
 

@@ -152,8 +152,16 @@ inline double squared_norm(const std::vector<ActiveFeature>& active) {
 
 inline void take_steps(SignedWeights&& weights, const std::vector<ActiveFeature>& active,
                        const std::vector<Step>& steps) {
+    if (steps.size() < StepPlaces::LEAST || steps.size() > StepPlaces::MOST) {
+        each_known(active, [&](const ActiveFeature& each) {
+            for (const Step& step : steps)
+                weights.add(each.feature, step.cls, step.gain * each.value);
+        });
+        return;
+    }
+    StepPlaces places(steps);
     each_known(active, [&](const ActiveFeature& each) {
-        for (const Step& step : steps) weights.add(each.feature, step.cls, step.gain * each.value);
+        weights.add_each(each.feature, places, each.value);
     });
 }
 

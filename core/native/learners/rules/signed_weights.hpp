@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "learners/rules/step_places.hpp"
 #include "storage/class_search.hpp"
 #include "storage/postings.hpp"
 
@@ -32,6 +33,29 @@ public:
         }
         edge.masses[at] = bounded(static_cast<double>(edge.masses[at]) + gain);
         if (!is_something(edge.masses[at])) remove(row, at);
+    }
+
+    // Add to the weights of feature -> the class of each step, as `add` does for one after the other.
+    void add_each(std::uint32_t feature, StepPlaces& places, double value) {
+        Row& row = rows_[feature];
+        bool is_found = places.is_faster(row.outdegree);  // until an edge of the row moves
+        if (is_found) places.find(rows_.edges(row).classes, row.outdegree);
+        for (std::size_t i = 0; i < places.steps().size(); ++i) {
+            const Step& step = places.steps()[i];
+            const double gain = step.gain * value;
+            if (!is_found) {
+                add(feature, step.cls, gain);
+            } else if (const std::uint32_t at = places[i]; at == StepPlaces::NONE) {
+                is_found = row.outdegree < most_;
+                insert(row, step.cls, bounded(gain), 1);
+            } else {
+                float& mass = rows_.edges(row).masses[at];
+                mass = bounded(static_cast<double>(mass) + gain);
+                if (is_something(mass)) continue;
+                remove(row, at);
+                is_found = false;
+            }
+        }
     }
 
     // AROW's step for one weight: the weight moves by `gain` times its variance, and the variance
