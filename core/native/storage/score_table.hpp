@@ -276,8 +276,9 @@ private:
         const double* const sums = sums_.data() + 1;
         const double* const pairs = pairs_.data();
         double* const scores = dense_.data();
-        const auto sum_above = [&](std::size_t cls) {
-            return sums[static_cast<std::int32_t>(above[cls])];
+        const std::uint32_t* const places = above.data();
+        const auto sum_above = [sums, places](std::size_t cls) {
+            return sums[static_cast<std::int32_t>(places[cls])];
         };
         const std::size_t placed = std::min(classes_, above.size());
         std::size_t cls = 0;
