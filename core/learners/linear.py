@@ -168,7 +168,7 @@ LEARNERS = (
         "signed weights of classes and families | when a constraint is violated"
         " | svm along the paths of the taxonomy, below",
         (
-            *(MARGIN.at(1.0), OUTDEGREE.at(1000), BUDGET.at(16.0), BUDGET_FLOOR, RATING),
+            *(MARGIN.at(1.0), OUTDEGREE.at(300), BUDGET.at(16.0), BUDGET_FLOOR, RATING),
             *(*preparing(sublinear=True, tfidf=True), C.at(0.5), C_NEGATIVE.at(0.1)),
             *(CONSTRAINTS.at("auto"), BIAS.at(0.3), NEGATIVES, COST.at("sqrt"), FAMILY_RATE),
             *(REPLAY.at(2), REPLAY_SIZE, NEIGHBORS, *LAST),

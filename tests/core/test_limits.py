@@ -45,3 +45,7 @@ def test_empty_rows_point_to_no_cells(tmp_path):
 
 def test_no_change_of_one_row_packs_many_others(tmp_path):
     assert "rows moved by one" in run(tmp_path, "packing.cpp")
+
+
+def test_the_best_classes_are_selected_as_by_a_sort(tmp_path):
+    assert run(tmp_path, "selection.cpp") == "equal\n"

@@ -120,8 +120,7 @@ public:
 
     // Add to each score but 0 those of the families above.
     void add_above(ScoreTable& scores) const {
-        if (!is_flat())
-            scores.add_above(order_, above_, [this](std::uint32_t id) { return above(id); });
+        scores.add_above(order_, above_, [this](std::uint32_t id) { return above(id); });
     }
 
     // The score of a class after `add_above`: that of the nearest family above it with a score, if
@@ -140,12 +139,11 @@ public:
     void each_unscored(const ScoreTable& scores, double bound, F&& visit) const {
         if (is_flat()) return;
         const double least = std::max(bound, std::numeric_limits<double>::min());
-        scores.each_family_at_least(least, [&](std::uint32_t id, double score) {
+        scores.each_family_at_least(order_, least, [&](std::uint32_t id, double score) {
             std::uint32_t left = MOST_UNSCORED;
             if (has_children(class_of(id)))
                 each_unscored_below(scores, class_of(id), left,
                                     [&](std::uint32_t cls) { visit(cls, score); });
-            return least;
         });
     }
 
@@ -203,7 +201,7 @@ private:
         for (const std::uint32_t each : {before, parent})
             if (each != NO_ID && has_children(each) != (links_[each].place != NO_ID)) list(each);
         list_all_below(cls);
-        if (order_.size() > 2 * (order_.size() - holes_) + 64) close_holes();
+        if (holes_ > order_.size() / 8 + 64) close_holes();
     }
 
     void link(std::uint32_t cls, std::uint32_t parent) {

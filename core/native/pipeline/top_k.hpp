@@ -95,14 +95,17 @@ void select_top_k(const ScoreTable& scores, const Tables& tables, std::uint32_t 
         return;
     }
     best.clear();
-    double last = above;  // the k-th score so far; an equal one may stand before it
-    scores.each_at_least(above, [&](std::uint32_t cls, double score) {
+    // the k-th score so far, or a lower one that k classes reach; an equal one may stand before it
+    double last = std::max(above, scores.reached_by(std::size_t{k} + tables.retired.size()));
+    scores.each_at_least(last, [&](std::uint32_t cls, double score) {
+        const Ranked ranked{score, cls};
         if (tables.retired.has(cls)) return last;
-        best.push_back({score, cls});
-        for (std::size_t at = best.size() - 1; at > 0 && precedes(best[at], best[at - 1]); --at)
-            std::swap(best[at], best[at - 1]);
-        if (best.size() > k) best.pop_back();
-        if (best.size() == k && k > 0) last = best.back().score;
+        if (best.size() < k) best.push_back(ranked);
+        else if (k == 0 || !precedes(ranked, best.back())) return last;
+        std::size_t at = best.size() - 1;
+        for (; at > 0 && precedes(ranked, best[at - 1]); --at) best[at] = best[at - 1];
+        best[at] = ranked;
+        if (best.size() == k) last = best.back().score;
         return last;
     });
 }

@@ -22,6 +22,7 @@
 
 #include "snapshot/visitor.hpp"
 #include "storage/arena.hpp"
+#include "storage/fetch_ahead.hpp"
 #include "storage/moving.hpp"
 
 namespace manyclass {
@@ -117,8 +118,8 @@ public:
         const char* masses = ids + capacity(row) * 4;
         const std::uint32_t bytes = std::min<std::uint32_t>(row.outdegree, wanted) * 4;
         for (std::uint32_t at = 0; at < bytes; at += 64) {
-            __builtin_prefetch(ids + at);
-            __builtin_prefetch(masses + at);
+            fetch_ahead(ids + at);
+            fetch_ahead(masses + at);
         }
     }
 

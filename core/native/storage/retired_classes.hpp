@@ -14,6 +14,7 @@ namespace manyclass {
 class RetiredClasses {
 public:
     bool empty() const { return ids_.empty(); }
+    std::size_t size() const { return ids_.size(); }
     bool has(std::uint32_t cls) const { return !ids_.empty() && is_retired_[cls]; }
     std::uint64_t rows_swept() const { return rows_swept_; }  // no state
 

@@ -4,13 +4,18 @@
 // as a whole. Otherwise it is a hash table with a power of two of slots, at least twice the edges,
 // and a list of those in use: the cost of a ranking does not depend on the number of classes.
 //
-// The scores of families, which a hierarchical learner has beside those of classes, stand behind
-// them.
+// A hierarchical learner has scores of families beside those of classes. Without a hash table edges
+// then add to pairs, and `add_above` takes the scores of the classes from them:
+//
+//   pairs_   [ class 0 | family 0 | class 1 | family 1 | ... ]
+//   dense_   [ class 0 | class 1 | ... ]
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -26,12 +31,12 @@ public:
     // Prepare for a retrieval of at most `edges` edges and of class ids below `classes`.
     void start(std::size_t edges, std::size_t classes, bool has_families) {
         undo();  // after an error, scores of the last retrieval
-        if (classes * (has_families ? 2 : 1) <= edges * CLASSES_PER_EDGE) {
+        if (classes <= edges * CLASSES_PER_EDGE) {
             classes_ = classes;
-            families_ = (classes + BLOCK - 1) / BLOCK * BLOCK;
-            size_ = has_families ? families_ + classes : classes;
-            to_family_ = static_cast<std::uint32_t>(families_) - FAMILY;
-            if (size_ > dense_.size()) dense_.resize(size_, 0.0);
+            paired_ = has_families ? classes : 0;
+            const std::size_t size = (classes + COLUMNS - 1) / COLUMNS * COLUMNS;
+            if (size > dense_.size()) dense_.resize(size, 0.0);
+            if (2 * paired_ > pairs_.size()) pairs_.resize(2 * paired_, 0.0);
             return;
         }
         std::size_t size = 64;
@@ -46,8 +51,9 @@ public:
     }
 
     void undo() {
-        std::fill_n(dense_.begin(), size_, 0.0);
-        classes_ = families_ = size_ = 0;
+        std::fill_n(dense_.begin(), classes_, 0.0);
+        std::fill_n(pairs_.begin(), 2 * paired_, 0.0);
+        classes_ = paired_ = 0;
         for (std::size_t i = 0; i < count_; ++i) slots_[touched_[i]] = EMPTY;
         count_ = 0;
     }
@@ -57,10 +63,9 @@ public:
     void add(const std::uint32_t* classes, const float* masses, std::uint32_t count,
              double coefficient) {
         if (classes_ > 0) {
-            double* const scores = dense_.data();
-            const std::uint32_t to_family = to_family_;
+            double* const scores = FAMILIES ? pairs_.data() : dense_.data();
             for (std::uint32_t i = 0; i < count; ++i)
-                scores[FAMILIES ? place(classes[i], to_family) : classes[i]] +=
+                scores[FAMILIES ? in_pairs(classes[i]) : classes[i]] +=
                     coefficient * static_cast<double>(masses[i]);
             return;
         }
@@ -82,10 +87,11 @@ public:
         count_ = static_cast<std::size_t>(touched - touched_.data());
     }
 
-    // Add to the score of one class, which counts as one more edge.
+    // Add to the score of one class, which counts as one more edge; after `add_above`, if there are
+    // families.
     void add(std::uint32_t cls, double gain) {
         if (classes_ > 0) {
-            dense_[place(cls, to_family_)] += gain;
+            dense_[cls] += gain;
             return;
         }
         std::uint32_t at = home(cls, shift_);
@@ -97,12 +103,14 @@ public:
         slots_[at].score += gain;
     }
 
-    // Add coefficient * gains[class] to each score of a class but 0.
+    // Add coefficient * gains[class] to each score of a class but 0; before `add_above`.
     void add_to_each(const std::vector<float>& gains, double coefficient) {
-        for (std::size_t cls = 0; cls < classes_; ++cls) {  // without a branch, for vectors
-            const auto is_scored = static_cast<double>(dense_[cls] != 0);
-            dense_[cls] += is_scored * (coefficient * static_cast<double>(gains[cls]));
-        }
+        const auto add_to = [&](double& score, std::size_t cls) {  // without a branch, for vectors
+            const auto is_scored = static_cast<double>(score != 0);
+            score += is_scored * (coefficient * static_cast<double>(gains[cls]));
+        };
+        for (std::size_t cls = 0; cls < paired_; ++cls) add_to(pairs_[2 * cls], cls);
+        for (std::size_t cls = paired_; cls < classes_; ++cls) add_to(dense_[cls], cls);
         for (std::size_t i = 0; i < count_; ++i) {
             Slot& slot = slots_[touched_[i]];
             if (slot.score != 0 && !is_family(slot.cls))
@@ -122,26 +130,12 @@ public:
     template <class F>
     void add_above(const std::vector<Family>& families,
                    const std::vector<std::uint32_t>& above_class, F&& above) {
-        if (classes_ > 0) {  // without branches: which scores are 0 cannot be foreseen
-            sums_.resize(families.size() + 1);
-            double* const sums = sums_.data() + 1;
-            double* const scores = dense_.data();
-            sums[-1] = 0;
-            const auto sum_above = [sums](std::uint32_t place) {
-                return sums[static_cast<std::int32_t>(place)];
-            };
-            for (std::size_t at = 0; at < families.size(); ++at) {
-                const Family each = families[at];
-                if (each.id == NO_ID) continue;
-                double& score = scores[place(each.id, to_family_)];
-                sums[at] = score + sum_above(each.above);
-                score = unless_zero(score, sums[at]);
-            }
-            const std::size_t classes = std::min(classes_, above_class.size());
-            for (std::size_t cls = 0; cls < classes; ++cls)
-                scores[cls] = unless_zero(scores[cls], scores[cls] + sum_above(above_class[cls]));
+        if (classes_ > 0) {
+            add_above_families(families);
+            add_above_classes(above_class);
             return;
         }
+        if (families.empty()) return;
         sums_.resize(count_);
         for (std::size_t i = 0; i < count_; ++i) {
             path_.clear();
@@ -179,7 +173,10 @@ public:
     // The function returns the bound from then on.
     template <class F>
     void each_at_least(double bound, F&& visit) const {
-        each_dense(0, classes_, 0, bound, visit);
+        for (std::size_t begin = 0; begin < classes_; begin += BLOCK)
+            each_of_block(&dense_[begin], bound, [&](std::size_t at, double score) {
+                return visit(static_cast<std::uint32_t>(begin + at), score);
+            });
         for (std::size_t i = 0; i < count_; ++i) {
             const Slot& slot = slots_[touched_[i]];
             if (slot.score >= bound && slot.score != 0 && !is_family(slot.cls))
@@ -187,14 +184,34 @@ public:
         }
     }
 
-    // The same of families, by their ids.
+    // Return a score above 0 that the scores of `k` classes reach; without one, what all reach. With
+    // the scores in rows of a fixed length, those are the highest of the columns. Neighbors are in
+    // different columns: the high scores are often those of classes that came first.
+    double reached_by(std::size_t k) const {
+        constexpr double LEAST = -std::numeric_limits<double>::infinity();
+        if (k == 0 || k > COLUMNS || classes_ == 0) return LEAST;
+        std::array<double, COLUMNS> highest;
+        for (std::size_t column = 0; column < COLUMNS; column += BLOCK)
+            find_highest(column, &highest[column]);
+        const auto last = highest.begin() + static_cast<std::ptrdiff_t>(k - 1);
+        std::nth_element(highest.begin(), last, highest.end(), std::greater<double>());
+        return *last > 0 ? *last : LEAST;
+    }
+
+    // Call the function with each of the families of `add_above`, by its id, whose score is at least
+    // a bound above 0.
     template <class F>
-    void each_family_at_least(double bound, F&& visit) const {
-        each_dense(families_, size_, to_family_, bound, visit);
+    void each_family_at_least(const std::vector<Family>& families, double bound, F&& visit) const {
+        if (classes_ > 0)
+            for (std::size_t begin = 0; begin < families.size(); begin += BLOCK)
+                each_of_block(&sums_[1 + begin], bound, [&](std::size_t at, double) {
+                    const std::uint32_t id = families[begin + at].id;
+                    if (const double own = score(id); own != 0) visit(id, own);
+                    return bound;
+                });
         for (std::size_t i = 0; i < count_; ++i) {
             const Slot& slot = slots_[touched_[i]];
-            if (slot.score >= bound && slot.score != 0 && is_family(slot.cls))
-                bound = visit(slot.cls, slot.score);
+            if (slot.score >= bound && is_family(slot.cls)) visit(slot.cls, slot.score);
         }
     }
 
@@ -202,6 +219,7 @@ private:
     // Reading a score is cheaper than finding and listing a slot, by about this factor.
     static constexpr std::size_t CLASSES_PER_EDGE = 8;
     static constexpr std::size_t BLOCK = 8;  // of scores that are compared at once
+    static constexpr std::size_t COLUMNS = 32;  // whole blocks
 
     struct Slot {
         std::uint32_t cls;
@@ -209,50 +227,96 @@ private:
     };
     static constexpr Slot EMPTY{NO_ID, 0.0};
 
-    // Two scores, at any address: a vector type of GCC and Clang.
-    using TwoScores [[gnu::vector_size(16), gnu::aligned(8), gnu::may_alias]] = double;
+    // Two scores: a vector type of GCC and Clang.
+    using TwoScores [[gnu::vector_size(16)]] = double;
+    using TwoMasks [[gnu::vector_size(16)]] = std::int64_t;
 
-    // Return 0 if the score is 0, else the sum.
+    static TwoScores two_at(const double* scores) {
+        TwoScores two;
+        std::memcpy(&two, scores, sizeof two);
+        return two;
+    }
+
+    // Return 0 where the score is 0, else the sum: without a branch, since which are 0 cannot be
+    // foreseen.
+    static TwoScores unless_zero(TwoScores score, TwoScores sum) {
+        return reinterpret_cast<TwoScores>(reinterpret_cast<TwoMasks>(sum) & (score != 0));
+    }
     static double unless_zero(double score, double sum) {
-        std::uint64_t bits, sum_bits;
-        std::memcpy(&bits, &score, sizeof bits);
-        std::memcpy(&sum_bits, &sum, sizeof bits);
-        sum_bits &= -static_cast<std::uint64_t>(bits != 0);
-        std::memcpy(&sum, &sum_bits, sizeof sum);
-        return sum;
+        return unless_zero(TwoScores{score, 0}, TwoScores{sum, 0})[0];
     }
 
     static bool any_at_least(double bound, const double* scores) {
         const TwoScores bounds = {bound, bound};
-        const auto* const two = reinterpret_cast<const TwoScores*>(scores);
-        const auto are = (two[0] >= bounds) | (two[1] >= bounds) | (two[2] >= bounds) |
-                         (two[3] >= bounds);
+        const auto are = (two_at(scores) >= bounds) | (two_at(scores + 2) >= bounds) |
+                         (two_at(scores + 4) >= bounds) | (two_at(scores + 6) >= bounds);
         return (are[0] | are[1]) != 0;
     }
 
-    // The place of an id among the dense scores.
-    static std::size_t place(std::uint32_t id, std::uint32_t to_family) {
-        const auto sign = static_cast<std::uint32_t>(static_cast<std::int32_t>(id) >> 31);
-        return id + (sign & to_family);
+    // The place of the score of a class, or a family, in pairs.
+    static std::uint32_t in_pairs(std::uint32_t id) { return id << 1 | id >> 31; }
+
+    // Add to the scores of families, and note the sums in whole blocks behind 0 for no family; a hole
+    // has 0.
+    void add_above_families(const std::vector<Family>& families) {
+        sums_.assign(1 + (families.size() + BLOCK - 1) / BLOCK * BLOCK, 0.0);
+        double* const sums = sums_.data() + 1;
+        double* const pairs = pairs_.data();
+        for (std::size_t at = 0; at < families.size(); ++at) {
+            const Family each = families[at];
+            if (each.id == NO_ID) continue;
+            double& score = pairs[in_pairs(each.id)];
+            sums[at] = score + sums[static_cast<std::int32_t>(each.above)];
+            score = unless_zero(score, sums[at]);
+        }
     }
 
-    // Visit the dense scores from `at` on; the id of one is `less` below its place.
-    template <class F>
-    void each_dense(std::size_t at, std::size_t end, std::uint32_t less, double& bound,
-                    F&& visit) const {
-        const auto offer = [&](std::size_t place) {
-            const double score = dense_[place];
-            if (score >= bound && score != 0)
-                bound = visit(static_cast<std::uint32_t>(place) - less, score);
+    // Take the scores of classes from pairs and add the sums of the families above.
+    void add_above_classes(const std::vector<std::uint32_t>& above) {
+        const double* const sums = sums_.data() + 1;
+        const double* const pairs = pairs_.data();
+        double* const scores = dense_.data();
+        const std::uint32_t* const places = above.data();
+        const auto sum_above = [sums, places](std::size_t cls) {
+            return sums[static_cast<std::int32_t>(places[cls])];
         };
-        for (; at + BLOCK <= end; at += BLOCK)
-            if (any_at_least(bound, &dense_[at]))
-                for (std::size_t place = at; place < at + BLOCK; ++place) offer(place);
-        for (; at < end; ++at) offer(at);
+        const std::size_t placed = std::min(classes_, above.size());
+        std::size_t cls = 0;
+        for (; cls + 2 <= placed; cls += 2) {
+            const TwoScores own = {pairs[2 * cls], pairs[2 * cls + 2]};
+            const TwoScores sum = own + TwoScores{sum_above(cls), sum_above(cls + 1)};
+            const TwoScores two = unless_zero(own, sum);
+            std::memcpy(scores + cls, &two, sizeof two);
+        }
+        for (; cls < placed; ++cls)
+            scores[cls] = unless_zero(pairs[2 * cls], pairs[2 * cls] + sum_above(cls));
+        for (; cls < classes_; ++cls) scores[cls] = pairs[2 * cls];
+    }
+
+    // Set `highest` to the highest scores of the columns of a block.
+    void find_highest(std::size_t column, double* highest) const {
+        constexpr std::size_t PAIRS = BLOCK / 2;
+        constexpr double LEAST = -std::numeric_limits<double>::infinity();
+        TwoScores two[PAIRS];
+        for (TwoScores& each : two) each = TwoScores{LEAST, LEAST};
+        for (std::size_t at = column; at < classes_; at += COLUMNS)
+            for (std::size_t i = 0; i < PAIRS; ++i) {
+                const TwoScores scores = two_at(&dense_[at + 2 * i]);
+                two[i] = scores > two[i] ? scores : two[i];
+            }
+        std::memcpy(highest, two, sizeof two);
+    }
+
+    // Visit the scores of a block, with their places there.
+    template <class F>
+    static void each_of_block(const double* scores, double& bound, F&& visit) {
+        if (!any_at_least(bound, scores)) return;
+        for (std::size_t at = 0; at < BLOCK; ++at)
+            if (scores[at] >= bound && scores[at] != 0) bound = visit(at, scores[at]);
     }
 
     const double* find(std::uint32_t cls) const {
-        if (classes_ > 0) return &dense_[place(cls, to_family_)];
+        if (classes_ > 0) return is_family(cls) ? &pairs_[in_pairs(cls)] : &dense_[cls];
         if (count_ == 0) return nullptr;
         for (std::uint32_t at = home(cls, shift_); slots_[at].cls != NO_ID; at = (at + 1) & mask_)
             if (slots_[at].cls == cls) return &slots_[at].score;
@@ -262,11 +326,10 @@ private:
     // Multiplicative hashing by the golden ratio: ids come in runs, and adjacent slots collide.
     static std::uint32_t home(std::uint32_t cls, int shift) { return (cls * 0x9e3779b1u) >> shift; }
 
-    std::vector<double> dense_;    // by class id, then of families
-    std::size_t classes_ = 0;      // in use there; 0: the hash table is
-    std::size_t families_ = 0;     // the place of the first of them, at the begin of a block
-    std::size_t size_ = 0;         // scores in use there, those between the two are 0
-    std::uint32_t to_family_ = 0;  // from the id of a family to its place there
+    std::vector<double> dense_;  // by class id, in whole rows; the rest of the last is 0
+    std::vector<double> pairs_;  // of a class and its family
+    std::size_t classes_ = 0;    // in use in `dense_`; 0: the hash table is
+    std::size_t paired_ = 0;     // in use in `pairs_`
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> touched_;
     std::vector<double> sums_, path_;  // sums along paths; the scores of one
