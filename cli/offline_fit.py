@@ -70,9 +70,9 @@ def run(
     try:
         fitting = Fitting(rows, classes, tree, plan, course)
         typer.echo(
-            f"fit: {len(rows):,} rows ({fitting.searched:,} in the search), {len(classes):,} classes,"
-            f" {tree.nodes:,} nodes,"
-            f" {len(tree.groups):,} variances; about {fitting.size.bytes / 2**20:,.0f} MiB",
+            f"fit: {len(rows):,} rows ({fitting.searched:,} in the search),"
+            f" {len(classes):,} classes, {tree.nodes:,} nodes, {len(tree.groups):,} variances;"
+            f" about {fitting.size.bytes / 2**20:,.0f} MiB",
             err=True,
         )
         with bar(None) as move:
