@@ -255,6 +255,17 @@ def test_long_streams_with_eviction(learner, data, max_features, max_classes):
     assert both.reference.evicted_features > 0 or learner == "frequency"
 
 
+def test_a_new_class_that_joins_a_family_while_neighbors_vote():
+    """It has no rank in its first event, neither with votes nor without."""
+    options = Options.parse(
+        "hieron(budget=1,budget_floor=30,rating=1,binarize=yes,normalize=none,C=0.5,replay=3,"
+        "replay_size=2,neighbors=2,max_features=150,max_classes=20)",
+        seed=2**63 - 1,
+    )
+    both = Both(options, MANY_FEATURES, MANY_CLASSES)
+    teach(both, lessons(20096, 250, MANY_FEATURES, MANY_CLASSES))
+
+
 @every_learner
 @long_streams(3)
 @given(st.data(), st.booleans())

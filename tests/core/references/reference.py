@@ -312,12 +312,14 @@ class Reference(Forgetting):
             self.votes_learned = self.neighbors.votes(prepared, self.past.kept, self.options)
         first, second = self.before(values, is_first_epoch)
         own = self.unworked(values) if self.votes_learned else []
+        mixed = None  # the ranking before the update, which may make a class rank with its family
+        if self.votes_learned and self.neighbors.scale > 0:
+            mixed = [name for name, _ in self.mixed(own, self.votes_learned)]
         self.example_weight = float(float32(weight))
         outcome = self.improve(values, true, constraints, rejected)
         outcome = outcome._replace(first=first, second=second)
-        if self.votes_learned and self.neighbors.scale > 0:
-            names = [name for name, _ in self.mixed(own, self.votes_learned)]
-            rank = min((names.index(name) + 1 for name in true if name in names), default=0)
+        if mixed is not None:
+            rank = min((mixed.index(name) + 1 for name in true if name in mixed), default=0)
             outcome = outcome._replace(rank=rank)
         if is_first_epoch and self.votes_learned:
             own = self.own_scores(own, self.votes_learned)
