@@ -16,6 +16,7 @@ from manyclass.service.http import shedding
 from manyclass.service.http.admission import Places
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.memory_budget import Reservation
+from manyclass.service.http.plain_rankings import PlainRankings
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.stalls import LINGER_SECONDS, QUIET_SECONDS, UNREAD_SECONDS, Stalls
 from manyclass.service.http.wire import (
@@ -59,9 +60,14 @@ class Protocol(HttpToolsProtocol):
         _loop: AbstractEventLoop | None = None,
         *,
         limits: Limits,
+        plain_rankings: PlainRankings | None = None,
     ) -> None:
+        """`plain_rankings` answers plain requests before they are parsed; None answers none."""
         super().__init__(config, server_state, app_state, _loop)
         self._limits = limits
+        is_plain = not (self.root_path or config.access_log or self.limit_concurrency)
+        self._plain_rankings = plain_rankings if is_plain else None
+        self._answered_plainly_at = 0.0  # the last plain ranking
         self._reservation = Reservation(limits.budget)
         self._outlet: Outlet | None = None
         self._running: RequestResponseCycle | None = None
@@ -135,9 +141,14 @@ class Protocol(HttpToolsProtocol):
     # --- receiving -------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Parse a piece of the client's bytes."""
+        """Answer a plain ranking, or parse a piece of the client's bytes."""
         if self._refusal is not None or self.transport.is_closing():
             return  # bytes after a refusal are not read
+        if self._plain_rankings is not None and self._is_between_requests():
+            answer = self._plain_rankings.answer(data, self.server_state.default_headers)
+            if answer is not None:
+                self._send_plainly(answer, len(data))
+                return
         self._unset_keepalive_if_required()
         self._fruitful = False
         self._arriving = len(data)
@@ -159,6 +170,47 @@ class Protocol(HttpToolsProtocol):
             self._refuse(too_many_headers())
         else:
             self._count_bytes()
+
+    def _is_between_requests(self) -> bool:
+        """Return whether no byte of a request is under way, nor an answer, nor a pause."""
+        cycle = self.cycle
+        return (
+            (cycle is None or (cycle.response_complete and not cycle.more_body))
+            and not (self._in_head or self._barren or self.pipeline or self._running)
+            and not (self._repeated or self._pause or self.flow.write_paused)
+        )
+
+    def _send_plainly(self, answer: bytes, received: int) -> None:
+        """Send the answer to a plain ranking that came in one piece, of so many bytes."""
+        self._stalls.begin_request(received)
+        self.transport.write(answer)
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self._answered_plainly_at = self.loop.time()
+        if self.timeout_keep_alive_task is None:
+            self._close_when_unused(self.timeout_keep_alive)
+        idle = self._limits.idle
+        idle.pop(self, None)
+        idle[self] = None  # now the one that is idle for the shortest time
+        if self._reservation.size:
+            self._count_bytes()
+
+    def _close_when_unused(self, seconds: float) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(
+            seconds, self.timeout_keep_alive_handler
+        )
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close the connection, unless plain rankings came since the timer was set.
+
+        They leave the timer as it is: a timer for each of them would take longer than the rest.
+        """
+        unused = self.loop.time() - self._answered_plainly_at
+        if unused < self.timeout_keep_alive and not self.transport.is_closing():
+            self._close_when_unused(self.timeout_keep_alive - unused)
+        else:
+            super().timeout_keep_alive_handler()
 
     def _parse(self, data: bytes) -> None:
         """Parse a piece; HTTP/1.1 goes on behind a head that offers to upgrade.
