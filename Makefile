@@ -75,8 +75,9 @@ types: $(VENV)/dev ## mypy, and the stubs against the built modules
 test: $(VENV)/dev ## the tests without the slow ones, in a process for each core, up to four
 	$(PYTEST) -m 'not slow' --hypothesis-profile quick
 
-test-all: $(VENV)/dev ## every test, with all examples
+test-all: $(VENV)/dev ## every test, with all examples; those of HTTP without the hot path too
 	$(PYTEST)
+	HOT_PATH=no $(PYTEST) tests/service/http
 
 deploy-check: $(VENV)/dev ## the files in deploy/ with real nginx and prometheus
 	pytest -q deploy/tests
@@ -128,7 +129,7 @@ clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a w
 
 sanitize: $(VENV)/dev ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
 	CORE_BUILD=sanitize python setup.py -q build_ext --inplace --force
-	$(ASAN) python -m pytest -q -s tests/core; status=$$?; touch setup.py; exit $$status
+	$(ASAN) python -m pytest -q -s tests/core tests/service/http/test_plain_*.py; status=$$?; touch setup.py; exit $$status
 
 coverage: $(VENV)/dev ## line coverage, Cython included
 	CORE_BUILD=coverage python setup.py -q build_ext --inplace --force

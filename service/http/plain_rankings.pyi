@@ -34,3 +34,8 @@ class PlainRankings:
         The caller keeps the order of the connection: nothing may be under way on it. After None
         the same bytes go to the parser of the connection.
         """
+
+    def is_begun(self, data: bytes) -> bool:
+        """Return whether a plain request may begin here: with its whole head, but not all of its
+        body.
+        """

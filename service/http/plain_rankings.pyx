@@ -32,6 +32,8 @@ cdef extern from "service/http/native/request_head.hpp" namespace "manyclass::ht
         string_view host
         string_view authorization
         string_view body
+        size_t length
+        bint is_whole()
     bint read_head "manyclass::http::RequestHead::read"(string_view data, PlainRequest& request)
 
 cdef extern from "service/http/native/rank_body.hpp" namespace "manyclass::http" nogil:
@@ -67,9 +69,12 @@ cdef class PlainRankings:
     Belongs to the event loop's thread.
     """
 
+    # Python calls take a fifth of the time that is left, so each of them counts here.
+
     cdef readonly uint64_t answered
     cdef object _engine, _keys, _csrf, _pending, _metrics, _stopping, _budget, _places
     cdef size_t _most_bytes, _most_features
+    cdef bint _is_open  # no key is needed
     cdef bytes _last_headers  # behind those of the body
     cdef object _default_headers  # of the server, from which `_first` was made
     cdef bytes _first
@@ -93,11 +98,14 @@ cdef class PlainRankings:
         self._most_bytes = min(LARGE_BYTES, settings.max_body_bytes)
         self._most_features = settings.max_features_per_instance
         added = limits.cors.headers_for(None) if limits.cors.is_enabled else []
+        self._is_open = keys.open
         self._last_headers = lines_of(added)
 
     def answer(self, bytes data not None, list default_headers not None):
         began = perf_counter()
-        if not read_head(view_of(data), self._request) or not self._is_admitted():
+        if not read_head(view_of(data), self._request) or not self._request.is_whole():
+            return None
+        if not self._is_admitted():
             return None
         try:
             if not self._body.read(self._request.body, self._most_features):
@@ -106,10 +114,17 @@ cdef class PlainRankings:
         except (MemoryError, IndexHalfChanged):
             return None  # the other way meets the same error, and reports it
 
+    def is_begun(self, bytes data not None):
+        if not read_head(view_of(data), self._request) or self._request.is_whole():
+            return False
+        return self._is_admitted()
+
     cdef bint _is_admitted(self) except *:
         """Check the request by its head, and the limits of the service."""
-        cdef size_t size = self._request.body.size()
-        if size > self._most_bytes or self._stopping.is_set() or self._places.is_full:
+        cdef size_t size = self._request.length
+        if size > self._most_bytes or self._stopping.is_set():
+            return False
+        if self._places.taken >= self._places.most and self._places.is_full:
             return False
         return self._budget.fits(size, size) and self._knows_host() and self._has_key()
 
@@ -124,7 +139,7 @@ cdef class PlainRankings:
         return True
 
     cdef bint _has_key(self) except *:
-        if self._keys.open:
+        if self._is_open:
             return True
         cdef string_view given = self._request.authorization
         try:

@@ -1,5 +1,5 @@
-// Reads a plain POST /rank request out of the bytes that came in one read: a second, narrow reader
-// of HTTP/1.1 beside the parser of the connection.
+// Reads a plain POST /rank request out of bytes that begin with it: a second, narrow reader of
+// HTTP/1.1 beside the parser of the connection.
 //
 //   POST /rank HTTP/1.1 \r\n   name: value \r\n   ...   \r\n   body
 //
@@ -48,23 +48,25 @@ inline bool begins(std::string_view text, std::string_view lower) {
     return text.size() >= lower.size() && is_same(text.substr(0, lower.size()), lower);
 }
 
-// A whole request of the accepted form. The views point into its bytes; `authorization` is empty
-// without the header.
+// A request of the accepted form, whose body may be incomplete. The views point into its bytes;
+// `authorization` is empty without the header.
 struct PlainRequest {
     std::string_view host, authorization, body;
+    std::size_t length = 0;  // of the whole body
+
+    bool is_whole() const { return body.size() == length; }
 };
 
 class RequestHead {
 public:
-    // Read a whole request; false for all that is not exactly one of the accepted form.
+    // Read one request; false for all that is not of the accepted form, or longer than it.
     static bool read(std::string_view data, PlainRequest& request) {
         constexpr std::string_view FIRST = "POST /rank HTTP/1.1\r\n";
         if (data.substr(0, FIRST.size()) != FIRST) return false;
         RequestHead head(data.data() + FIRST.size(), data.data() + data.size());
         if (!head.read_lines() || !head.is_complete()) return false;
-        request = {head.host_, head.authorization_, {head.at_, head.left()}};
-        return head.left() == head.length_ &&
-               data.size() - head.length_ <= MOST_PLAIN_HEAD_BYTES;
+        request = {head.host_, head.authorization_, {head.at_, head.left()}, head.length_};
+        return head.left() <= head.length_ && data.size() - head.left() <= MOST_PLAIN_HEAD_BYTES;
     }
 
 private:
@@ -115,7 +117,7 @@ private:
             case 'e': return !is_same(name, "expect");
             case 'k': return !is_same(name, "keep-alive");
             case 'o': return !is_same(name, "origin");
-            case 'p': return !is_same(name, "prefer") && !is_same(name, "proxy-connection");
+            case 'p': return !is_same(name, "proxy-connection");
             case 's': return !begins(name, "sec-");
             case 't':
                 return !is_same(name, "transfer-encoding") && !is_same(name, "te") &&

@@ -163,7 +163,7 @@ async def test_headers(ways, name):
 
 SEEN_ELSEWHERE = {
     *(b"transfer-encoding", b"content-encoding", b"expect", b"upgrade", b"proxy-connection"),
-    *(b"keep-alive", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"prefer", b"te", b"trailer"),
+    *(b"keep-alive", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"te", b"trailer"),
 }
 
 
@@ -212,11 +212,41 @@ async def test_line_ends(ways):
 async def test_cut_at_every_byte(ways):
     whole = rank(BODY)
     for at in range(1, len(whole)):
-        _, answered = await ways.talk(whole[:at], whole[at:])
-        assert answered == 0
-        await ways.talk(whole[:at])
+        is_held = at >= len(whole) - len(BODY)
+        assert (await ways.talk(whole[:at], whole[at:]))[1] == is_held
+        assert (await ways.talk(whole[:at]))[1] == 0
         assert (await ways.talk(whole + whole[:at], whole[at:]))[1] == 0
-        await ways.talk(whole, whole[:at], whole[at:], whole)
+        assert (await ways.talk(whole, whole[:at], whole[at:], whole))[1] == 2 + is_held
+
+
+async def test_cut_into_three_pieces(ways):
+    whole = rank(BODY)
+    head = len(whole) - len(BODY)
+    for first in (1, head - 1, head, head + 1, head + 20):
+        for second in range(first + 1, len(whole)):
+            pieces = whole[:first], whole[first:second], whole[second:]
+            assert (await ways.talk(*pieces))[1] == 0
+            assert (await ways.talk(*pieces, whole))[1] == 1
+            assert (await ways.talk(*pieces[:2]))[1] == 0
+
+
+async def test_a_held_piece_and_the_piece_behind_it(ways):
+    whole = rank(BODY)
+    head, body = whole[: -len(BODY)], BODY
+    for second in (
+        *(body + whole, body + b"\r\n", body + b"x", body[:-1] + b"x", b"x" * len(body)),
+        *(b"", b"\r\n", head, whole, body[:-1], b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n"),
+    ):
+        if second:
+            assert (await ways.talk(head, second))[1] == 0
+            assert (await ways.talk(head + body[:5], second))[1] == 0
+    for request, stays_open in (
+        (rank(b'{"features":["a"],"k":2.0}'), 1),
+        (rank(BODY, b"expect: 100-continue"), 1),
+        (rank(BODY, b"transfer-encoding: chunked"), 0),
+    ):
+        cut = request.index(b"\r\n\r\n") + 4
+        assert (await ways.talk(request[:cut], request[cut:], whole))[1] == stays_open
 
 
 async def test_several_requests_in_one_piece(ways):
