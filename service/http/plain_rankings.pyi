@@ -1,5 +1,5 @@
 from asyncio import Event
-from typing import final
+from typing import Self, final
 
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
@@ -13,8 +13,8 @@ from manyclass.service.observability.metrics import Metrics
 class PlainRankings:
     """Answers plain requests to rank one instance, from bytes to bytes."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         settings: Settings,
         engine: Engine,
         keys: ApiKeys,
@@ -23,7 +23,7 @@ class PlainRankings:
         metrics: Metrics,
         limits: Limits,
         stopping: Event,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def answered(self) -> int:
         """The number of requests that were answered here."""

@@ -20,8 +20,8 @@ from time import perf_counter
 
 from manyclass.core.errors import IndexHalfChanged
 from manyclass.service.errors import NotReady
+from manyclass.service.http import instances
 from manyclass.service.http.auth import Scope
-from manyclass.service.http.instances import LARGE_BYTES
 from manyclass.service.http.problems import Problem
 
 release_gil_while_waiting()
@@ -95,7 +95,7 @@ cdef class PlainRankings:
         self._stopping = stopping
         self._budget = limits.budget
         self._places = limits.admission.short
-        self._most_bytes = min(LARGE_BYTES, settings.max_body_bytes)
+        self._most_bytes = min(instances.LARGE_BYTES, settings.max_body_bytes)
         self._most_features = settings.max_features_per_instance
         added = limits.cors.headers_for(None) if limits.cors.is_enabled else []
         self._is_open = keys.open

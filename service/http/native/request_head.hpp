@@ -15,7 +15,7 @@
 
 namespace manyclass::http {
 
-constexpr std::size_t MOST_PLAIN_HEADERS = 50;        // half of those that the parser accepts
+constexpr std::size_t MOST_PLAIN_HEADERS = 50;        // half of what the parser accepts
 constexpr std::size_t MOST_PLAIN_HEAD_BYTES = 16'384;  // a quarter
 
 // The characters of a token, in which header names are written (RFC 9110, 5.6.2).

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import json
+import os
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -403,6 +404,7 @@ def resident_bytes():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="ASan keeps freed memory")
 async def test_plain_rankings_raise_no_memory(ways):
     protocol, line = ways.native.connect()
     line.write = lambda _: None

@@ -230,6 +230,24 @@ async def test_cut_into_three_pieces(ways):
             assert (await ways.talk(*pieces[:2]))[1] == 0
 
 
+async def test_a_piece_within_a_request_that_looks_like_one(ways):
+    whole = rank(BODY)
+    usual = b"host: 127.0.0.1\r\ncontent-type: application/json\r\n"
+    size = b"content-length: %d\r\n\r\n" % (len(whole) + 5)
+    for begun in (
+        *(b"P", b"\r\n", b"POST /rank HTTP/1.1\r\n", b"POST /rank HTTP/1.1\r\nx: ", b"GET /livez"),
+        b"POST /rank HTTP/1.1\r\n" + usual + size,
+        b"POST /rank HTTP/1.1\r\n" + usual + size + b"12345"[:4],
+        b"POST /rank HTTP/1.1\r\n" + usual.replace(b"json", b"x") + size,  # refused at once
+        b"POST /rank HTTP/1.1\r\n" + usual + b"transfer-encoding: chunked\r\n\r\n",
+        b"POST /rank HTTP/1.1\r\n" + usual + b"transfer-encoding: chunked\r\n\r\nc8\r\n",
+        b"GET /livez HTTP/1.1\r\n" + usual + size,
+        b"POST /learn HTTP/1.1\r\nupgrade: x\r\nconnection: upgrade\r\n" + usual + size,
+    ):
+        for pieces in ((begun, whole), (begun, whole, b"12345"), (begun, b"x", whole)):
+            assert (await ways.talk(*pieces))[1] == 0
+
+
 async def test_a_held_piece_and_the_piece_behind_it(ways):
     whole = rank(BODY)
     head, body = whole[: -len(BODY)], BODY
@@ -403,6 +421,15 @@ async def test_bodies_that_are_not_plain(ways, body):
 )
 async def test_thresholds(ways, value):
     assert (await ways.talk(rank(b'{"threshold":%s,%s}' % (value, REST))))[1] == 1
+
+
+async def test_a_score_has_to_be_above_the_threshold(ways):
+    answer, _ = await ways.talk(rank(b"{%s}" % REST))
+    scores = [each["score"] for each in body_of(answer)["ranked"]]
+    assert len(scores) == 5
+    for at, score in enumerate(scores):
+        answer, answered = await ways.talk(rank(b'{"threshold":%r,%s}' % (score, REST)))
+        assert (len(body_of(answer)["ranked"]), answered) == (at, 1)
 
 
 async def test_numbers_of_features(ways):
