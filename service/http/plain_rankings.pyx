@@ -105,9 +105,9 @@ cdef class PlainRankings:
         began = perf_counter()
         if not read_head(view_of(data), self._request) or not self._request.is_whole():
             return None
-        if not self._is_admitted():
-            return None
         try:
+            if not self._is_admitted():
+                return None
             if not self._body.read(self._request.body, self._most_features):
                 return None
             return self._rank(began, default_headers)
