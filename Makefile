@@ -1,7 +1,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 export PATH := $(abspath $(VENV))/bin:$(PATH)
-NATIVE := $(shell find core -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
+NATIVE := $(shell find core service -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
 LOCKED := pip install -q --no-compile --require-hashes
 # Bytecode is kept: else each service that a test starts compiles all its modules again.
 PYTEST := PYTHONDONTWRITEBYTECODE= pytest -q -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
@@ -67,16 +67,17 @@ recorded: $(VENV)/dev ## every learner over a log of 50,000 events: the answers 
 check: lint types test ## five minutes of what a change must pass; .ci/run runs all of it
 
 lint: $(VENV)/dev ## ruff, cython-lint, and the words of comments, docstrings and pages
-	ruff check . && ruff format --check . && cython-lint core && python lint/prose.py
+	ruff check . && ruff format --check . && cython-lint core service && python lint/prose.py
 
 types: $(VENV)/dev ## mypy, and the stubs against the built modules
-	mypy && MYPYPATH=src stubtest manyclass.core.ensemble manyclass.core.instance manyclass.core.event manyclass.core.columns manyclass.core.index manyclass.core.dedup_window manyclass.core.calibration manyclass.core.klr manyclass.core.taxonomy manyclass.core.expected_loss --concise
+	mypy && MYPYPATH=src stubtest manyclass.core.ensemble manyclass.core.instance manyclass.core.event manyclass.core.columns manyclass.core.index manyclass.core.dedup_window manyclass.core.calibration manyclass.core.klr manyclass.core.taxonomy manyclass.core.expected_loss manyclass.service.http.plain_rankings --concise
 
 test: $(VENV)/dev ## the tests without the slow ones, in a process for each core, up to four
 	$(PYTEST) -m 'not slow' --hypothesis-profile quick
 
-test-all: $(VENV)/dev ## every test, with all examples
+test-all: $(VENV)/dev ## every test, with all examples; those of HTTP without the hot path too
 	$(PYTEST)
+	HOT_PATH=no $(PYTEST) tests/service/http
 
 deploy-check: $(VENV)/dev ## the files in deploy/ with real nginx and prometheus
 	pytest -q deploy/tests
@@ -114,21 +115,21 @@ lock:      ## requirements/, from pyproject.toml (UPGRADE=--upgrade takes the ne
 
 clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a warning
 	rm -rf build/clang && mkdir -p build/clang
-	set -e; for pyx in $$(find core -name '*.pyx'); do \
+	set -e; for pyx in $$(find core service -name '*.pyx'); do \
 	  name=build/clang/$$(basename $$pyx .pyx); \
 	  cython -3 --cplus -X auto_pickle=False $(CURDIR)/src/manyclass/$$pyx -o $$name.cpp; \
 	  clang++ -std=c++17 -stdlib=libc++ -O0 -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno \
 	    -Isrc/manyclass -Icore/native $$(python -c 'import sysconfig; print("-isystem", sysconfig.get_path("include"))') \
 	    -fPIC -c $$name.cpp -o $$name.o; \
 	done
-	for header in $$(find core/native -name '*.hpp'); do \
-	  clang++ -std=c++17 -stdlib=libc++ -Icore/native -Wall -Wextra -Werror -fsyntax-only -x c++ \
+	for header in $$(find core/native service/http/native -name '*.hpp'); do \
+	  clang++ -std=c++17 -stdlib=libc++ -Isrc/manyclass -Icore/native -Wall -Wextra -Werror -fsyntax-only -x c++ \
 	    -Wno-pragma-once-outside-header -Wno-unused-const-variable $$header || exit; \
 	done
 
 sanitize: $(VENV)/dev ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
 	CORE_BUILD=sanitize python setup.py -q build_ext --inplace --force
-	$(ASAN) python -m pytest -q -s tests/core; status=$$?; touch setup.py; exit $$status
+	$(ASAN) python -m pytest -q -s tests/core tests/service/http/test_plain_*.py; status=$$?; touch setup.py; exit $$status
 
 coverage: $(VENV)/dev ## line coverage, Cython included
 	CORE_BUILD=coverage python setup.py -q build_ext --inplace --force
@@ -141,4 +142,4 @@ wheel: $(VENV)/dev ## the wheel and the sdist, in dist/
 	mv dist/raw/*.tar.gz dist && rm -r dist/raw
 
 clean:     ## remove what a build leaves
-	rm -rf build dist .venv .venv-* core/*.so core/*.cpp src/*.egg-info
+	rm -rf build dist .venv .venv-* core/*.so core/*.cpp service/http/*.so service/http/*.cpp src/*.egg-info

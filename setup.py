@@ -1,4 +1,4 @@
-"""Build the Cython extensions of manyclass.core; all other packaging facts are in pyproject.toml.
+"""Build the Cython extensions of manyclass; all other packaging facts are in pyproject.toml.
 
 CORE_BUILD picks the flavour: release (default), debug, sanitize or coverage; or none, which packs
 the Python files alone, for an editable install of modules that are compiled already.
@@ -12,6 +12,7 @@ from setuptools import Extension, setup
 
 SOURCES = Path("src")
 PACKAGE = SOURCES / "manyclass"
+NATIVE = ("core", "service")  # the folders with native code
 
 RULES = {  # the same in every flavour
     "language_level": 3,
@@ -40,18 +41,20 @@ FLAVOURS = {  # name: (compiler flags, linker flags, macros, directives)
 def compiled_as(flavour: str) -> list[Extension]:
     """Return the extensions of this flavour, translated to C++."""
     compiler, linker, macros, directives = FLAVOURS[flavour]
+    headers = [str(header) for room in NATIVE for header in (PACKAGE / room).rglob("*.hpp")]
     extensions = [
         Extension(
             ".".join(pyx.relative_to(SOURCES).with_suffix("").parts),
             [str(pyx)],
-            depends=[str(header) for header in (PACKAGE / "core/native").rglob("*.hpp")],
+            depends=headers,
             language="c++",
             include_dirs=[str(PACKAGE), str(PACKAGE / "core/native")],
             extra_compile_args=["-std=c++17", "-Wall", "-Wextra", *EXACT, *compiler],
             extra_link_args=linker,
             define_macros=macros,
         )
-        for pyx in sorted((PACKAGE / "core").rglob("*.pyx"))
+        for room in NATIVE
+        for pyx in sorted((PACKAGE / room).rglob("*.pyx"))
     ]
     return cythonize(
         extensions,

@@ -71,7 +71,10 @@ def encoded(value: object) -> bytes:
 
 def service_of(learner: str, options: Namespace) -> AbstractContextManager[ServerProcess]:
     return service_on_sqlite(
-        {options.server_core}, options.folder, learner=learner, max_concurrent=UNLIMITED
+        *({options.server_core}, options.folder),
+        learner=learner,
+        max_concurrent=UNLIMITED,
+        hot_path=options.hot_path,
     )
 
 
@@ -305,6 +308,9 @@ if __name__ == "__main__":
     add_json_option(parser)
     parser.add_argument(
         "--learner", action="append", metavar="SPEC", help="in place of the usual two"
+    )
+    parser.add_argument(
+        "--hot-path", choices=("yes", "no"), default="yes", help="as of the service"
     )
     parser.add_argument("--seconds", type=float, default=5.0, help="length of a round")
     parser.add_argument("--rounds", type=int, default=3, help="rounds for each server")

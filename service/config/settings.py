@@ -99,6 +99,7 @@ class Settings:
     max_concurrent_bytes: int = _is(BYTES, 8 * 2**20, "bodies above 64KiB of rankings at once", 1)
     max_queue_events: int = _is(WHOLE, 20_000, "events in the queue; more are refused", 1)
     max_queue_bytes: int = _is(BYTES, 64 * 2**20, "memory for the queue of events", 1024)
+    hot_path: bool = _is(FLAG, True, "answer plain rankings in native code; no: all in Python")
 
     rank_keys: tuple[str, ...] = _is(KEYS, (), "keys that may rank, separated by commas")
     learn_keys: tuple[str, ...] = _is(KEYS, (), "keys that may learn and rank")

@@ -27,6 +27,7 @@ from manyclass.service.http.hot_call import HotCall
 from manyclass.service.http.hot_path import HotPath
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.openapi.document import document
+from manyclass.service.http.plain_rankings import PlainRankings
 from manyclass.service.http.problems import Problem, problem_of
 from manyclass.service.http.routes import (
     health,
@@ -118,6 +119,11 @@ class App(HotPath):
             partial(document, self.api, settings, keys.open)
         )
         csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins)
+        self.plain_rankings: PlainRankings | None = None
+        if settings.hot_path:
+            self.plain_rankings = PlainRankings(
+                *(settings, self.engine, keys, csrf, pending, metrics, self.limits, self.stopping)
+            )
         super().__init__(self.api.state.hot_calls, self.api, csrf, metrics)
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:

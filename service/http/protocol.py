@@ -16,6 +16,7 @@ from manyclass.service.http import shedding
 from manyclass.service.http.admission import Places
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.memory_budget import Reservation
+from manyclass.service.http.plain_rankings import PlainRankings
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.stalls import LINGER_SECONDS, QUIET_SECONDS, UNREAD_SECONDS, Stalls
 from manyclass.service.http.wire import (
@@ -59,9 +60,15 @@ class Protocol(HttpToolsProtocol):
         _loop: AbstractEventLoop | None = None,
         *,
         limits: Limits,
+        plain_rankings: PlainRankings | None = None,
     ) -> None:
+        """`plain_rankings` answers plain requests before they are parsed; None answers none."""
         super().__init__(config, server_state, app_state, _loop)
         self._limits = limits
+        is_plain = not (self.root_path or config.access_log or self.limit_concurrency)
+        self._plain_rankings = plain_rankings if is_plain else None
+        self._answered_plainly_at = 0.0  # the last plain ranking
+        self._held = b""  # the first bytes of a request that may be plain, not parsed
         self._reservation = Reservation(limits.budget)
         self._outlet: Outlet | None = None
         self._running: RequestResponseCycle | None = None
@@ -95,6 +102,7 @@ class Protocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End every request of this connection."""
+        self._parse_held()
         self._limits.forget(self)
         self._disconnect()
         self._leave()
@@ -105,12 +113,17 @@ class Protocol(HttpToolsProtocol):
     def close_if_idle(self) -> bool:
         """Close the connection unless a request is under way; return whether it was closed."""
         cycle = self.cycle
-        if cycle is not None and (not cycle.response_complete or cycle.more_body):
+        if self._held or (cycle is not None and (not cycle.response_complete or cycle.more_body)):
             return False
         if self.transport.is_closing() or self.transport.get_write_buffer_size():
             return False
         self.transport.close()
         return True
+
+    def shutdown(self) -> None:
+        """Close the connection after the answer to a request under way."""
+        self._parse_held()
+        super().shutdown()
 
     def _disconnect(self) -> None:
         """Tell every request of this connection that its client has gone."""
@@ -135,9 +148,28 @@ class Protocol(HttpToolsProtocol):
     # --- receiving -------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Parse a piece of the client's bytes."""
+        """Answer a plain ranking, or have a piece of the client's bytes parsed.
+
+        The parser has seen nothing of a request that is answered plainly. Many clients send the
+        head by itself, so the first piece of such a request is held until the second comes.
+        """
         if self._refusal is not None or self.transport.is_closing():
             return  # bytes after a refusal are not read
+        held, self._held = self._held, b""
+        if held:
+            data = held + data
+        if self._plain_rankings is not None and self._is_between_requests():
+            answer = self._plain_rankings.answer(data, self.server_state.default_headers)
+            if answer is not None:
+                self._send_plainly(answer, len(data))
+                return
+            if not held and self._plain_rankings.is_begun(data):
+                self._hold(data)
+                return
+        self._receive(data)
+
+    def _receive(self, data: bytes) -> None:
+        """Parse a piece of the client's bytes, within the bounds."""
         self._unset_keepalive_if_required()
         self._fruitful = False
         self._arriving = len(data)
@@ -159,6 +191,60 @@ class Protocol(HttpToolsProtocol):
             self._refuse(too_many_headers())
         else:
             self._count_bytes()
+
+    def _is_between_requests(self) -> bool:
+        """Return whether no byte of a request is under way, nor an answer, nor a pause."""
+        cycle = self.cycle
+        return (
+            (cycle is None or (cycle.response_complete and not cycle.more_body))
+            and not (self._in_head or self._barren or self.pipeline or self._running)
+            and not (self._repeated or self._pause or self.flow.write_paused)
+        )
+
+    def _hold(self, data: bytes) -> None:
+        """Keep the first piece of a request that may be plain, for a second at most."""
+        self._unset_keepalive_if_required()
+        self._limits.idle.pop(self, None)
+        self._held = data
+        self._count_bytes()
+
+    def _parse_held(self) -> None:
+        """Have a piece that was held parsed, as if it came now."""
+        held, self._held = self._held, b""
+        if held:
+            self._receive(held)
+
+    def _send_plainly(self, answer: bytes, received: int) -> None:
+        """Send the answer to a plain ranking of so many bytes."""
+        self._stalls.begin_request(received)
+        self.transport.write(answer)
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self._answered_plainly_at = self.loop.time()
+        if self.timeout_keep_alive_task is None:
+            self._close_when_unused(self.timeout_keep_alive)
+        idle = self._limits.idle
+        idle.pop(self, None)
+        idle[self] = None  # now the one that is idle for the shortest time
+        if self._reservation.size:
+            self._count_bytes()
+
+    def _close_when_unused(self, seconds: float) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(
+            seconds, self.timeout_keep_alive_handler
+        )
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close the connection, unless plain rankings came since the timer was set.
+
+        They leave the timer as it is: a timer for each of them would take longer than the rest.
+        """
+        unused = self.loop.time() - self._answered_plainly_at
+        if unused < self.timeout_keep_alive and not self.transport.is_closing():
+            self._close_when_unused(self.timeout_keep_alive - unused)
+        else:
+            super().timeout_keep_alive_handler()
 
     def _parse(self, data: bytes) -> None:
         """Parse a piece; HTTP/1.1 goes on behind a head that offers to upgrade.
@@ -327,6 +413,7 @@ class Protocol(HttpToolsProtocol):
 
     def pass_second(self) -> None:
         """End the connection of a client that has neither sent nor read enough; once a second."""
+        self._parse_held()
         self._count_bytes()
         if self._stalls.unread(self.transport.get_write_buffer_size()) > UNREAD_SECONDS:
             self._abort()
@@ -353,7 +440,7 @@ class Protocol(HttpToolsProtocol):
         if self.transport.is_closing():
             self._reservation.release()  # of bytes received; unsent bytes are few, or soon aborted
             return
-        size = self.transport.get_write_buffer_size()
+        size = self.transport.get_write_buffer_size() + len(self._held)
         if self._in_head:
             size += self._barren + self._begun_with
         if self.cycle is not None and not self.cycle.response_complete:

@@ -86,12 +86,15 @@ def server_of(app: App, settings: Settings) -> Server:
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        http=partial(Protocol, limits=app.limits),  # type: ignore[arg-type]  # called like a class
+        http=partial(  # type: ignore[arg-type]  # called like a class
+            Protocol, limits=app.limits, plain_rankings=app.plain_rankings
+        ),
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # nothing reads the client's address or the scheme
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     return Server(config, app)

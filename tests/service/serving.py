@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import os
 import socket
 import threading
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 import httpx
 
+from manyclass.service.config.kinds import read_flag
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.app import create_app
 from manyclass.service.http.server import server_of
@@ -17,6 +19,7 @@ from tests.service.shared import SharedLog
 NDJSON = {"content-type": "application/x-ndjson"}
 RANKING = b'{"features":["a"]}'
 GET = b"GET %s HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
+HOT_PATH = read_flag(os.environ.get("HOT_PATH", "yes"))  # of services that do not say it themselves
 KEYS = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
 
 
@@ -95,7 +98,8 @@ async def calling(ready=True, store=None, wall_clock=None, **settings):
     clock = Clock()
     wall_clock = wall_clock or clock
     store = store or FaultyStore(wall_clock)
-    app = create_app(Settings(**settings), store, clock, wall_clock)
+    chosen = Settings(**{"hot_path": HOT_PATH} | settings)
+    app = create_app(chosen, store, clock, wall_clock)
     transport = httpx.ASGITransport(app)
     async with (
         app.api.router.lifespan_context(app.api),
@@ -275,7 +279,7 @@ def until(condition):
 @contextmanager
 def serving(store="memory:", **settings):
     """Yield a real server as `service.server.run` makes it, on a free port."""
-    chosen = Settings(store=store, port=0, **settings)
+    chosen = Settings(store=store, port=0, **{"hot_path": HOT_PATH} | settings)
     app = create_app(chosen)
     server = server_of(app, chosen)
     thread = threading.Thread(target=server.run)

@@ -1,0 +1,127 @@
+// A place in a JSON text, and the tokens that can be read there without Python objects. A token
+// that needs more, such as an escape, is not read; a slower reader takes the whole text then.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "pipeline/wire.hpp"
+#include "storage/vocabulary.hpp"
+#include "text/number.hpp"
+#include "text/utf8.hpp"
+
+namespace manyclass {
+
+class JsonCursor {
+public:
+    explicit JsonCursor(std::string_view text = {})
+        : at_(text.data()), end_(text.data() + text.size()) {}
+
+    void skip_space() {
+        while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
+    }
+
+    // True behind the last byte.
+    bool at_end() const { return at_ == end_; }
+
+    bool read_sign(char sign) {
+        skip_space();
+        if (at_ == end_ || *at_ != sign) return false;
+        ++at_;
+        return true;
+    }
+
+    // A string without an escape, of 1 to LONGEST_NAME bytes.
+    bool read_name(std::string_view& name) {
+        if (!read_sign('"')) return false;
+        const char* const begin = at_;
+        bool ascii = true;
+        while (true) {
+            // The end of a name is hard to predict, so compute it, 8 bytes at a time.
+            while (end_ - at_ >= 8) {
+                const std::uint64_t special = special_bytes(at_);
+                at_ += special ? __builtin_ctzll(special) / 8 : 8;
+                if (special) break;
+            }
+            if (at_ == end_) return false;
+            const auto sign = static_cast<unsigned char>(*at_);
+            if (sign == '"') break;
+            if (sign == '\\' || sign < 0x20) return false;
+            ascii &= sign < 0x80;
+            ++at_;
+        }
+        name = {begin, static_cast<std::size_t>(at_ - begin)};
+        if (name.empty() || name.size() > LONGEST_NAME) return false;
+        ++at_;
+        return ascii || is_utf8(name);
+    }
+
+    // A number by JSON's grammar, which is narrower than that of `read_double`.
+    bool read_number(double& value) {
+        skip_space();
+        const char* const begin = at_;
+        if (at_ < end_ && *at_ == '-') ++at_;
+        const char* const digits = at_;
+        std::uint64_t significand = 0;  // invalid after 19 digits, unused after 15
+        if (!read_digits(significand) || (*digits == '0' && at_ - digits > 1)) return false;
+        std::ptrdiff_t decimals = 0;
+        if (at_ < end_ && *at_ == '.') {
+            const char* const point = at_++;
+            if (!read_digits(significand)) return false;
+            decimals = at_ - point - 1;
+        }
+        bool simple = begin == digits && at_ - digits <= 15;
+        if (at_ < end_ && (*at_ == 'e' || *at_ == 'E')) {
+            simple = false;
+            ++at_;
+            if (at_ < end_ && (*at_ == '+' || *at_ == '-')) ++at_;
+            if (!read_digits(significand)) return false;
+        }
+        if (simple) {  // both are exact as doubles, so the quotient is rounded once, correctly
+            static constexpr double TENS[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
+                                              1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
+            value = static_cast<double>(significand) / TENS[decimals];
+            return true;
+        }
+        const std::string_view text(begin, static_cast<std::size_t>(at_ - begin));
+        return read_double(text, value) && std::fabs(value) <= LARGEST_VALUE;
+    }
+
+    // A number of digits alone, without a sign, a fraction or an exponent, of at most 15 digits.
+    bool read_count(std::uint64_t& value) {
+        skip_space();
+        const char* const begin = at_;
+        value = 0;
+        if (!read_digits(value) || at_ - begin > 15 || (*begin == '0' && at_ - begin > 1))
+            return false;
+        return at_ == end_ || (*at_ != '.' && *at_ != 'e' && *at_ != 'E');
+    }
+
+private:
+    // The top bit of each of the next 8 bytes that ends a name or needs a closer look; above the
+    // lowest such byte it may be wrong.
+    static std::uint64_t special_bytes(const char* at) {
+        constexpr std::uint64_t EACH = 0x0101010101010101ull, TOP = 0x80 * EACH;
+        const std::uint64_t bytes = load_word(at);
+        const std::uint64_t quote = bytes ^ ('"' * EACH), backslash = bytes ^ ('\\' * EACH);
+        return (((quote - EACH) & ~quote) | ((backslash - EACH) & ~backslash) |
+                ((bytes - 0x20 * EACH) & ~bytes) | bytes) &
+               TOP;
+    }
+
+    static bool is_digit(char sign) { return sign >= '0' && sign <= '9'; }
+
+    bool read_digits(std::uint64_t& significand) {
+        const char* const begin = at_;
+        for (; at_ < end_ && is_digit(*at_); ++at_)
+            significand = significand * 10 + static_cast<std::uint64_t>(*at_ - '0');
+        return at_ > begin;
+    }
+
+    const char* at_;
+    const char* end_;
+};
+
+}  // namespace manyclass

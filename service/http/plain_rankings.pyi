@@ -1,0 +1,41 @@
+from asyncio import Event
+from typing import Self, final
+
+from manyclass.service.config.settings import Settings
+from manyclass.service.engine import Engine
+from manyclass.service.http.auth import ApiKeys
+from manyclass.service.http.csrf import CsrfGuard
+from manyclass.service.http.limits import Limits
+from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.observability.metrics import Metrics
+
+@final
+class PlainRankings:
+    """Answers plain requests to rank one instance, from bytes to bytes."""
+
+    def __new__(
+        cls,
+        settings: Settings,
+        engine: Engine,
+        keys: ApiKeys,
+        csrf: CsrfGuard,
+        pending: PendingLabels,
+        metrics: Metrics,
+        limits: Limits,
+        stopping: Event,
+    ) -> Self: ...
+    @property
+    def answered(self) -> int:
+        """The number of requests that were answered here."""
+
+    def answer(self, data: bytes, default_headers: list[tuple[bytes, bytes]]) -> bytes | None:
+        """Return the whole answer to one plain request; None if `data` is anything else.
+
+        The caller keeps the order of the connection: nothing may be under way on it. After None
+        the same bytes go to the parser of the connection.
+        """
+
+    def is_begun(self, data: bytes) -> bool:
+        """Return whether a plain request may begin here: with its whole head, but not all of its
+        body.
+        """
