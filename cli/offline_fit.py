@@ -155,7 +155,7 @@ def _say(fitted: Fitted, out: Path) -> None:
         names = ", ".join(model.tree.groups[at] for at in fitted.search.at_bounds)
         complain(f"variances at a bound of the search: {names}")
     if fitted.missing:
-        complain(f"{fitted.missing:,} classes have rows in one fold only")
+        complain(f"{fitted.missing:,} classes have searched rows in one fold only")
     if best.unfinished or not fitted.last.converged.all():
         state = "stalled" if fitted.last.stalled.any() else "not finished"
         complain(f"{best.unfinished} fits of folds did not converge; the last fit: {state}")

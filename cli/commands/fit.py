@@ -73,7 +73,7 @@ def fit(
     ] = 30,
     search_rows: Annotated[
         int,
-        typer.Option(min=0, help="Rows of the search, drawn by --seed; 0: all.", metavar="N"),
+        typer.Option(min=0, help="Rows of the search, drawn by --seed; 0: all."),
     ] = 0,
     bias: Annotated[
         float, typer.Option(min=0, help="Variance of a constant at each node; 0: none.")

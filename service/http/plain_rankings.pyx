@@ -15,6 +15,7 @@ from manyclass.core.index cimport Index, Ranked
 from manyclass.core.instance cimport Instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
 
+import logging
 from asyncio import get_running_loop
 from time import perf_counter
 
@@ -25,6 +26,8 @@ from manyclass.service.http.auth import Scope
 from manyclass.service.http.problems import Problem
 
 release_gil_while_waiting()
+
+logger = logging.getLogger(__name__)
 
 
 cdef extern from "service/http/native/request_head.hpp" namespace "manyclass::http" nogil:
@@ -64,8 +67,9 @@ cdef class PlainRankings:
 
         bytes of a read ──► head ──► body ──► instance ──► ranking ──► bytes of the answer
 
-    It gives None for all other requests and for all refusals, and then has changed nothing: the
-    way through FastAPI answers these, and has seen nothing of the plain ones.
+    It gives None for all other requests and for all refusals, and then has changed nothing (if
+    memory runs out at the very end, an instance was stored whose label cannot come): the way
+    through FastAPI answers these, and has seen nothing of the plain ones.
     Belongs to the event loop's thread.
     """
 
@@ -78,7 +82,7 @@ cdef class PlainRankings:
     cdef bytes _last_headers  # behind those of the body
     cdef object _default_headers  # of the server, from which `_first` was made
     cdef bytes _first
-    cdef string _host  # the last one that passed
+    cdef bytes _host  # the last one that passed
     cdef uint32_t _taken  # places, in this turn of the loop
     cdef PlainRequest _request
     cdef RankBody _body
@@ -99,6 +103,7 @@ cdef class PlainRankings:
         self._most_features = settings.max_features_per_instance
         added = limits.cors.headers_for(None) if limits.cors.is_enabled else []
         self._is_open = keys.open
+        self._host = b""
         self._last_headers = lines_of(added)
 
     def answer(self, bytes data not None, list default_headers not None):
@@ -106,36 +111,44 @@ cdef class PlainRankings:
         if not read_head(view_of(data), self._request) or not self._request.is_whole():
             return None
         try:
-            if not self._is_admitted():
+            if not self._is_admitted(0):
                 return None
             if not self._body.read(self._request.body, self._most_features):
                 return None
             return self._rank(began, default_headers)
         except (MemoryError, IndexHalfChanged):
             return None  # the other way meets the same error, and reports it
+        except Exception:
+            logger.exception("a plain ranking failed and is answered the other way")
+            return None
 
     def is_begun(self, bytes data not None):
         if not read_head(view_of(data), self._request) or self._request.is_whole():
             return False
-        return self._is_admitted()
+        try:
+            return self._is_admitted(len(data))
+        except MemoryError:
+            return False  # as above
 
-    cdef bint _is_admitted(self) except *:
-        """Check the request by its head, and the limits of the service."""
+    cdef bint _is_admitted(self, size_t held) except *:
+        """Check the request by its head, and the limits of the service with the bytes held."""
         cdef size_t size = self._request.length
         if size > self._most_bytes or self._stopping.is_set():
             return False
         if self._places.taken >= self._places.most and self._places.is_full:
             return False
+        size += held
         return self._budget.fits(size, size) and self._knows_host() and self._has_key()
 
     cdef bint _knows_host(self) except *:
-        if self._request.host == <string_view>self._host:
+        if self._request.host == view_of(self._host):
             return True
+        host = bytes_in(self._request.host)
         try:
-            self._csrf.require("POST", {b"host": bytes_in(self._request.host)})
+            self._csrf.require("POST", {b"host": host})
         except Problem:
             return False
-        self._host = <string>self._request.host
+        self._host = host
         return True
 
     cdef bint _has_key(self) except *:

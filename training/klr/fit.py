@@ -1,7 +1,7 @@
 """The fit of a model: search for parameters, then alpha on all rows; it can be stopped and resumed.
 
 A parameter for all nodes is searched first; separate ones start from it. The search may take a
-random part of the rows.
+part of the rows at random.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ class FitError(ValueError):
 class Plan:
     """The protocol of a fit.
 
-    `evaluations` bounds the search of separate parameters; it takes `search_rows` of the rows by
+    `evaluations` bounds the search of separate parameters; it takes `search_rows` of the rows at
     random, 0: all.
     """
 
@@ -185,14 +185,14 @@ class Fitting:
         if not np.isfinite(self._x.values).all():
             raise FitError("a value is not a finite number")
         self._targets = Targets.of(rows, columns, np.float32)
-        if not self._targets.weights.any():
-            raise FitError("no row has one of the classes")
         self._searched = self._x, self._targets
         if part is not None:
             self._searched = (
                 self._features.values(searched),
                 Targets.of(searched, columns, np.float32),
             )
+        if not self._searched[1].weights.any():
+            raise FitError("no row of the search has one of the classes")
         digest = _digest(self._x, self._targets, tree, plan)
         if course is not None and course.digest != digest:
             raise FitError("the file is of other rows, another taxonomy or other options")

@@ -56,6 +56,7 @@ class Size:
             raise TooLarge(
                 f"{self.rows:,} rows with {self.classes:,} classes take about"
                 f" {self.bytes / 2**30:.1f} GiB, and --max-bytes allows {most / 2**30:.1f} GiB:"
-                " give fewer rows, search with a part of them (--search-rows), leave out rare"
-                " classes with --classes-at-least, or fit one part of the taxonomy with --task"
+                " give fewer rows, search with a part of them (--search-rows, if it is the search"
+                " that is too large), leave out rare classes with --classes-at-least, or fit one"
+                " part of the taxonomy with --task"
             )

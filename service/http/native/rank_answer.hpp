@@ -28,7 +28,7 @@ public:
         rest_.assign("\",\"seq\":").append(std::to_string(seq)).append(",\"ranked\":[");
         if (!abstains_ && !write_classes(asked, ranked, names)) return false;
         rest_.append("],\"confidence\":");
-        if (confidence < 0) rest_.append("null");
+        if (!(confidence >= 0)) rest_.append("null");
         else append_double(rest_, confidence);
         if (abstains_) rest_.append(",\"abstained\":true,\"withheld\":true");
         rest_ += '}';

@@ -12,6 +12,7 @@ import pytest
 
 from manyclass.service.engine import Engine
 from manyclass.service.errors import NotReady
+from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.stalls import QUIET_SECONDS
 from tests.service.http.two_ways import PREFIX, rank, two_ways
 from tests.service.serving import KEYS, post, serving, statuses
@@ -281,6 +282,21 @@ async def test_memory_that_ran_out_is_reported_as_for_other_requests(ways, monke
     assert (answer[9:12], answered) == (b"503", 0)
     for way in (ways.native, ways.python):
         assert way.app.api.state.metrics.out_of_memory.count == 1
+
+
+async def test_memory_that_ran_out_at_a_head_is_reported_as_for_other_requests(ways, monkeypatch):
+    monkeypatch.setattr(CsrfGuard, "require", Mock(side_effect=MemoryError))
+    whole = rank(BODY)
+    answer, answered = await ways.talk(whole[: -len(BODY)], BODY)
+    assert (answer[9:12], answered) == (b"503", 0)
+
+
+async def test_an_unforeseen_error_is_reported_by_the_other_way(ways, monkeypatch, caplog):
+    for way in (ways.native, ways.python):
+        monkeypatch.setattr(way.app.api.state.pending, "keep", Mock(side_effect=RuntimeError))
+    answer, answered = await ways.talk(rank(BODY))
+    assert (answer[9:12], answered) == (b"500", 0)
+    assert "a plain ranking failed" in caplog.text
 
 
 async def test_a_service_that_is_not_ready_says_so(ways, monkeypatch):
