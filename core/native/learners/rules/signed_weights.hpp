@@ -31,8 +31,7 @@ public:
             insert(row, cls, bounded(gain), 1);
             return;
         }
-        edge.masses[at] = bounded(static_cast<double>(edge.masses[at]) + gain);
-        if (!is_something(edge.masses[at])) remove(row, at);
+        move_weight(row, at, gain);
     }
 
     // Add to the weights of feature -> the class of each step, as `add` does for one after the other.
@@ -49,11 +48,7 @@ public:
                 is_found = row.outdegree < most_;
                 insert(row, step.cls, bounded(gain), 1);
             } else {
-                float& mass = rows_.edges(row).masses[at];
-                mass = bounded(static_cast<double>(mass) + gain);
-                if (is_something(mass)) continue;
-                remove(row, at);
-                is_found = false;
+                is_found = move_weight(row, at, gain);
             }
         }
     }
@@ -149,6 +144,15 @@ public:
     static bool is_something(float weight) { return std::fabs(weight) >= SMALLEST_MASS; }
 
 private:
+    // Add to the weight of an edge; remove the edge and return false if it has no weight left.
+    bool move_weight(Row& row, std::uint32_t at, double gain) {
+        float& mass = rows_.edges(row).masses[at];
+        mass = bounded(static_cast<double>(mass) + gain);
+        if (is_something(mass)) return true;
+        remove(row, at);
+        return false;
+    }
+
     void copy(Row& row, std::uint32_t from, std::uint32_t to) {
         const Postings::Edges edge = rows_.edges(row);
         edge.classes[to] = edge.classes[from];
