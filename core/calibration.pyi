@@ -13,7 +13,7 @@ class Calibration:
     It learns online from outcomes and is invariant to the scale of the scores. The last 10,000
     outcomes, each with the confidence from before it, measure its quality. It is part of the state
     and depends on the events alone.
-    Threads: one at a time; only `confidence`, which holds the GIL throughout, may run meanwhile.
+    Threads: any may call `confidence`; one at a time the rest.
     """
 
     def __new__(cls) -> Self: ...

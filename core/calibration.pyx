@@ -2,10 +2,10 @@
 
 from cython.operator cimport dereference as deref
 from libc.stdint cimport uint8_t, uint64_t
-from libcpp cimport bool as cpp_bool
-from libcpp.memory cimport unique_ptr
 
 cimport cython
+
+from manyclass.core.locking cimport release_gil_while_waiting
 
 import numpy as np
 
@@ -13,34 +13,7 @@ from manyclass.core.errors import SnapshotError
 from manyclass.core.reliability import Bin
 from manyclass.core.sections import runs
 
-
-cdef extern from "core/native/calibration.hpp" namespace "manyclass" nogil:
-    const size_t BINS "manyclass::RELIABILITY_BINS"
-    const size_t NUMBERS "manyclass::Calibration::NUMBERS"
-
-    cdef cppclass TopTwoScores:
-        double first
-        double second
-
-    cdef cppclass NativeBin "manyclass::Reliability":
-        uint64_t count
-        double confidence
-        double right
-
-    cdef cppclass NativeBins "std::array<manyclass::Reliability, manyclass::RELIABILITY_BINS>":
-        NativeBin& operator[](size_t place)
-
-    cdef cppclass NativeCalibration "manyclass::Calibration":
-        uint64_t outcomes()
-        uint64_t kept()
-        double confidence(const TopTwoScores& top_two)
-        void add(const TopTwoScores& top_two, cpp_bool is_right) except +
-        void settle(const TopTwoScores* top_two, const uint8_t* rights, size_t count) except +
-        NativeBins reliability()
-        double brier()
-        void dump(double* numbers, float* confidences, uint8_t* rights)
-        void load(uint64_t outcomes, const double* numbers, size_t kept, const float* confidences,
-                  const uint8_t* rights) except +
+release_gil_while_waiting()
 
 cdef dict SECTIONS = {
     "calibration_outcomes": np.dtype("<u8"),
@@ -54,10 +27,8 @@ cdef dict SECTIONS = {
 cdef class Calibration:
     """A map from the scores of the two best classes to the probability that the first is right.
 
-    Threads: one at a time, but for `confidence`, which holds the GIL for all of its work.
+    Threads: any may call `confidence`; one at a time the rest.
     """
-
-    cdef unique_ptr[NativeCalibration] _native
 
     def __cinit__(self):
         self._native.reset(new NativeCalibration())

@@ -18,7 +18,7 @@ from manyclass.core.index cimport (
     Ranked,
 )
 from manyclass.core.instance cimport Instance, as_instance, bytes_of
-from manyclass.core.locking cimport raise_error, release_gil_while_waiting
+from manyclass.core.locking cimport release_gil_while_waiting
 
 import numpy as np
 
@@ -26,49 +26,12 @@ from manyclass.core.outcome import Learned
 
 release_gil_while_waiting()
 
-
-cdef extern from "core/native/ensemble/ensemble.hpp" namespace "manyclass" nogil:
-    cdef enum class Vote:
-        majority
-        rarest
-        score
-        probability
-
-    cdef cppclass RowsOfParts:
-        RowsOfParts(const CsrRows& rows, size_t parts) except +
-
-    cdef cppclass LabelledRows:
-        LabelledRows(const CsrRows& rows, const CsrRows& classes, size_t parts) except +
-
-    cdef cppclass NativeEnsemble "manyclass::Ensemble":
-        NativeEnsemble(Engine* table, vector[Engine*] members) except +
-        size_t members()
-        void rank(string_view instance, Vote vote, uint32_t k, double threshold,
-                  vector[Ranked]& best, string& names) except +raise_error
-        void rank_among(string_view instance, const vector[string_view]& among, Vote vote,
-                        uint32_t k, double threshold, vector[Ranked]& best,
-                        string& names) except +raise_error
-        void rank_csr(const RowsOfParts& rows, Vote vote, uint32_t k, int32_t* ids,
-                      double* scores) except +raise_error
-        void spans(string_view instance, vector[double]& spans) except +raise_error
-        Outcome learn(string_view instance, const vector[string_view]& true_classes,
-                      const vector[string_view]& rejected, float weight, bint is_first_epoch,
-                      Vote vote, uint32_t deepest, const uint8_t* takes,
-                      int32_t* places) except +raise_error
-        Outcome learn_csr(const LabelledRows& given, int64_t row, float weight,
-                          bint is_first_epoch, Vote vote, uint32_t deepest, const uint8_t* takes,
-                          int32_t* places) except +raise_error
-
 cdef dict VOTES = {
     "majority": <int>Vote.majority,
     "rarest": <int>Vote.rarest,
     "score": <int>Vote.score,
     "probability": <int>Vote.probability,
 }
-
-
-cdef Vote native_vote(str vote) except *:
-    return <Vote><int>VOTES[vote]
 
 
 cdef vector[string_view] class_names(list names) except *:
@@ -88,9 +51,10 @@ cdef class Ensemble:
     others while they wait for a lock.
     """
 
-    cdef unique_ptr[NativeEnsemble] _native
-    cdef Index _table
-    cdef tuple _members
+    @staticmethod
+    cdef Vote vote_of(str name) except *:
+        """Return the native vote of a name."""
+        return <Vote><int>VOTES[name]
 
     def __cinit__(self, Index table not None, members):
         cdef vector[Engine*] engines
@@ -107,11 +71,11 @@ cdef class Ensemble:
         cdef string names
         cdef list kept
         if among is None:
-            deref(self._native).rank(bytes_of(given), native_vote(vote), k, least, best, names)
+            deref(self._native).rank(bytes_of(given), Ensemble.vote_of(vote), k, least, best, names)
         else:
             kept = Index.list_of_names(among)
             deref(self._native).rank_among(
-                bytes_of(given), Index.names_of(kept), native_vote(vote), k, least, best, names
+                bytes_of(given), Index.names_of(kept), Ensemble.vote_of(vote), k, least, best, names
             )
         return Index.with_names(best, names)
 
@@ -133,7 +97,7 @@ cdef class Ensemble:
             raise ValueError("takes must have a flag for each member")
         places.resize(taken.size())
         outcome = deref(self._native).learn(
-            bytes_of(given), names, wrong, <float>weight, is_first_epoch, native_vote(vote),
+            bytes_of(given), names, wrong, <float>weight, is_first_epoch, Ensemble.vote_of(vote),
             deepest, taken.data(), places.data()
         )
         learned = Learned(
@@ -145,7 +109,7 @@ cdef class Ensemble:
                  const int32_t[::1] indices not None, const float[::1] values not None,
                  str vote not None, uint32_t k=5):
         cdef CsrRows rows = features.rows(indptr, indices, values)
-        cdef Vote counted = native_vote(vote)
+        cdef Vote counted = Ensemble.vote_of(vote)
         cdef unique_ptr[RowsOfParts] parts
         parts.reset(new RowsOfParts(rows, 1 + deref(self._native).members()))
         ids = np.empty((rows.count, k), np.int32)
@@ -167,7 +131,7 @@ cdef class Ensemble:
                   const uint8_t[:, ::1] takes not None, double[:, ::1] top_two not None):
         cdef CsrRows rows = features.rows(indptr, indices, values)
         cdef CsrRows labels = classes.true_classes(rows, class_indptr, class_indices)
-        cdef Vote counted = native_vote(vote)
+        cdef Vote counted = Ensemble.vote_of(vote)
         cdef size_t members = deref(self._native).members()
         cdef unique_ptr[LabelledRows] given
         cdef int64_t row

@@ -24,6 +24,15 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         double score
         uint32_t cls
 
+    cdef cppclass RankedBlock:
+        vector[Ranked] ranked
+        vector[uint32_t] counts
+        string names
+        void clear()
+
+    cdef cppclass Seconds "std::chrono::duration<double>":
+        Seconds(double count)
+
     cdef cppclass TopTwoScores:
         double first
         double second
@@ -107,6 +116,8 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
                   string& names) except +raise_error
         void rank_among(string_view instance, const vector[string_view]& among, uint32_t k,
                         double threshold, vector[Ranked]& best, string& names) except +raise_error
+        void rank_block(const vector[string_view]& instances, size_t begin, uint32_t k,
+                        Seconds time, RankedBlock& block) except +raise_error
         void rank_csr(const CsrRows& rows, uint32_t k, int32_t* ids,
                       double* scores) except +raise_error
         void explain(string_view instance, const vector[string_view]& classes, size_t limit,
@@ -140,6 +151,9 @@ cdef class Index:
     cdef unique_ptr[Engine] _native
     cdef readonly object options
     cdef readonly Taxonomy taxonomy
+
+    cdef rank_block(self, const vector[string_view]& instances, size_t begin, uint32_t k,
+                    double seconds, RankedBlock& block)
 
     cdef learn_unique(self, Instance instance, list classes, list rejected, float weight,
                       bint is_first_epoch)

@@ -125,6 +125,12 @@ cdef class Index:
             )
         return Index.with_names(best, names)
 
+    cdef rank_block(self, const vector[string_view]& instances, size_t begin, uint32_t k,
+                    double seconds, RankedBlock& block):
+        """Rank instances in order, from `begin` on, for so many seconds and at least one."""
+        with nogil:
+            deref(self._native).rank_block(instances, begin, k, Seconds(seconds), block)
+
     def explain(self, instance not None, classes, size_t limit=10):
         cdef Instance given = as_instance(instance)
         cdef vector[vector[pair[string, double]]] explained

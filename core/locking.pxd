@@ -15,7 +15,7 @@ cdef extern from *:
     }
     static void throw_again() { throw; }
 
-    // While a thread waits for the lock of an index it does not hold the GIL (fair_mutex.hpp).
+    // While a thread waits for the lock of an index it does not hold the GIL (reader_slots.hpp).
     static void* release_gil() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
     static void restore_gil(void* state) {
         PyEval_RestoreThread(static_cast<PyThreadState*>(state));

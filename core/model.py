@@ -43,6 +43,7 @@ from manyclass.core.outcome import (
 )
 from manyclass.core.placements import check_placements
 from manyclass.core.progressive_validation import ProgressiveValidation
+from manyclass.core.published_learner import PublishedLearner
 from manyclass.core.sections import need
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import WORDS_AND_PAIRS, TextAnalysis
@@ -56,7 +57,8 @@ class Model:
     so that their accuracy can be compared.
 
     The same events in the same order give the same digest, on any machine.
-    Threads: any may call `rank` and `explain`; one at a time `apply`, `dump` and the rest.
+    Threads: any may call `rank` and `explain`, and rank by `published`; one at a time `apply`,
+    `dump` and the rest.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class Model:
         """
         if isinstance(model_set, Options):
             model_set = ModelSet(model_set)
-        self.seq = 0
+        self.published = PublishedLearner()
         self.recent = DedupWindow()
         self.taxonomy = Taxonomy(hash_seed)
         self.restores: list[tuple[int, int]] = []
@@ -103,6 +105,15 @@ class Model:
         model._enroll([enrolled])
         model.seq = seq
         return model
+
+    @property
+    def seq(self) -> int:
+        """The number of the last event of the log that was applied, or passed over."""
+        return self.published.seq
+
+    @seq.setter
+    def seq(self, seq: int) -> None:
+        self.published.seq = seq
 
     @property
     def learner(self) -> Learner:
@@ -411,6 +422,7 @@ class Model:
         """Replace the learners; the first is the primary one."""
         self.answering, *shadows = enrolled
         self.shadows = {each.label: each for each in shadows}
+        self.published.use(self.answering.learner, self.answering.calibration)
 
     def use_rules(self, version: int) -> None:
         """Put a newer version of the rules in force; RulesDiffer if this release lacks it.

@@ -200,6 +200,12 @@ REQUESTS = [
     ),
     Panel("Ranking itself", "s", quantiles("rank_duration_seconds"), "One instance, without HTTP."),
     Panel(
+        "Rankings in native code, by thread",
+        "reqps",
+        {"{{thread}}": total("plain_rankings_total", "thread")},
+        "Other requests to rank cost more than twice the CPU time: docs/operations.md says why.",
+    ),
+    Panel(
         "Abstentions",
         "percentunit",
         {"abstained": f"{total('abstained_total')} / {total('rank_duration_seconds_count')}"},

@@ -119,6 +119,7 @@ class Engine:
 
     def _fail(self, reason: str) -> None:
         self._status, self._failure = "failed", reason
+        self._live.on_model(None)
         self.cluster.resign()
 
     async def close(self) -> None:
@@ -155,6 +156,10 @@ class Engine:
         return self._failure if self._pipeline is None else self._pipeline.group_commit.failure
 
     # --- rank and learn --------------------------------------------------------------------------
+
+    def on_model(self, use: Callable[[Model | None], None]) -> None:
+        """Have each model that comes in use passed to this function; None when there is none."""
+        self._live.on_model = use
 
     @property
     def model(self) -> Model:

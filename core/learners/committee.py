@@ -61,6 +61,11 @@ class Committee(Totals):
         self._ensemble = Ensemble(self._table, [each.index for each in self._members])
 
     @property
+    def ensemble(self) -> Ensemble:
+        """The indexes of the members, voting together."""
+        return self._ensemble
+
+    @property
     def taxonomy(self) -> Taxonomy:
         """The taxonomy of the classes, the same for every member."""
         return self._table.taxonomy

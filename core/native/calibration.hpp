@@ -19,6 +19,7 @@
 
 #include "pipeline/ranking.hpp"
 #include "math/elementary.hpp"
+#include "pipeline/reader_slots.hpp"
 #include "snapshot/visitor.hpp"
 
 namespace manyclass {
@@ -33,6 +34,8 @@ struct Reliability {
     double confidence = 0, right = 0;  // sums
 };
 
+// Threads: any number may ask for a confidence at once; a change waits for them. One at a time calls
+// the other methods.
 class Calibration {
 public:
     static constexpr std::size_t INPUTS = 3, KNOTS = 21;
@@ -44,14 +47,15 @@ public:
     // The probability that the first class is right; negative after too few outcomes, and for an
     // empty ranking.
     double confidence(const TopTwoScores& scores) const {
-        if (outcomes_ < FEWEST_OUTCOMES || scores.first == 0) return -1;
-        return isotonic(regressed(standardised(inputs(scores))));
+        const Reading lock(lock_);
+        return confidence_now(scores);
     }
 
     // Add the outcome of a ranking; an empty ranking has no effect.
     void add(const TopTwoScores& scores, bool is_right) {
         if (scores.first == 0) return;
-        if (const double before = confidence(scores); before >= 0) keep(before, is_right);
+        const Writing lock(lock_);
+        if (const double before = confidence_now(scores); before >= 0) keep(before, is_right);
         ++outcomes_;
         const double share = std::max(FORGETTING, 1 / static_cast<double>(outcomes_));
         scale_ += (std::fabs(within_reason(scores.first)) - scale_) * share;
@@ -72,6 +76,7 @@ public:
     // count alike: `add` follows changes, at the price of noise from its last outcomes. The kept
     // outcomes and the inputs' scales stay.
     void settle(const TopTwoScores* scores, const std::uint8_t* rights, std::size_t count) {
+        const Writing lock(lock_);
         std::vector<std::pair<Inputs, bool>> outcomes;
         for (std::size_t i = 0; i < count; ++i)
             if (scores[i].first != 0)
@@ -167,6 +172,11 @@ public:
     }
 
 private:
+    double confidence_now(const TopTwoScores& scores) const {
+        if (outcomes_ < FEWEST_OUTCOMES || scores.first == 0) return -1;
+        return isotonic(regressed(standardised(inputs(scores))));
+    }
+
     // Visit the NUMBERS numbers of the state.
     template <class Self, class F>
     static void each_number(Self& self, F&& visit) {
@@ -328,6 +338,7 @@ private:
     std::array<double, KNOTS> residuals_{};  // decayed sums of outcome - regression
     std::array<double, KNOTS> knots_{};      // computed from both
     std::vector<float> confidences_;         // of the last outcomes, a ring
+    mutable ReaderSlots lock_;
     std::vector<std::uint8_t> rights_;
     std::size_t oldest_ = 0;
 };

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -90,6 +91,25 @@ public:
         const StateLock::Read lock(lock_);
         learner_->rank_among(read(instance), tables_.known_classes(among), k, threshold, best);
         append_names(best, names);
+    }
+
+    // Rank instances in order, from `begin` on: at least one, and others until the time is over or
+    // the names are many. A change of another thread waits for this block, not for all instances.
+    void rank_block(const std::vector<std::string_view>& instances, std::size_t begin,
+                    std::uint32_t k, std::chrono::duration<double> time, RankedBlock& block) const {
+        constexpr std::size_t MANY_NAMES = 65'536;  // bytes
+        const auto now = std::chrono::steady_clock::now;
+        const auto deadline = now() + time;
+        std::vector<Ranked> best;
+        block.clear();
+        const StateLock::Read lock(lock_);
+        do {
+            learner_->rank(read(instances[begin++]), k, -std::numeric_limits<double>::infinity(),
+                           best);
+            block.counts.push_back(static_cast<std::uint32_t>(best.size()));
+            block.ranked.insert(block.ranked.end(), best.begin(), best.end());
+            append_names(best, block.names);
+        } while (begin < instances.size() && block.names.size() < MANY_NAMES && now() < deadline);
     }
 
     // Rank all rows; class ids and scores are written k to a row, padded with -1 and 0.

@@ -100,6 +100,9 @@ class Settings:
     max_queue_events: int = _is(WHOLE, 20_000, "events in the queue; more are refused", 1)
     max_queue_bytes: int = _is(BYTES, 64 * 2**20, "memory for the queue of events", 1024)
     hot_path: bool = _is(FLAG, True, "answer plain rankings in native code; no: all in Python")
+    workers: int | None = _is(
+        WHOLE, None, "threads that answer plain rankings; usually the cores less one", 0, 256
+    )
 
     rank_keys: tuple[str, ...] = _is(KEYS, (), "keys that may rank, separated by commas")
     learn_keys: tuple[str, ...] = _is(KEYS, (), "keys that may learn and rank")
@@ -215,11 +218,11 @@ class Row:
         return self.kind.allowed + least
 
     def read(self, text: str, given_as: str | None = None) -> Any:
-        """Return the value of a text, None for an empty one of the model.
+        """Return the value of a text, None for an empty one if that is the default.
 
         Raises SettingError, which names the variable, or `given_as`.
         """
-        if self.is_of_model and not text.strip():
+        if self.default is None and not text.strip():
             return None
         try:
             value = self.kind.read(text.strip())

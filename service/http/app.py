@@ -27,6 +27,8 @@ from manyclass.service.http.hot_call import HotCall
 from manyclass.service.http.hot_path import HotPath
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.openapi.document import document
+from manyclass.service.http.plain_events import PlainEvents
+from manyclass.service.http.plain_learning import PlainLearning
 from manyclass.service.http.plain_rankings import PlainRankings
 from manyclass.service.http.problems import Problem, problem_of
 from manyclass.service.http.routes import (
@@ -44,6 +46,7 @@ from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.routes.place import PlaceClass, PlaceClasses
 from manyclass.service.http.routes.rank import Rank
 from manyclass.service.http.routes.state import StateDownloads
+from manyclass.service.http.workers import Workers
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.exposition import EngineCollector, Exposition, LimitsCollector
@@ -120,11 +123,26 @@ class App(HotPath):
         )
         csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins)
         self.plain_rankings: PlainRankings | None = None
+        self.plain_learning: PlainLearning | None = None
+        self.workers: Workers | None = None
         if settings.hot_path:
-            self.plain_rankings = PlainRankings(
-                *(settings, self.engine, keys, csrf, pending, metrics, self.limits, self.stopping)
+            self._answer_plainly(
+                PlainRankings(settings, keys, csrf, pending, clock, self.limits, self.stopping),
+                PlainLearning(
+                    PlainEvents(settings, keys, csrf),
+                    *(self.engine, metrics, self.limits, self.stopping),
+                ),
+                metrics,
             )
         super().__init__(self.api.state.hot_calls, self.api, csrf, metrics)
+
+    def _answer_plainly(
+        self, plain: PlainRankings, learning: PlainLearning, metrics: Metrics
+    ) -> None:
+        self.plain_rankings, self.plain_learning = plain, learning
+        self.workers = workers = self.limits.workers = Workers(plain)
+        metrics.plain = lambda: [plain.counts(), *workers.counts()]
+        self.engine.on_model(lambda model: plain.use(None if model is None else model.published))
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer a request, with the headers of CORS on every answer, or pass a lifespan on."""

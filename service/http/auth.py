@@ -25,6 +25,10 @@ class ApiKeys:
         self._keys = [(key.encode(), scope) for scope, keys in by_scope.items() for key in keys]
         self.open = not self._keys
 
+    def of(self, scope: Scope) -> list[bytes]:
+        """Return the keys of this scope or a higher one."""
+        return [key for key, its_scope in self._keys if its_scope >= scope]
+
     def require(self, scope: Scope, authorization: bytes | None) -> None:
         """Raise a Problem unless the header holds a key of this scope or a higher one."""
         if self.open:

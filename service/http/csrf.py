@@ -25,7 +25,7 @@ class CsrfGuard:
 
     def __init__(self, host: str, open_to_all: bool, allowed: Sequence[str] = ()) -> None:
         self._open = open_to_all
-        self._names = _names(host) if open_to_all else frozenset()
+        self.names = _names(host) if open_to_all else frozenset()  # hosts; none: any
         self._allowed = frozenset(origin.encode() for origin in allowed)
         self._known_host: bytes | None = None  # the last Host that passed
 
@@ -35,7 +35,7 @@ class CsrfGuard:
             return
         host = headers.get(b"host")
         if host != self._known_host:
-            if self._names and host is not None and _name(host) not in self._names:
+            if self.names and host is not None and _name(host) not in self.names:
                 raise _forbidden(
                     "A service without keys that listens on this machine only answers to localhost"
                     " and its address, not to the name in Host."

@@ -17,7 +17,8 @@ from manyclass.service.http.problems import Fault, Problem, invalid, unavailable
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent, LearnRequest
 from manyclass.service.http.time_slice import run_in_thread
 from manyclass.service.ingest.peer_lookup import PeerLookup
-from manyclass.service.ingest.pending_labels import Absence, PendingLabels, StoredInstance
+from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.ingest.stored_instance import Absence, StoredInstance
 from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import Metrics
 

@@ -91,7 +91,7 @@ def _name_of_wrong_value(data: msgspec.Raw) -> str | None:
     """Return the first feature of an object whose value is not a number, None for other faults."""
     try:
         values = _values.decode(data)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     for name, value in values.items():
         try:

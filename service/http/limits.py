@@ -16,6 +16,41 @@ class Connection(Protocol):
         """Close the connection unless a request is under way; return whether it was closed."""
 
 
+class Workers(Protocol):
+    """The connections that are not on the event loop."""
+
+    @property
+    def running(self) -> bool:
+        """True while they can be given connections."""
+
+    @property
+    def connections(self) -> int:
+        """The connections they have, and those on their way to the event loop."""
+
+    @property
+    def closed_idle(self) -> int:
+        """The idle connections they closed in favour of new ones."""
+
+    def note_connections(self, count: int) -> None:
+        """Let them know how many connections the event loop has."""
+
+    def note_taken_over(self) -> None:
+        """Count a connection handed over no longer: the event loop counts it now."""
+
+    def close_idle(self) -> bool:
+        """Let them close the longest idle connection; return False when none is idle."""
+
+    def give(self, connection: "Socket") -> None:
+        """Let them go on with a connection between two requests."""
+
+
+class Socket(Protocol):
+    """The part of a socket that workers use."""
+
+    def fileno(self) -> int:
+        """Return its descriptor."""
+
+
 class Limits:
     """Limits on memory, rankings and connections, and counts of refusals.
 
@@ -31,27 +66,53 @@ class Limits:
         self.faults = FaultLog()
         self.cors = Cors(settings.allowed_origins)
         self.max_connections = settings.max_connections
-        self.connections = 0
+        self.workers: Workers | None = None  # with connections of their own
+        self._connections = 0  # of the event loop
         self.idle: dict[Connection, None] = {}  # a set in order of insertion
         self.rejected_connections = 0  # above MAX_CONNECTIONS
-        self.closed_idle = 0  # idle connections closed for new ones
+        self._closed_idle = 0  # idle connections closed for new ones
         self.slow_readers = 0  # connections closed because their answers were not read
         self.bad_requests = 0  # that are not HTTP
 
-    def admit(self, connection: Connection) -> bool:
-        """Count a new connection; return False when there are too many and none is idle."""
-        self.connections += 1
-        if self.connections > self.max_connections:
-            closed = next((each for each in self.idle if each.close_if_idle()), None)
-            if closed is None:
-                self.rejected_connections += 1
-                return False
-            del self.idle[closed]
-            self.closed_idle += 1
+    def admit(self, connection: Connection, handed_over: bool = False) -> bool:
+        """Count a connection; return False when there are too many and none is idle.
+
+        It is new, or `handed_over` by a worker.
+        """
+        self._count(1)
+        if handed_over and self.workers is not None:
+            self.workers.note_taken_over()
+        if self.connections > self.max_connections and not self._close_idle():
+            self.rejected_connections += 1
+            return False
         self.idle[connection] = None
+        return True
+
+    def _close_idle(self) -> bool:
+        """Close the longest idle connection; return False when none is idle."""
+        closed = next((each for each in self.idle if each.close_if_idle()), None)
+        if closed is None:
+            return self.workers is not None and self.workers.close_idle()
+        del self.idle[closed]
+        self._closed_idle += 1
         return True
 
     def forget(self, connection: Connection) -> None:
         """Remove a lost connection from the count."""
-        self.connections -= 1
+        self._count(-1)
         self.idle.pop(connection, None)
+
+    @property
+    def connections(self) -> int:
+        """The connections of the event loop and of the workers."""
+        return self._connections + (0 if self.workers is None else self.workers.connections)
+
+    @property
+    def closed_idle(self) -> int:
+        """The idle connections closed in favour of new ones."""
+        return self._closed_idle + (0 if self.workers is None else self.workers.closed_idle)
+
+    def _count(self, change: int) -> None:
+        self._connections += change
+        if self.workers is not None:
+            self.workers.note_connections(self._connections)

@@ -1,13 +1,14 @@
 from asyncio import Event
+from collections.abc import Callable
 from typing import Self, final
 
+from manyclass.core.published_learner import PublishedLearner
 from manyclass.service.config.settings import Settings
-from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.limits import Limits
 from manyclass.service.ingest.pending_labels import PendingLabels
-from manyclass.service.observability.metrics import Metrics
+from manyclass.service.observability.metrics import PlainCounts
 
 @final
 class PlainRankings:
@@ -16,17 +17,22 @@ class PlainRankings:
     def __new__(
         cls,
         settings: Settings,
-        engine: Engine,
         keys: ApiKeys,
         csrf: CsrfGuard,
         pending: PendingLabels,
-        metrics: Metrics,
+        clock: Callable[[], float],
         limits: Limits,
         stopping: Event,
     ) -> Self: ...
+    def use(self, learner: PublishedLearner | None) -> None:
+        """Let this learner answer, on all threads; None: no request is plain."""
+
     @property
     def answered(self) -> int:
-        """The number of requests that were answered here."""
+        """The number of requests that were answered on this thread."""
+
+    def counts(self) -> PlainCounts:
+        """Return the counts of this thread."""
 
     def answer(self, data: bytes, default_headers: list[tuple[bytes, bytes]]) -> bytes | None:
         """Return the whole answer to one plain request; None if `data` is anything else.

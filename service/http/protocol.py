@@ -16,6 +16,7 @@ from manyclass.service.http import shedding
 from manyclass.service.http.admission import Places
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.memory_budget import Reservation
+from manyclass.service.http.plain_learning import Learning, PlainLearning
 from manyclass.service.http.plain_rankings import PlainRankings
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.stalls import LINGER_SECONDS, QUIET_SECONDS, UNREAD_SECONDS, Stalls
@@ -37,6 +38,8 @@ MOST_PIPELINED = 16  # requests that wait for the answer of an earlier one
 PIPELINED_BYTES = 4_096  # that such a request takes, about, with its scope
 
 RESET = pack("ii", 1, 0)  # lingering for no time: close() discards what was not sent
+
+PLAIN_IN_A_ROW = 16  # rankings after which a connection goes back to the workers
 
 FRAMING = (b"content-length", b"transfer-encoding")  # one of them is there if there is a body
 
@@ -61,13 +64,28 @@ class Protocol(HttpToolsProtocol):
         *,
         limits: Limits,
         plain_rankings: PlainRankings | None = None,
+        plain_learning: PlainLearning | None = None,
+        handed_over: bool = False,
+        received: bytes = b"",
+        unsent: bytes = b"",
     ) -> None:
-        """`plain_rankings` answers plain requests before they are parsed; None answers none."""
+        """Have plain requests answered before they are parsed, by `plain_...`; None answers none.
+
+        A worker that has `handed_over` a connection has `received` bytes of a request, and `unsent`
+        bytes of the answer to the request before it.
+        """
         super().__init__(config, server_state, app_state, _loop)
         self._limits = limits
         is_plain = not (self.root_path or config.access_log or self.limit_concurrency)
         self._plain_rankings = plain_rankings if is_plain else None
+        self._plain_learning = plain_learning if is_plain else None
+        self._learning: Learning | None = None  # the plain request under way
+        self._behind = b""  # bytes that came behind it
+        self._closes_after_learning = False
+        self._is_handed_over = handed_over
+        self._received_before, self._unsent_before = received, unsent
         self._answered_plainly_at = 0.0  # the last plain ranking
+        self._plain_in_a_row = 0
         self._held = b""  # the first bytes of a request that may be plain, not parsed
         self._reservation = Reservation(limits.budget)
         self._outlet: Outlet | None = None
@@ -96,9 +114,18 @@ class Protocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._outlet = Outlet(transport)
         self.transport = self._outlet  # type: ignore[assignment]  # it has what uvicorn calls
-        if not self._limits.admit(self):
+        is_admitted = self._limits.admit(self, self._is_handed_over)
+        if self._unsent_before:
+            self._outlet.write(self._unsent_before)
+        if not is_admitted:
             self._outlet.write(TOO_MANY_CONNECTIONS)
             self._outlet.close()
+            return
+        if self._unsent_before:
+            self._close_when_unused(self.timeout_keep_alive)
+        if self._received_before:
+            self.data_received(self._received_before)
+        self._received_before = self._unsent_before = b""
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End every request of this connection."""
@@ -113,7 +140,9 @@ class Protocol(HttpToolsProtocol):
     def close_if_idle(self) -> bool:
         """Close the connection unless a request is under way; return whether it was closed."""
         cycle = self.cycle
-        if self._held or (cycle is not None and (not cycle.response_complete or cycle.more_body)):
+        if self._held or self._learning is not None:
+            return False
+        if cycle is not None and (not cycle.response_complete or cycle.more_body):
             return False
         if self.transport.is_closing() or self.transport.get_write_buffer_size():
             return False
@@ -123,7 +152,10 @@ class Protocol(HttpToolsProtocol):
     def shutdown(self) -> None:
         """Close the connection after the answer to a request under way."""
         self._parse_held()
-        super().shutdown()
+        if self._learning is None:
+            super().shutdown()
+        else:
+            self._closes_after_learning = True
 
     def _disconnect(self) -> None:
         """Tell every request of this connection that its client has gone."""
@@ -155,6 +187,11 @@ class Protocol(HttpToolsProtocol):
         """
         if self._refusal is not None or self.transport.is_closing():
             return  # bytes after a refusal are not read
+        if self._learning is not None:
+            self._behind += data
+            self.flow.pause_reading()  # of what comes now there is one piece at most
+            self._count_bytes()
+            return
         held, self._held = self._held, b""
         if held:
             data = held + data
@@ -166,10 +203,50 @@ class Protocol(HttpToolsProtocol):
             if not held and self._plain_rankings.is_begun(data):
                 self._hold(data)
                 return
+            if self._plain_learning is not None and self._learns(data, held):
+                return
         self._receive(data)
+
+    def _learns(self, data: bytes, held: bytes) -> bool:
+        """Begin a plain request to learn, or hold its first piece; False for other requests."""
+        assert self._plain_learning is not None
+        learning = self._plain_learning.begin(data)
+        if learning is None:
+            if held or not self._plain_learning.is_begun(data):
+                return False
+            self._hold(data)
+            return True
+        self._unset_keepalive_if_required()
+        self._limits.idle.pop(self, None)
+        self._stalls.begin_request(len(data))
+        self._plain_in_a_row = 0
+        self._learning = learning
+        learning.results.add_done_callback(self._send_learned)
+        self._count_bytes()
+        return True
+
+    def _send_learned(self, _: object) -> None:
+        """Answer the plain request to learn, and go on with the bytes behind it."""
+        assert self._learning is not None
+        assert self._plain_learning is not None
+        answer = self._plain_learning.answer(self._learning, self.server_state.default_headers)
+        self._learning = None
+        if self.transport.is_closing():
+            return
+        self._stalls.linger_seconds = 0
+        self._send_plainly(answer, 0)
+        self._plain_in_a_row = 0
+        behind, self._behind = self._behind, b""
+        self._count_bytes()
+        if self._closes_after_learning:
+            self.transport.close()
+        elif behind:
+            self.flow.resume_reading()
+            self.data_received(behind)
 
     def _receive(self, data: bytes) -> None:
         """Parse a piece of the client's bytes, within the bounds."""
+        self._plain_in_a_row = 0
         self._unset_keepalive_if_required()
         self._fruitful = False
         self._arriving = len(data)
@@ -216,7 +293,8 @@ class Protocol(HttpToolsProtocol):
 
     def _send_plainly(self, answer: bytes, received: int) -> None:
         """Send the answer to a plain ranking of so many bytes."""
-        self._stalls.begin_request(received)
+        if received:
+            self._stalls.begin_request(received)
         self.transport.write(answer)
         self.server_state.total_requests += 1
         if self.transport.is_closing():
@@ -229,6 +307,24 @@ class Protocol(HttpToolsProtocol):
         idle[self] = None  # now the one that is idle for the shortest time
         if self._reservation.size:
             self._count_bytes()
+        self._plain_in_a_row += 1
+        if self._plain_in_a_row == PLAIN_IN_A_ROW:
+            self._give_back()
+
+    def _give_back(self) -> None:
+        """Let a worker go on with the connection, if there are workers."""
+        self._plain_in_a_row = 0
+        workers = self._limits.workers
+        connection = self.transport.get_extra_info("socket")
+        if workers is None or not workers.running or self.transport.get_write_buffer_size():
+            return
+        self.flow.pause_reading()  # bytes that come now are the worker's
+        try:
+            workers.give(connection)
+        except (OSError, MemoryError):  # too few descriptors, for example
+            self.flow.resume_reading()
+        else:
+            self.transport.close()  # this descriptor alone: the connection stays open
 
     def _close_when_unused(self, seconds: float) -> None:
         self.timeout_keep_alive_task = self.loop.call_later(
@@ -241,7 +337,9 @@ class Protocol(HttpToolsProtocol):
         They leave the timer as it is: a timer for each of them would take longer than the rest.
         """
         unused = self.loop.time() - self._answered_plainly_at
-        if unused < self.timeout_keep_alive and not self.transport.is_closing():
+        if self._learning is not None:
+            self._close_when_unused(self.timeout_keep_alive)
+        elif unused < self.timeout_keep_alive and not self.transport.is_closing():
             self._close_when_unused(self.timeout_keep_alive - unused)
         else:
             super().timeout_keep_alive_handler()
@@ -430,6 +528,8 @@ class Protocol(HttpToolsProtocol):
     def _is_waiting(self) -> bool:
         """Return whether the client has to send. A stream has shown its key, so it may be slow."""
         cycle = self.cycle
+        if self._learning is not None:
+            return False
         if cycle is None or cycle.response_complete:
             return True
         waiting = cycle.more_body and not self.flow.read_paused
@@ -440,7 +540,9 @@ class Protocol(HttpToolsProtocol):
         if self.transport.is_closing():
             self._reservation.release()  # of bytes received; unsent bytes are few, or soon aborted
             return
-        size = self.transport.get_write_buffer_size() + len(self._held)
+        size = self.transport.get_write_buffer_size() + len(self._held) + len(self._behind)
+        if self._learning is not None:
+            size += self._learning.size
         if self._in_head:
             size += self._barren + self._begun_with
         if self.cycle is not None and not self.cycle.response_complete:

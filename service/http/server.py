@@ -1,8 +1,13 @@
-"""The process: one event loop that serves until a signal, and then closes the engine."""
+"""The process: one event loop that serves until a signal, and then closes the engine.
 
+If there are workers, they accept the connections, and hand over each that needs the event loop.
+"""
+
+import asyncio
 import gc
 import logging
 import os
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from errno import EACCES, EADDRINUSE
 from functools import partial
@@ -11,10 +16,13 @@ from socket import socket
 
 import uvicorn
 
+from manyclass.service.config.cores import default_workers
 from manyclass.service.config.settings import Settings
 from manyclass.service.errors import with_hint
 from manyclass.service.http.app import App, create_app
 from manyclass.service.http.protocol import Protocol
+from manyclass.service.http.stalls import QUIET_SECONDS
+from manyclass.service.http.workers import Workers
 
 log = logging.getLogger(__name__)
 
@@ -34,10 +42,21 @@ class AddressUnavailable(Exception):
 class Server(uvicorn.Server):
     """Uvicorn's server, which also stops when the engine cannot start, and ends streams first."""
 
-    def __init__(self, config: uvicorn.Config, app: App) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        app: App,
+        protocol: Callable[..., Protocol],
+        workers: int = 0,
+    ) -> None:
+        """`workers` threads answer plain rankings, if the application has native ones."""
         super().__init__(config)
         self._app = app
+        self._protocol = protocol
+        self._workers = 0 if app.workers is None else workers
         self._was_ready = False
+        self.port = config.port  # the free one that was taken, once it listens
+        self._taking_over = set[asyncio.Task[object]]()
 
     @property
     def start_failed(self) -> bool:
@@ -52,6 +71,49 @@ class Server(uvicorn.Server):
             if not isinstance(exit.__context__, OSError):
                 raise
             raise _unavailable(self.config, exit.__context__) from exit
+        listeners = [listener for server in self.servers for listener in server.sockets]
+        self.port = listeners[0].getsockname()[1]
+        if self._app.workers is not None and self._workers:
+            self._start(self._app.workers, listeners)
+
+    def _start(self, workers: Workers, listeners: Sequence[socket]) -> None:
+        """Let the workers accept the connections, in place of the event loop."""
+        workers.start(
+            self._workers,
+            listeners,
+            self._app.limits.max_connections,
+            self.config.timeout_keep_alive,
+            QUIET_SECONDS,
+        )
+        for server in self.servers:
+            server.close()  # the workers have descriptors of their own
+        asyncio.get_running_loop().add_reader(workers.fileno(), self._take_over, workers)
+
+    def _take_over(self, workers: Workers) -> None:
+        """Go on with the connections that workers hand over."""
+        loop = asyncio.get_running_loop()
+        for descriptor, received, unsent in workers.handed_over():
+            task = loop.create_task(
+                loop.connect_accepted_socket(
+                    partial(
+                        self._protocol,
+                        config=self.config,
+                        server_state=self.server_state,
+                        app_state=self.lifespan.state,
+                        handed_over=True,
+                        received=received,
+                        unsent=unsent,
+                    ),
+                    socket(fileno=descriptor),
+                )
+            )
+            self._taking_over.add(task)  # the loop itself keeps weak references
+            task.add_done_callback(self._taken_over)
+
+    def _taken_over(self, task: asyncio.Task[object]) -> None:
+        self._taking_over.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning("a connection could not be taken over from a worker: %r", error)
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether to stop; called ten times a second."""
@@ -65,6 +127,12 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """End the streams with a report, then stop as uvicorn does."""
         self._app.stopping.set()
+        workers = self._app.workers
+        if workers is not None and self._workers:
+            asyncio.get_running_loop().remove_reader(workers.fileno())
+            workers.stop()
+            self._take_over(workers)
+            await asyncio.gather(*self._taking_over, return_exceptions=True)
         await super().shutdown(sockets)
 
 
@@ -81,14 +149,18 @@ def _unavailable(config: uvicorn.Config, error: OSError) -> AddressUnavailable:
 
 def server_of(app: App, settings: Settings) -> Server:
     """Return the server that `run` runs."""
+    protocol = partial(
+        Protocol,
+        limits=app.limits,
+        plain_rankings=app.plain_rankings,
+        plain_learning=app.plain_learning,
+    )
     config = uvicorn.Config(
         app,
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        http=partial(  # type: ignore[arg-type]  # called like a class
-            Protocol, limits=app.limits, plain_rankings=app.plain_rankings
-        ),
+        http=protocol,  # type: ignore[arg-type]  # called like a class
         ws="none",
         lifespan="on",
         log_config=None,
@@ -97,7 +169,8 @@ def server_of(app: App, settings: Settings) -> Server:
         proxy_headers=False,  # nothing reads the client's address or the scheme
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    return Server(config, app)
+    workers = default_workers() if settings.workers is None else settings.workers
+    return Server(config, app, protocol, workers)
 
 
 def allow_open_files(connections: int) -> None:

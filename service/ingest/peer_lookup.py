@@ -11,7 +11,8 @@ from manyclass.core.errors import EventError
 from manyclass.core.instance import Instance
 from manyclass.service.cluster import Cluster
 from manyclass.service.ingest.peer_messages import MESSAGE_IDS, Answer, Question, opened, sealed
-from manyclass.service.ingest.pending_labels import Absence, PendingLabels, StoredInstance
+from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.ingest.stored_instance import Absence, StoredInstance
 from manyclass.service.observability.metrics import Metrics
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.protocol import PeerMessage

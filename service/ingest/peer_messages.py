@@ -6,7 +6,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Meta
 
-from manyclass.service.ingest.pending_labels import Id
+from manyclass.service.ingest.stored_instance import Id
 
 MESSAGE_IDS = 1000  # in one question
 SEAL_BYTES = 4

@@ -1,5 +1,6 @@
 """The model in use."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from manyclass.core.learners.learner import Learner
@@ -42,6 +43,9 @@ class LiveModel:
         self.is_current = False  # the model is the state of the log
         self.is_lost = False
         self.times_lost = 0
+        self.on_model: Callable[[Model | None], None] = lambda _: (
+            None
+        )  # called with each that ranks
         self._model: Model | None = None
         self._counted: Learner | None = None  # the primary learner
         self._counts_at_first = LearnerCounts()  # of this learner
@@ -72,7 +76,7 @@ class LiveModel:
 
     def use(self, model: Model) -> None:
         """Make this the current model."""
-        self._model = model
+        self._rank_with(model)
         self.is_current = True
         self.is_lost = False
         self.count_on()
@@ -80,7 +84,7 @@ class LiveModel:
     def stand_in(self, model: Model | None) -> None:
         """Rank with this model until there is a current one, unless there was one before."""
         if self._counted is None and model is not None:
-            self._model = model
+            self._rank_with(model)
 
     def stop(self) -> None:
         """Mark the model as unable to follow the log."""
@@ -91,6 +95,10 @@ class LiveModel:
         self.is_current = False
         self.is_lost = True
         self.times_lost += 1
+
+    def _rank_with(self, model: Model) -> None:
+        self._model = model
+        self.on_model(model)
 
     def counts(self) -> LearnerCounts:
         """Return the counts of all primary learners since this process has a model."""

@@ -27,6 +27,17 @@ class Histogram:
         self._counts[bisect_left(self._bounds, value)] += times
         self._sum += value * times
 
+    def copy(self) -> "Histogram":
+        """Return another histogram with the same observations."""
+        made = Histogram(self._bounds)
+        made.add(self._counts, self._sum)
+        return made
+
+    def add(self, counts: Sequence[int], total: float) -> None:
+        """Add observations by bound, and their sum."""
+        self._counts = [own + more for own, more in zip(self._counts, counts, strict=True)]
+        self._sum += total
+
     def add_to(self, family: HistogramMetricFamily, labels: Sequence[str] = ()) -> None:
         """Add all observations to a family, under these labels."""
         bounds = [*(f"{bound:g}" for bound in self._bounds), "+Inf"]

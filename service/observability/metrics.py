@@ -1,6 +1,7 @@
 """The counts a process keeps from its start: requests, rankings, labelled events, learners."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
@@ -16,7 +17,21 @@ FAST_SECONDS = tuple(
     step * 10.0**power for power in range(-6, 1) for step in (1, 2, 5)
 )  # 1 µs to 5 s: ranking and learning themselves
 REQUEST_SECONDS = tuple(step * 10.0**power for power in range(-4, 2) for step in (1, 2.5, 5))
+PLAIN = ("/rank", 200)  # endpoint and status of plain rankings
 DELAY_SECONDS = (0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 21600.0, 86400.0, 604800.0)
+
+
+class PlainCounts(NamedTuple):
+    """Counts of a thread that answers plain rankings; observations are by bound."""
+
+    rank_durations: Sequence[int]  # by FAST_SECONDS
+    rank_seconds: float
+    request_durations: Sequence[int]  # by REQUEST_SECONDS
+    request_seconds: float
+    abstained: int
+
+
+NOTHING_PLAIN = PlainCounts([], 0.0, [], 0.0, 0)
 
 
 class Metrics(Collector):
@@ -33,6 +48,8 @@ class Metrics(Collector):
         self.delayed_labels_expired = 0
         self.peer_lookups = {"found": 0, "too_late": 0, "unknown": 0, "no_answer": 0}
         self.out_of_memory = OutOfMemory()
+        # of each thread that answers them, the event loop's first
+        self.plain: Callable[[], Sequence[PlainCounts]] = tuple[PlainCounts]
         self._scores: dict[Role, dict[str, Score]] = {"primary": {}, "shadow": {}}
 
     def request(self, endpoint: str, status: int, seconds: float) -> None:
@@ -76,19 +93,33 @@ class Metrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield all counts."""
+        threads = self.plain() or [NOTHING_PLAIN]
+        plain = [each for each in threads if any(each.request_durations)]
+        ranked = self.rank_duration.copy()
+        requested = dict(self._requests)
+        if plain:
+            before = self._requests.get(PLAIN) or Histogram(REQUEST_SECONDS)
+            requested[PLAIN] = before.copy()
+        for each in plain:
+            ranked.add(each.rank_durations, each.rank_seconds)
+            requested[PLAIN].add(each.request_durations, each.request_seconds)
         requests = catalogue.histogram("request_duration_seconds", ["endpoint", "status"])
-        for (endpoint, status), histogram in self._requests.items():
+        for (endpoint, status), histogram in requested.items():
             histogram.add_to(requests, [endpoint, str(status)])
         yield requests
         for name, histogram in (
-            ("rank_duration_seconds", self.rank_duration),
+            ("rank_duration_seconds", ranked),
             ("learn_duration_seconds", self.learn_duration),
             ("label_delay_seconds", self.label_delay),
         ):
             family = catalogue.histogram(name)
             histogram.add_to(family)
             yield family
-        yield catalogue.counter("abstained_total", self.abstained)
+        loop, *workers = (sum(each.request_durations) for each in threads)
+        answered = {"event loop": loop, "worker": sum(workers)}
+        yield catalogue.counters("plain_rankings_total", "thread", answered)
+        abstained = self.abstained + sum(each.abstained for each in plain)
+        yield catalogue.counter("abstained_total", abstained)
         yield catalogue.counters("instances_without_features_total", "call", self.without_features)
         yield catalogue.counters("learn_events_total", "result", self.learn_events)
         yield catalogue.counter("delayed_labels_expired_total", self.delayed_labels_expired)

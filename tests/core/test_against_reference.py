@@ -255,6 +255,13 @@ def test_long_streams_with_eviction(learner, data, max_features, max_classes):
     assert both.reference.evicted_features > 0 or learner == "frequency"
 
 
+def test_a_forgotten_family_without_events_has_evicted_classes_freed():
+    both = Both(Options.parse("path(max_classes=2)"), FEATURES, CLASSES)
+    both.learn_placed({}, ["b"], "rec.autos", "a", False)
+    both.forget_class("a")
+    both.compare()
+
+
 def test_a_new_class_that_joins_a_family_while_neighbors_vote():
     """It has no rank in its first event, neither with votes nor without."""
     options = Options.parse(

@@ -278,8 +278,8 @@ def until(condition):
 
 @contextmanager
 def serving(store="memory:", **settings):
-    """Yield a real server as `service.server.run` makes it, on a free port."""
-    chosen = Settings(store=store, port=0, **{"hot_path": HOT_PATH} | settings)
+    """Yield a real server as `service.server.run` makes it, on a free port, without workers."""
+    chosen = Settings(store=store, port=0, **{"hot_path": HOT_PATH, "workers": 0} | settings)
     app = create_app(chosen)
     server = server_of(app, chosen)
     thread = threading.Thread(target=server.run)
@@ -289,8 +289,7 @@ def serving(store="memory:", **settings):
         while not (server.started and app.engine.status == "ready"):
             assert thread.is_alive(), "the server ended"
             ready.wait(0.005)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield Served(app, server, port)
+        yield Served(app, server, server.port)
     finally:
         server.should_exit = True
         thread.join(PATIENCE)

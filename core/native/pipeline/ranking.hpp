@@ -2,13 +2,28 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace manyclass {
 
 struct Ranked {
     double score;
     std::uint32_t cls;
+};
+
+// The rankings of several instances, end to end, and the names of all their classes: size u32 and bytes.
+struct RankedBlock {
+    std::vector<Ranked> ranked;
+    std::vector<std::uint32_t> counts;  // of classes of each instance
+    std::string names;
+
+    void clear() {
+        ranked.clear();
+        counts.clear();
+        names.clear();
+    }
 };
 
 // The two highest scores of a ranking; 0 where there is no first or second class.

@@ -7,7 +7,7 @@
 #include <exception>
 #include <thread>
 
-#include "pipeline/fair_mutex.hpp"
+#include "pipeline/reader_slots.hpp"
 #include "pipeline/memory_reserve.hpp"
 
 namespace manyclass {
@@ -65,7 +65,7 @@ private:
         if (half_changed_) throw StateHalfChanged();
     }
 
-    mutable FairMutex mutex_;
+    mutable ReaderSlots mutex_;
     std::uint64_t changes_ = 0;
     bool half_changed_ = false;
     std::atomic<bool> is_held_{false};

@@ -61,6 +61,10 @@ public:
     // A number by JSON's grammar, which is narrower than that of `read_double`.
     bool read_number(double& value) {
         skip_space();
+        if (end_ - at_ >= 2 && is_digit(at_[0]) && (at_[1] == ',' || at_[1] == '}')) {
+            value = *at_++ - '0';  // most counts of words have one digit
+            return true;
+        }
         const char* const begin = at_;
         if (at_ < end_ && *at_ == '-') ++at_;
         const char* const digits = at_;

@@ -38,10 +38,17 @@ public:
     // True if the answer ranks no class because the confidence is too low.
     bool abstains() const { return abstains_; }
 
+    // Take the memory that `whole` needs, for any id: it then cannot fail.
+    void reserve(std::string_view first, std::string_view last) {
+        constexpr std::size_t HEADERS_OF_BODY = 100, MOST_ID = LONGEST_PLAIN_ID;
+        whole_.clear();
+        whole_.reserve(first.size() + HEADERS_OF_BODY + last.size() + OPENING.size() + MOST_ID +
+                       rest_.size());
+    }
+
     // The whole answer. `first` are the status line and the headers of the server, `last` headers
     // behind those of the body, each with its line end.
     const std::string& whole(std::string_view first, std::string_view last, std::string_view id) {
-        constexpr std::string_view OPENING = "{\"id\":\"";
         const std::size_t size = OPENING.size() + id.size() + rest_.size();
         whole_.assign(first)
             .append("content-type: application/json\r\ncontent-length: ")
@@ -56,6 +63,8 @@ public:
     }
 
 private:
+    static constexpr std::string_view OPENING = "{\"id\":\"";
+
     bool write_classes(const RankBody& asked, const std::vector<Ranked>& ranked,
                        std::string_view names) {
         std::uint32_t written = 0;

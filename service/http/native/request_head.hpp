@@ -1,5 +1,5 @@
-// Reads a plain POST /rank request out of bytes that begin with it: a second, narrow reader of
-// HTTP/1.1 beside the parser of the connection.
+// Reads a plain POST request out of bytes that begin with it: a second, narrow reader of HTTP/1.1
+// beside the parser of the connection.
 //
 //   POST /rank HTTP/1.1 \r\n   name: value \r\n   ...   \r\n   body
 //
@@ -15,6 +15,8 @@
 
 namespace manyclass::http {
 
+constexpr std::string_view POST_RANK = "POST /rank HTTP/1.1\r\n";
+constexpr std::string_view POST_LEARN = "POST /learn HTTP/1.1\r\n";
 constexpr std::size_t MOST_PLAIN_HEADERS = 50;        // half of what the parser accepts
 constexpr std::size_t MOST_PLAIN_HEAD_BYTES = 16'384;  // a quarter
 
@@ -59,11 +61,11 @@ struct PlainRequest {
 
 class RequestHead {
 public:
-    // Read one request; false for all that is not of the accepted form, or longer than it.
-    static bool read(std::string_view data, PlainRequest& request) {
-        constexpr std::string_view FIRST = "POST /rank HTTP/1.1\r\n";
-        if (data.substr(0, FIRST.size()) != FIRST) return false;
-        RequestHead head(data.data() + FIRST.size(), data.data() + data.size());
+    // Read one request with this first line; false for all that is not of the accepted form, or
+    // longer than it.
+    static bool read(std::string_view data, std::string_view first, PlainRequest& request) {
+        if (data.substr(0, first.size()) != first) return false;
+        RequestHead head(data.data() + first.size(), data.data() + data.size());
         if (!head.read_lines() || !head.is_complete()) return false;
         request = {head.host_, head.authorization_, {head.at_, head.left()}, head.length_};
         return head.left() <= head.length_ && data.size() - head.left() <= MOST_PLAIN_HEAD_BYTES;

@@ -19,6 +19,7 @@ from manyclass.service.errors import NotReady
 from manyclass.service.http.admission import Places
 from manyclass.service.http.asgi import Headers
 from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.batches import BatchBody, BatchRankings
 from manyclass.service.http.decoding import LONGEST_SHOWN, check_many, decode, names_of, whole
 from manyclass.service.http.hot_call import HotCall, HotRequest
 from manyclass.service.http.instances import (
@@ -48,11 +49,12 @@ from manyclass.service.http.schemas.rank import (
     RankResult,
     Vote,
 )
-from manyclass.service.http.time_slice import TimeSlice
+from manyclass.service.http.time_slice import TimeSlice, run_in_thread
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.metrics import Metrics
 
 EXPLAINED_AT_ONCE = 5_000  # features times classes
+BLOCK_SECONDS = 0.001  # of ranking many instances, for which a change waits
 NOT_READY_502 = b"not-ready=502"  # a Prefer header that deploy/nginx/nginx.conf sets
 
 _decoder = msgspec.json.Decoder(RankRequest)
@@ -131,7 +133,14 @@ class Rank(HotCall):
         body = await request.json_body(self._settings.max_body_bytes)
         if len(body) > LARGE_BYTES:
             with admission.in_slices(places), admission.large(len(body)):
+                batch = await run_in_thread(self._batch, body)
+                if batch is not None:
+                    return await self._plain(model, batch)
                 return await self._answer(model, await self._large.request(body), admission.long)
+        batch = self._batch(body)
+        if batch is not None:
+            with admission.in_slices(places):
+                return await self._plain(model, batch)
         form = decode(_decoder, body)
         if form.instances is UNSET and not form.explain:
             return await self._answer(model, form, places)
@@ -151,6 +160,13 @@ class Rank(HotCall):
                 problem = problem_of(error)
                 raise Problem(502, problem.detail, headers=problem.headers) from error
             raise
+
+    def _batch(self, body: bytes) -> BatchBody | None:
+        """Return a plain body of many instances; None for all others, and above a limit."""
+        batch = BatchBody.read(body, self._settings.max_batch, self._most_features)
+        if batch is None or len(batch.instances) * batch.k > MOST_RANKED_AT_ONCE:
+            return None
+        return batch
 
     async def _answer(
         self, model: Model, request: RankRequest, places: Places
@@ -208,7 +224,56 @@ class Rank(HotCall):
                 await time_slice.renew()
         if request.min_seq:
             model = await self._model_after(request.min_seq, places)
-        # Events may be learned between two rankings, so this is the first state of all.
+        if among is None and request.decode is None and not request.explain:
+            ids = [None if form.id is UNSET else form.id for form in forms]
+            how = (int(request.k), request.threshold, request.min_confidence)
+            parts = await self._in_blocks(model, BatchRankings(instances, ids, *how), time_slice)
+        else:
+            parts = await self._one_by_one(model, request, forms, instances, among, time_slice)
+        self._metrics.without_features["rank"] += len(warnings)
+        if among is not None:
+            warnings += _warnings_of_names(model, among)
+        if warnings:
+            parts += b',"warnings":', _encode(warnings)
+        parts.append(b"}")
+        return parts
+
+    async def _plain(self, model: Model, body: BatchBody) -> list[bytes]:
+        how = (body.k, body.threshold, body.min_confidence)
+        rankings = BatchRankings(body.instances, body.ids, *how)
+        return [*await self._in_blocks(model, rankings, TimeSlice()), b"}"]
+
+    # Events may be learned between two rankings, so the `seq` is that before all of them.
+
+    async def _in_blocks(
+        self, model: Model, rankings: BatchRankings, time_slice: TimeSlice
+    ) -> list[bytes]:
+        """Return the answer up to its results, ranked in native code."""
+        metrics = self._metrics
+        parts = [b'{"seq":%d,"results":[' % model.seq]
+        while not rankings.is_done:
+            if time_slice.is_over:
+                await time_slice.renew()
+            parts += (
+                rankings.rank_block(
+                    model.answering, self._pending, metrics.rank_duration, BLOCK_SECONDS
+                ),
+                b",",
+            )
+            metrics.abstained += rankings.abstained
+        parts[-1] = b"]"
+        return parts
+
+    async def _one_by_one(
+        self,
+        model: Model,
+        request: RankRequest,
+        forms: Sequence[RankInstance],
+        instances: Sequence[Instance],
+        among: list[str] | None,
+        time_slice: TimeSlice,
+    ) -> list[bytes]:
+        """Return the answer up to its results, for the options that native code leaves."""
         parts = [b'{"seq":%d,"results":[' % model.seq]
         for form, instance in zip(forms, instances, strict=True):
             ranked, confidence, abstained = self._rank(model, request, instance, among)
@@ -222,12 +287,6 @@ class Rank(HotCall):
             if time_slice.is_over:
                 await time_slice.renew()
         parts[-1] = b"]"
-        self._metrics.without_features["rank"] += len(warnings)
-        if among is not None:
-            warnings += _warnings_of_names(model, among)
-        if warnings:
-            parts += b',"warnings":', _encode(warnings)
-        parts.append(b"}")
         return parts
 
     async def _model_after(self, min_seq: float, places: Places) -> Model:

@@ -15,7 +15,7 @@ from manyclass.service.http.schemas.parts import (
     Text,
     Warnings,
 )
-from manyclass.service.ingest.pending_labels import Id
+from manyclass.service.ingest.stored_instance import Id
 
 Rejected = Annotated[
     Classes | UnsetType,

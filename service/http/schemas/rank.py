@@ -14,7 +14,7 @@ from manyclass.service.http.schemas.parts import (
     Text,
     Warnings,
 )
-from manyclass.service.ingest.pending_labels import Id
+from manyclass.service.ingest.stored_instance import Id
 
 DEFAULT_RANKED = 5
 MOST_RANKED = 1000

@@ -221,6 +221,7 @@ class OnPaths:
                 self.add_node(name, before_learning=False)
                 for child in children:
                     self.place_node(child, before_learning=False)
+        if known:
             self.sweep()
         return known
 

@@ -33,6 +33,10 @@ BODIES = {
     "deep features": (b'{"features":{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}}", {400, 422}),
     "deep unknown": (b'{"z":' + b"[" * 100_000 + b"]" * 100_000 + b"}", {400, 422}),
     "invalid UTF-8 in a name": (b'{"features":{"\xff\xfe":1},"classes":["x"]}', {400}),
+    "a large number beside invalid UTF-8": (
+        b'{"features":{"a":1e400,"\xff":1},"classes":["x"]}',
+        {400, 422},
+    ),
     "invalid UTF-8 in a text": (b'{"text":"\xc3(","classes":["x"]}', {400}),
     "encoded surrogate": (b'{"text":"\xed\xa0\x80","classes":["x"]}', {400}),
     "lone surrogate in a name": (b'{"features":{"\\ud800":1},"classes":["x"]}', {400}),

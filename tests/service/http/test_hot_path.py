@@ -16,7 +16,7 @@ async def test_an_unforeseen_error_is_logged_and_reveals_nothing(call, monkeypat
     monkeypatch.setattr(type(call.app.engine), "newest_snapshot", property(broken))
     for method, path, body in (
         ("POST", "/rank", {"features": ["a"]}),
-        ("POST", "/rank", {"instances": [{"features": ["a"]}]}),
+        ("POST", "/rank", {"instances": [{"features": ["a"]}], "explain": True}),
         ("GET", "/stats", None),
     ):
         caplog.clear()

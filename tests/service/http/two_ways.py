@@ -4,17 +4,32 @@ Both have the same state and receive the same bytes, on a transport in this proc
 """
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from unittest.mock import patch
 
 from uvicorn.server import ServerState
 
 from manyclass.service.http.server import server_of
+from manyclass.service.ingest import pending_labels
 from tests.service.faulty import PATIENCE
 from tests.service.serving import calling
 
 PREFIX = "0123456789ab-"  # of the ids that both make
 TURNS = 8  # of the event loop, after which a request that can be answered is
 HEADERS = [(b"date", b"today")]
+
+
+COUNTED = ("request_duration_seconds_count", "rank_duration_seconds_count", "abstained_total")
+
+
+def samples(metrics, name):
+    """Return the samples of a metric, by their labels."""
+    return {
+        tuple(sample.labels.items()): sample.value
+        for family in metrics.collect()
+        for sample in family.samples
+        if sample.name == f"manyclass_{name}"
+    }
 
 
 class Line:
@@ -56,7 +71,6 @@ class Way:
     def __init__(self, call):
         self.call = call
         self.app = call.app
-        self.app.api.state.pending._prefix = PREFIX
         self.config = server_of(self.app, self.app.engine.settings).config
         self.config.load()
         self.state = ServerState()
@@ -64,8 +78,8 @@ class Way:
 
     @property
     def answered_plainly(self):
-        plain = self.app.plain_rankings
-        return 0 if plain is None else plain.answered
+        rankings, learning = self.app.plain_rankings, self.app.plain_learning
+        return 0 if rankings is None else rankings.answered + learning.answered
 
     def connect(self):
         """Return a new connection, as a pair of its protocol and its transport."""
@@ -98,6 +112,8 @@ class Way:
     @staticmethod
     def _is_busy(protocol):
         running = protocol._running
+        if protocol._learning is not None:
+            return not protocol.transport.is_closing()
         return running is not None and not running.more_body and not protocol.transport.is_closing()
 
     def counts(self):
@@ -106,11 +122,9 @@ class Way:
         pending = self.app.api.state.pending
         learner = self.app.engine.model.learner
         return {
-            "requests": {key: sum(each._counts) for key, each in metrics._requests.items()},
-            "rankings": sum(metrics.rank_duration._counts),
-            "abstained": metrics.abstained,
+            **{name: samples(metrics, name) for name in COUNTED},
             "without features": metrics.without_features,
-            "pending": (len(pending), pending.bytes, list(pending._given.items())),
+            "pending": (len(pending), pending.bytes),
             "requests in all": self.state.total_requests,
             "shed": limits.admission.shed,
             "taken": (limits.admission.short.taken, limits.admission.long.taken),
@@ -152,11 +166,18 @@ class TwoWays:
 async def two_ways(**settings):
     """Yield both applications, without events."""
     chosen = {"max_concurrent": 1000, "rank_wait_seconds": 0.0} | settings
-    async with (
-        calling(hot_path=True, **chosen) as native,
-        calling(hot_path=False, **chosen) as python,
-    ):
+    async with AsyncExitStack() as running:
+        with patch.object(pending_labels, "token_hex", lambda _: PREFIX.removesuffix("-")):
+            native, python = [
+                await running.enter_async_context(calling(hot_path=is_native, **chosen))
+                for is_native in (True, False)
+            ]
         yield TwoWays(Way(native), Way(python))
+
+
+def learn(body, *lines, **given):
+    """Return the bytes of a request to learn; else as `rank`."""
+    return rank(body, *lines, first=b"POST /learn HTTP/1.1", **given)
 
 
 def rank(body, *lines, first=b"POST /rank HTTP/1.1", end=b"\r\n", head=None):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from manyclass.core.instance import Instance
 from manyclass.service.ingest import peer_lookup
 from manyclass.service.ingest.peer_messages import Answer, Question, opened, sealed
-from manyclass.service.ingest.pending_labels import Absence, StoredInstance
+from manyclass.service.ingest.stored_instance import Absence, StoredInstance
 from manyclass.service.store.errors import StoreUnavailable
 from manyclass.service.store.protocol import PeerMessage
 from tests.examples import examples

@@ -7,6 +7,7 @@ import pytest
 
 from manyclass.core.errors import IndexHalfChanged
 from manyclass.core.text import WORDS_AND_PAIRS
+from manyclass.service.http.routes import rank
 from manyclass.service.observability.out_of_memory import NOT_READY_SECONDS, OutOfMemory
 from manyclass.service.store.errors import StoreUnavailable
 from tests.service.faulty import FaultyStore
@@ -120,6 +121,7 @@ async def test_a_process_without_memory_says_so_for_a_while(call, monkeypatch, c
     fails = Mock(side_effect=MemoryError("std::bad_alloc"))
     with monkeypatch.context() as patched:
         patched.setattr(call.app.engine.model, "answer", fails)
+        patched.setattr(rank, "BatchRankings", fails)
         patched.setattr(type(call.app.engine), "newest_snapshot", property(fails))
         patched.setattr(call.app.engine._pipeline.group_commit, "admit", fails)
         event = {"features": ["a"], "classes": ["x"]}

@@ -204,6 +204,7 @@ async def test_explains_a_probability_by_the_path_to_it():
 
 async def test_others_have_their_turns_while_many_are_ranked(call, monkeypatch):
     monkeypatch.setattr(time_slice, "SLICE_SECONDS", 0)
+    monkeypatch.setattr(rank, "BLOCK_SECONDS", 0)
     many = Conversation(call.app, "/rank", JSON)
     many.say(json.dumps({"instances": [{"features": ["a"]}] * 500}).encode(), more=False)
     await asyncio.sleep(0)  # it is at work
@@ -222,11 +223,12 @@ async def test_seq_is_of_an_event_that_every_ranking_has_seen(call, monkeypatch)
             await call.learn(("a", "x"))
 
     monkeypatch.setattr(rank, "TimeSlice", Busy)
+    monkeypatch.setattr(rank, "BLOCK_SECONDS", 0)
     body = {"instances": [{"features": ["a"]}] * 2}
     answer = (await call("POST", "/rank", body)).json()
     first, second = ([each["class"] for each in each["ranked"]] for each in answer["results"])
-    assert (answer["seq"], first, second) == (2, ["x"], ["x"])
-    assert call.app.engine.model.seq == 4
+    assert (answer["seq"], first, second) == (0, ["x"], ["x"])
+    assert call.app.engine.model.seq == 2
 
 
 async def test_many_features_of_a_text_are_refused():

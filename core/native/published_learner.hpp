@@ -1,0 +1,72 @@
+// The learner that answers, as threads without an interpreter reach it.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibration.hpp"
+#include "engine.hpp"
+#include "ensemble/ensemble.hpp"
+
+namespace manyclass {
+
+// A ranking of an instance, with memory that the next one uses again.
+struct Answered {
+    std::vector<Ranked> ranked;
+    std::string names;       // size u32 and bytes of each ranked class
+    double confidence = -1;  // that the first class is right; negative: unknown
+    std::uint64_t seq = 0;   // the last event that the model had learned before the ranking
+};
+
+// Ownership: engine, ensemble and calibration are the caller's, and outlive their use here.
+// Threads: any number may rank; `use` waits until none does. A thread that ranks may take the locks
+// of the engines and of the calibration.
+class PublishedLearner {
+public:
+    // Let an engine answer, or an ensemble with this vote; none of both: no learner.
+    void use(const Engine* engine, const Ensemble* ensemble, Vote vote,
+             const Calibration* calibration) {
+        const Writing lock(lock_);
+        engine_ = engine;
+        ensemble_ = ensemble;
+        vote_ = vote;
+        calibration_ = calibration;
+    }
+
+    std::uint64_t seq() const { return seq_; }
+    void set_seq(std::uint64_t seq) { seq_ = seq; }
+
+    // Rank the k best classes, two at least. False without a learner.
+    bool rank(std::string_view instance, std::uint32_t k, Answered& answered) const {
+        constexpr double ANY = -std::numeric_limits<double>::infinity();
+        const Reading lock(lock_);
+        auto& [ranked, names, confidence, seq] = answered;
+        ranked.clear();
+        names.clear();
+        seq = seq_;
+        k = std::max(k, 2u);
+        if (engine_ != nullptr) engine_->rank(instance, k, ANY, ranked, names);
+        else if (ensemble_ != nullptr) ensemble_->rank(instance, vote_, k, ANY, ranked, names);
+        else return false;
+        TopTwoScores best;
+        if (!ranked.empty()) best.first = ranked[0].score;
+        if (ranked.size() > 1) best.second = ranked[1].score;
+        confidence = calibration_->confidence(best);
+        return true;
+    }
+
+private:
+    mutable ReaderSlots lock_;
+    const Engine* engine_ = nullptr;
+    const Ensemble* ensemble_ = nullptr;
+    Vote vote_ = Vote::majority;
+    const Calibration* calibration_ = nullptr;
+    std::atomic<std::uint64_t> seq_{0};
+};
+
+}  // namespace manyclass

@@ -1,0 +1,175 @@
+"""Batches: POST /rank of many instances, read and answered in native code."""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from cython.operator cimport dereference as deref
+from libc.math cimport INFINITY
+from libc.stdint cimport uint32_t
+from libcpp.memory cimport unique_ptr
+from libcpp.string cimport string
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
+
+cimport cython
+
+from manyclass.core.index cimport Index, Ranked, RankedBlock
+from manyclass.core.instance cimport Instance, bytes_of
+from manyclass.core.locking cimport release_gil_while_waiting
+
+from time import perf_counter
+
+release_gil_while_waiting()
+
+
+cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
+    void put_size "manyclass::put<std::uint32_t>"(string& out, uint32_t size) except +
+
+cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http" nogil:
+    cdef cppclass BatchInstance "manyclass::http::BatchBody::Instance":
+        size_t end
+        uint32_t features
+        string_view id
+    cdef cppclass NativeBody "manyclass::http::BatchBody":
+        NativeBody() except +
+        bint read(string_view data, size_t most_instances, size_t most_features) except +
+        const vector[BatchInstance]& instances()
+        const string& wire()
+        uint32_t k()
+        double threshold()
+        double least_confidence()
+
+cdef extern from "service/http/native/batch_answer.hpp" namespace "manyclass::http" nogil:
+    cdef cppclass BatchAnswer:
+        BatchAnswer(uint32_t k, double threshold, double least_confidence) except +
+        void begin(const RankedBlock& block)
+        void append(uint32_t count, string_view id, double confidence) except +
+        const string& results()
+        uint32_t abstained()
+
+
+@cython.final
+cdef class BatchBody:
+    """The instances and options of a plain body; native/batch_body.hpp says which are plain."""
+
+    cdef readonly list instances
+    cdef readonly list ids
+    cdef readonly uint32_t k
+    cdef readonly object threshold
+    cdef readonly object min_confidence
+
+    @staticmethod
+    def read(bytes data not None, size_t most_instances, size_t most_features):
+        cdef string_view text = string_view(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
+        cdef bint plain
+        cdef unique_ptr[NativeBody] native
+        with nogil:
+            native.reset(new NativeBody())
+            plain = deref(native).read(text, most_instances, most_features)
+        return BatchBody.of(deref(native)) if plain else None
+
+    @staticmethod
+    cdef BatchBody of(const NativeBody& native):
+        cdef BatchBody body = BatchBody.__new__(BatchBody)
+        cdef const char* wire = native.wire().data()
+        cdef size_t begin = 0
+        cdef string_view given
+        cdef BatchInstance each
+        cdef size_t at
+        body.instances = []
+        body.ids = []
+        for at in range(native.instances().size()):
+            each = native.instances()[at]
+            instance = PyBytes_FromStringAndSize(wire + begin, each.end - begin)
+            body.instances.append(Instance.wrap(instance, each.features))
+            begin = each.end
+            given = each.id
+            body.ids.append(
+                PyUnicode_DecodeUTF8(given.data(), given.size(), NULL) if given.size() else None
+            )
+        body.k = native.k()
+        body.threshold = None if native.threshold() == -INFINITY else native.threshold()
+        body.min_confidence = None if native.least_confidence() < 0 else native.least_confidence()
+        return body
+
+
+@cython.final
+cdef class BatchRankings:
+    """Ranks the instances of a request in blocks, and writes their results as JSON.
+
+    Belongs to the event loop's thread.
+    """
+
+    cdef list _instances, _ids
+    cdef uint32_t _k
+    cdef size_t _done
+    cdef vector[string_view] _wires
+    cdef RankedBlock _block
+    cdef unique_ptr[BatchAnswer] _answer
+
+    def __cinit__(self, list instances not None, list ids not None, uint32_t k, threshold,
+                  min_confidence):
+        self._instances = instances
+        self._ids = ids
+        self._k = max(k, 2)  # confidence needs two
+        for instance in instances:
+            self._wires.push_back(bytes_of(<Instance?>instance))
+        self._answer.reset(new BatchAnswer(
+            k,
+            -INFINITY if threshold is None else threshold,
+            -1 if min_confidence is None else min_confidence,
+        ))
+
+    @property
+    def is_done(self):
+        return self._done == self._wires.size()
+
+    @property
+    def abstained(self):
+        return deref(self._answer).abstained()
+
+    def rank_block(self, enrolled, pending, rank_duration, double seconds):
+        cdef size_t ranked
+        began = perf_counter()
+        self._rank(enrolled.learner, seconds)
+        ranked = self._block.counts.size()
+        rank_duration.observe((perf_counter() - began) / ranked, ranked)
+        self._write(enrolled.calibration, pending)
+        self._done += ranked
+        cdef const string* results = &deref(self._answer).results()
+        return PyBytes_FromStringAndSize(results.data(), results.size())
+
+    cdef _rank(self, learner, double seconds):
+        if type(learner) is Index:
+            (<Index>learner).rank_block(self._wires, self._done, self._k, seconds, self._block)
+            return
+        self._block.clear()  # of a committee, an instance at a time
+        cdef Ranked one
+        cdef string_view encoded
+        cdef list best = learner.rank(self._instances[self._done], self._k)
+        one.cls = 0
+        for name, score in best:
+            encoded = Instance.any_utf8(name)
+            put_size(self._block.names, <uint32_t>encoded.size())
+            self._block.names.append(encoded.data(), encoded.size())
+            one.score = score
+            self._block.ranked.push_back(one)
+        self._block.counts.push_back(len(best))
+
+    cdef _write(self, calibration, pending):
+        """Write the results of the block; each instance is stored until its label comes."""
+        cdef size_t at, begin = 0
+        cdef uint32_t count
+        cdef double first, second
+        deref(self._answer).begin(self._block)
+        for at in range(self._block.counts.size()):
+            count = self._block.counts[at]
+            first = self._block.ranked[begin].score if count > 0 else 0
+            second = self._block.ranked[begin + 1].score if count > 1 else 0
+            begin += count
+            confidence = calibration.confidence(first, second)
+            instance_id = pending.keep(
+                self._instances[self._done + at], self._ids[self._done + at]
+            )
+            deref(self._answer).append(
+                count, Instance.any_utf8(instance_id), -1 if confidence is None else confidence
+            )

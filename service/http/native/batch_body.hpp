@@ -1,0 +1,119 @@
+// Reads the plain body of POST /rank, of many instances: schemas/rank.py has all keys.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/native/text/json.hpp"
+#include "service/http/native/rank_body.hpp"
+
+namespace manyclass::http {
+
+class BatchBody {
+public:
+    // An instance of the body; a view is one of the body.
+    struct Instance {
+        std::size_t end;         // of its bytes in `wire`, which begin where those before it end
+        std::uint32_t features;  // at least one
+        std::string_view id;     // of the client; empty without one
+    };
+
+    // Read a whole body of 1 to `most_instances`, each with at most `most_features`. False for
+    // another key, a key twice, a value of another form or out of range, an instance without
+    // features, and invalid JSON; then use no result.
+    bool read(std::string_view data, std::size_t most_instances, std::size_t most_features) {
+        most_instances_ = most_instances;
+        most_features_ = most_features;
+        JsonCursor json(data);
+        if (!read_object(json, &BatchBody::read_member)) return false;
+        json.skip_space();
+        return json.at_end() && !instances_.empty();
+    }
+
+    const std::vector<Instance>& instances() const { return instances_; }
+    const std::string& wire() const { return wire_; }
+    std::uint32_t k() const { return k_; }
+    double threshold() const { return threshold_; }  // a score has to be above it
+    double least_confidence() const { return least_confidence_; }  // -1: any, also none
+
+private:
+    enum class Key { instances, k, threshold, min_confidence, features, id, unknown };
+
+    static Key key_of(std::string_view name) {
+        if (name == "features") return Key::features;
+        if (name == "id") return Key::id;
+        if (name == "instances") return Key::instances;
+        if (name == "k") return Key::k;
+        if (name == "threshold") return Key::threshold;
+        if (name == "min_confidence") return Key::min_confidence;
+        return Key::unknown;
+    }
+
+    // Read an object with at least one member, and no key twice.
+    bool read_object(JsonCursor& json, bool (BatchBody::*read_value)(JsonCursor&, Key)) {
+        unsigned seen = 0;
+        if (!json.read_sign('{')) return false;
+        do {
+            std::string_view name;
+            if (!json.read_name(name) || !json.read_sign(':')) return false;
+            const Key key = key_of(name);
+            const unsigned bit = 1u << static_cast<unsigned>(key);
+            if (seen & bit || !(this->*read_value)(json, key)) return false;
+            seen |= bit;
+        } while (json.read_sign(','));
+        return json.read_sign('}');
+    }
+
+    bool read_member(JsonCursor& json, Key key) {
+        switch (key) {
+            case Key::instances: return read_instances(json);
+            case Key::k: return read_k(json);
+            case Key::threshold: return json.read_number(threshold_);
+            case Key::min_confidence:
+                return json.read_number(least_confidence_) && least_confidence_ >= 0 &&
+                       least_confidence_ <= 1;
+            default: return false;
+        }
+    }
+
+    bool read_instances(JsonCursor& json) {
+        if (!json.read_sign('[')) return false;
+        do {
+            if (instances_.size() == most_instances_) return false;
+            one_ = {};
+            if (!read_object(json, &BatchBody::read_part) || one_.features == 0) return false;
+            one_.end = wire_.size();
+            instances_.push_back(one_);
+        } while (json.read_sign(','));
+        return json.read_sign(']');
+    }
+
+    bool read_part(JsonCursor& json, Key key) {
+        if (key == Key::id) return json.read_name(one_.id) && one_.id.size() <= LONGEST_PLAIN_ID;
+        if (key != Key::features || !features_.read(json, most_features_)) return false;
+        one_.features = features_.write(instance_);
+        wire_.append(instance_);
+        return true;
+    }
+
+    bool read_k(JsonCursor& json) {
+        std::uint64_t value;
+        if (!json.read_count(value) || value < 1 || value > MOST_RANKED) return false;
+        k_ = static_cast<std::uint32_t>(value);
+        return true;
+    }
+
+    JsonFeatures& features_ = JsonFeatures::mine();  // so a body is read by one thread
+    std::size_t most_instances_ = 0, most_features_ = 0;
+    std::vector<Instance> instances_;
+    Instance one_{};  // under way
+    std::string wire_, instance_;
+    std::uint32_t k_ = DEFAULT_RANKED;
+    double threshold_ = -std::numeric_limits<double>::infinity(), least_confidence_ = -1;
+};
+
+}  // namespace manyclass::http

@@ -1,0 +1,108 @@
+// Answers plain requests to rank, from bytes to bytes, on any thread:
+//
+//   bytes of a read -> head -> gate -> body -> instance -> ranking -> bytes of the answer
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/native/pipeline/reader_slots.hpp"
+#include "core/native/published_learner.hpp"
+#include "service/http/native/gate.hpp"
+#include "service/http/native/rank_answer.hpp"
+#include "service/http/native/rank_body.hpp"
+#include "service/http/native/rank_counts.hpp"
+#include "service/http/native/request_head.hpp"
+#include "service/ingest/native/pending_instances.hpp"
+
+namespace manyclass::http {
+
+inline double seconds_now() {
+    using namespace std::chrono;
+    return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+// A thread's memory and counts.
+struct RankTask {
+    RankTask(const std::vector<double>& ranking_bounds, const std::vector<double>& request_bounds)
+        : counts(ranking_bounds, request_bounds) {}
+
+    PlainRequest request;
+    RankBody body;
+    RankAnswer answer;
+    Answered answered;
+    std::string wire, id;
+    RankCounts counts;
+};
+
+// Ownership: the learner and the pending instances are the caller's, and outlive their use here.
+// Threads: any may answer, each with a task of its own; `use` waits until none ranks.
+class PlainRanker {
+public:
+    PlainRanker(std::size_t most_bytes, std::size_t most_features, Gate gate,
+                std::string last_headers, PendingInstances& pending)
+        : most_bytes_(most_bytes),
+          most_features_(most_features),
+          gate_(std::move(gate)),
+          last_headers_(std::move(last_headers)),
+          pending_(pending) {}
+
+    // Let this learner answer; nullptr: no request is plain.
+    void use(const PublishedLearner* learner) {
+        const Writing lock(lock_);
+        learner_ = learner;
+    }
+
+    // Read the head of a plain request that may rank; its body may be incomplete.
+    bool read_head(std::string_view data, PlainRequest& request) const {
+        return RequestHead::read(data, POST_RANK, request) && request.length <= most_bytes_ &&
+               gate_.admits(request);
+    }
+
+    // The whole answer to the request in `task`, valid until the next one; empty for a request that
+    // has to go the other way, and then nothing has changed. `first` are the status line and the
+    // headers of the server, `now` is the time by the clock of the pending instances.
+    std::string_view answer(RankTask& task, std::string_view first, double now) const {
+        const double began = seconds_now();
+        if (!task.body.read(task.request.body, most_features_)) return {};
+        const std::uint32_t features = task.body.write_instance(task.wire);
+        if (features == 0) return {};
+        const double began_to_rank = seconds_now();
+        if (!rank(task)) return {};
+        const double ended = seconds_now();
+        const Answered& answered = task.answered;
+        if (!task.answer.write(task.body, answered.seq, answered.ranked, answered.names,
+                               answered.confidence))
+            return {};
+        task.answer.reserve(first, last_headers_);
+        pending_.keep(now, task.wire, task.body.id(), task.id);
+        const std::string_view whole = task.answer.whole(first, last_headers_, task.id);
+        count(task, began, ended - began_to_rank);
+        return whole;
+    }
+
+private:
+    bool rank(RankTask& task) const {
+        const Reading lock(lock_);
+        return learner_ != nullptr && learner_->rank(task.wire, task.body.k(), task.answered);
+    }
+
+    static void count(RankTask& task, double began, double seconds) {
+        task.counts.ranking.observe(seconds);
+        if (task.answer.abstains()) Histogram::add(task.counts.abstained, std::uint64_t{1});
+        task.counts.request.observe(seconds_now() - began);
+    }
+
+    const std::size_t most_bytes_, most_features_;
+    const Gate gate_;
+    const std::string last_headers_;  // behind those of the body
+    PendingInstances& pending_;
+    mutable ReaderSlots lock_;
+    const PublishedLearner* learner_ = nullptr;
+};
+
+}  // namespace manyclass::http

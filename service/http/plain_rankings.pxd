@@ -1,0 +1,62 @@
+from libc.stdint cimport uint32_t, uint64_t
+from libcpp cimport bool as cpp_bool
+from libcpp.memory cimport unique_ptr
+from libcpp.string cimport string
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
+
+from manyclass.core.locking cimport raise_error
+from manyclass.core.published_learner cimport NativePublishedLearner
+from manyclass.service.ingest.pending_labels cimport PendingInstances
+
+
+cdef extern from "service/http/native/plain_ranker.hpp" namespace "manyclass::http" nogil:
+    cdef cppclass PlainRequest:
+        string_view body
+        size_t length
+        cpp_bool is_whole()
+
+    cdef cppclass Histogram:
+        size_t size()
+        uint64_t count(size_t bound)
+        double sum()
+
+    cdef cppclass RankCounts:
+        Histogram ranking
+        Histogram request
+        uint64_t abstained
+
+    cdef cppclass RankTask:
+        RankTask(const vector[double]& ranking_bounds,
+                 const vector[double]& request_bounds) except +
+        PlainRequest request
+        RankCounts counts
+
+    cdef cppclass Gate:
+        Gate()
+        Gate(vector[string] keys, vector[string] names) except +
+        cpp_bool admits(const PlainRequest& request)
+
+    cdef cppclass PlainRanker:
+        PlainRanker(size_t most_bytes, size_t most_features, Gate gate, string last_headers,
+                    PendingInstances& pending) except +
+        void use(const NativePublishedLearner* learner)
+        cpp_bool read_head(string_view data, PlainRequest& request)
+        string_view answer(RankTask& task, string_view first, double now) except +raise_error
+
+
+cdef class PlainRankings:
+    cdef unique_ptr[PlainRanker] _ranker
+    cdef unique_ptr[RankTask] _task
+    cdef object _pending, _learner  # kept alive
+    cdef object _clock, _stopping, _budget, _places
+    cdef object _default_headers  # of the server, from which `_first` was made
+    cdef bytes _first
+    cdef uint32_t _taken  # places, in this turn of the loop
+
+    @staticmethod
+    cdef object counts_of(const RankCounts& counts)
+
+    cdef bint _has_room(self, size_t held) except *
+    cdef bytes _first_lines(self, list default_headers)
+    cdef _take_place(self)

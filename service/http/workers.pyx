@@ -1,0 +1,161 @@
+"""Workers: threads that answer plain rankings on connections of their own."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cython.operator cimport dereference as deref
+from libc.stdint cimport uint64_t
+from libcpp.memory cimport unique_ptr
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+cimport cython
+
+from manyclass.core.locking cimport release_gil_while_waiting
+from manyclass.service.http.plain_rankings cimport PlainRanker, PlainRankings, RankCounts
+
+import os
+
+from manyclass.service.observability import metrics
+
+
+cdef extern from "service/http/native/worker_pool.hpp" namespace "manyclass::http" nogil:
+    cdef cppclass Handed:
+        int fd
+        string received
+        string unsent
+
+    cdef cppclass Handover:
+        Handover() except +
+        int fd()
+        vector[Handed] take() except +
+
+    cdef cppclass WorkerLimits:
+        size_t most_connections
+        double keep_alive_seconds
+        double quiet_seconds
+
+    cdef cppclass ConnectionCounts:
+        ConnectionCounts() except +
+        size_t workers
+        size_t moving
+        size_t loop
+        uint64_t closed_idle
+        void note_taken_over()
+
+    cdef cppclass WorkerParts:
+        WorkerParts(const PlainRanker& ranker, Handover& handover, ConnectionCounts& counts,
+                    WorkerLimits limits, vector[int] listeners)
+
+    cdef cppclass WorkerPool:
+        WorkerPool(size_t workers, const WorkerParts& parts, const vector[double]& ranking_bounds,
+                   const vector[double]& request_bounds) except +
+        void start() except +
+        void give(int fd) except +
+        bint close_idle()
+        void stop()
+        size_t size()
+        const RankCounts& counts(size_t worker)
+
+
+release_gil_while_waiting()
+
+
+cdef bytes bytes_in(const string& text):
+    return PyBytes_FromStringAndSize(text.data(), text.size())
+
+
+@cython.final
+cdef class Workers:
+    """Threads that answer plain rankings, and hand all other connections to the event loop.
+
+    Ownership: it keeps the rankings; the threads own their connections until they hand them over.
+    Threads: all methods belong to the event loop's thread.
+    """
+
+    # The order is that of construction: the pool refers to the others.
+    cdef PlainRankings _rankings
+    cdef unique_ptr[Handover] _handover
+    cdef unique_ptr[ConnectionCounts] _connections
+    cdef unique_ptr[WorkerPool] _pool
+    cdef bint _is_running
+
+    def __cinit__(self, PlainRankings rankings not None):
+        self._rankings = rankings
+        self._handover.reset(new Handover())
+        self._connections.reset(new ConnectionCounts())
+
+    def __dealloc__(self):
+        with nogil:
+            self._pool.reset()
+
+    def start(self, size_t workers, listeners, size_t most_connections, double keep_alive_seconds,
+              double quiet_seconds):
+        cdef WorkerLimits limits
+        cdef vector[int] listening
+        limits.most_connections = most_connections
+        limits.keep_alive_seconds = keep_alive_seconds
+        limits.quiet_seconds = quiet_seconds
+        for listener in listeners:
+            listening.push_back(os.dup(listener.fileno()))
+        self._pool.reset(new WorkerPool(
+            workers,
+            WorkerParts(deref(self._rankings._ranker), deref(self._handover),
+                        deref(self._connections), limits, listening),
+            metrics.FAST_SECONDS, metrics.REQUEST_SECONDS,
+        ))
+        deref(self._pool).start()
+        self._is_running = True
+
+    def give(self, connection not None):
+        cdef int descriptor = os.dup(connection.fileno())
+        try:
+            deref(self._pool).give(descriptor)
+        except MemoryError:
+            os.close(descriptor)
+            raise
+
+    @property
+    def running(self):
+        return self._is_running
+
+    def stop(self):
+        self._is_running = False
+        if self._pool:
+            with nogil:
+                deref(self._pool).stop()
+
+    def fileno(self):
+        return deref(self._handover).fd()
+
+    def handed_over(self):
+        cdef vector[Handed] taken = deref(self._handover).take()
+        return [
+            (taken[i].fd, bytes_in(taken[i].received), bytes_in(taken[i].unsent))
+            for i in range(taken.size())
+        ]
+
+    @property
+    def connections(self):
+        return deref(self._connections).workers + deref(self._connections).moving
+
+    @property
+    def closed_idle(self):
+        return deref(self._connections).closed_idle
+
+    def note_connections(self, size_t count):
+        deref(self._connections).loop = count
+
+    def note_taken_over(self):
+        deref(self._connections).note_taken_over()
+
+    def close_idle(self):
+        if not self._pool:
+            return False
+        return deref(self._pool).close_idle()
+
+    def counts(self):
+        if not self._pool:
+            return []
+        return [
+            PlainRankings.counts_of(deref(self._pool).counts(i))
+            for i in range(deref(self._pool).size())
+        ]

@@ -1,0 +1,183 @@
+// Ranked instances whose label has not come yet, by id, for a time and within a byte limit.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "core/native/pipeline/reader_slots.hpp"
+#include "core/native/storage/vocabulary.hpp"
+
+namespace manyclass {
+
+// Instances are numbered as they come. An id made here holds the number; a table has the numbers of
+// clients' ids. The oldest instances go first, so the stored numbers are without a gap:
+//
+//     number     first ............ last
+//     entries    [entry, entry, ... entry]
+//
+// Ids whose instance is gone are remembered (those made here by their number, the last
+// others by a hash), so that "too late" differs from "never seen".
+// Threads: any; each call holds the lock of the object.
+class PendingInstances {
+public:
+    // The memory of an entry beside its instance, and of a client's id beside its text.
+    static constexpr std::size_t ENTRY_BYTES = 80, GIVEN_BYTES = 120;
+
+    enum class Found { stored, never_seen, too_late };
+
+    // `prefix` begins the ids made here; `seed` salts the tables. Of clients' ids whose instance is
+    // gone so many are remembered; a call forgets at most so many that are only outdated.
+    PendingInstances(double seconds, std::size_t most_bytes, std::size_t most_forgotten,
+                     std::size_t aged_at_once, std::string prefix, std::uint64_t seed)
+        : seconds_(seconds),
+          most_bytes_(most_bytes),
+          most_forgotten_(most_forgotten),
+          aged_at_once_(aged_at_once),
+          prefix_(std::move(prefix)),
+          hash_{seed},
+          given_(0, hash_) {}
+
+    // Store an instance, and set `id` to a new one; or under the id of a client, where the newest
+    // instance counts. A change that memory is too short for has no effect.
+    void keep(double now, std::string_view instance, std::string_view given, std::string& id) {
+        Entry entry{now, nullptr, std::string(instance)};
+        const Held lock(mutex_);
+        if (!given.empty()) {
+            id.assign(given);
+            entries_.push_back(std::move(entry));
+            try {
+                entries_.back().given = &*given_.try_emplace(id, 0).first;
+            } catch (...) {
+                entries_.pop_back();
+                throw;
+            }
+            entries_.back().given->second = last_ + 1;
+            bytes_ += GIVEN_BYTES + given.size();
+        } else {
+            id.assign(prefix_).append(std::to_string(last_ + 1));
+            entries_.push_back(std::move(entry));
+        }
+        ++last_;
+        bytes_ += ENTRY_BYTES + instance.size();
+        if (bytes_ > most_bytes_ || is_outdated(entries_.front(), now)) evict(now);
+    }
+
+    // Copy the instance of an id, and when it was ranked.
+    Found find(double now, std::string_view id, std::string& instance, double& ranked_at) {
+        const Held lock(mutex_);
+        evict(now);
+        const std::uint64_t number = number_of(id);
+        if (number == 0)
+            return forgotten_.count(hash_(id)) > 0 ? Found::too_late : Found::never_seen;
+        if (number < first_) return Found::too_late;
+        const Entry& entry = entries_[number - first_];
+        if (is_outdated(entry, now)) return Found::too_late;
+        instance = entry.instance;
+        ranked_at = entry.ranked_at;
+        return Found::stored;
+    }
+
+    std::size_t count() const {
+        const Held lock(mutex_);
+        return entries_.size();
+    }
+    std::size_t bytes() const {
+        const Held lock(mutex_);
+        return bytes_;
+    }
+
+private:
+    using Held = manyclass::Held<std::unique_lock<std::mutex>>;
+
+    struct Hash {
+        std::uint64_t seed;
+        std::size_t operator()(std::string_view id) const { return hash_name(id, seed); }
+    };
+    using Given = std::unordered_map<std::string, std::uint64_t, Hash>;
+
+    struct Entry {
+        double ranked_at;
+        Given::value_type* given;  // id of the client and its newest number; nullptr: id made here
+        std::string instance;
+    };
+
+    bool is_outdated(const Entry& entry, double now) const {
+        return entry.ranked_at <= now - seconds_;
+    }
+
+    // The newest number of an id; 0 without one.
+    std::uint64_t number_of(std::string_view id) const {
+        const auto given = given_.find(std::string(id));
+        if (given != given_.end()) return given->second;
+        if (id.substr(0, prefix_.size()) != prefix_) return 0;
+        std::uint64_t number = 0;
+        const char* const end = id.data() + id.size();
+        const auto [at, error] = std::from_chars(id.data() + prefix_.size(), end, number);
+        if (at != end || error != std::errc() || number > last_) return 0;
+        if (number >= first_ && entries_[number - first_].given != nullptr) return 0;
+        return number;
+    }
+
+    // Forget some outdated instances, then the oldest until the rest is within the limit. After a
+    // quiet hour very many may be outdated at once: the next calls forget the others.
+    void evict(double now) {
+        for (std::size_t aged = 0; !entries_.empty(); ++first_) {
+            const Entry& oldest = entries_.front();
+            if (bytes_ <= most_bytes_ && (aged++ == aged_at_once_ || !is_outdated(oldest, now)))
+                return;
+            bytes_ -= ENTRY_BYTES + oldest.instance.size();
+            if (oldest.given != nullptr) {
+                bytes_ -= GIVEN_BYTES + oldest.given->first.size();
+                if (oldest.given->second == first_) forget(oldest.given->first);
+            }
+            entries_.pop_front();
+        }
+    }
+
+    void forget(const std::string& id) {
+        const std::uint64_t hash = hash_(id);
+        given_.erase(given_.find(id));
+        try {
+            remember(hash);
+        } catch (const std::bad_alloc&) {
+            // the id then counts as never seen, and the instances stay as they have to be
+        }
+    }
+
+    void remember(std::uint64_t hash) {
+        if (forgotten_.count(hash) > 0) return;
+        forgotten_order_.push_back(hash);
+        try {
+            forgotten_.insert(hash);
+        } catch (...) {
+            forgotten_order_.pop_back();
+            throw;
+        }
+        if (forgotten_order_.size() <= most_forgotten_) return;
+        forgotten_.erase(forgotten_order_.front());
+        forgotten_order_.pop_front();
+    }
+
+    mutable std::mutex mutex_;
+    const double seconds_;
+    const std::size_t most_bytes_, most_forgotten_, aged_at_once_;
+    const std::string prefix_;
+    const Hash hash_;
+    std::deque<Entry> entries_;
+    std::uint64_t first_ = 1, last_ = 0;
+    Given given_;
+    std::unordered_set<std::uint64_t> forgotten_;  // hashes are salted, so they may be the keys
+    std::deque<std::uint64_t> forgotten_order_;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace manyclass

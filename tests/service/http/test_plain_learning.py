@@ -1,0 +1,194 @@
+"""Plain learning: the same answers, states and counts as by the other way."""
+
+import asyncio
+import json
+import random
+
+import pytest
+
+from manyclass.service.store.errors import CommitOutcomeUnknown, StoreUnavailable
+from tests.service.http.test_plain_rankings import VALUES
+from tests.service.http.two_ways import learn, rank, two_ways
+from tests.service.serving import KEYS, post, serving, statuses, until
+
+BODY = b'{"features":["a","b"],"classes":["x"]}'
+
+
+@pytest.fixture
+async def ways():
+    async with two_ways() as both:
+        yield both
+
+
+PLAIN = [
+    BODY,
+    b'{"classes":["x","y"],"features":{"a":2,"b":0.5}}',
+    b' { "features" : [ "a" , "a" ] , "classes" : [ "x" , "x" , "z" ] } ',
+    '{"features":["Grüße"],"classes":["Ω"]}'.encode(),
+    json.dumps(
+        {"features": [f"f{n}" for n in range(500)], "classes": [f"c{n}" for n in range(100)]}
+    ).encode(),
+]
+OTHERS = [
+    b'{"features":["a"],"classes":["x"],"event_id":"e"}',
+    b'{"features":["a"],"classes":["x"],"weight":2}',
+    b'{"features":["a"],"classes":["x"],"not":["y"]}',
+    b'{"features":["a"],"not":["y"]}',
+    b'{"features":["a"],"classes":["x"],"parents":{"x":"p"}}',
+    b'{"text":"some words","classes":["x"]}',
+    b'{"id":"unknown","classes":["x"]}',
+    b'{"features":["a"],"classes":[1,"x"]}',
+    b'{"features":["a"],"classes":["x\\n"]}',
+    b'{"features":["a"],"classes":[]}',
+    b'{"features":["a"],"classes":[""]}',
+    b'{"features":["a"],"classes":"x"}',
+    b'{"features":["a"],"classes":["x"],"classes":["y"]}',
+    b'{"features":["a"],"features":["b"],"classes":["y"]}',
+    b'{"features":[],"classes":["x"]}',
+    b'{"features":{"a":0},"classes":["x"]}',
+    b'{"features":{"a":-1},"classes":["x"]}',
+    b'{"features":["a"]}',
+    b'{"classes":["x"]}',
+    b'{"events":[{"features":["a"],"classes":["x"]}]}',
+    b'{"features":["a"],"classes":["x"]}x',
+    b'{"features":["a"],"classes":["x"],}',
+    b'{"features":["a"],"classes":["x"',
+    b'{"features":["a"],"classes":["\xff"]}',
+    b'{"features":["a"],"classes":["' + b"n" * 70_000 + b'"]}',
+    b"",
+    b"[]",
+    b"null",
+    json.dumps({"features": ["a"], "classes": [f"c{n}" for n in range(101)]}).encode(),
+    json.dumps(
+        {"features": [f"f{n}" for n in range(3000)], "classes": [f"c{n}" for n in range(90)]}
+    ).encode(),
+]
+
+
+@pytest.mark.parametrize("body", PLAIN, ids=range(len(PLAIN)))
+async def test_plain_events_are_learned_natively(ways, body):
+    for _ in range(2):
+        answer, answered = await ways.talk(learn(body))
+        assert answer.startswith(
+            b"HTTP/1.1 200 OK\r\ndate: today\r\ncontent-type: application/json\r\n"
+        )
+        assert answered == 1
+    ways.assert_equal_counts()
+
+
+@pytest.mark.parametrize("body", OTHERS, ids=range(len(OTHERS)))
+async def test_events_that_are_not_plain(ways, body):
+    assert (await ways.talk(learn(body)))[1] == 0
+    ways.assert_equal_counts()
+
+
+async def test_a_stream_of_random_events(ways):
+    drawn = random.Random(1)
+    for _ in range(200):
+        features = {drawn.choice("abcdefgh"): drawn.choice((1, 0.5, 3.25)) for _ in range(5)}
+        asked = {"features": features, "classes": drawn.sample("stuvw", drawn.randrange(1, 4))}
+        await ways.talk(learn(json.dumps(asked).encode()), rank(b'{"features":["a","b"]}'))
+    ways.assert_equal_counts()
+
+
+async def test_cut_at_every_byte(ways):
+    whole = learn(BODY)
+    for at in range(1, len(whole)):
+        is_held = at >= len(whole) - len(BODY)
+        assert (await ways.talk(whole[:at], whole[at:]))[1] == is_held
+        assert (await ways.talk(whole[:at]))[1] == 0
+        assert (await ways.talk(whole + whole[:at], whole[at:]))[1] == 0
+    ways.assert_equal_counts()
+
+
+@pytest.mark.parametrize("name", VALUES, ids=repr)
+async def test_headers(ways, name):
+    for value in VALUES[name]:
+        await ways.talk(learn(BODY, b"%s: %s" % (name, value)))
+    ways.assert_equal_counts()
+
+
+async def test_requests_behind_one_that_is_learned_are_answered_in_order(ways):
+    answers = []
+    for way in (ways.native, ways.python):
+        protocol, line = way.connect()
+        gate = way.call.store.before_append
+        with gate.shut():
+            protocol.data_received(learn(BODY))
+            for request in (rank(b'{"features":["a"]}'), learn(BODY) + learn(BODY), rank(BODY)):
+                protocol.data_received(request)
+            await asyncio.sleep(0.01)
+            assert line.written == b""
+        for _ in range(3):
+            await way.settle(protocol)
+        async with asyncio.timeout(60):
+            while line.written.count(b"HTTP/1.1 ") < 5:
+                await asyncio.sleep(0)
+        answers.append(line.written)
+        protocol.connection_lost(None)
+    assert answers[0] == answers[1]
+    ways.assert_equal_counts()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        StoreUnavailable("away", "wait"),
+        CommitOutcomeUnknown("lost", "look"),
+        RuntimeError("broken"),
+    ],
+    ids=repr,
+)
+async def test_events_that_the_store_refuses(ways, error):
+    for way in (ways.native, ways.python):
+        way.call.store.append_errors = [error]
+    answer, answered = await ways.talk(learn(BODY))
+    assert (answer[9:10], answered) == (b"5", 1)
+
+
+async def test_a_full_queue(ways):
+    for way in (ways.native, ways.python):
+        group_commit = way.app.engine._pipeline.group_commit
+        group_commit.events = group_commit._max_events
+    answer, answered = await ways.talk(learn(BODY))
+    assert (answer[9:12], answered) == (b"503", 1)
+    assert {way.app.engine._queue_full for way in (ways.native, ways.python)} == {1}
+
+
+async def test_a_client_that_leaves_has_its_event_learned(ways):
+    for way in (ways.native, ways.python):
+        protocol, line = way.connect()
+        with way.call.store.before_append.shut():
+            protocol.data_received(learn(BODY))
+            await asyncio.sleep(0)
+            line.closed = True
+            protocol.connection_lost(None)
+        async with asyncio.timeout(60):
+            while way.app.engine.model.seq < 1:
+                await asyncio.sleep(0)
+        assert line.written == b""
+
+
+async def test_keys():
+    async with two_ways(**KEYS) as both:
+        for value, status, plainly in (
+            (b"Bearer r", b"403", 0),
+            (b"Bearer l", b"200", 1),
+            (b"Bearer a", b"200", 1),
+            (b"Bearer x", b"401", 0),
+        ):
+            answer, answered = await both.talk(learn(BODY, b"authorization: " + value))
+            assert (answer[9:12], answered) == (status, plainly)
+        assert (await both.talk(learn(BODY)))[0][9:12] == b"401"
+
+
+def test_a_stop_answers_what_is_learned():
+    with serving(hot_path=True) as served, served.connect() as connection:
+        for number in range(20):
+            connection.sendall(post("/learn", b'{"features":["f%d"],"classes":["c"]}' % number))
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\ndate: ")
+        assert served.app.plain_learning.answered == 20
+        connection.sendall(post("/learn", BODY))
+        until(lambda: served.app.engine.model.seq == 21)
+        served.server.should_exit = True
+        assert statuses(connection) == [200]
