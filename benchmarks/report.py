@@ -28,6 +28,7 @@ class Report:
     def __init__(self, options: Namespace) -> None:
         self.to: Path | None = options.json
         self.tables: dict[str, list[Mapping[str, Cell]]] = {}
+        self.failed = False
 
     def table(self, title: str, rows: Sequence[Mapping[str, Cell]]) -> None:
         """Print and keep a table; all rows have the columns of the first."""
@@ -39,9 +40,17 @@ class Report:
     def say(self, text: str) -> None:
         print(f"\n{text}", flush=True)
 
+    def limit(self, name: str, measured: float, most: float) -> None:
+        """Print a ratio with its limit; `close` ends the program with an error if one is above."""
+        fails = not measured <= most
+        self.failed = self.failed or fails
+        print(f"  {name}: {measured:.3g}, limit {most:g}{'  ABOVE' if fails else ''}", flush=True)
+
     def close(self) -> None:
         if self.to is not None:
             self.to.write_text(json.dumps(self.tables, indent=1) + "\n", encoding="utf-8")
+        if self.failed:
+            raise SystemExit("a ratio is above its limit")
 
 
 def aligned(rows: Sequence[Mapping[str, Cell]]) -> Iterator[str]:

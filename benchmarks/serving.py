@@ -3,7 +3,8 @@
 Server on one core, load on another. The bare application reads the same bodies and answers as
 many bytes. Rounds alternate between the two, so that a busy machine is busy for both; figures are
 medians of the rounds. CPU time of the server process is the steady figure. Ranking and learning are
-measured with each learner that is named; snapshots are taken of what the first has learned.
+measured with each learner that is named; snapshots are taken of what the first has learned, and
+other libraries that are installed are measured beside it (serving_peers.py).
 """
 
 import json
@@ -11,9 +12,10 @@ import os
 import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from threading import Event, Thread
@@ -23,6 +25,7 @@ import numpy as np
 from benchmarks import load
 from benchmarks.process import ServerProcess, pin, service_on_sqlite
 from benchmarks.report import Cell, Figures, Report, add_json_option, over_rounds
+from benchmarks.serving_peers import PREBUILT, peer_rows
 from deploy.ports import free_port
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.text import features_of
@@ -30,9 +33,13 @@ from manyclass.evaluation import readers
 
 ACTIVE = 80  # features of an instance: a body of about 1.2 KB
 BATCH = 100
-PREBUILT = 2000  # distinct requests, sent over and over
 RANK_CONNECTIONS, BATCH_CONNECTIONS, LEARN_CONNECTIONS = 30, 4, 32
 MILLION = 1_000_000
+# CPU time a request, beside a bare application; a batch's is that of an instance.
+LIMITS = {
+    DEFAULT_LEARNER: {"/rank": 0.9, "batch": 0.3, "/learn": 2.6},
+    "ff": {"/rank": 0.8, "batch": 0.3, "/learn": 1.3},
+}
 SNAPSHOTS = 10
 LEARNERS = (DEFAULT_LEARNER, "ff")
 UNLIMITED = 1000  # rankings at once: the cost of a request is measured, not shedding
@@ -172,19 +179,51 @@ def measure_rank(
 def measure_learn(
     server: ServerProcess, instances: Sequence[Instance], options: Namespace
 ) -> list[dict[str, Cell]]:
-    """Measure durable /learn against /rank, both with 32 clients."""
+    """Measure durable /learn beside a bare application and /rank, all with 32 clients."""
     ranks = [load.post("/rank", encoded(one.ranked())) for one in instances[:PREBUILT]]
     learns = [load.post("/learn", encoded(one.learned())) for one in instances[:PREBUILT]]
-    ranked, learned = [], []
-    for _ in range(options.rounds):
-        ranked.append(one_round(server, ranks, LEARN_CONNECTIONS, options.seconds))
-        learned.append(one_round(server, learns, LEARN_CONNECTIONS, options.seconds))
-    rank, learn = over_rounds(ranked), over_rounds(learned)
-    rows = [row("/rank, 32 clients", rank, 1, None), row("/learn, 32 clients", learn, 1, None)]
-    for each, against in zip(rows, (None, learn["requests/s"] / rank["requests/s"]), strict=True):
-        del each["x bare"]
-        each["rate / rank's"] = against
+    learn, plain = beside_bare(server, learns, LEARN_CONNECTIONS, options)
+    rounds = [
+        one_round(server, ranks, LEARN_CONNECTIONS, options.seconds) for _ in range(options.rounds)
+    ]
+    rank = over_rounds(rounds)
+    bare_cpu = plain["CPU µs/request"]
+    rows = [
+        row("bare, as /learn", plain, 1, None),
+        row("/learn, 32 clients", learn, 1, bare_cpu),
+        row("/rank, 32 clients", rank, 1, None),
+    ]
+    for each in rows:
+        each["rate / rank's"] = None
+    rows[1]["rate / rank's"] = learn["requests/s"] / rank["requests/s"]
     return rows
+
+
+def check(report: Report, learner: str, rows: Sequence[Mapping[str, Cell]]) -> None:
+    """Compare the ratios of a learner with their limits."""
+    cpu = {each[""]: float(each["µs/instance"] or 0) for each in rows}
+    limits = LIMITS.get(learner, {})
+    for kind, ours, bare_row in (
+        ("/rank", "/rank", "bare, as /rank"),
+        ("batch", f"/rank of {BATCH}", "bare, as /rank"),
+        ("/learn", "/learn, 32 clients", "bare, as /learn"),
+    ):
+        if kind in limits:
+            report.limit(f"{learner}, {kind} x bare", cpu[ours] / cpu[bare_row], limits[kind])
+
+
+def measure_peers(
+    server: ServerProcess, instances: Sequence[Instance], options: Namespace
+) -> list[dict[str, Cell]]:
+    """Measure other libraries with the requests of /rank, in turns with the service."""
+    requests = [load.post("/rank", encoded(one.ranked())) for one in instances[:PREBUILT]]
+
+    def round_of(ranking: ServerProcess, connections: int) -> Figures:
+        return one_round(ranking, requests, connections, options.seconds)
+
+    rows = [(one.features, one.classes[0]) for one in instances]
+    service = partial(round_of, server)
+    return peer_rows(service, round_of, rows, RANK_CONNECTIONS, options)
 
 
 # --- ranking while a snapshot is taken ------------------------------------------------------------
@@ -297,6 +336,10 @@ def main(options: Namespace) -> None:
             report.table(f"Ranking beside a bare application, {learner}", ranking)
             learning = measure_learn(server, instances, options)
             report.table(f"Learning beside ranking, {learner}", learning)
+            check(report, learner, [*ranking, *learning])
+            if learner == learners[0]:
+                peers = measure_peers(server, instances, options)
+                report.table(f"Other libraries beside /rank, {learner}", peers)
     edges, rows = snapshot_rows(options, learners[0])
     report.table(f"/rank while snapshots of {edges:,} edges are taken", rows)
     report.close()

@@ -1,8 +1,9 @@
 """Costs of the core on one thread: CPU time to rank and to learn, and memory.
 
-Every figure stands beside a yardstick measured in the same run: NumPy gathering, all at once, the
-very edges that the ranks touch (what reading them costs without any ranking), and a plain ranker
-made of NumPy calls, an instance at a time.
+Every figure stands beside a yardstick measured in the same run: a plain C++ loop of the same
+learner (plain_loop.cpp), NumPy gathering, all at once, the very edges that the ranks touch (what
+reading them costs without any ranking), and a plain ranker made of NumPy calls, an instance at a
+time.
 """
 
 import ctypes
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.learner import Learner, names_of, rows_of
+from benchmarks.plain_loop import PlainLoop
 from benchmarks.process import own_process
 from benchmarks.report import Cell, Figures, Report, add_json_option
 from manyclass.core.learners.options import Options
@@ -26,6 +28,7 @@ from manyclass.evaluation import datasets, readers
 from manyclass.training.rows import Rows
 
 CHUNKS = 20
+LOOP_ROUNDS = 5
 SETS = {
     "words": Options.of("ff", margin_threshold=0, feature_memory=0, sublinear=False),
     "newsgroups": Options.of("ff", margin_threshold=0.5, feature_memory=0, sublinear=False),
@@ -76,6 +79,33 @@ def measure_set(rows: Rows, options: Options) -> Figures:
         "rank / gather": rank / gather,
         "NumPy rank µs": plain,
         "NumPy / rank": plain / rank,
+    }
+
+
+def measure_loop(rows: Rows, options: Options) -> Figures:
+    """Return the costs of the index and of a plain C++ loop, of ranking and learning, in turns."""
+    training, held_out = rows.shuffled(0).split(TRAINING_SHARE)
+    learner, loop = Learner(rows, options), PlainLoop(rows, options)
+    pass_of_index = cpu_microseconds(learner.learn, [training])
+    pass_of_loop = cpu_microseconds(loop.learn, [training])
+    best = learner.rank(held_out)[0][:, 0]
+    ids = learner.index.class_ids(learner.classes)
+    loops = loop.rank(held_out)
+    same = np.where(loops < 0, -1, ids[loops]) == best
+    chunks = chunks_of(held_out)
+    ranks = [
+        (cpu_microseconds(learner.rank, chunks), cpu_microseconds(loop.rank, chunks))
+        for _ in range(LOOP_ROUNDS)
+    ]
+    rank, rank_of_loop = (median(each) for each in zip(*ranks, strict=True))
+    return {
+        "same best": float(same.mean()),
+        "rank µs": rank,
+        "loop's rank µs": rank_of_loop,
+        "rank, x as fast": median(loops / index for index, loops in ranks),
+        "pass µs": pass_of_index,
+        "loop's pass µs": pass_of_loop,
+        "pass, x as fast": pass_of_loop / pass_of_index,
     }
 
 
@@ -224,11 +254,13 @@ def own(call: Callable[[int], Figures], argument: int) -> Figures:
 def main(options: Namespace) -> None:
     report = Report(options)
     rows: list[dict[str, Cell]] = []
+    loops: list[dict[str, Cell]] = []
     for name, set_options in SETS.items():
-        rows.append(
-            {"set": name, **measure_set(datasets.read(name, options.data).rows, set_options)}
-        )
+        examples = datasets.read(name, options.data).rows
+        rows.append({"set": name, **measure_set(examples, set_options)})
+        loops.append({"set": name, **measure_loop(examples, set_options)})
     report.table("CPU time an instance, one thread, median", rows)
+    report.table("The index (k = 5) beside a plain C++ loop (the best class)", loops)
 
     by_classes = [own(measure_classes, count) for count in CLASS_COUNTS]
     for row in by_classes:
