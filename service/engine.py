@@ -193,6 +193,12 @@ class Engine:
             self._queue_full += 1
             raise
 
+    def has_room(self, events: Sequence[Event]) -> bool:
+        """Return whether the queue takes all these events; True also if the engine cannot learn."""
+        return self._pipeline is None or self._pipeline.group_commit.has_room(
+            len(events), sum(len(bytes(event)) for event in events)
+        )
+
     async def reached(self, seq: int, seconds: float) -> bool:
         """Return whether event `seq` is applied, after waiting for it so long. NotReady."""
         with suppress(TimeoutError):

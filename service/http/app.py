@@ -128,19 +128,17 @@ class App(HotPath):
         if settings.hot_path:
             self._answer_plainly(
                 PlainRankings(settings, keys, csrf, pending, clock, self.limits, self.stopping),
-                PlainLearning(
-                    PlainEvents(settings, keys, csrf),
-                    *(self.engine, metrics, self.limits, self.stopping),
-                ),
+                PlainEvents(settings, keys, csrf),
                 metrics,
             )
         super().__init__(self.api.state.hot_calls, self.api, csrf, metrics)
 
-    def _answer_plainly(
-        self, plain: PlainRankings, learning: PlainLearning, metrics: Metrics
-    ) -> None:
-        self.plain_rankings, self.plain_learning = plain, learning
-        self.workers = workers = self.limits.workers = Workers(plain)
+    def _answer_plainly(self, plain: PlainRankings, events: PlainEvents, metrics: Metrics) -> None:
+        self.plain_rankings = plain
+        self.plain_learning = PlainLearning(
+            events, self.engine, metrics, self.limits, self.stopping
+        )
+        self.workers = workers = self.limits.workers = Workers(plain, events)
         metrics.plain = lambda: [plain.counts(), *workers.counts()]
         self.engine.on_model(lambda model: plain.use(None if model is None else model.published))
 

@@ -89,15 +89,29 @@ class PlainLearning:
 
     def answer(self, learning: Learning, default_headers: Lines) -> bytes:
         """Return the whole answer, once the event is applied or refused."""
+        self.answered += 1
         try:
             [result] = learning.results.result()
         except Exception as error:
-            status, headers, body = self._refusal(error)
-        else:
-            status, headers, body = 200, _OK, _encode(self._answered(result))
-            headers = [*headers, (b"content-length", b"%d" % len(body))]
-        self.answered += 1
-        self._metrics.request(ENDPOINT, status, perf_counter() - learning.began)
+            return self.refusal(error, learning.began, default_headers)
+        body = _encode(self._answered(result))
+        headers = [*_OK, (b"content-length", b"%d" % len(body))]
+        return self._whole(200, headers, body, learning.began, default_headers)
+
+    def refusal(self, error: Exception, began: float, default_headers: Lines) -> bytes:
+        """Return the whole answer to a request whose event is not learned; see HotPath."""
+        self._metrics.out_of_memory.note(error)
+        problem = problem_of(error)
+        if problem.status < 500:
+            self._metrics.learn_events["rejected"] += 1
+        elif problem.status == 500:
+            logger.error("POST %s failed", ENDPOINT, exc_info=error)
+        return self._whole(*problem.answer(), began, default_headers)
+
+    def _whole(
+        self, status: int, headers: Lines, body: bytes, began: float, default_headers: Lines
+    ) -> bytes:
+        self._metrics.request(ENDPOINT, status, perf_counter() - began)
         if self._lines_of is not default_headers:
             self._lines_of, self._lines = default_headers, _lines_of(default_headers)
         first = b"HTTP/1.1 %d %s\r\n" % (status, HTTPStatus(status).phrase.encode())
@@ -116,16 +130,6 @@ class PlainLearning:
     def _answered(result: Result) -> LearnAnswer:
         repeated, rank = int(result.duplicate), result.rank
         return LearnAnswer(result.seq, 1 - repeated, repeated, rank, rank, result.updated)
-
-    def _refusal(self, error: Exception) -> tuple[int, Lines, bytes]:
-        """Return status, headers and body of the problem; see HotPath."""
-        self._metrics.out_of_memory.note(error)
-        problem = problem_of(error)
-        if problem.status < 500:
-            self._metrics.learn_events["rejected"] += 1
-        elif problem.status == 500:
-            logger.error("POST %s failed", ENDPOINT, exc_info=error)
-        return problem.answer()
 
 
 def _lines_of(headers: Lines) -> bytes:

@@ -21,16 +21,17 @@ cdef extern from "service/http/native/plain_ranker.hpp" namespace "manyclass::ht
         uint64_t count(size_t bound)
         double sum()
 
-    cdef cppclass RankCounts:
+    cdef cppclass PlainCounts:
         Histogram ranking
-        Histogram request
+        Histogram rank_request
+        Histogram learn_request
         uint64_t abstained
 
     cdef cppclass RankTask:
         RankTask(const vector[double]& ranking_bounds,
                  const vector[double]& request_bounds) except +
         PlainRequest request
-        RankCounts counts
+        PlainCounts counts
 
     cdef cppclass Gate:
         Gate()
@@ -55,7 +56,7 @@ cdef class PlainRankings:
     cdef uint32_t _taken  # places, in this turn of the loop
 
     @staticmethod
-    cdef object counts_of(const RankCounts& counts)
+    cdef object counts_of(const PlainCounts& counts)
 
     cdef bint _has_room(self, size_t held) except *
     cdef bytes _first_lines(self, list default_headers)

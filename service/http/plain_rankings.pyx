@@ -64,11 +64,12 @@ cdef class PlainRankings:
         self._task.reset(new RankTask(metrics.FAST_SECONDS, metrics.REQUEST_SECONDS))
 
     @staticmethod
-    cdef object counts_of(const RankCounts& counts):
+    cdef object counts_of(const PlainCounts& counts):
         """Return the counts of a thread."""
         return metrics.PlainCounts(
             numbers_in(counts.ranking), counts.ranking.sum(),
-            numbers_in(counts.request), counts.request.sum(), counts.abstained,
+            numbers_in(counts.rank_request), counts.rank_request.sum(),
+            numbers_in(counts.learn_request), counts.learn_request.sum(), counts.abstained,
         )
 
     def use(self, PublishedLearner learner):
@@ -80,7 +81,7 @@ cdef class PlainRankings:
 
     @property
     def answered(self):
-        return sum(numbers_in(deref(self._task).counts.request))
+        return sum(numbers_in(deref(self._task).counts.rank_request))
 
     def counts(self):
         return PlainRankings.counts_of(deref(self._task).counts)

@@ -39,7 +39,7 @@ PIPELINED_BYTES = 4_096  # that such a request takes, about, with its scope
 
 RESET = pack("ii", 1, 0)  # lingering for no time: close() discards what was not sent
 
-PLAIN_IN_A_ROW = 16  # rankings after which a connection goes back to the workers
+PLAIN_IN_A_ROW = 16  # requests after which a connection goes back to the workers
 
 FRAMING = (b"content-length", b"transfer-encoding")  # one of them is there if there is a body
 
@@ -219,7 +219,6 @@ class Protocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         self._limits.idle.pop(self, None)
         self._stalls.begin_request(len(data))
-        self._plain_in_a_row = 0
         self._learning = learning
         learning.results.add_done_callback(self._send_learned)
         self._count_bytes()
@@ -234,9 +233,10 @@ class Protocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         self._stalls.linger_seconds = 0
-        self._send_plainly(answer, 0)
-        self._plain_in_a_row = 0
         behind, self._behind = self._behind, b""
+        if behind or self._closes_after_learning:
+            self._plain_in_a_row = 0  # it stays here
+        self._send_plainly(answer, 0)
         self._count_bytes()
         if self._closes_after_learning:
             self.transport.close()

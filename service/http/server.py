@@ -22,6 +22,7 @@ from manyclass.service.errors import with_hint
 from manyclass.service.http.app import App, create_app
 from manyclass.service.http.protocol import Protocol
 from manyclass.service.http.stalls import QUIET_SECONDS
+from manyclass.service.http.worker_learning import WorkerLearning
 from manyclass.service.http.workers import Workers
 
 log = logging.getLogger(__name__)
@@ -49,11 +50,12 @@ class Server(uvicorn.Server):
         protocol: Callable[..., Protocol],
         workers: int = 0,
     ) -> None:
-        """`workers` threads answer plain rankings, if the application has native ones."""
+        """`workers` threads answer plain requests, if the application has native ones."""
         super().__init__(config)
         self._app = app
         self._protocol = protocol
         self._workers = 0 if app.workers is None else workers
+        self._learning: WorkerLearning | None = None  # for the workers
         self._was_ready = False
         self.port = config.port  # the free one that was taken, once it listens
         self._taking_over = set[asyncio.Task[object]]()
@@ -88,6 +90,11 @@ class Server(uvicorn.Server):
         for server in self.servers:
             server.close()  # the workers have descriptors of their own
         asyncio.get_running_loop().add_reader(workers.fileno(), self._take_over, workers)
+        assert self._app.plain_learning is not None
+        self._learning = WorkerLearning(
+            workers, self._app.engine, self._app.plain_learning, self.server_state
+        )
+        self._learning.start()
 
     def _take_over(self, workers: Workers) -> None:
         """Go on with the connections that workers hand over."""
@@ -129,6 +136,8 @@ class Server(uvicorn.Server):
         self._app.stopping.set()
         workers = self._app.workers
         if workers is not None and self._workers:
+            if self._learning is not None:
+                await self._learning.stop()
             asyncio.get_running_loop().remove_reader(workers.fileno())
             workers.stop()
             self._take_over(workers)

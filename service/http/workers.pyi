@@ -1,15 +1,32 @@
 from collections.abc import Sequence
 from typing import final
 
+from manyclass.core.event import Event
 from manyclass.service.http.limits import Socket
+from manyclass.service.http.plain_events import PlainEvents
 from manyclass.service.http.plain_rankings import PlainRankings
+from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import PlainCounts
 
 @final
-class Workers:
-    """Threads that answer plain rankings, and hand all other connections to the event loop."""
+class TakenEvents:
+    """Events that workers have read; their connections wait for the answers."""
 
-    def __new__(cls, rankings: PlainRankings) -> Workers: ...
+    @property
+    def events(self) -> list[Event]:
+        """The events, in the order in which they came."""
+
+    def answer(self, first: int, results: Sequence[Result]) -> None:
+        """Answer the events from number `first` on: they are learned."""
+
+    def refuse(self, first: int, refusals: Sequence[bytes]) -> None:
+        """Answer the events from number `first` on with these bytes: they are not learned."""
+
+@final
+class Workers:
+    """Threads that answer plain requests, and hand all other connections to the event loop."""
+
+    def __new__(cls, rankings: PlainRankings, events: PlainEvents) -> Workers: ...
     def start(
         self,
         workers: int,
@@ -45,6 +62,15 @@ class Workers:
         Each is a descriptor, which is the caller's now, the bytes received and not answered, and
         the rest of an answer that could not be sent at once.
         """
+
+    def learn_fileno(self) -> int:
+        """Return a descriptor that is readable while there are events to take."""
+
+    def set_learning(self, learns: bool) -> None:
+        """Let the workers queue the events of plain requests, or hand the connections over."""
+
+    def taken_events(self) -> TakenEvents:
+        """Return the events queued since the last call. Each has to be answered."""
 
     @property
     def connections(self) -> int:

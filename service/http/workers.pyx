@@ -1,8 +1,9 @@
-"""Workers: threads that answer plain rankings on connections of their own."""
+"""Workers: threads that answer plain requests on connections of their own."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cython.operator cimport dereference as deref
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint32_t, uint64_t
+from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
@@ -10,7 +11,8 @@ from libcpp.vector cimport vector
 cimport cython
 
 from manyclass.core.locking cimport release_gil_while_waiting
-from manyclass.service.http.plain_rankings cimport PlainRanker, PlainRankings, RankCounts
+from manyclass.service.http.plain_events cimport PlainEvent, PlainEvents, PlainLearner
+from manyclass.service.http.plain_rankings cimport PlainCounts, PlainRanker, PlainRankings
 
 import os
 
@@ -28,6 +30,28 @@ cdef extern from "service/http/native/worker_pool.hpp" namespace "manyclass::htt
         int fd()
         vector[Handed] take() except +
 
+    cdef cppclass Asker:
+        size_t worker
+        void* connection
+
+    cdef cppclass QueuedEvent:
+        PlainEvent event
+        Asker asker
+
+    cdef cppclass LearnQueue:
+        LearnQueue() except +
+        int fd()
+        vector[QueuedEvent] take()
+        void open()
+        void close()
+
+    cdef cppclass LearnAnswer:
+        void* connection
+        uint64_t seq
+        uint32_t rank
+        cpp_bool is_updated
+        string refusal
+
     cdef cppclass WorkerLimits:
         size_t most_connections
         double keep_alive_seconds
@@ -42,18 +66,20 @@ cdef extern from "service/http/native/worker_pool.hpp" namespace "manyclass::htt
         void note_taken_over()
 
     cdef cppclass WorkerParts:
-        WorkerParts(const PlainRanker& ranker, Handover& handover, ConnectionCounts& counts,
-                    WorkerLimits limits, vector[int] listeners)
+        WorkerParts(const PlainRanker& ranker, const PlainLearner& learner, LearnQueue& queue,
+                    Handover& handover, ConnectionCounts& counts, WorkerLimits limits,
+                    vector[int] listeners)
 
     cdef cppclass WorkerPool:
         WorkerPool(size_t workers, const WorkerParts& parts, const vector[double]& ranking_bounds,
                    const vector[double]& request_bounds) except +
         void start() except +
         void give(int fd) except +
+        void answer(size_t worker, vector[LearnAnswer] answers) except +
         bint close_idle()
         void stop()
         size_t size()
-        const RankCounts& counts(size_t worker)
+        const PlainCounts& counts(size_t worker)
 
 
 release_gil_while_waiting()
@@ -64,23 +90,69 @@ cdef bytes bytes_in(const string& text):
 
 
 @cython.final
-cdef class Workers:
-    """Threads that answer plain rankings, and hand all other connections to the event loop.
+cdef class TakenEvents:
+    """Events that workers have read; their connections wait for the answers."""
 
-    Ownership: it keeps the rankings; the threads own their connections until they hand them over.
+    cdef Workers _workers
+    cdef vector[Asker] _askers
+    cdef readonly list events
+
+    def answer(self, size_t first, list results not None):
+        cdef vector[LearnAnswer] answers
+        answers.resize(len(results))
+        for i in range(answers.size()):
+            seq, _, rank, updated = results[i]
+            answers[i].seq = seq
+            answers[i].rank = rank or 0
+            answers[i].is_updated = updated
+        self._send(first, answers)
+
+    def refuse(self, size_t first, list refusals not None):
+        cdef vector[LearnAnswer] answers
+        answers.resize(len(refusals))
+        for i in range(answers.size()):
+            answers[i].refusal = refusals[i]
+        self._send(first, answers)
+
+    cdef _send(self, size_t first, vector[LearnAnswer]& answers):
+        """Let each worker send the answers to its connections."""
+        cdef vector[vector[LearnAnswer]] parts
+        cdef Asker asker
+        if first + answers.size() > self._askers.size():
+            raise ValueError("there are more answers than events")
+        parts.resize(deref(self._workers._pool).size())
+        for i in range(answers.size()):
+            asker = self._askers[first + i]
+            answers[i].connection = asker.connection
+            parts[asker.worker].push_back(answers[i])
+        for worker in range(parts.size()):
+            if parts[worker].size() > 0:
+                deref(self._workers._pool).answer(worker, parts[worker])
+
+
+@cython.final
+cdef class Workers:
+    """Threads that answer plain requests, and hand all other connections to the event loop.
+
+    Ownership: it keeps the rankings and the events; the threads own their connections until they
+    hand them over.
     Threads: all methods belong to the event loop's thread.
     """
 
     # The order is that of construction: the pool refers to the others.
     cdef PlainRankings _rankings
+    cdef PlainEvents _events
     cdef unique_ptr[Handover] _handover
+    cdef unique_ptr[LearnQueue] _queue
     cdef unique_ptr[ConnectionCounts] _connections
     cdef unique_ptr[WorkerPool] _pool
     cdef bint _is_running
 
-    def __cinit__(self, PlainRankings rankings not None):
+    def __cinit__(self, PlainRankings rankings not None, PlainEvents events not None):
         self._rankings = rankings
+        self._events = events
         self._handover.reset(new Handover())
+        self._queue.reset(new LearnQueue())
         self._connections.reset(new ConnectionCounts())
 
     def __dealloc__(self):
@@ -98,8 +170,10 @@ cdef class Workers:
             listening.push_back(os.dup(listener.fileno()))
         self._pool.reset(new WorkerPool(
             workers,
-            WorkerParts(deref(self._rankings._ranker), deref(self._handover),
-                        deref(self._connections), limits, listening),
+            WorkerParts(
+                deref(self._rankings._ranker), deref(self._events._learner), deref(self._queue),
+                deref(self._handover), deref(self._connections), limits, listening,
+            ),
             metrics.FAST_SECONDS, metrics.REQUEST_SECONDS,
         ))
         deref(self._pool).start()
@@ -132,6 +206,25 @@ cdef class Workers:
             (taken[i].fd, bytes_in(taken[i].received), bytes_in(taken[i].unsent))
             for i in range(taken.size())
         ]
+
+    def learn_fileno(self):
+        return deref(self._queue).fd()
+
+    def set_learning(self, bint learns):
+        if learns:
+            deref(self._queue).open()
+        else:
+            deref(self._queue).close()
+
+    def taken_events(self):
+        cdef vector[QueuedEvent] queued = deref(self._queue).take()
+        cdef TakenEvents taken = TakenEvents.__new__(TakenEvents)
+        taken._workers = self
+        taken.events = []
+        for i in range(queued.size()):
+            taken._askers.push_back(queued[i].asker)
+            taken.events.append(PlainEvents.made_of(queued[i].event))
+        return taken
 
     @property
     def connections(self):

@@ -100,11 +100,7 @@ class GroupCommit:
             self._live.model.check_all(submission.new)
         except RequestConflict as conflict:
             raise submission.placed(conflict) from None
-        # An empty queue admits any submission, otherwise a large one could never be admitted.
-        if self.events and (
-            self.events + submission.count > self._max_events
-            or self.bytes + submission.size > self._max_bytes
-        ):
+        if not self.has_room(submission.count, submission.size):
             raise QueueFull(self.events, self.bytes)
         self.events += submission.count
         self.bytes += submission.size
@@ -112,6 +108,15 @@ class GroupCommit:
         self._waiting.append(submission)
         self._commit_soon()
         return submission.answer
+
+    def has_room(self, events: int, size: int) -> bool:
+        """Return whether the queue takes so many events of so many bytes.
+
+        An empty queue takes any submission, otherwise a large one could never be admitted.
+        """
+        return not self.events or (
+            self.events + events <= self._max_events and self.bytes + size <= self._max_bytes
+        )
 
     def deliver(self, batch: Batch, applied: Callable[[], None]) -> None:
         """Apply the next batch of a shared log, then call `applied`."""

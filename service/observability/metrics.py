@@ -17,21 +17,26 @@ FAST_SECONDS = tuple(
     step * 10.0**power for power in range(-6, 1) for step in (1, 2, 5)
 )  # 1 µs to 5 s: ranking and learning themselves
 REQUEST_SECONDS = tuple(step * 10.0**power for power in range(-4, 2) for step in (1, 2.5, 5))
-PLAIN = ("/rank", 200)  # endpoint and status of plain rankings
+RANKED, LEARNED = ("/rank", 200), ("/learn", 200)  # endpoint and status of plain requests
 DELAY_SECONDS = (0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 21600.0, 86400.0, 604800.0)
 
 
 class PlainCounts(NamedTuple):
-    """Counts of a thread that answers plain rankings; observations are by bound."""
+    """Counts of a thread that answers plain requests; observations are by bound.
+
+    Requests to learn count here if a worker answers them.
+    """
 
     rank_durations: Sequence[int]  # by FAST_SECONDS
     rank_seconds: float
-    request_durations: Sequence[int]  # by REQUEST_SECONDS
-    request_seconds: float
+    rank_request_durations: Sequence[int]  # by REQUEST_SECONDS
+    rank_request_seconds: float
+    learn_request_durations: Sequence[int]  # by REQUEST_SECONDS
+    learn_request_seconds: float
     abstained: int
 
 
-NOTHING_PLAIN = PlainCounts([], 0.0, [], 0.0, 0)
+NOTHING_PLAIN = PlainCounts([], 0.0, [], 0.0, [], 0.0, 0)
 
 
 class Metrics(Collector):
@@ -94,15 +99,18 @@ class Metrics(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield all counts."""
         threads = self.plain() or [NOTHING_PLAIN]
-        plain = [each for each in threads if any(each.request_durations)]
         ranked = self.rank_duration.copy()
         requested = dict(self._requests)
-        if plain:
-            before = self._requests.get(PLAIN) or Histogram(REQUEST_SECONDS)
-            requested[PLAIN] = before.copy()
-        for each in plain:
-            ranked.add(each.rank_durations, each.rank_seconds)
-            requested[PLAIN].add(each.request_durations, each.request_seconds)
+        for each in threads:
+            if any(each.rank_durations):
+                ranked.add(each.rank_durations, each.rank_seconds)
+            for call, durations, seconds in (
+                (RANKED, each.rank_request_durations, each.rank_request_seconds),
+                (LEARNED, each.learn_request_durations, each.learn_request_seconds),
+            ):
+                if any(durations):
+                    requested[call] = (requested.get(call) or Histogram(REQUEST_SECONDS)).copy()
+                    requested[call].add(durations, seconds)
         requests = catalogue.histogram("request_duration_seconds", ["endpoint", "status"])
         for (endpoint, status), histogram in requested.items():
             histogram.add_to(requests, [endpoint, str(status)])
@@ -115,10 +123,10 @@ class Metrics(Collector):
             family = catalogue.histogram(name)
             histogram.add_to(family)
             yield family
-        loop, *workers = (sum(each.request_durations) for each in threads)
+        loop, *workers = (sum(each.rank_request_durations) for each in threads)
         answered = {"event loop": loop, "worker": sum(workers)}
         yield catalogue.counters("plain_rankings_total", "thread", answered)
-        abstained = self.abstained + sum(each.abstained for each in plain)
+        abstained = self.abstained + sum(each.abstained for each in threads)
         yield catalogue.counter("abstained_total", abstained)
         yield catalogue.counters("instances_without_features_total", "call", self.without_features)
         yield catalogue.counters("learn_events_total", "result", self.learn_events)

@@ -277,10 +277,13 @@ def until(condition):
 
 
 @contextmanager
-def serving(store="memory:", **settings):
-    """Yield a real server as `service.server.run` makes it, on a free port, without workers."""
+def serving(store="memory:", opened=None, **settings):
+    """Yield a real server as `service.server.run` makes it, on a free port, without workers.
+
+    `opened` is a store in place of the one named.
+    """
     chosen = Settings(store=store, port=0, **{"hot_path": HOT_PATH, "workers": 0} | settings)
-    app = create_app(chosen)
+    app = create_app(chosen, opened)
     server = server_of(app, chosen)
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -60,15 +60,17 @@ public:
 
     void give(Handed handed) {
         const std::size_t size = handed.received.size() + handed.unsent.size();
-        const std::lock_guard<std::mutex> guard(mutex_);
-        handed_.push_back(std::move(handed));
-        bytes_ += size;
+        {
+            const std::lock_guard<std::mutex> guard(mutex_);
+            handed_.push_back(std::move(handed));
+            bytes_ += size;
+        }
         wake_.wake();
     }
 
     std::vector<Handed> take() {
-        const std::lock_guard<std::mutex> guard(mutex_);
         wake_.clear();
+        const std::lock_guard<std::mutex> guard(mutex_);
         bytes_ = 0;
         return std::exchange(handed_, {});
     }

@@ -13,13 +13,20 @@ namespace manyclass::http {
 
 constexpr std::size_t MOST_PLAIN_CLASSES = 100;  // a tenth of what the other way takes
 
+// An instance, as its bytes, and its true classes, in valid UTF-8, as they came.
+struct PlainEvent {
+    std::string instance;
+    std::uint32_t features = 0;
+    std::vector<std::string> classes;
+};
+
 class LearnBody {
 public:
     // Read a whole body: `features`, at most so many, and `classes`, each key once. False for
-    // another key, a value of another form or out of range, and invalid JSON; then use no result.
-    bool read(std::string_view data, std::size_t most_features) {
-        features_ = &JsonFeatures::mine();
-        classes_.clear();
+    // another key, a value of another form or out of range, and invalid JSON; then use no event.
+    static bool read(std::string_view data, std::size_t most_features, PlainEvent& event) {
+        JsonFeatures& features = JsonFeatures::mine();
+        event.classes.clear();
         bool has_features = false;
         JsonCursor json(data);
         if (!json.read_sign('{')) return false;
@@ -28,35 +35,29 @@ public:
             if (!json.read_name(key) || !json.read_sign(':')) return false;
             if (key == "features" && !has_features) {
                 has_features = true;
-                if (!features_->read(json, most_features)) return false;
-            } else if (key != "classes" || !classes_.empty() || !read_classes(json)) {
+                if (!features.read(json, most_features)) return false;
+            } else if (key != "classes" || !event.classes.empty() ||
+                       !read_classes(json, event.classes)) {
                 return false;
             }
         } while (json.read_sign(','));
         if (!json.read_sign('}')) return false;
         json.skip_space();
-        return json.at_end() && has_features && !classes_.empty();
+        if (!json.at_end() || !has_features || event.classes.empty()) return false;
+        event.features = features.write(event.instance);
+        return event.features > 0;
     }
 
-    // Write the features as the bytes of an instance; return how many there are.
-    std::uint32_t write_instance(std::string& out) const { return features_->write(out); }
-
-    // The true classes, in valid UTF-8, as they came.
-    const std::vector<std::string_view>& classes() const { return classes_; }
-
 private:
-    bool read_classes(JsonCursor& json) {
+    static bool read_classes(JsonCursor& json, std::vector<std::string>& classes) {
         if (!json.read_sign('[')) return false;
         do {
             std::string_view name;
-            if (classes_.size() == MOST_PLAIN_CLASSES || !json.read_name(name)) return false;
-            classes_.push_back(name);
+            if (classes.size() == MOST_PLAIN_CLASSES || !json.read_name(name)) return false;
+            classes.emplace_back(name);
         } while (json.read_sign(','));
         return json.read_sign(']');
     }
-
-    JsonFeatures* features_ = nullptr;
-    std::vector<std::string_view> classes_;
 };
 
 }  // namespace manyclass::http

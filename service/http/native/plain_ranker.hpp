@@ -13,9 +13,9 @@
 #include "core/native/pipeline/reader_slots.hpp"
 #include "core/native/published_learner.hpp"
 #include "service/http/native/gate.hpp"
+#include "service/http/native/plain_counts.hpp"
 #include "service/http/native/rank_answer.hpp"
 #include "service/http/native/rank_body.hpp"
-#include "service/http/native/rank_counts.hpp"
 #include "service/http/native/request_head.hpp"
 #include "service/ingest/native/pending_instances.hpp"
 
@@ -36,7 +36,7 @@ struct RankTask {
     RankAnswer answer;
     Answered answered;
     std::string wire, id;
-    RankCounts counts;
+    PlainCounts counts;
 };
 
 // Ownership: the learner and the pending instances are the caller's, and outlive their use here.
@@ -56,6 +56,9 @@ public:
         const Writing lock(lock_);
         learner_ = learner;
     }
+
+    // Header lines behind those of the body, of every plain answer.
+    const std::string& last_headers() const { return last_headers_; }
 
     // Read the head of a plain request that may rank; its body may be incomplete.
     bool read_head(std::string_view data, PlainRequest& request) const {
@@ -94,7 +97,7 @@ private:
     static void count(RankTask& task, double began, double seconds) {
         task.counts.ranking.observe(seconds);
         if (task.answer.abstains()) Histogram::add(task.counts.abstained, std::uint64_t{1});
-        task.counts.request.observe(seconds_now() - began);
+        task.counts.rank_request.observe(seconds_now() - began);
     }
 
     const std::size_t most_bytes_, most_features_;

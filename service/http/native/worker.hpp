@@ -1,8 +1,11 @@
-// A thread that answers plain rankings on connections of its own, without the interpreter.
+// A thread that answers plain requests on connections of its own, without the interpreter.
 //
-//   listeners -> accept -> receive -> PlainRanker -> send
-//                             |                       |
-//                             +-- all other requests -+--> Handover -> event loop
+//   listeners -> accept -> receive -> PlainRanker ---------------------------------> send
+//                             |    -> PlainLearner -> LearnQueue -> event loop -> LearnAnswer
+//                             |                                                        |
+//                             +---- all other requests, answers not sent at once ------+
+//                                                 |
+//                                              Handover -> event loop
 #pragma once
 
 #include <netinet/in.h>
@@ -34,6 +37,9 @@
 
 #include "service/http/native/handover.hpp"
 #include "service/http/native/http_date.hpp"
+#include "service/http/native/learn_answer.hpp"
+#include "service/http/native/learn_queue.hpp"
+#include "service/http/native/plain_learner.hpp"
 #include "service/http/native/plain_ranker.hpp"
 
 namespace manyclass::http {
@@ -56,15 +62,20 @@ struct ConnectionCounts {
 
 // The parts that all workers share.
 struct WorkerParts {
-    WorkerParts(const PlainRanker& ranker, Handover& handover, ConnectionCounts& counts,
-                const WorkerLimits& limits, std::vector<int> listeners)
+    WorkerParts(const PlainRanker& ranker, const PlainLearner& learner, LearnQueue& queue,
+                Handover& handover, ConnectionCounts& counts, const WorkerLimits& limits,
+                std::vector<int> listeners)
         : ranker(ranker),
+          learner(learner),
+          queue(queue),
           handover(handover),
           counts(counts),
           limits(limits),
           listeners(std::move(listeners)) {}
 
     const PlainRanker& ranker;
+    const PlainLearner& learner;
+    LearnQueue& queue;
     Handover& handover;
     ConnectionCounts& counts;
     WorkerLimits limits;
@@ -73,15 +84,20 @@ struct WorkerParts {
 
 // Ownership: a worker closes its connections; the listeners are the caller's. A connection with
 // anything but a plain request is handed over, with the bytes received; the loop may give it back
-// between two requests. So each request is read by one side alone.
-// Threads: `run` is the thread; any other may call `give`, `stop`, `close_one` and read the counts.
+// between two requests. So each request is read by one side alone. A connection whose event is with
+// the loop is neither read, closed nor handed over before its answer comes, or the end.
+// Threads: `run` is the thread; any other may call `give`, `answer`, `stop`, `close_one` and read the
+// counts.
 class Worker {
 public:
     static constexpr double NEVER = std::numeric_limits<double>::infinity();
 
-    Worker(const WorkerParts& parts, const std::vector<double>& ranking_bounds,
+    Worker(const WorkerParts& parts, std::size_t number, const std::vector<double>& ranking_bounds,
            const std::vector<double>& request_bounds)
-        : parts_(parts), task_(ranking_bounds, request_bounds), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+        : parts_(parts),
+          number_(number),
+          task_(ranking_bounds, request_bounds),
+          epoll_(epoll_create1(EPOLL_CLOEXEC)) {
         if (epoll_ < 0) throw_errno("epoll_create1");
         watch(wake_.fd(), EPOLLIN, &wake_);
         listen();
@@ -134,6 +150,16 @@ public:
         wake_.wake();
     }
 
+    // Let the worker send the answers to requests whose events it has queued.
+    void answer(std::vector<LearnAnswer> answers) {
+        {
+            const std::lock_guard<std::mutex> guard(given_mutex_);
+            if (answers_.empty()) answers_ = std::move(answers);
+            else std::move(answers.begin(), answers.end(), std::back_inserter(answers_));
+        }
+        wake_.wake();
+    }
+
     // Let the worker close the connection that is idle for the longest time.
     void close_one() {
         ++to_close_;
@@ -142,7 +168,7 @@ public:
 
     // The time at which the connection was last used that is idle for the longest; NEVER without one.
     double idle_since() const { return idle_since_.load(std::memory_order_relaxed); }
-    const RankCounts& counts() const { return task_.counts; }
+    const PlainCounts& counts() const { return task_.counts; }
 
     // The other workers: one may have an idle connection when this one has none. Before `run`.
     void know(std::vector<Worker*> others) { others_ = std::move(others); }
@@ -160,8 +186,12 @@ private:
         int fd;                 // -1: gone
         double used_at;         // accepted, received or answered
         bool has_asked;
-        std::string held = {};  // the first bytes of a request that may be plain
+        bool is_watched = true;       // bytes it receives make an event
+        double learns_since = NEVER;  // its event is with the loop
+        std::string held = {};        // the first bytes of a request that may be plain
         std::list<Connection>::iterator place = {};
+
+        bool learns() const { return learns_since != NEVER; }
     };
     using Connections = std::list<Connection>;
 
@@ -214,6 +244,7 @@ private:
             else receive(*static_cast<Connection*>(events[static_cast<std::size_t>(at)].data.ptr));
         }
         gone_.clear();  // no event refers to them any more
+        if (std::exchange(has_queued_, false)) parts_.queue.wake();
         for (; to_close_ > 0; --to_close_) close_oldest_idle();
         note_idle();
     }
@@ -224,6 +255,7 @@ private:
         for (auto at = connections_.begin(); at != connections_.end();) {
             Connection& each = *at++;
             const double quiet = now_ - each.used_at;
+            if (each.learns()) continue;
             if (!each.held.empty()) {
                 if (quiet >= MOST_HELD_SECONDS) hand_over(each, {}, {});
             } else if (quiet >= (each.has_asked ? parts_.limits.keep_alive_seconds
@@ -258,11 +290,15 @@ private:
     void take_given() {
         wake_.clear();
         std::vector<int> given;
+        std::vector<LearnAnswer> answers;
         {
             const std::lock_guard<std::mutex> guard(given_mutex_);
             given.swap(given_);
+            answers.swap(answers_);
         }
         for (const int fd : given) take_in(fd, true);
+        for (const LearnAnswer& each : answers)
+            end_learning(*static_cast<Connection*>(each.connection), each);
     }
 
     // `is_given`: by the loop, where it counted already.
@@ -307,13 +343,14 @@ private:
     // True if no byte of a request has come.
     static bool is_idle(const Connection& it) {
         char first;
-        return it.held.empty() && recv(it.fd, &first, sizeof first, MSG_PEEK) < 0 &&
+        return it.held.empty() && !it.learns() && recv(it.fd, &first, sizeof first, MSG_PEEK) < 0 &&
                errno == EAGAIN;
     }
 
     void note_idle() {
-        const auto oldest = std::find_if(connections_.begin(), connections_.end(),
-                                         [](const Connection& each) { return each.held.empty(); });
+        const auto oldest = std::find_if(
+            connections_.begin(), connections_.end(),
+            [](const Connection& each) { return each.held.empty() && !each.learns(); });
         idle_since_.store(oldest == connections_.end() ? NEVER : oldest->used_at,
                           std::memory_order_relaxed);
     }
@@ -353,6 +390,11 @@ private:
 
     void receive(Connection& it) {
         if (it.fd < 0) return;
+        if (it.learns()) {  // a further request, or the client has gone
+            unwatch(it.fd);
+            it.is_watched = false;
+            return;
+        }
         const ssize_t size = recv(it.fd, buffer_.data(), buffer_.size(), 0);
         if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
         if (size < 0 || (size == 0 && it.held.empty())) {
@@ -371,15 +413,50 @@ private:
     bool answer(Connection& it, std::string_view received) {
         std::string whole;
         if (!it.held.empty()) received = whole.append(it.held).append(received);
-        if (!parts_.ranker.read_head(received, task_.request)) return false;
+        const bool ranks = parts_.ranker.read_head(received, task_.request);
+        if (!ranks && !parts_.learner.read_head(received, task_.request)) return false;
         if (!task_.request.is_whole()) return hold(it, received);
+        return ranks ? rank(it) : learn(it);
+    }
+
+    bool rank(Connection& it) {
         const std::string_view answer = parts_.ranker.answer(task_, first_lines(), seconds_now());
         if (answer.empty()) return false;
+        note_request(it);
+        send_answer(it, answer);
+        return true;
+    }
+
+    // Let the loop learn the event of a request; false when it has to go the other way.
+    bool learn(Connection& it) {
+        const double began = seconds_now();
+        QueuedEvent queued{{}, {number_, &it}};
+        if (!parts_.learner.read(task_.request, queued.event) || !parts_.queue.offer(queued))
+            return false;
+        note_request(it);
+        it.learns_since = began;
+        has_queued_ = true;
+        return true;
+    }
+
+    // Send the answer to a request to learn, and receive again.
+    void end_learning(Connection& it, const LearnAnswer& answer) {
+        const double began = std::exchange(it.learns_since, NEVER);
+        if (answer.refusal.empty()) task_.counts.learn_request.observe(seconds_now() - began);
+        try {
+            send_answer(it, answer.whole(first_lines(), parts_.ranker.last_headers()));
+        } catch (const std::bad_alloc&) {
+            drop(it);
+        }
+        if (it.fd < 0 || it.is_watched) return;
+        it.is_watched = try_watch(it.fd, EPOLLIN, &it);
+        if (!it.is_watched) drop(it);
+    }
+
+    void note_request(Connection& it) {
         held_bytes_ -= it.held.size();
         it.held.clear();
         it.has_asked = true;
-        send_answer(it, answer);
-        return true;
     }
 
     // Keep the first piece of a request; of a request in three pieces the loop gets all.
@@ -413,15 +490,18 @@ private:
     }
 
     const WorkerParts& parts_;
+    const std::size_t number_;
     RankTask task_;
     const int epoll_;
     Wake wake_;
     std::vector<Worker*> others_;
     std::mutex given_mutex_;
     std::vector<int> given_;
+    std::vector<LearnAnswer> answers_;
     Connections connections_, gone_;  // the one used the longest time ago first
     std::size_t held_bytes_ = 0;      // of first pieces
     bool is_listening_ = false;
+    bool has_queued_ = false;  // events since the loop was woken
     double now_ = 0, paused_at_ = 0;
     std::time_t dated_ = -1;
     std::string first_lines_;

@@ -16,8 +16,8 @@
 
 namespace manyclass::http {
 
-// Ownership: the pool closes the listeners; ranker, handover and counts are the caller's, and outlive
-// it.
+// Ownership: the pool closes the listeners; ranker, learner, queue, handover and counts are the
+// caller's, and outlive it.
 // Threads: one at a time; any may read the counts.
 class WorkerPool {
 public:
@@ -26,7 +26,7 @@ public:
         : parts_(parts) {
         for (std::size_t number = 0; number < workers; ++number)
             workers_.push_back(
-                std::make_unique<Worker>(parts_, ranking_bounds, request_bounds));
+                std::make_unique<Worker>(parts_, number, ranking_bounds, request_bounds));
         for (const auto& worker : workers_) {
             std::vector<Worker*> others;
             for (const auto& other : workers_)
@@ -53,6 +53,11 @@ public:
     // Let a worker go on with a connection between two requests.
     void give(int fd) { workers_[next_++ % workers_.size()]->give(fd); }
 
+    // Let a worker send the answers to requests whose events it has queued.
+    void answer(std::size_t worker, std::vector<LearnAnswer> answers) {
+        workers_[worker]->answer(std::move(answers));
+    }
+
     // Have an idle connection of a worker closed; false when none is idle.
     bool close_idle() {
         Worker* longest = nullptr;
@@ -74,7 +79,7 @@ public:
     }
 
     std::size_t size() const { return workers_.size(); }
-    const RankCounts& counts(std::size_t worker) const { return workers_[worker]->counts(); }
+    const PlainCounts& counts(std::size_t worker) const { return workers_[worker]->counts(); }
 
 private:
     WorkerParts parts_;

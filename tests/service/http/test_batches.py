@@ -11,6 +11,7 @@ from manyclass.service.http import time_slice
 from manyclass.service.http.batches import BatchBody, BatchRankings
 from manyclass.service.http.routes import rank
 from tests.core.specifications import SPECIFICATIONS
+from tests.service.faulty import PATIENCE
 from tests.service.serving import Conversation, calling
 
 CLASSES = ["x", "ärger", "日本", "a b", 'quote"', "back\\slash", "".join(map(chr, range(33)))]
@@ -94,13 +95,27 @@ async def test_ids_and_counts_are_those_of_single_requests(call):
 async def test_learning_goes_on_between_slices(call, monkeypatch):
     monkeypatch.setattr(time_slice, "SLICE_SECONDS", 0)
     monkeypatch.setattr(rank, "BLOCK_SECONDS", 0)
+    metrics, learned, renew = (
+        call.app.api.state.metrics,
+        asyncio.Event(),
+        time_slice.TimeSlice.renew,
+    )
+
+    async def renew_later(of):
+        """Stop the batch behind its first block until there is more to know."""
+        await renew(of)
+        if asyncio.current_task() is many.task and any(metrics.rank_duration._counts):
+            await asyncio.wait_for(learned.wait(), PATIENCE)
+
     await call.learn(("a", "x"))
     many = Conversation(call.app, "/rank", JSON)
-    count = 1000
-    many.say(json.dumps({"instances": [{"features": ["a"]}] * count}).encode(), more=False)
-    await asyncio.sleep(0)  # it is at work
+    monkeypatch.setattr(time_slice.TimeSlice, "renew", renew_later)
+    many.say(json.dumps({"instances": [{"features": ["a"]}] * 1000}).encode(), more=False)
+    async with asyncio.timeout(PATIENCE):
+        while not any(metrics.rank_duration._counts):
+            await asyncio.sleep(0)
     await call.learn(("a", "y"), ("a", "y"), ("a", "y"))
-    assert not many.task.done()
+    learned.set()
     status, _, content = await many.end()
     assert status == 200
     answer = json.loads(content)

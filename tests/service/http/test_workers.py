@@ -31,7 +31,7 @@ def served(request):
 
 
 def ranked_by_workers(served):
-    return sum(sum(each.request_durations) for each in served.app.workers.counts())
+    return sum(sum(each.rank_request_durations) for each in served.app.workers.counts())
 
 
 def rank(connection, body=BODY):

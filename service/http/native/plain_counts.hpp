@@ -1,4 +1,4 @@
-// Counts of plain rankings, kept by one thread and read by any.
+// Counts of plain requests, kept by one thread and read by any.
 #pragma once
 
 #include <algorithm>
@@ -40,12 +40,12 @@ private:
     std::atomic<double> sum_{0};
 };
 
-struct RankCounts {
-    RankCounts(const std::vector<double>& ranking_bounds, const std::vector<double>& request_bounds)
-        : ranking(ranking_bounds), request(request_bounds) {}
+struct PlainCounts {
+    PlainCounts(const std::vector<double>& ranking_bounds, const std::vector<double>& request_bounds)
+        : ranking(ranking_bounds), rank_request(request_bounds), learn_request(request_bounds) {}
 
-    Histogram ranking, request;  // seconds
-    std::atomic<std::uint64_t> abstained{0};
+    Histogram ranking, rank_request, learn_request;  // seconds
+    std::atomic<std::uint64_t> abstained{0};         // rankings
 };
 
 }  // namespace manyclass::http

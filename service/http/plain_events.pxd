@@ -1,0 +1,33 @@
+from libc.stdint cimport uint32_t
+from libcpp cimport bool as cpp_bool
+from libcpp.memory cimport unique_ptr
+from libcpp.string cimport string
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
+
+from manyclass.core.event cimport Event
+from manyclass.service.http.plain_rankings cimport Gate, PlainRequest
+
+
+cdef extern from "service/http/native/plain_learner.hpp" namespace "manyclass::http" nogil:
+    cdef cppclass PlainEvent:
+        string instance
+        uint32_t features
+        vector[string] classes
+
+    cdef cppclass PlainLearner:
+        PlainLearner(size_t most_bytes, size_t most_features, size_t most_pairs,
+                     Gate gate) except +
+        cpp_bool read_head(string_view data, PlainRequest& request)
+        cpp_bool read(const PlainRequest& request, PlainEvent& event) except +
+
+
+cdef class PlainEvents:
+    cdef unique_ptr[PlainLearner] _learner
+    cdef PlainRequest _request
+    cdef PlainEvent _event
+
+    cdef bint _reads_head(self, bytes data)
+
+    @staticmethod
+    cdef Event made_of(const PlainEvent& read)

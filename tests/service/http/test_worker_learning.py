@@ -1,0 +1,242 @@
+"""Learning on connections of workers: the answers, states and counts of the event loop's."""
+
+import json
+import random
+import re
+import socket
+import struct
+import threading
+
+import pytest
+
+from manyclass.service.http import protocol
+from manyclass.service.store.errors import CommitOutcomeUnknown, StoreUnavailable
+from tests.service.faulty import FaultyStore
+from tests.service.http.test_plain_learning import OTHERS, PLAIN
+from tests.service.http.test_workers import rank, ranked_by_workers
+from tests.service.serving import GET, KEYS, answer_on, post, serving, statuses, until
+
+EVENT = b'{"features":["a","b"],"classes":["x"]}'
+NO_LINGER = struct.pack("ii", 1, 0)  # closing resets the connection
+
+
+@pytest.fixture
+def store():
+    return FaultyStore()
+
+
+@pytest.fixture
+def served(store):
+    with serving(workers=2, hot_path=True, opened=store) as server:
+        yield server
+
+
+def learned_by_workers(served):
+    return sum(sum(each.learn_request_durations) for each in served.app.workers.counts())
+
+
+def learn(connection, body=EVENT):
+    connection.sendall(post("/learn", body))
+    return answer_on(connection)
+
+
+def event(number):
+    return b'{"features":["f%d"],"classes":["c%d"]}' % (number, number)
+
+
+@pytest.mark.parametrize("body", PLAIN, ids=range(len(PLAIN)))
+def test_a_worker_answers_as_the_event_loop_does(body):
+    answers = []
+    for workers in (0, 2):
+        with serving(workers=workers, hot_path=True) as served, served.connect() as connection:
+            for _ in range(3):
+                status, headers, content = learn(connection, body)
+                assert re.fullmatch(r"\w{3}, \d\d \w{3} \d{4} \S+ gmt", headers.pop("date"))
+                answers.append((status, list(headers.items()), content))
+            assert learned_by_workers(served) == (3 if workers else 0)
+            digest = served.app.engine.model.digest()
+            answers.append(digest)
+    assert answers[:4] == answers[4:]
+
+
+def test_events_that_are_not_plain_are_answered_by_the_event_loop():
+    answers = []
+    for workers in (0, 1):
+        answers.append([])
+        with serving(workers=workers, hot_path=True) as served:
+            for body in OTHERS:
+                if body:
+                    status, _, content = served.talk(post("/learn", body))
+                    answers[-1].append((status, content))
+            assert learned_by_workers(served) == 0
+            answers[-1].append(served.app.engine.model.digest())
+    assert answers[0] == answers[1]
+
+
+def test_a_connection_learns_and_ranks_in_turns(served):
+    with served.connect() as connection, served.connect() as other:
+        for number in range(20):
+            status, _, content = learn(connection, event(number))
+            assert (status, json.loads(content)["seq"]) == (200, number + 1)
+            for each in (connection, other):
+                ranked = rank(each, b'{"features":["f%d"]}' % number)[1]
+                assert ranked["seq"] == number + 1
+                assert ranked["ranked"][0]["class"] == f"c{number}"
+    assert (ranked_by_workers(served), learned_by_workers(served)) == (40, 20)
+
+
+def test_a_connection_goes_back_to_a_worker_after_requests_to_learn(served):
+    with served.connect() as connection:
+        connection.sendall(GET % b"/livez")
+        assert answer_on(connection)[0] == 200
+        for number in range(protocol.PLAIN_IN_A_ROW):
+            assert learn(connection, event(number))[0] == 200
+        assert learned_by_workers(served) == 0
+        until(lambda: (served.app.workers.connections, served.app.limits.connections) == (1, 1))
+        assert learn(connection)[0] == 200
+    assert learned_by_workers(served) == 1
+
+
+def test_every_event_of_many_clients_is_learned_once(served):
+    failures, seqs = [], []
+
+    def keep_learning(client):
+        drawn = random.Random(client)
+        try:
+            with served.connect() as connection:
+                for number in range(100):
+                    if drawn.random() < 0.1:  # to the event loop and back
+                        connection.sendall(GET % b"/livez")
+                        assert answer_on(connection)[0] == 200
+                    status, _, content = learn(connection, event(1000 * client + number))
+                    assert status == 200
+                    seqs.append(json.loads(content)["seq"])
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=keep_learning, args=(client,)) for client in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert sorted(seqs) == list(range(1, 801))
+    assert served.app.engine.model.learner.classes == 800
+    assert 0 < learned_by_workers(served) < 800
+
+
+def test_requests_behind_one_that_is_learned_are_answered_in_order(served, store):
+    with served.connect() as connection:
+        with store.before_append.shut():
+            connection.sendall(post("/learn", event(1)))
+            until(lambda: served.app.engine._pipeline.group_commit.events == 1)
+            for request in (post("/rank", b'{"features":["f1"]}'), post("/learn", event(2)) * 2):
+                connection.sendall(request)
+            connection.sendall(GET % b"/livez")
+        received = b""
+        while received.count(b"HTTP/1.1 200 OK") < 5:
+            piece = connection.recv(65_536)
+            assert piece
+            received += piece
+    assert re.findall(rb'"seq":(\d)', received) == [b"1", b"1", b"2", b"3"]
+    assert received.rindex(b'"seq"') < received.rindex(b"HTTP/1.1")  # of the other request
+
+
+@pytest.mark.parametrize("resets", [False, True])
+def test_a_client_that_leaves_has_its_event_learned(served, store, resets):
+    with store.before_append.shut(), served.connect() as connection:
+        connection.sendall(post("/learn", EVENT))
+        until(lambda: served.app.engine._pipeline.group_commit.events == 1)
+        if resets:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
+    until(lambda: served.app.limits.connections == 0)
+    assert served.app.engine.model.seq == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (StoreUnavailable("away", "wait"), 503),
+        (CommitOutcomeUnknown("lost", "look"), 503),
+        (RuntimeError("broken"), 503),
+    ],
+    ids=repr,
+)
+def test_events_that_the_store_refuses(served, store, error, status):
+    by_loop = served.connect()
+    by_loop.sendall(GET % b"/livez")
+    assert answer_on(by_loop)[0] == 200
+    with by_loop, served.connect() as by_worker:
+        answers = []
+        for connection in (by_loop, by_worker):
+            store.append_errors = [error]
+            refused, headers, content = learn(connection)
+            headers.pop("date")
+            answers.append((refused, headers, content))
+            assert learn(connection)[0] == 200
+        assert answers[0] == answers[1]
+        assert answers[0][0] == status
+        counted = served.talk(GET % b"/metrics")[2].decode()
+    assert f'request_duration_seconds_count{{endpoint="/learn",status="{status}"}} 2.0' in counted
+    assert 'request_duration_seconds_count{endpoint="/learn",status="200"} 2.0' in counted
+    assert 'learn_events_total{result="learned"} 2.0' in counted
+
+
+def test_a_full_queue_takes_as_many_events_as_it_has_room_for(store):
+    with serving(workers=1, hot_path=True, opened=store, max_queue_events=3) as served:
+        group_commit = served.app.engine._pipeline.group_commit
+        connections = [served.connect() for _ in range(6)]
+        with store.before_append.shut():
+            connections[0].sendall(post("/learn", EVENT))
+            until(lambda: group_commit.events == 1)
+            stopped = threading.Event()
+            served.loop.call_soon_threadsafe(stopped.wait)  # so that the rest comes together
+            for connection in connections[1:]:
+                connection.sendall(post("/learn", EVENT))
+            stopped.wait(0.1)
+            stopped.set()
+            until(lambda: served.app.engine._queue_full == 3)
+            assert group_commit.events == 3
+        answered = [answer_on(connection)[0] for connection in connections]
+        assert sorted(answered) == [200] * 3 + [503] * 3
+        assert learn(connections[-1])[0] == 200
+        assert served.app.engine.model.seq == 4
+        for connection in connections:
+            connection.close()
+
+
+def test_a_stop_answers_what_is_learned(served, store):
+    connections = [served.connect() for _ in range(5)]
+    with store.before_append.shut():
+        for number, connection in enumerate(connections):
+            connection.sendall(post("/learn", event(number)))
+        until(lambda: served.app.engine._pipeline.group_commit.events == 5)
+        served.server.should_exit = True
+        until(lambda: served.app.stopping.is_set())
+    assert [statuses(connection) for connection in connections] == [[200]] * 5
+    for connection in connections:
+        connection.close()
+    assert len(store.appends) > 0
+
+
+def test_idle_connections_are_closed_for_new_ones_but_none_that_learns(store):
+    with (
+        serving(workers=1, hot_path=True, opened=store, max_connections=2) as served,
+        served.connect() as learning,
+        served.connect() as idle,
+    ):
+        with store.before_append.shut():
+            learning.sendall(post("/learn", EVENT))
+            until(lambda: served.app.engine._pipeline.group_commit.events == 1)
+            with served.connect() as new:
+                assert rank(new)
+            assert idle.recv(100) == b""
+        assert answer_on(learning)[0] == 200
+
+
+def test_keys():
+    with serving(workers=1, hot_path=True, **KEYS) as served:
+        for key, status in (("r", 403), ("l", 200), ("a", 200), ("x", 401)):
+            line = f"authorization: Bearer {key}"
+            assert served.talk(post("/learn", EVENT, line))[0] == status
+        assert learned_by_workers(served) == 2
