@@ -62,7 +62,8 @@ def costs(
     for server in servers.values():
         pin(server.pid, cores)
         load.run(server.port, requests, RANK_CONNECTIONS, 0.5)
-    answer_bytes = load.run(servers[0].port, requests, RANK_CONNECTIONS, 0.5).answer_bytes
+    first = next(iter(servers.values()))
+    answer_bytes = load.run(first.port, requests, RANK_CONNECTIONS, 0.5).answer_bytes
     found: dict[int | None, list[Figures]] = {None: [], **{each: [] for each in servers}}
     used = {each: thread_seconds(server) for each, server in servers.items()}
     with bare(options.server_core, answer_bytes) as other:

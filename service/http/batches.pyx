@@ -25,6 +25,10 @@ cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
     void put_size "manyclass::put<std::uint32_t>"(string& out, uint32_t size) except +
 
 cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http" nogil:
+    cdef cppclass RankOptions:
+        uint32_t k
+        double threshold
+        double least_confidence
     cdef cppclass BatchInstance "manyclass::http::BatchBody::Instance":
         size_t end
         uint32_t features
@@ -34,9 +38,7 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
         bint read(string_view data, size_t most_instances, size_t most_features) except +
         const vector[BatchInstance]& instances()
         const string& wire()
-        uint32_t k()
-        double threshold()
-        double least_confidence()
+        const RankOptions& options()
 
 cdef extern from "service/http/native/batch_answer.hpp" namespace "manyclass::http" nogil:
     cdef cppclass BatchAnswer:
@@ -86,9 +88,10 @@ cdef class BatchBody:
             body.ids.append(
                 PyUnicode_DecodeUTF8(given.data(), given.size(), NULL) if given.size() else None
             )
-        body.k = native.k()
-        body.threshold = None if native.threshold() == -INFINITY else native.threshold()
-        body.min_confidence = None if native.least_confidence() < 0 else native.least_confidence()
+        cdef const RankOptions* options = &native.options()
+        body.k = options.k
+        body.threshold = None if options.threshold == -INFINITY else options.threshold
+        body.min_confidence = None if options.least_confidence < 0 else options.least_confidence
         return body
 
 

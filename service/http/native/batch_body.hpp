@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +35,7 @@ public:
 
     const std::vector<Instance>& instances() const { return instances_; }
     const std::string& wire() const { return wire_; }
-    std::uint32_t k() const { return k_; }
-    double threshold() const { return threshold_; }  // a score has to be above it
-    double least_confidence() const { return least_confidence_; }  // -1: any, also none
+    const RankOptions& options() const { return options_; }
 
 private:
     enum class Key { instances, k, threshold, min_confidence, features, id, unknown };
@@ -71,11 +68,9 @@ private:
     bool read_member(JsonCursor& json, Key key) {
         switch (key) {
             case Key::instances: return read_instances(json);
-            case Key::k: return read_k(json);
-            case Key::threshold: return json.read_number(threshold_);
-            case Key::min_confidence:
-                return json.read_number(least_confidence_) && least_confidence_ >= 0 &&
-                       least_confidence_ <= 1;
+            case Key::k: return options_.read_k(json);
+            case Key::threshold: return options_.read_threshold(json);
+            case Key::min_confidence: return options_.read_least_confidence(json);
             default: return false;
         }
     }
@@ -100,20 +95,12 @@ private:
         return true;
     }
 
-    bool read_k(JsonCursor& json) {
-        std::uint64_t value;
-        if (!json.read_count(value) || value < 1 || value > MOST_RANKED) return false;
-        k_ = static_cast<std::uint32_t>(value);
-        return true;
-    }
-
     JsonFeatures& features_ = JsonFeatures::mine();  // so a body is read by one thread
     std::size_t most_instances_ = 0, most_features_ = 0;
     std::vector<Instance> instances_;
     Instance one_{};  // under way
     std::string wire_, instance_;
-    std::uint32_t k_ = DEFAULT_RANKED;
-    double threshold_ = -std::numeric_limits<double>::infinity(), least_confidence_ = -1;
+    RankOptions options_;
 };
 
 }  // namespace manyclass::http

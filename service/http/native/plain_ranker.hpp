@@ -91,7 +91,7 @@ public:
 private:
     bool rank(RankTask& task) const {
         const Reading lock(lock_);
-        return learner_ != nullptr && learner_->rank(task.wire, task.body.k(), task.answered);
+        return learner_ != nullptr && learner_->rank(task.wire, task.body.options().k, task.answered);
     }
 
     static void count(RankTask& task, double began, double seconds) {

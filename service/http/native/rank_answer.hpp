@@ -23,7 +23,7 @@ public:
     // finite number; then use no result.
     bool write(const RankBody& asked, std::uint64_t seq, const std::vector<Ranked>& ranked,
                std::string_view names, double confidence) {
-        const double least = asked.least_confidence();
+        const double least = asked.options().least_confidence;
         abstains_ = least >= 0 && (confidence < 0 || confidence < least);
         rest_.assign("\",\"seq\":").append(std::to_string(seq)).append(",\"ranked\":[");
         if (!abstains_ && !write_classes(asked, ranked, names)) return false;
@@ -73,7 +73,7 @@ private:
             std::memcpy(&size, names.data(), sizeof size);
             const std::string_view name = names.substr(sizeof size, size);
             names.remove_prefix(sizeof size + size);
-            if (!(each.score > asked.threshold()) || written == asked.k()) continue;
+            if (!(each.score > asked.options().threshold) || written == asked.options().k) continue;
             if (!is_plain(name) || !std::isfinite(each.score)) return false;
             rest_.append(written++ == 0 ? "{\"class\":\"" : ",{\"class\":\"")
                 .append(name)

@@ -3,15 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 
 #include "core/native/text/json.hpp"
+#include "service/http/native/rank_options.hpp"
 
 namespace manyclass::http {
 
-constexpr std::uint32_t DEFAULT_RANKED = 5, MOST_RANKED = 1000;
 constexpr std::size_t LONGEST_PLAIN_ID = 200;  // bytes, so at most as many characters
 
 class RankBody {
@@ -19,9 +18,7 @@ public:
     // Read a whole body with at most `most_features`. False for another key, a key twice, a value
     // of another form or out of range, and invalid JSON; then use no result.
     bool read(std::string_view data, std::size_t most_features) {
-        k_ = DEFAULT_RANKED;
-        threshold_ = -std::numeric_limits<double>::infinity();
-        least_confidence_ = -1;
+        options_ = {};
         id_ = {};
         features_ = &JsonFeatures::mine();
         JsonCursor json(data);
@@ -44,9 +41,7 @@ public:
     // Write the features as the bytes of an instance; return how many there are.
     std::uint32_t write_instance(std::string& out) const { return features_->write(out); }
 
-    std::uint32_t k() const { return k_; }
-    double threshold() const { return threshold_; }  // a score has to be above it
-    double least_confidence() const { return least_confidence_; }  // -1: any, also none
+    const RankOptions& options() const { return options_; }
     std::string_view id() const { return id_; }  // of the client; empty without one
 
 private:
@@ -64,27 +59,17 @@ private:
     bool read_value(JsonCursor& json, Key key, std::size_t most_features) {
         switch (key) {
             case Key::features: return features_->read(json, most_features);
-            case Key::k: return read_k(json);
+            case Key::k: return options_.read_k(json);
             case Key::id: return json.read_name(id_) && id_.size() <= LONGEST_PLAIN_ID;
-            case Key::threshold: return json.read_number(threshold_);
-            case Key::min_confidence:
-                return json.read_number(least_confidence_) && least_confidence_ >= 0 &&
-                       least_confidence_ <= 1;
+            case Key::threshold: return options_.read_threshold(json);
+            case Key::min_confidence: return options_.read_least_confidence(json);
             case Key::unknown: break;
         }
         return false;
     }
 
-    bool read_k(JsonCursor& json) {
-        std::uint64_t value;
-        if (!json.read_count(value) || value < 1 || value > MOST_RANKED) return false;
-        k_ = static_cast<std::uint32_t>(value);
-        return true;
-    }
-
     JsonFeatures* features_ = nullptr;
-    std::uint32_t k_ = DEFAULT_RANKED;
-    double threshold_ = 0, least_confidence_ = -1;
+    RankOptions options_;
     std::string_view id_;
 };
 
