@@ -34,6 +34,7 @@ class Effort:
     """The accuracy of a fit. The defaults are those of a fit within cross-validation."""
 
     fall: float = 2e-6  # stop when a full step lowers Phi by less than this share
+    is_rough: bool = field(default=False, kw_only=True)  # stop at a shorter step too
     residual: float = 1e-2  # of conjugate gradients, against that of the first step
     products: int = 20  # in a round of conjugate gradients, at most
     steps: int = 60  # of Newton, at most
@@ -128,7 +129,7 @@ class Newton:
         alpha[:] = 0
         self.kernel.set(logs)
         raises = np.log(self.kernel.largest_variance() / START_VARIANCE) / np.log(GROWTH)
-        rough = Effort(1e-2, 5e-2, effort.products, effort.steps)
+        rough = Effort(1e-2, 5e-2, effort.products, effort.steps, is_rough=True)
         for times in range(min(int(np.ceil(raises)), 6), 0, -1):
             self.kernel.set(logs, GROWTH**-times)
             self.fit(alpha, weights, rough, on_step)
@@ -162,7 +163,7 @@ class Newton:
         self._rows(klr.add_rows, self._by_row(steps), self._image, self.u)
         fall = fit.phi - phi
         small = fall <= effort.fall * np.abs(fit.phi)
-        fit.converged |= moves & (steps == 1) & small
+        fit.converged |= moves & ((steps == 1) | effort.is_rough) & small
         fit.stalled |= active & ~moves
         fit.phi = np.where(moves, phi, fit.phi)
 

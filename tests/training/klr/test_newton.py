@@ -148,6 +148,25 @@ def test_a_cold_start_with_a_large_variance_converges():
     assert fit.phi[0] == pytest.approx(exact.phi[0], rel=1e-3)
 
 
+def test_stages_of_a_cold_start_end_also_with_short_steps():
+    made = problem(sharing="H1", n=60, d=30)
+    newton = Newton(made.kernel(), made.targets)
+    logs = np.log([8000.0, 50.0, 50.0])[: len(made.tree.groups)]
+    stages = []
+    most = Effort(products=1, steps=40)
+    newton.cold_fit(
+        np.zeros_like(newton.u),
+        made.targets.weights,
+        logs,
+        most,
+        lambda fit: stages.append(fit) if fit.steps == 1 else None,
+    )
+    assert len(stages) > 3
+    for stage in stages[:-1]:
+        assert stage.converged.all()
+        assert stage.steps < most.steps
+
+
 def test_threads_do_not_change_the_result():
     results = []
     for threads in (1, 3):
