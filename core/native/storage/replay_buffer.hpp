@@ -62,8 +62,13 @@ public:
     template <class N>
     void put_constraints(std::size_t at, const std::vector<Constraint>& constraints,
                          const N& names) {
+        std::vector<Constraint>& stored = stored_[at].constraints;
+        if (stored.size() == constraints.size()) {
+            std::copy(constraints.begin(), constraints.end(), stored.begin());
+            return;
+        }
         bytes_ -= bytes_of(stored_[at]);
-        stored_[at].constraints = std::vector<Constraint>(constraints);  // no spare capacity
+        stored = std::vector<Constraint>(constraints);  // no spare capacity
         bytes_ += bytes_of(stored_[at]);
         while (bytes_ > most_bytes_) take_out(random_below(random_, stored_.size()), names);
     }

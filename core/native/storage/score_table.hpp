@@ -15,7 +15,6 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -193,9 +192,15 @@ public:
         std::array<double, COLUMNS> highest;
         for (std::size_t column = 0; column < COLUMNS; column += BLOCK)
             find_highest(column, &highest[column]);
-        const auto last = highest.begin() + static_cast<std::ptrdiff_t>(k - 1);
-        std::nth_element(highest.begin(), last, highest.end(), std::greater<double>());
-        return *last > 0 ? *last : LEAST;
+        std::array<double, COLUMNS> first;  // the k highest so far, in order
+        std::size_t kept = 0;
+        for (const double score : highest) {
+            if (kept == k && !(score > first[k - 1])) continue;
+            std::size_t at = kept < k ? kept++ : k - 1;
+            for (; at > 0 && score > first[at - 1]; --at) first[at] = first[at - 1];
+            first[at] = score;
+        }
+        return first[k - 1] > 0 ? first[k - 1] : LEAST;
     }
 
     // Call the function with each of the families of `add_above`, by its id, whose score is at least

@@ -58,7 +58,7 @@ private:
     // The costs of a search, and of an edge in the pass, by that of an edge in a search.
     static constexpr std::uint32_t SEARCH = 48, EDGE = 6;
 
-    static std::uint32_t slot(std::uint32_t id) { return (id * 0x9e3779b1u) >> (32 - BITS); }
+    static std::uint32_t slot(std::uint32_t id) { return id & ((1u << BITS) - 1); }
 
     void note(std::uint32_t cls, std::uint32_t place) {
         std::uint8_t at = first_[slot(cls)];
