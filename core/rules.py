@@ -22,6 +22,8 @@ the rules of its own version only and raises RulesDiffer for any other.
 5: events may place classes in a taxonomy. The results of other events are those of version 4.
 6: with a taxonomy, parent accuracy and the losses of decoded rankings are counted. States without a
    taxonomy are those of version 5, but that there are learners `path` and `hieron`.
+7: near its budget a learner makes no light edges, except to a true class that no edge leads to.
+   `svm` and `path` skip small steps of pairs.
 """
 
-RULES = 6
+RULES = 7

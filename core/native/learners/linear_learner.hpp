@@ -109,35 +109,10 @@ public:
     // --- learning ------------------------------------------------------------------------------
 
     Outcome learn(Example& example, bool is_counted) override {
-        LinearScratch& scratch = LinearScratch::of_thread();
-        ScoreTable& scores = scratch.scores;
-        if (!tables_.retired.empty())
-            for (const ActiveFeature& each : example.active)
-                if (each.feature != NO_ID) remove_retired(tables_.postings[each.feature]);
-        retrieve(example, scores);
-        Outcome outcome = compare(example, scores, scratch.context);
-        if (!example.votes.empty()) take_own_scores(example, scores);
-        const bool is_mixed = add_votes(example, scores);
-        if (is_mixed) outcome.rank = best_rank(example, scores);
-        if ((is_counted && subtract_counted(example, scores)) || is_mixed || Rule::HAS_PATHS)
-            outcome.top_two = top_two_of(scores);
-        scores.undo();
-        const std::uint64_t made_before = postings().appended();
-        if (outcome.updated)
-            outcome.updated = update(example, scratch.context);
-        if constexpr (Rule::HAS_REJECTIONS)
-            for (const std::uint32_t cls : example.rejected) {
-                const Ranked rejected{score_of(example, cls), cls};
-                if (!(rejected.score > 0)) continue;
-                rule_.reject(tables_.postings, example, rejected);
-                outcome.updated = true;
-            }
-        if constexpr (Rule::SIGNED)
-            if (rule_.budget > 0)
-                budget_.sweep(tables_, rule_.budget, rule_.budget_floor, rule_.tfidf,
-                              postings().appended() - made_before);
-        if constexpr (Rule::HAS_PATHS) paths_.admit();
-        return outcome;
+        return learn(example, is_counted, /*is_replayed=*/false);
+    }
+    void learn_again(Example& example) override {
+        learn(example, /*is_counted=*/false, /*is_replayed=*/true);
     }
 
     void class_added(std::uint32_t) override { fit_biases(); }
@@ -308,6 +283,50 @@ private:
         return Rule::NORMALIZED ? static_cast<double>(mass) / row.mass : static_cast<double>(mass);
     }
 
+    // --- learning ------------------------------------------------------------------------------
+
+    Outcome learn(Example& example, bool is_counted, bool is_replayed) {
+        LinearScratch& scratch = LinearScratch::of_thread();
+        ScoreTable& scores = scratch.scores;
+        if (!tables_.retired.empty())
+            for (const ActiveFeature& each : example.active)
+                if (each.feature != NO_ID) remove_retired(tables_.postings[each.feature]);
+        retrieve(example, scores);
+        Outcome outcome = compare(example, scores, scratch.context, is_replayed);
+        if (!example.votes.empty()) take_own_scores(example, scores);
+        const bool is_mixed = add_votes(example, scores);
+        if (is_mixed) outcome.rank = best_rank(example, scores);
+        if ((is_counted && subtract_counted(example, scores)) || is_mixed || Rule::HAS_PATHS)
+            outcome.top_two = top_two_of(scores);
+        scores.undo();
+        scratch.context.is_replayed = is_replayed;
+        limit_new_edges(scratch.context.new_edges);
+        const std::uint64_t made_before = postings().appended();
+        if (outcome.updated)
+            outcome.updated = update(example, scratch.context);
+        if constexpr (Rule::HAS_REJECTIONS)
+            for (const std::uint32_t cls : example.rejected) {
+                const Ranked rejected{score_of(example, cls), cls};
+                if (!(rejected.score > 0)) continue;
+                rule_.reject(tables_.postings, example, scratch.context, rejected);
+                outcome.updated = true;
+            }
+        if constexpr (Rule::SIGNED)
+            if (rule_.budget > 0)
+                budget_.sweep(tables_, rule_.budget, rule_.budget_floor, rule_.tfidf,
+                              postings().appended() - made_before);
+        if constexpr (Rule::HAS_PATHS) paths_.admit();
+        return outcome;
+    }
+
+    void limit_new_edges(NewEdges& edges) {
+        if constexpr (Rule::SIGNED) {
+            if (rule_.budget > 0)
+                budget_.limit(edges, tables_, rule_.budget, rule_.budget_floor, rule_.tfidf);
+            else edges.refuse_below(0, nullptr);
+        }
+    }
+
     // --- ranked retrieval ----------------------------------------------------------------------
 
     // The number of edges of a row that vote: the heaviest of a row that stands in order.
@@ -447,11 +466,15 @@ private:
     // --- the context of an update --------------------------------------------------------------
 
     // Compare the true classes with the wrong ones. `updated` of the outcome: some class is to be
-    // updated.
-    Outcome compare(const Example& example, ScoreTable& scores, UpdateContext& context) const {
+    // updated. No caller reads the ranks of a replayed example: they are not computed.
+    Outcome compare(const Example& example, ScoreTable& scores, UpdateContext& context,
+                    bool is_replayed) const {
         context.positives.clear();
         for (const std::uint32_t cls : example.classes)
             if (cls != NO_ID) context.positives.push_back({scores.take(cls), cls});
+        context.new_edges.unreached.clear();
+        for (const Ranked& each : context.positives)
+            if (each.score == 0) context.new_edges.unreached.push_back(each.cls);
         context.mean_classes = tables_.mean_classes();
         context.paths = Rule::HAS_PATHS ? &paths_ : nullptr;
         const std::size_t most = rule_.most_negatives(context);
@@ -464,17 +487,8 @@ private:
             if (context.costs.are_unequal() && rule_.compares_pairs(context))
                 find_costly_negatives(scores, most, context);
         for (const Ranked& each : context.positives) scores.restore(each.cls, each.score);
-        for (Ranked& each : context.positives) {
-            each.score = score_of(each.cls, scores);
-            const std::uint32_t rank = rank_of(each, scores);
-            if (rank == 0) {
-                if constexpr (!Rule::HAS_PATHS) each.score = 0;
-                continue;
-            }
-            if (outcome.rank == 0 || rank < outcome.rank) outcome.rank = rank;
-            outcome.top_two.add(each.score);
-            if (!is_within_window(rank)) each.score = 0;
-        }
+        for (Ranked& each : context.positives) each.score = score_of(each.cls, scores);
+        if (!is_replayed || Rule::HAS_WINDOW) rank_positives(scores, context, outcome);
         if constexpr (Rule::HAS_CONSTRAINTS)
             find_others(example.constraints, scores, context.others);
         if constexpr (!Rule::ALWAYS_UPDATES) drop_well_ranked(context);
@@ -485,6 +499,27 @@ private:
             outcome.updated |= !context.rejected.empty();
         }
         return outcome;
+    }
+
+    // Find the best rank of a positive. One that is not within the window counts as not retrieved.
+    void rank_positives(const ScoreTable& scores, UpdateContext& context, Outcome& outcome) const {
+        if constexpr (!Rule::HAS_WINDOW && !Rule::HAS_PATHS) {
+            const Ranked* best = nullptr;
+            for (const Ranked& each : context.positives) {
+                if (!is_retrieved(each.score)) continue;
+                outcome.top_two.add(each.score);
+                if (best == nullptr || tables_.precedes(each, *best)) best = &each;
+            }
+            if (best != nullptr) outcome.rank = rank_of(*best, scores);
+            return;
+        }
+        for (Ranked& each : context.positives) {
+            const std::uint32_t rank = rank_of(each, scores);
+            if (rank == 0) continue;
+            if (outcome.rank == 0 || rank < outcome.rank) outcome.rank = rank;
+            outcome.top_two.add(each.score);
+            if (!is_within_window(rank)) each.score = 0;
+        }
     }
 
     static bool is_retrieved(double score) { return score > 0 || (Rule::SIGNED && score < 0); }

@@ -46,9 +46,9 @@ def test_the_edges_stay_at_the_budget_and_the_useful_ones_are_kept(learner):
 
 def test_common_features_keep_more_edges_than_rare_ones():
     """The budget is of the whole index, not of a row."""
-    index = taught(Options.of("svm", budget=3, **ROOM))
+    index = taught(Options.of("svm", budget=5, **ROOM))
     outdegrees = [index.feature(f"common {number}")["outdegree"] for number in range(COMMON)]
-    assert max(outdegrees) > 5 * 3
+    assert max(outdegrees) > 5 * 5
     assert min(index.feature(f"rare {number}")["outdegree"] for number in range(RARE)) >= 1
 
 
@@ -58,6 +58,24 @@ def test_an_edge_that_was_just_made_is_kept():
     index.learn(["common 1", "rare 1"], ["a new class"])
     for name in ("common 1", "rare 1"):
         assert "a new class" in [edge[0] for edge in index.feature(name)["edges"]]
+
+
+@pytest.mark.parametrize("learner", [*SIGNED, "path", "hieron"])
+def test_a_new_class_of_common_features_is_retrieved_after_one_event(learner):
+    """Its edges are lighter than the edges that an event may make near the budget."""
+    price = {} if learner == "mmp" else {"C": 0.01}
+    index = taught(Options.of(learner, budget=1, replay=0, **price, **ROOM))
+    common = ["common 1", "common 2"]
+    index.learn(common, ["a new class"])
+    assert "a new class" in dict(index.rank(common, CLASSES + 1))
+
+
+def test_a_light_edge_to_a_class_that_ranks_already_is_not_made():
+    index = taught(Options.of("svm", budget=1, replay=0, C=0.01, **ROOM))
+    index.learn(["common 1"], ["a new class"])
+    index.learn(["common 1", "common 2"], ["a new class"])
+    assert "a new class" in [edge[0] for edge in index.feature("common 1")["edges"]]
+    assert "a new class" not in [edge[0] for edge in index.feature("common 2")["edges"]]
 
 
 def test_a_budget_can_be_set_and_lifted_later():

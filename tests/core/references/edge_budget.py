@@ -8,6 +8,7 @@ from tests.core.references.budget import Budgeted
 
 ROUND = 8  # a round is done while the edges grow by this part of them
 EXTRA = 64  # edges that an update passes while the budget is exceeded by far
+LEAST_PART = float32(0.5)  # of the threshold: a lighter edge is not made
 BUCKETS = 2040  # of contributions, by their exponent and the first three bits of their fraction
 
 
@@ -23,6 +24,7 @@ class EdgeBudgeted(Budgeted):
     """Rows whose first edges are settled; the mass of a row is their number."""
 
     made = 0  # edges, by the last update
+    least = float32(0)  # contribution of an edge that this update makes
 
     def configure(self, options):
         super().configure(options)
@@ -32,6 +34,9 @@ class EdgeBudgeted(Budgeted):
             self.histogram = [0] * BUCKETS
 
     def enter(self, feature, edge):
+        is_light = self.contribution(feature, edge) < self.least
+        if is_light and edge.to not in self.unreached:
+            return [edge]
         out = super().enter(feature, edge)
         self.made += edge not in out
         return out
@@ -51,6 +56,9 @@ class EdgeBudgeted(Budgeted):
 
     def improve(self, values, true, constraints, rejected=()):
         self.made = 0
+        self.forget_retired(feature for feature, _ in self.known(values))
+        is_limited = self.options.budget and self.is_near
+        self.least = self.threshold * LEAST_PART if is_limited else float32(0)
         outcome = super().improve(values, true, constraints, rejected)
         if self.options.budget:
             self.spend()
@@ -84,13 +92,16 @@ class EdgeBudgeted(Budgeted):
             if outdegree:
                 self.sweep_row(feature)
 
-    def sweep_row(self, feature):
+    def contribution(self, feature, edge):
         scale = 1.0
         if self.options.tfidf:
             scale += log((1.0 + self.counted) / (1.0 + feature.times_seen))
+        return float32(abs(float(edge.mass)) * scale)
+
+    def sweep_row(self, feature):
         kept = []
         for place, edge in enumerate(feature.edges):
-            contribution = float32(abs(float(edge.mass)) * scale)
+            contribution = self.contribution(feature, edge)
             if place < feature.mass and contribution < self.threshold:
                 continue
             self.histogram[bucket_of(contribution)] += 1

@@ -292,6 +292,8 @@ class Reference(Forgetting):
     # --- learning ---------------------------------------------------------------------------------
 
     example_weight = 1.0  # of the example that is being learned
+    is_replayed = False  # it was learned before
+    unreached = frozenset[str]()  # its true classes that no edge leads to
 
     def learn(self, instance, classes, is_first_epoch=True, rejected=(), weight=1.0):
         said = {name: self.labels[name] for name in rejected if name in self.labels}
@@ -360,7 +362,9 @@ class Reference(Forgetting):
                     continue
                 values = {name: float(value) for name, value in example.values.items()}
                 self.example_weight = example.weight
+                self.is_replayed = True
                 self.improve_again(self.prepare(values), example)
+                self.is_replayed = False
                 self.past.hold_bytes()  # its constraints may have become more
 
     def improve_again(self, values, example):
@@ -373,6 +377,7 @@ class Reference(Forgetting):
         places = {name: place for place, (name, _) in enumerate(ranked, start=1)}
         scores = self.scores_of(ranked)
         wrong = [(name, score) for name, score in self.retrieved(ranked) if name not in true]
+        self.unreached = {*true} - {name for name, _ in self.retrieved(ranked)}
         standing = Standing(scores, [], self.negatives_of(wrong, true), [*rejected])
         for name in true:
             score = 0.0

@@ -10,7 +10,7 @@ from numpy import float32
 from tests.core.references.arithmetic import SMALLEST_WEIGHT, bounded, is_weight, total
 from tests.core.references.signed import Signed
 
-LEAST_STEP = 0.02
+LEAST_STEP, LEAST_STEP_OF_PAIRS, LEAST_STEP_OF_PAIRS_AGAIN = 0.02, 0.1, 0.2
 MANY = 8
 MOST_NEGATIVES = 1000
 
@@ -72,13 +72,16 @@ class VectorMachine(Signed):
         made_now += [(None, name) for name in standing.rejected if (None, name) not in made_now]
         made_before = [constraint for constraint in constraints if constraint not in made_now]
 
+        least_step = LEAST_STEP
+        if self.compares_pairs(positives):
+            least_step = LEAST_STEP_OF_PAIRS_AGAIN if self.is_replayed else LEAST_STEP_OF_PAIRS
         bias = self.bias_of(values)
         squares = total(value * value for value in values.values()) + bias * bias
         steps = {}
         for constraint in made_now + made_before:
             multiplier = constraints.get(constraint, float32(0))
             step, stiffness = self.step(constraint, float(multiplier), standing, squares, steps)
-            if abs(step) * stiffness <= LEAST_STEP * self.options.margin_threshold:
+            if abs(step) * stiffness <= least_step * self.options.margin_threshold:
                 continue
             constraints[constraint] = float32(float(multiplier) + step)
             self.move(steps, *constraint, step)

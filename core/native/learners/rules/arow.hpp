@@ -26,8 +26,9 @@ struct Arow : SignedRule {
     }
 
     // A class that is said to be wrong, with a score above 0, steps back by that loss.
-    void reject(Postings& postings, const Example& example, const Ranked& rejected) const {
-        SignedWeights weights(postings, max_outdegree);
+    void reject(Postings& postings, const Example& example, const UpdateContext& context,
+                const Ranked& rejected) const {
+        SignedWeights weights = this->weights(postings, context);
         double variance = 0;
         each_known(example.active, [&](const ActiveFeature& each) {
             variance += each.value * each.value * weights.variance(each.feature, rejected.cls);
@@ -46,7 +47,7 @@ private:
         const std::vector<ActiveFeature>& active = example.active;
         const double loss = margin - positive.score + context.best_negative();
         const std::vector<double> shares = violation_shares(context, positive, margin);
-        SignedWeights weights(postings, max_outdegree);
+        SignedWeights weights = this->weights(postings, context);
         double variance = 0;
         each_known(active, [&](const ActiveFeature& each) {
             double sum = weights.variance(each.feature, positive.cls);

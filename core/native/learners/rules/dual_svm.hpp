@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "learners/rules/place_table.hpp"
 #include "learners/rules/rule.hpp"
 
 namespace manyclass {
@@ -71,7 +72,7 @@ struct DualSvmBy : SignedRule {
         const double value = bias_of(squares, context.mean_classes);
         Solver solver(*this, context, squares + value * value, example);
         const std::vector<Step>& steps = solver.solve();
-        take_steps(SignedWeights(postings, max_outdegree), example.active, steps);
+        take_steps(weights(postings, context), example.active, steps);
         if (value > 0)
             for (const Step& step : steps)
                 if (!is_family(step.cls)) add_to_bias(biases[step.cls], step.gain * value);
@@ -97,11 +98,14 @@ private:
                Example& example)
             : rule_(rule), context_(context), squares_(squares), weight_(example.weight),
               constraints_(example.constraints),
-              scores_(scored(context)),
-              steps_(scores_, context.paths, rule.family_rate) {
-            for (std::size_t i = 0; i < constraints_.size(); ++i)
-                earlier_.push_back({constraints_[i].ahead, constraints_[i].behind, i, false});
-            std::sort(earlier_.begin(), earlier_.end());
+              earlier_(constraints_.size()),
+              scratch_(Scratch::of_thread()),
+              steps_(classes(), context.paths, rule.family_rate),
+              least_step_(rule.margin * least_share()) {
+            scratch_.is_solved.assign(earlier_, false);
+            scratch_.constraints.start(earlier_);
+            for (std::size_t at = 0; at < earlier_; ++at)
+                scratch_.constraints[key(constraints_[at])] = static_cast<std::uint32_t>(at);
         }
 
         const std::vector<Step>& solve() {
@@ -116,10 +120,8 @@ private:
             }
             for (const Ranked& rejected : context_.rejected)
                 if (pairs || !is_negative(rejected.cls)) solve(NO_ID, rejected.cls);
-            std::sort(earlier_.begin(), earlier_.end(),
-                      [](const Earlier& a, const Earlier& b) { return a.place < b.place; });
-            for (const Earlier& each : earlier_)
-                if (!each.is_solved) solve(constraints_[each.place]);
+            for (std::size_t at = 0; at < earlier_; ++at)
+                if (!scratch_.is_solved[at]) solve(constraints_[at]);
             constraints_.erase(
                 std::remove_if(constraints_.begin(), constraints_.end(),
                                [](const Constraint& each) { return !is_active(each); }),
@@ -128,30 +130,47 @@ private:
         }
 
     private:
-        // A smaller share of the step that a class with a score of 0 would take is not worth
-        // touching the rows.
-        static constexpr double LEAST_STEP = 0.02;
+        // A step below this share of the step that a class with a score of 0 would take is skipped:
+        // it is not worth touching the rows. An example has many pairs, and those of a replayed one
+        // were solved before.
+        double least_share() const {
+            if (!rule_.compares_pairs(context_)) return 0.02;
+            return context_.is_replayed ? 0.2 : 0.1;
+        }
 
-        struct Earlier {  // a constraint of an earlier step
-            std::uint32_t ahead, behind;
-            std::size_t place;
-            bool is_solved;
-            bool operator<(const Earlier& other) const {
-                return ahead != other.ahead ? ahead < other.ahead : behind < other.behind;
+        struct Scratch {
+            std::vector<Ranked> scores;        // of the classes with a part in a constraint
+            PlaceTable classes;                // their places there, by id
+            PlaceTable constraints;            // places of those of earlier steps, by `key`
+            std::vector<std::uint8_t> is_solved;  // of the same
+
+            // Not inlined, see LinearScratch.
+            [[gnu::noinline]] static Scratch& of_thread() {
+                static thread_local Scratch scratch;
+                return scratch;
             }
         };
 
-        // The classes with a part in a constraint, by id, with their scores.
-        static std::vector<Ranked> scored(const UpdateContext& context) {
-            std::vector<Ranked> scores;
-            for (const auto* some : {&context.positives, &context.negatives, &context.rejected,
-                                     &context.others})
-                scores.insert(scores.end(), some->begin(), some->end());
-            const auto by_id = [](const Ranked& a, const Ranked& b) { return a.cls < b.cls; };
-            const auto same = [](const Ranked& a, const Ranked& b) { return a.cls == b.cls; };
-            std::sort(scores.begin(), scores.end(), by_id);
-            scores.erase(std::unique(scores.begin(), scores.end(), same), scores.end());
-            return scores;
+        static std::uint64_t key(const Constraint& constraint) {
+            return std::uint64_t{constraint.ahead} << 32 | constraint.behind;
+        }
+
+        // Note the classes with a part in a constraint.
+        const std::vector<Ranked>& classes() {
+            const auto given = {&context_.positives, &context_.negatives, &context_.rejected,
+                                &context_.others};
+            std::size_t most = 0;
+            for (const auto* some : given) most += some->size();
+            scratch_.scores.clear();
+            scratch_.classes.start(most);
+            for (const auto* some : given)
+                for (const Ranked& each : *some) {
+                    std::uint32_t& place = scratch_.classes[each.cls];
+                    if (place != PlaceTable::NONE) continue;
+                    place = static_cast<std::uint32_t>(scratch_.scores.size());
+                    scratch_.scores.push_back(each);
+                }
+            return scratch_.scores;
         }
 
         // A subnormal multiplier counts as 0, as a subnormal mass does, see SMALLEST_MASS.
@@ -165,14 +184,13 @@ private:
         }
 
         void solve(std::uint32_t ahead, std::uint32_t behind) {
-            const Earlier wanted{ahead, behind, 0, false};
-            const auto found = std::lower_bound(earlier_.begin(), earlier_.end(), wanted);
-            if (found != earlier_.end() && !(wanted < *found)) {
-                found->is_solved = true;
-                solve(constraints_[found->place]);
+            Constraint made{ahead, behind, 0};
+            const std::uint32_t at = scratch_.constraints.find(key(made));
+            if (at != PlaceTable::NONE) {
+                scratch_.is_solved[at] = true;
+                solve(constraints_[at]);
                 return;
             }
-            Constraint made{ahead, behind, 0};
             solve(made);
             if (is_active(made)) constraints_.push_back(made);
         }
@@ -188,7 +206,7 @@ private:
             const auto multiplier = static_cast<double>(constraint.multiplier);
             const double step =
                 std::max((margin - lead - multiplier * softness) / stiffness, -multiplier);
-            if (!(std::fabs(step) * stiffness > LEAST_STEP * rule_.margin)) return;
+            if (!(std::fabs(step) * stiffness > least_step_)) return;
             constraint.multiplier = static_cast<float>(multiplier + step);
             steps_.move(ahead, behind, step);
         }
@@ -215,16 +233,12 @@ private:
 
         // The place of a class of a constraint among the scores.
         std::size_t place(std::uint32_t cls) const {
-            if (cls == NO_ID) return NOWHERE;
-            const auto found = std::lower_bound(
-                scores_.begin(), scores_.end(), cls,
-                [](const Ranked& each, std::uint32_t id) { return each.cls < id; });
-            return static_cast<std::size_t>(found - scores_.begin());
+            return cls == NO_ID ? NOWHERE : scratch_.classes.find(cls);
         }
 
         // A class's score after the steps so far.
         double score(std::size_t at) const {
-            return at == NOWHERE ? 0.0 : scores_[at].score + steps_.gain(at) * squares_;
+            return at == NOWHERE ? 0.0 : scratch_.scores[at].score + steps_.gain(at) * squares_;
         }
 
         const DualSvmBy& rule_;
@@ -232,9 +246,10 @@ private:
         const double squares_;  // of the example's values, summed
         const double weight_;   // of the example
         std::vector<Constraint>& constraints_;
-        const std::vector<Ranked> scores_;  // by class id
+        const std::size_t earlier_;  // constraints, of earlier steps
+        Scratch& scratch_;
         Steps steps_;
-        std::vector<Earlier> earlier_;  // by classes
+        const double least_step_;
     };
 };
 

@@ -1,12 +1,11 @@
 // One budget of edges for a whole index, spent by contribution: the edges that move the scores
 // least go first, whichever feature they belong to.
 //
-// An edge contributes |weight|, times the idf of its feature if values are weighed by tf-idf: what
-// its vote moves. While the edges are near `budget` times the features, a hand goes round the rows,
+// While the edges are near `budget` times the features, a hand goes round the rows,
 // a few for each event, and removes the edges that contribute less than a threshold. The threshold
 // of a round is the quantile of the contributions counted in the round before by which the edges
 // end the round at the budget. An edge made after the hand last passed its row is kept: it has a
-// whole round to grow. An index of fewer edges than the floor is not limited: a few features may
+// whole round to grow. Much lighter edges are not made at all: see NewEdges. An index of fewer edges than the floor is not limited: a few features may
 // have to tell many classes apart.
 //
 //   row:  [ settled edges | new edges ]       the mass of the row is the number of settled edges
@@ -19,7 +18,7 @@
 #include <cstring>
 #include <limits>
 
-#include "math/elementary.hpp"
+#include "learners/rules/edge_contribution.hpp"
 #include "snapshot/visitor.hpp"
 #include "storage/postings.hpp"
 #include "storage/tables.hpp"
@@ -28,12 +27,21 @@ namespace manyclass {
 
 class EdgeBudget {
 public:
+    // Let the next update make edges that contribute at least half of the threshold; all edges while
+    // there is room.
+    void limit(NewEdges& edges, const Tables& tables, double budget, double floor, bool by_idf) {
+        constexpr float PART = 0.5f;
+        const bool is_limited = is_near(tables, most_edges(tables, budget, floor));
+        contribution_.start(by_idf, tables.counted);
+        edges.refuse_below(is_limited ? threshold_ * PART : 0, &contribution_);
+    }
+
     // Continue the round after an event that made so many edges: the hand passes ROUND times as many,
     // and some more while the budget, which may be new, is exceeded by far.
     void sweep(Tables& tables, double budget, double floor, bool by_idf, std::uint64_t made) {
-        const double most =
-            std::max(budget * static_cast<double>(tables.features.count()), floor);
+        const double most = most_edges(tables, budget, floor);
         if (!is_near(tables, most)) return;
+        contribution_.start(by_idf, tables.counted);
         std::uint64_t left = made * ROUND;  // edges that the hand has still to pass
         if (static_cast<double>(tables.postings.edges()) > most * (1 + 1.0 / ROUND)) left += EXTRA;
         while (left > 0) {
@@ -42,9 +50,11 @@ public:
                 if (!is_near(tables, most)) return;
             }
             tables.postings.prefetch(hand_ + AHEAD);
+            if (hand_ + EDGES_AHEAD < tables.features.end())
+                tables.postings.prefetch_edges(tables.postings[hand_ + EDGES_AHEAD], LONGEST_ROW);
             Row& row = tables.postings[hand_++];
             left -= std::min<std::uint64_t>(left, row.outdegree + 1u);
-            if (row.outdegree > 0) sweep(tables, row, by_idf);
+            if (row.outdegree > 0) sweep(tables, row);
         }
     }
 
@@ -72,47 +82,23 @@ public:
 private:
     static constexpr std::uint64_t ROUND = 8;  // a round while the edges grow by this part of them
     static constexpr std::uint64_t EXTRA = 64;
-    static constexpr std::uint32_t AHEAD = 16;  // rows that are fetched before they are swept
+    static constexpr std::uint32_t AHEAD = 16, EDGES_AHEAD = 4;  // rows, fetched before a sweep
     static constexpr std::size_t BUCKETS = 2040;  // of contributions: 8 for an octave
 
-    // The idf of features by the times that they were seen. Most of the features of a round were seen
-    // a few times, and a sweep would compute the logarithm of the same numbers again.
-    class Idf {
-    public:
-        double of(std::uint32_t times_seen, std::uint64_t counted) {
-            if (counted != counted_) {
-                known_.fill(-1);
-                counted_ = counted;
-            }
-            if (times_seen >= FEW) return computed(times_seen);
-            double& known = known_[times_seen];
-            if (known < 0) known = computed(times_seen);
-            return known;
-        }
-
-    private:
-        static constexpr std::uint32_t FEW = 32;
-
-        double computed(std::uint32_t times_seen) const {
-            return natural_log((1.0 + static_cast<double>(counted_)) /
-                               (1.0 + static_cast<double>(times_seen)));
-        }
-
-        std::uint64_t counted_ = std::numeric_limits<std::uint64_t>::max();  // events
-        std::array<double, FEW> known_{};
-    };
+    static double most_edges(const Tables& tables, double budget, double floor) {
+        return std::max(budget * static_cast<double>(tables.features.count()), floor);
+    }
 
     static bool is_near(const Tables& tables, double most) {
         return static_cast<double>(tables.postings.edges()) > most * (1 - 1.0 / ROUND);
     }
 
-    void sweep(Tables& tables, Row& row, bool by_idf) {
-        const double scale = by_idf ? 1 + idf_.of(row.times_seen, tables.counted) : 1.0;
+    void sweep(Tables& tables, Row& row) {
+        const double scale = contribution_.scale(row);
         const auto settled = static_cast<std::uint32_t>(row.mass);
         const float* const weights = tables.postings.edges(row).masses;
         tables.postings.remove_edges(row, [&](std::uint32_t at) {
-            const auto contribution =
-                static_cast<float>(std::fabs(static_cast<double>(weights[at])) * scale);
+            const float contribution = EdgeContribution::of(weights[at], scale);
             if (at < settled && contribution < threshold_) return true;
             ++histogram_[bucket_of(contribution)];
             return false;
@@ -150,7 +136,7 @@ private:
 
     std::uint32_t hand_ = 0;    // the feature whose row is next
     float threshold_ = 0;       // of the round
-    Idf idf_;
+    EdgeContribution contribution_;
     std::array<std::uint64_t, BUCKETS> histogram_{};  // of the edges passed in the round
 };
 

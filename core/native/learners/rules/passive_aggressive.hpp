@@ -27,16 +27,17 @@ struct PassiveAggressiveBy : SignedRule {
     bool update(Postings& postings, const Example& example, const UpdateContext& context) const {
         const double squares = squared_norm(example.active);
         const bool is_flat = context.paths == nullptr || context.paths->is_flat();
-        take_steps(SignedWeights(postings, max_outdegree), example.active,
+        take_steps(weights(postings, context), example.active,
                    is_flat ? steps(context, squares, softness(example))
                            : path_steps(context, squares, softness(example)));
         return true;
     }
 
     // A class that is said to be wrong, with a score above 0, steps back by that loss.
-    void reject(Postings& postings, const Example& example, const Ranked& rejected) const {
+    void reject(Postings& postings, const Example& example, const UpdateContext& context,
+                const Ranked& rejected) const {
         const double back = rejected.score / (squared_norm(example.active) + softness(example));
-        take_steps(SignedWeights(postings, max_outdegree), example.active, {{rejected.cls, -back}});
+        take_steps(weights(postings, context), example.active, {{rejected.cls, -back}});
     }
 
 private:

@@ -19,14 +19,15 @@ struct Perceptron : SignedRule {
     }
 
     bool update(Postings& postings, const Example& example, const UpdateContext& context) const {
-        take_steps(SignedWeights(postings, max_outdegree), example.active,
+        take_steps(weights(postings, context), example.active,
                    steps(context, example.weight));
         return true;
     }
 
     // A class that is said to be wrong, with a score above 0, steps back by 1.
-    void reject(Postings& postings, const Example& example, const Ranked& rejected) const {
-        take_steps(SignedWeights(postings, max_outdegree), example.active,
+    void reject(Postings& postings, const Example& example, const UpdateContext& context,
+                const Ranked& rejected) const {
+        take_steps(weights(postings, context), example.active,
                    {{rejected.cls, -example.weight}});
     }
 

@@ -25,6 +25,8 @@ struct UpdateContext {
     std::vector<Ranked> others;     // the classes of the constraints that the example brought
     double mean_classes = 0;        // the true classes of an event so far, on average
     Costs costs;                    // of the negatives, 1 where the rule has no costs
+    bool is_replayed = false;       // the example was learned before
+    NewEdges new_edges;             // that the update makes
     const ClassPaths* paths = nullptr;  // of a hierarchy
 
     // Without costs.
@@ -113,6 +115,10 @@ struct SignedRule : Rule {
     }
 
     std::size_t most_negatives(const UpdateContext&) const { return negatives; }
+
+    SignedWeights weights(Postings& postings, const UpdateContext& context) const {
+        return {postings, max_outdegree, true, &context.new_edges};
+    }
 };
 
 // --- updates -----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "learners/rules/edge_contribution.hpp"
 #include "learners/rules/step_places.hpp"
 #include "storage/class_search.hpp"
 #include "storage/postings.hpp"
@@ -19,8 +20,13 @@ constexpr double LARGEST_WEIGHT = 1e30;
 class SignedWeights {
 public:
     // `mass_is_settled`: the mass of a row is the number of its settled edges.
-    SignedWeights(Postings& rows, std::uint32_t max_outdegree, bool mass_is_settled = true)
-        : rows_(rows), most_(max_outdegree), mass_is_settled_(mass_is_settled) {}
+    // `new_edges` decides which edges `add` and `add_by_variance` make, all without it.
+    SignedWeights(Postings& rows, std::uint32_t max_outdegree, bool mass_is_settled = true,
+                  const NewEdges* new_edges = nullptr)
+        : rows_(rows),
+          most_(max_outdegree),
+          mass_is_settled_(mass_is_settled),
+          new_edges_(new_edges) {}
 
     // Add to the weight of feature -> cls. An edge without weight is removed.
     void add(std::uint32_t feature, std::uint32_t cls, double gain) {
@@ -28,7 +34,7 @@ public:
         const Postings::Edges edge = rows_.edges(row);
         const std::uint32_t at = class_search(cls, edge.classes, row.outdegree);
         if (at == row.outdegree) {
-            insert(row, cls, bounded(gain), 1);
+            make(row, cls, bounded(gain), 1);
             return;
         }
         move_weight(row, at, gain);
@@ -46,7 +52,7 @@ public:
                 add(feature, step.cls, gain);
             } else if (const std::uint32_t at = places[i]; at == StepPlaces::NONE) {
                 is_found = row.outdegree < most_;
-                insert(row, step.cls, bounded(gain), 1);
+                make(row, step.cls, bounded(gain), 1);
             } else {
                 is_found = move_weight(row, at, gain);
             }
@@ -65,7 +71,7 @@ public:
         const double weight = is_new ? 0.0 : static_cast<double>(edge.masses[at]);
         const float moved = bounded(weight + gain * variance);
         if (is_new) {
-            insert(row, cls, moved, std::max(left, SMALLEST_MASS));
+            make(row, cls, moved, std::max(left, SMALLEST_MASS));
             return;
         }
         edge.masses[at] = moved;
@@ -160,6 +166,12 @@ private:
         if (rows_.has_variances()) edge.variances[to] = edge.variances[from];
     }
 
+    // Add an edge, unless it is refused.
+    void make(Row& row, std::uint32_t cls, float weight, float variance) {
+        if (new_edges_ == nullptr || new_edges_->admit(row, cls, weight))
+            insert(row, cls, weight, variance);
+    }
+
     // Add an edge. In a full row it replaces the lightest edge (the first of equal ones) if it is
     // heavier. Return the weight lost, of the replaced edge or of the new one.
     double insert(Row& row, std::uint32_t cls, float weight, float variance) {
@@ -214,6 +226,7 @@ private:
     Postings& rows_;
     const std::uint32_t most_;
     const bool mass_is_settled_;
+    const NewEdges* const new_edges_;
 };
 
 }  // namespace manyclass
