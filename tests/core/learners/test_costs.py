@@ -79,10 +79,11 @@ def test_a_distant_class_is_to_keep_a_wider_margin(cost, wide):
             index.learn({f"{cls} word": 1.0, "word": 1.0}, [cls])
     scores = dict(index.rank({"apple word": 1.0, "word": 1.0}))
     near, far = scores["apple"] - scores["pear"], scores["apple"] - scores["car"]
-    assert far >= wide - 0.05
-    assert near >= 0.95
+    least_step = 0.1  # of the margin: a smaller one is skipped
+    assert far >= wide - least_step
+    assert near >= 1 - least_step
     if cost == "none":
-        assert far == pytest.approx(near, abs=0.05)
+        assert far == pytest.approx(near, abs=least_step)
     else:
         assert far > near + 0.2
 
