@@ -208,7 +208,7 @@ CALLS: Final = (
         {
             "id": "q-1",
             "seq": 4,
-            "ranked": _scores(baseball=0.409, hockey=0.109),
+            "ranked": _scores(baseball=0.416, hockey=0.128),
             "confidence": None,
         },
         body={"text": "a puck over the fence", "id": "q-1"},
@@ -222,8 +222,8 @@ CALLS: Final = (
             "ranked": [
                 {
                     "class": "hockey",
-                    "score": 0.21,
-                    "features": [{"feature": "puck", "score": 0.21}],
+                    "score": 0.237,
+                    "features": [{"feature": "puck", "score": 0.237}],
                 }
             ],
             "confidence": None,
@@ -236,7 +236,7 @@ CALLS: Final = (
         {
             "id": "q-5",
             "seq": 4,
-            "ranked": _scores(hockey=0.109),
+            "ranked": _scores(hockey=0.128),
             "confidence": None,
             "warnings": [{"detail": "No class is named 'golf'.", "pointer": "#/among"}],
         },
@@ -248,7 +248,7 @@ CALLS: Final = (
         {
             "seq": 4,
             "results": [
-                {"id": "q-3", "ranked": _scores(baseball=0.725), "confidence": None},
+                {"id": "q-3", "ranked": _scores(baseball=0.726), "confidence": None},
                 {"id": "q-4", "ranked": _scores(hockey=0.489), "confidence": None},
             ],
         },
