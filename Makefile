@@ -122,14 +122,14 @@ clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a w
 	    -Isrc/manyclass -Icore/native $$(python -c 'import sysconfig; print("-isystem", sysconfig.get_path("include"))') \
 	    -fPIC -c $$name.cpp -o $$name.o; \
 	done
-	for header in $$(find core/native service/http/native -name '*.hpp'); do \
+	for header in $$(find core/native service/http/native service/ingest/native -name '*.hpp'); do \
 	  clang++ -std=c++17 -stdlib=libc++ -Isrc/manyclass -Icore/native -Wall -Wextra -Werror -fsyntax-only -x c++ \
 	    -Wno-pragma-once-outside-header -Wno-unused-const-variable $$header || exit; \
 	done
 
 sanitize: $(VENV)/dev ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
 	CORE_BUILD=sanitize python setup.py -q build_ext --inplace --force
-	$(ASAN) python -m pytest -q -s tests/core tests/service/http/test_plain_*.py tests/service/http/test_batches.py; status=$$?; touch setup.py; exit $$status
+	$(ASAN) python -m pytest -q -s tests/core tests/service/http/test_plain_*.py tests/service/http/test_worker*.py tests/service/http/test_batches.py; status=$$?; touch setup.py; exit $$status
 
 coverage: $(VENV)/dev ## line coverage, Cython included
 	CORE_BUILD=coverage python setup.py -q build_ext --inplace --force
