@@ -127,6 +127,7 @@ public:
             }
         }
         stop_listening();
+        handle_events(0);  // connections that were given last, whose requests come below
         for (std::size_t left = connections_.size() / EVENTS_AT_ONCE + 1; left > 0; --left)
             handle_events(0);
         while (!connections_.empty()) {
