@@ -1,12 +1,12 @@
 // One budget of edges for a whole index, spent by contribution: the edges that move the scores
 // least go first, whichever feature they belong to.
 //
-// While the edges are near `budget` times the features, a hand goes round the rows,
-// a few for each event, and removes the edges that contribute less than a threshold. The threshold
-// of a round is the quantile of the contributions counted in the round before by which the edges
-// end the round at the budget. An edge made after the hand last passed its row is kept: it has a
-// whole round to grow. Much lighter edges are not made at all: see NewEdges. An index of fewer edges than the floor is not limited: a few features may
-// have to tell many classes apart.
+// While the edges are near `budget` times the features, a hand goes round the rows, a few for each
+// event, and removes the edges that contribute less than a threshold. The threshold of a round is
+// the quantile of the contributions counted in the round before by which the edges end the round at
+// the budget. An edge made after the hand last passed its row is kept: it has a whole round to
+// grow. Much lighter edges are not made at all: see NewEdges. An index of fewer edges than the
+// floor is not limited: a few features may have to tell many classes apart.
 //
 //   row:  [ settled edges | new edges ]       the mass of the row is the number of settled edges
 #pragma once
