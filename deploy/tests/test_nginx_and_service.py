@@ -68,7 +68,7 @@ def test_a_shed_ranking_refuses_none_that_comes_after_the_burst(tmp_path):
         return 503 in statuses
 
     with (
-        two_on_one_redis(tmp_path, max_concurrent=1, max_burst=0) as (_, processes),
+        two_on_one_redis(tmp_path, max_concurrent=1, max_burst=0, workers=0) as (_, processes),
         Nginx(tmp_path / "nginx", ports_of(processes)) as nginx,
     ):
         until(burst, nginx.log.read_text)
