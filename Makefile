@@ -12,7 +12,7 @@ option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
 .PHONY: help run demo check lint types test test-all deploy-check wheel-check image-check api-check studies-env studies-check lock \
-        generate clang sanitize coverage measure load chaos damage crafted soak recorded wheel clean
+        generate clang sanitize coverage measure load chaos hostile damage crafted soak recorded wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ load: $(VENV)/dev ## 30 s of mixed rank and learn on a service of its own
 
 chaos: $(VENV)/dev ## ten minutes of three processes on one Redis, killed and cut off
 	python -m load_tests.replicas --minutes 10
+
+hostile: $(VENV)/dev ## 200,000 hostile requests to workers and to Python: equal answers; then hostile clients
+	python -m load_tests.differential
+	python -m load_tests.hostile
 
 damage: $(VENV)/dev ## a SQLite store damaged 5,000 times, and opened by two processes
 	python -m load_tests.damage

@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from os import sched_getaffinity
 from pathlib import Path
@@ -31,6 +31,7 @@ from load_tests.hostile_requests import KEYS, Requests, request
 PAIRS = 16  # connections to each service; half of them are for plain requests, and attacks
 OVERLAPPING = 6  # reads at once, at most
 ANSWER_SECONDS = 20.0
+MOST_UNUSED_SECONDS = 2.0  # of a connection, which the services close after five
 QUIET_SECONDS = 0.05  # until a request without an answer is taken for incomplete
 SETTLE_SECONDS = 1.0  # until an event whose connection was reset is taken for lost on its way
 MOST_GROWTH = 32 * 2**20  # of the memory in the second half, beside a tenth
@@ -112,6 +113,7 @@ class Connection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.received = b""
         self.closed = False
+        self.began = time.monotonic()  # to wait for a request
 
     def send(self, data):
         """Send it; the service may have closed the connection."""
@@ -159,6 +161,9 @@ class Connection:
     def reset(self):
         """Reset it."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
+        self.close()
+
+    def close(self):
         self.socket.close()
 
 
@@ -202,6 +207,11 @@ class Run:
     def _connected(self):
         return [Connection(server.port) for server in self.servers]
 
+    def close(self):
+        """Close all connections."""
+        for connection in (each for pair in self.pairs for each in pair):
+            connection.close()
+
     def go_on(self, count):
         """Send so many requests."""
         end = self.outcome.sent + count
@@ -240,6 +250,8 @@ class Run:
             else:
                 answers = [connection.answers(exchange.answers) for connection in pair]
             self._compare(exchange, *answers)
+            for connection in pair:
+                connection.began = time.monotonic()
             if len(answers[0]) != exchange.answers or any(each.closed for each in pair):
                 self._replace(place)
 
@@ -248,7 +260,10 @@ class Run:
         half = PAIRS // 2
         first = 0 if exchange.is_plain or exchange.answers is None or exchange.resets else half
         self.next[first] += 1
-        return first + self.next[first] % half
+        place = first + self.next[first] % half
+        if time.monotonic() - self.pairs[place][0].began > MOST_UNUSED_SECONDS:
+            self._replace(place)
+        return place
 
     def _ended(self, pair):
         """Return the answers to bytes that may be incomplete; close the connection behind them."""
@@ -268,7 +283,7 @@ class Run:
 
     def _replace(self, place):
         for connection in self.pairs[place]:
-            connection.socket.close()
+            connection.close()
         self.pairs[place] = self._connected()
 
     def _compare(self, exchange, native, python):
@@ -316,7 +331,7 @@ class Run:
                 again = Connection(server.port)
                 again.send(b"".join(exchange.pieces))
                 again.answers(1)
-                again.socket.close()
+                again.close()
 
 
 def seq_of(server):
@@ -327,7 +342,7 @@ def digest_of(server):
     connection = Connection(server.port)
     connection.send(request(b"", path=b"/stats?digest=yes", method=b"GET"))
     stats = json.loads(connection.answers(1)[0].body)
-    connection.socket.close()
+    connection.close()
     return stats["seq"], stats["log_seq"], stats["digest"]
 
 
@@ -357,12 +372,16 @@ def slow_clients(servers, count):
                     client.socket.setblocking(False)
                     client.socket.send(whole[(second + at) % 60 :][:1])
                     if not client.socket.recv(4096):
+                        client.close()
                         clients[at] = None
                 except BlockingIOError:
                     pass
                 except OSError:
+                    client.close()
                     clients[at] = None
             second += 1
+        for client in filter(None, clients):
+            client.close()
 
     thread = threading.Thread(target=send)
     thread.start()
@@ -388,8 +407,7 @@ def compare_ways(requests, seed, slow=0, folder=None, native=NATIVE, common=SETT
         started = [service(store, cores, **way) for store, way in zip(stores, ways, strict=True)]
         with started[0], started[1]:
             servers = started
-            with slow_clients(servers, slow):
-                run = Run(servers, Requests(seed), outcome)
+            with slow_clients(servers, slow), closing(Run(servers, Requests(seed), outcome)) as run:
                 for part in range(1, 11):
                     run.go_on(requests * part // 10 - outcome.sent)
                     outcome.memory.append([server.memory()[0] for server in servers])
