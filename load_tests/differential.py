@@ -116,7 +116,7 @@ class Connection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.received = b""
         self.closed = False
-        self.began = time.monotonic()  # to wait for a request
+        self.used_at = time.monotonic()
 
     def send(self, data):
         """Send it; the service may have closed the connection."""
@@ -244,6 +244,7 @@ class Run:
         for step in range(max(len(each.pieces) for each in exchanges)):
             for place, exchange in zip(places, exchanges, strict=True):
                 for connection in self.pairs[place]:
+                    connection.used_at = time.monotonic()
                     if step < len(exchange.pieces):
                         connection.send(exchange.pieces[step])
             pauses = [each.pause for each in exchanges if step + 1 < len(each.pieces)]
@@ -259,8 +260,6 @@ class Run:
                 self.outcome.left_out += 1
             else:
                 self._compare(exchange, *answers)
-            for connection in pair:
-                connection.began = time.monotonic()
             if len(answers[0]) != exchange.answers or any(each.closed for each in pair):
                 self._replace(place)
 
@@ -270,7 +269,7 @@ class Run:
         first = 0 if exchange.is_plain or exchange.answers is None or exchange.resets else half
         self.next[first] += 1
         place = first + self.next[first] % half
-        if time.monotonic() - self.pairs[place][0].began > MOST_UNUSED_SECONDS:
+        if time.monotonic() - self.pairs[place][0].used_at > MOST_UNUSED_SECONDS:
             self._replace(place)
         return place
 

@@ -349,7 +349,6 @@ class Requests:
         places = [*sorted(cuts), len(whole)]
         pieces = tuple(whole[at:upto] for at, upto in pairwise(places))
         is_plain = exchange.is_plain and cuts == {0, head}
-        pause = (
-            1.2 if self.random.random() < 0.002 else exchange.pause
-        )  # longer than pieces are held
+        is_slow = len(pieces) == 2 and self.random.random() < 0.004
+        pause = 1.2 if is_slow else exchange.pause  # longer than a first piece is held
         return replace(exchange, pieces=pieces, is_plain=is_plain, pause=pause)
