@@ -25,7 +25,7 @@ class Workers(Protocol):
 
     @property
     def connections(self) -> int:
-        """The connections they have, and those on their way to the event loop."""
+        """The connections they have, and those on their way to and from the event loop."""
 
     @property
     def closed_idle(self) -> int:
@@ -67,7 +67,7 @@ class Limits:
         self.cors = Cors(settings.allowed_origins)
         self.max_connections = settings.max_connections
         self.workers: Workers | None = None  # with connections of their own
-        self._connections = 0  # of the event loop
+        self._own = set[Connection]()  # of the event loop
         self.idle: dict[Connection, None] = {}  # a set in order of insertion
         self.rejected_connections = 0  # above MAX_CONNECTIONS
         self._closed_idle = 0  # idle connections closed for new ones
@@ -79,9 +79,10 @@ class Limits:
 
         It is new, or `handed_over` by a worker.
         """
-        self._count(1)
         if handed_over and self.workers is not None:
-            self.workers.note_taken_over()
+            self.workers.note_taken_over()  # before the loop counts it, or it would count twice
+        self._own.add(connection)
+        self._note_count()
         if self.connections > self.max_connections and not self._close_idle():
             self.rejected_connections += 1
             return False
@@ -98,21 +99,27 @@ class Limits:
         return True
 
     def forget(self, connection: Connection) -> None:
-        """Remove a lost connection from the count."""
-        self._count(-1)
+        """Remove a connection from the count that is lost, or on its way to a worker."""
+        self._own.discard(connection)
+        self._note_count()
         self.idle.pop(connection, None)
+
+    def keep(self, connection: Connection) -> None:
+        """Count an idle connection again that no worker could take."""
+        self._own.add(connection)
+        self._note_count()
+        self.idle[connection] = None
 
     @property
     def connections(self) -> int:
         """The connections of the event loop and of the workers."""
-        return self._connections + (0 if self.workers is None else self.workers.connections)
+        return len(self._own) + (0 if self.workers is None else self.workers.connections)
 
     @property
     def closed_idle(self) -> int:
         """The idle connections closed in favour of new ones."""
         return self._closed_idle + (0 if self.workers is None else self.workers.closed_idle)
 
-    def _count(self, change: int) -> None:
-        self._connections += change
+    def _note_count(self) -> None:
         if self.workers is not None:
-            self.workers.note_connections(self._connections)
+            self.workers.note_connections(len(self._own))

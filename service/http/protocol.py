@@ -319,9 +319,11 @@ class Protocol(HttpToolsProtocol):
         if workers is None or not workers.running or self.transport.get_write_buffer_size():
             return
         self.flow.pause_reading()  # bytes that come now are the worker's
+        self._limits.forget(self)
         try:
             workers.give(connection)
         except (OSError, MemoryError):  # too few descriptors, for example
+            self._limits.keep(self)
             self.flow.resume_reading()
         else:
             self.transport.close()  # this descriptor alone: the connection stays open

@@ -50,8 +50,9 @@ struct WorkerLimits {
     double quiet_seconds;          // and one that has sent no request at all
 };
 
-// Connections by the side that has them, those on their way from a worker to the loop, and those
-// closed in favour of new ones.
+// Connections by the side that has them, those on their way between a worker and the loop, and those
+// closed in favour of new ones. One that moves leaves a count before the next has it: at the limit,
+// one that counted twice would have an idle one closed.
 struct ConnectionCounts {
     std::atomic<std::size_t> workers{0}, moving{0}, loop{0};
     std::atomic<std::uint64_t> closed_idle{0};
@@ -147,6 +148,7 @@ public:
         {
             const std::lock_guard<std::mutex> guard(given_mutex_);
             given_.push_back(fd);
+            ++parts_.counts.moving;
         }
         wake_.wake();
     }
@@ -304,6 +306,7 @@ private:
 
     // `is_given`: by the loop, where it counted already.
     void take_in(int fd, bool is_given) {
+        if (is_given) --parts_.counts.moving;
         const bool has_room = is_given ||
                               parts_.counts.all() < parts_.limits.most_connections || make_room();
         try {
@@ -371,15 +374,16 @@ private:
     }
 
     void hand_over(Connection& it, std::string_view received, std::string_view unsent) {
-        unwatch(it.fd);
+        const int fd = it.fd;
+        unwatch(fd);
+        forget(it);  // first, or it would count twice when the loop takes it over at once
         ++parts_.counts.moving;
         try {
-            parts_.handover.give({it.fd, it.held + std::string(received), std::string(unsent)});
+            parts_.handover.give({fd, it.held + std::string(received), std::string(unsent)});
         } catch (const std::bad_alloc&) {  // memory is too short even for the refusal
             --parts_.counts.moving;
-            close(it.fd);
+            close(fd);
         }
-        forget(it);
     }
 
     void note_use(Connection& it) {

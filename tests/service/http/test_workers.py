@@ -91,7 +91,7 @@ def test_a_body_that_does_not_come_waits_with_the_event_loop(served):
     request = post("/rank", BODY)
     with served.connect() as connection:
         connection.sendall(request[: -len(BODY)])
-        until(lambda: served.app.limits._connections == 1)  # the worker holds it for a second
+        until(lambda: len(served.app.limits._own) == 1)  # the worker holds it for a second
         connection.sendall(BODY)
         assert answer_on(connection)[0] == 200
 
@@ -128,7 +128,7 @@ def test_an_answer_that_is_not_read_is_sent_by_the_event_loop():
         connection.connect(("127.0.0.1", served.port))
         connection.settimeout(60)
         asked = 0
-        while served.app.limits._connections == 0:
+        while len(served.app.limits._own) == 0:
             connection.sendall(post("/rank", b'{"features":["a"],"k":1000}'))
             asked += 1
             time.sleep(0.02)
@@ -287,6 +287,21 @@ def test_a_connection_that_moves_takes_no_place_of_another():
         until(lambda: rank(idle) and served.app.workers.connections == 2)  # idle for no 5 s
         for connection in (idle, moving):
             rank(connection)
+        assert served.app.limits.closed_idle == 0
+
+
+def test_a_connection_that_moves_again_and_again_counts_once():
+    with (
+        serving(workers=2, hot_path=True, max_connections=2) as served,
+        served.connect() as idle,
+        served.connect() as moving,
+    ):
+        for _ in range(200):
+            rank(idle)
+            moving.sendall(GET % b"/livez")
+            answer_on(moving)
+            for _ in range(protocol.PLAIN_IN_A_ROW):
+                rank(moving)
         assert served.app.limits.closed_idle == 0
 
 
