@@ -321,6 +321,19 @@ def snapshot_rows(options: Namespace, learner: str) -> tuple[int, list[dict[str,
     return edges, rows
 
 
+def add_options(parser: ArgumentParser, seconds: float, rounds: int) -> None:
+    """Add the options of a benchmark of servers, with its usual rounds."""
+    readers.add_data_option(parser)
+    add_json_option(parser)
+    parser.add_argument(
+        "--learner", action="append", metavar="SPEC", help="in place of the usual two"
+    )
+    parser.add_argument("--seconds", type=float, default=seconds, help="length of a round")
+    parser.add_argument("--rounds", type=int, default=rounds, help="rounds for each server")
+    parser.add_argument("--server-core", type=int, default=0)
+    parser.add_argument("--load-core", type=int, default=1)
+
+
 def main(options: Namespace) -> None:
     os.sched_setaffinity(0, {options.load_core})
     report = Report(options)
@@ -347,17 +360,9 @@ def main(options: Namespace) -> None:
 
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
-    readers.add_data_option(parser)
-    add_json_option(parser)
-    parser.add_argument(
-        "--learner", action="append", metavar="SPEC", help="in place of the usual two"
-    )
+    add_options(parser, seconds=5.0, rounds=3)
     parser.add_argument(
         "--hot-path", choices=("yes", "no"), default="yes", help="as of the service"
     )
-    parser.add_argument("--seconds", type=float, default=5.0, help="length of a round")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds for each server")
-    parser.add_argument("--server-core", type=int, default=0)
-    parser.add_argument("--load-core", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="where the service keeps its store meanwhile")
     main(parser.parse_args())

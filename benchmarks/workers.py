@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks import load
 from benchmarks.process import ServerProcess, pin, service_on_sqlite
-from benchmarks.report import Cell, Figures, Report, add_json_option, over_rounds
+from benchmarks.report import Cell, Figures, Report, over_rounds
 from benchmarks.serving import (
     LEARN_CONNECTIONS,
     LEARNERS,
@@ -25,6 +25,7 @@ from benchmarks.serving import (
     RANK_CONNECTIONS,
     UNLIMITED,
     Instance,
+    add_options,
     bare,
     encoded,
     instances_of,
@@ -173,16 +174,8 @@ def main(options: Namespace) -> None:
 
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
-    readers.add_data_option(parser)
-    add_json_option(parser)
-    parser.add_argument(
-        "--learner", action="append", metavar="SPEC", help="in place of the usual two"
-    )
+    add_options(parser, seconds=3.0, rounds=5)
     parser.add_argument(
         "--workers", action="append", type=int, metavar="N", help="in place of 0, 1 and 2"
     )
-    parser.add_argument("--seconds", type=float, default=3.0, help="length of a round")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds for each server")
-    parser.add_argument("--server-core", type=int, default=0)
-    parser.add_argument("--load-core", type=int, default=1)
     main(parser.parse_args())
