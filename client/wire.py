@@ -30,7 +30,11 @@ def rank_options(
         raise ValueError("threshold must be a finite number")
     if min_confidence is not None and not 0 <= min_confidence <= 1:
         raise ValueError("min_confidence must be 0 to 1")
-    how: dict[str, object] = {"k": k, "explain": explain, "min_seq": min_seq}
+    how: dict[str, object] = {"k": k}
+    if explain:
+        how["explain"] = True
+    if min_seq:
+        how["min_seq"] = min_seq
     if threshold is not None:
         how["threshold"] = threshold
     if among is not None:

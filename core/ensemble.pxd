@@ -5,7 +5,7 @@ from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
 from manyclass.core.columns cimport CsrRows
-from manyclass.core.index cimport Engine, Index, Outcome, Ranked
+from manyclass.core.index cimport Engine, Index, Outcome, Ranked, RankedBlock, Seconds
 from manyclass.core.locking cimport raise_error
 
 
@@ -30,6 +30,8 @@ cdef extern from "core/native/ensemble/ensemble.hpp" namespace "manyclass" nogil
         void rank_among(string_view instance, const vector[string_view]& among, Vote vote,
                         uint32_t k, double threshold, vector[Ranked]& best,
                         string& names) except +raise_error
+        void rank_block(const vector[string_view]& instances, size_t begin, Vote vote,
+                        uint32_t k, Seconds time, RankedBlock& block) except +raise_error
         void rank_csr(const RowsOfParts& rows, Vote vote, uint32_t k, int32_t* ids,
                       double* scores) except +raise_error
         void spans(string_view instance, vector[double]& spans) except +raise_error
@@ -46,6 +48,9 @@ cdef class Ensemble:
     cdef unique_ptr[NativeEnsemble] _native
     cdef Index _table
     cdef tuple _members
+
+    cdef rank_block(self, const vector[string_view]& instances, size_t begin, str vote, uint32_t k,
+                    double seconds, RankedBlock& block)
 
     @staticmethod
     cdef Vote vote_of(str name) except *

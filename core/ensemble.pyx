@@ -11,12 +11,7 @@ from libcpp.vector cimport vector
 cimport cython
 
 from manyclass.core.columns cimport Columns, CsrRows
-from manyclass.core.index cimport (
-    Engine,
-    Index,
-    Outcome,
-    Ranked,
-)
+from manyclass.core.index cimport Engine, Index, Outcome, Ranked, RankedBlock, Seconds
 from manyclass.core.instance cimport Instance, as_instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
 
@@ -78,6 +73,13 @@ cdef class Ensemble:
                 bytes_of(given), Index.names_of(kept), Ensemble.vote_of(vote), k, least, best, names
             )
         return Index.with_names(best, names)
+
+    cdef rank_block(self, const vector[string_view]& instances, size_t begin, str vote, uint32_t k,
+                    double seconds, RankedBlock& block):
+        """Rank instances in order, from `begin` on, for so many seconds and at least one."""
+        cdef Vote counted = Ensemble.vote_of(vote)
+        with nogil:
+            deref(self._native).rank_block(instances, begin, counted, k, Seconds(seconds), block)
 
     def spans(self, instance not None):
         cdef Instance given = as_instance(instance)

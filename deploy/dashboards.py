@@ -200,10 +200,13 @@ REQUESTS = [
     ),
     Panel("Ranking itself", "s", quantiles("rank_duration_seconds"), "One instance, without HTTP."),
     Panel(
-        "Rankings in native code, by thread",
+        "Rankings and events in native code, by thread",
         "reqps",
-        {"{{thread}}": total("plain_rankings_total", "thread")},
-        "Other requests to rank cost more than twice the CPU time: docs/operations.md says why.",
+        {
+            "{{thread}}": total("plain_rankings_total", "thread"),
+            "events, {{thread}}": total("plain_events_total", "thread"),
+        },
+        "Other requests cost more than twice the CPU time: docs/operations.md says why.",
     ),
     Panel(
         "Abstentions",

@@ -184,7 +184,7 @@ class Outcome:
     statuses: Counter = field(default_factory=Counter)
     memory: list = field(default_factory=list)
     differences: list = field(default_factory=list)
-    plainly: dict = field(default_factory=dict)  # rankings answered in native code, by thread
+    plainly: dict = field(default_factory=dict)  # requests that native code read, by thread
 
     def note(self, kind, pieces, native, python):
         """Record a difference."""
@@ -424,8 +424,9 @@ def compare_ways(requests, seed, slow=0, folder=None, native=NATIVE, common=SETT
                     outcome.memory.append([server.memory()[0] for server in servers])
                     show_part(part, outcome)
             outcome.plainly = {
-                labels["thread"]: int(count)
-                for labels, count in servers[0].metric("plain_rankings_total")
+                f"{what}, {labels['thread']}": int(count)
+                for what in ("rankings", "events")
+                for labels, count in servers[0].metric(f"plain_{what}_total")
             }
             counts = [counts_of(server) for server in servers]
             for key in sorted({*counts[0], *counts[1]}):
@@ -477,7 +478,7 @@ def main():
                 "answers compared": outcome.compared,
                 "differences": len(outcome.differences),
                 "status 500": outcome.statuses[500],
-                **{f"plain in {thread}": count for thread, count in outcome.plainly.items()},
+                **{f"plain {what}": count for what, count in outcome.plainly.items()},
                 "resets": outcome.resets,
                 "lost by resets": outcome.lost_by_resets,
                 "left out": outcome.left_out,

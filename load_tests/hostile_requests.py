@@ -223,7 +223,10 @@ class Requests:
         plain = plain or chance() < 0.6
         body = self._instance(plain)
         body["classes"] = [self._name("c") for _ in range(self.random.choice([1, 1, 1, 2, 3]))]
-        if not plain:
+        if plain:
+            if chance() < 0.3:
+                body["event_id"] = f"event {self._rank()}"
+        else:
             drawn = chance()
             if drawn < 0.2:
                 body["event_id"] = f"event {self._rank()}"

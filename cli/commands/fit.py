@@ -69,7 +69,7 @@ def fit(
     folds: Annotated[int, typer.Option(min=2, help="Parts of the rows in cross-validation.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the folds.")] = 0,
     evaluations: Annotated[
-        int, typer.Option(min=1, help="Evaluations of the criterion, at most.")
+        int, typer.Option(min=1, help="Evaluations of each stage of the search, at most.")
     ] = 30,
     search_rows: Annotated[
         int,

@@ -66,7 +66,7 @@ public:
 
     // Take other options of the same learner: the state keeps its meaning.
     void configure(const OptionValues& options) {
-        StateLock::Change change(lock_);
+        StateLock::ChangeNow change(lock_);
         const Preprocessing before = preprocessing_;
         visit_options(options);
         learner_->configure(options);
@@ -93,23 +93,17 @@ public:
         append_names(best, names);
     }
 
-    // Rank instances in order, from `begin` on: at least one, and others until the time is over or
-    // the names are many. A change of another thread waits for this block, not for all instances.
+    // Rank a block of instances, see RankedBlock. A change of another thread waits for this block,
+    // not for all instances.
     void rank_block(const std::vector<std::string_view>& instances, std::size_t begin,
                     std::uint32_t k, std::chrono::duration<double> time, RankedBlock& block) const {
-        constexpr std::size_t MANY_NAMES = 65'536;  // bytes
-        const auto now = std::chrono::steady_clock::now;
-        const auto deadline = now() + time;
-        std::vector<Ranked> best;
-        block.clear();
+        constexpr double ANY = -std::numeric_limits<double>::infinity();
         const StateLock::Read lock(lock_);
-        do {
-            learner_->rank(read(instances[begin++]), k, -std::numeric_limits<double>::infinity(),
-                           best);
-            block.counts.push_back(static_cast<std::uint32_t>(best.size()));
-            block.ranked.insert(block.ranked.end(), best.begin(), best.end());
-            append_names(best, block.names);
-        } while (begin < instances.size() && block.names.size() < MANY_NAMES && now() < deadline);
+        block.fill(instances, begin, time, [&](std::string_view instance,
+                                               std::vector<Ranked>& best, std::string& names) {
+            learner_->rank(read(instance), k, ANY, best);
+            append_names(best, names);
+        });
     }
 
     // Rank all rows; class ids and scores are written k to a row, padded with -1 and 0.
@@ -257,6 +251,8 @@ public:
             if (const std::uint32_t id = tables_.classes.find(cls); id != NO_ID)
                 example.rejected.push_back(id);
         example.weight = static_cast<double>(weight);
+        trainer_.prepare(example);
+        change.begin();
         const Outcome outcome = trainer_.learn(
             example, is_first_epoch, [&](std::size_t at) { return true_classes[at]; },
             [](const ActiveFeature&) {}, [](std::size_t, std::uint32_t) {});
@@ -267,7 +263,7 @@ public:
     // Learn one row.
     Outcome learn_csr(const CsrRows& rows, const CsrRows& classes, std::int64_t row, float weight,
                       bool is_first_epoch) {
-        StateLock::Change change(lock_);
+        StateLock::ChangeNow change(lock_);
         Example& example = scratch();
         const ExampleReader reader = this->reader();
         const auto in_use = rows.columns->meet(2 * number_, tables_.features);
@@ -277,6 +273,7 @@ public:
         example.rejected.clear();
         read_classes(classes, row, example.classes);
         example.weight = static_cast<double>(weight);
+        trainer_.prepare(example);
         const Outcome outcome = trainer_.learn(
             example, is_first_epoch,
             [&](std::size_t at) { return classes.columns->name(column(classes, row, at)); },
@@ -292,7 +289,7 @@ public:
 
     // Build the learner from rows that are about to be learned; see Trainer::build.
     bool build_csr(const CsrRows& rows, const CsrRows& classes) {
-        StateLock::Change change(lock_);
+        StateLock::ChangeNow change(lock_);
         Example& example = scratch();
         const ExampleReader reader = this->reader();
         const auto in_use = rows.columns->meet(2 * number_, tables_.features);
@@ -313,7 +310,7 @@ public:
     // Look for the nodes of these classes in the taxonomy, which has changed, maybe by an event that
     // will be learned next.
     void find_nodes(const std::vector<std::string_view>& names, bool is_before_learning) {
-        StateLock::Change change(lock_);
+        StateLock::ChangeNow change(lock_);
         trainer_.place(names, is_before_learning);
         change.done();
     }
@@ -330,7 +327,7 @@ public:
     // --- forgetting ----------------------------------------------------------------------------
 
     bool forget_class(std::string_view name) {
-        StateLock::Change change(lock_);
+        StateLock::ChangeNow change(lock_);
         const std::uint32_t id = tables_.classes.find(name);
         if (id != NO_ID) {
             trainer_.forget_class(id);
@@ -341,7 +338,7 @@ public:
     }
 
     bool forget_feature(std::string_view name) {
-        StateLock::Change change(lock_);
+        StateLock::ChangeNow change(lock_);
         const std::uint32_t id = tables_.features.find(name);
         if (id != NO_ID) eviction_.remove_feature(id);
         change.done();
@@ -352,7 +349,7 @@ public:
 
     // Keep so many edges, the heaviest. How many went.
     std::uint64_t sparsify(std::uint64_t wanted) {
-        StateLock::Change change(lock_);
+        StateLock::ChangeNow change(lock_);
         while (!tables_.retired.empty()) eviction_.sweep();
         const std::uint64_t before = tables_.postings.edges();
         learner_->sparsify(wanted);

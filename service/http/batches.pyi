@@ -29,6 +29,10 @@ class BatchBody:
     def min_confidence(self) -> float | None:
         """The confidence below which a result has no classes."""
 
+    @property
+    def min_seq(self) -> int:
+        """The last event that the model has to have learned."""
+
     @staticmethod
     def read(data: bytes, most_instances: int, most_features: int) -> BatchBody | None:
         """Return a body as it is read; None for one that is not plain, and for all refusals.
@@ -66,6 +70,5 @@ class BatchRankings:
         """Rank the next instances for so long, and at least one; return their results, with commas
         between them.
 
-        An index ranks the block with the GIL released, under one hold of its lock; a committee
-        ranks one instance.
+        The block is ranked with the GIL released; an index does so under one hold of its lock.
         """

@@ -4,7 +4,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint32_t, uint64_t
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
@@ -12,7 +12,8 @@ from libcpp.vector cimport vector
 
 cimport cython
 
-from manyclass.core.index cimport Index, Ranked, RankedBlock
+from manyclass.core.ensemble cimport Ensemble
+from manyclass.core.index cimport Index, RankedBlock
 from manyclass.core.instance cimport Instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
 
@@ -21,14 +22,12 @@ from time import perf_counter
 release_gil_while_waiting()
 
 
-cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
-    void put_size "manyclass::put<std::uint32_t>"(string& out, uint32_t size) except +
-
 cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http" nogil:
     cdef cppclass RankOptions:
         uint32_t k
         double threshold
         double least_confidence
+        uint64_t min_seq
     cdef cppclass BatchInstance "manyclass::http::BatchBody::Instance":
         size_t end
         uint32_t features
@@ -42,7 +41,7 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
 
 cdef extern from "service/http/native/batch_answer.hpp" namespace "manyclass::http" nogil:
     cdef cppclass BatchAnswer:
-        BatchAnswer(uint32_t k, double threshold, double least_confidence) except +
+        BatchAnswer(const RankOptions& options) except +
         void begin(const RankedBlock& block)
         void append(uint32_t count, string_view id, double confidence) except +
         const string& results()
@@ -58,6 +57,7 @@ cdef class BatchBody:
     cdef readonly uint32_t k
     cdef readonly object threshold
     cdef readonly object min_confidence
+    cdef readonly uint64_t min_seq
 
     @staticmethod
     def read(bytes data not None, size_t most_instances, size_t most_features):
@@ -92,6 +92,7 @@ cdef class BatchBody:
         body.k = options.k
         body.threshold = None if options.threshold == -INFINITY else options.threshold
         body.min_confidence = None if options.least_confidence < 0 else options.least_confidence
+        body.min_seq = options.min_seq
         return body
 
 
@@ -116,11 +117,11 @@ cdef class BatchRankings:
         self._k = max(k, 2)  # confidence needs two
         for instance in instances:
             self._wires.push_back(bytes_of(<Instance?>instance))
-        self._answer.reset(new BatchAnswer(
-            k,
-            -INFINITY if threshold is None else threshold,
-            -1 if min_confidence is None else min_confidence,
-        ))
+        cdef RankOptions options
+        options.k = k
+        options.threshold = -INFINITY if threshold is None else threshold
+        options.least_confidence = -1 if min_confidence is None else min_confidence
+        self._answer.reset(new BatchAnswer(options))
 
     @property
     def is_done(self):
@@ -144,19 +145,10 @@ cdef class BatchRankings:
     cdef _rank(self, learner, double seconds):
         if type(learner) is Index:
             (<Index>learner).rank_block(self._wires, self._done, self._k, seconds, self._block)
-            return
-        self._block.clear()  # of a committee, an instance at a time
-        cdef Ranked one
-        cdef string_view encoded
-        cdef list best = learner.rank(self._instances[self._done], self._k)
-        one.cls = 0
-        for name, score in best:
-            encoded = Instance.any_utf8(name)
-            put_size(self._block.names, <uint32_t>encoded.size())
-            self._block.names.append(encoded.data(), encoded.size())
-            one.score = score
-            self._block.ranked.push_back(one)
-        self._block.counts.push_back(len(best))
+        else:
+            (<Ensemble?>learner.ensemble).rank_block(
+                self._wires, self._done, learner.options.vote, self._k, seconds, self._block
+            )
 
     cdef _write(self, calibration, pending):
         """Write the results of the block; each instance is stored until its label comes."""

@@ -14,6 +14,7 @@ cdef extern from "service/http/native/plain_learner.hpp" namespace "manyclass::h
         string instance
         uint32_t features
         vector[string] classes
+        string id
 
     cdef cppclass PlainLearner:
         PlainLearner(size_t most_bytes, size_t most_features, size_t most_pairs,

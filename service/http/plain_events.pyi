@@ -7,7 +7,8 @@ from manyclass.service.http.csrf import CsrfGuard
 
 @final
 class PlainEvents:
-    """Makes events of plain requests to learn one instance with its true classes."""
+    """Makes events of plain requests to learn one instance with its true classes, and perhaps an
+    `event_id`."""
 
     def __new__(cls, settings: Settings, keys: ApiKeys, csrf: CsrfGuard) -> Self: ...
     def event(self, data: bytes) -> Event | None:

@@ -16,6 +16,7 @@ from manyclass.service.http.plain_rankings cimport Gate
 
 from manyclass.service.http import instances
 from manyclass.service.http.auth import Scope
+from manyclass.service.http.labels import Labels
 from manyclass.service.http.schemas import learn
 
 release_gil_while_waiting()
@@ -39,12 +40,20 @@ cdef class PlainEvents:
     cdef Event made_of(const PlainEvent& read):
         """Return the event of what the reader has checked."""
         cdef list classes = []
+        cdef str event_id
         for i in range(read.classes.size()):
             classes.append(
                 PyUnicode_DecodeUTF8(read.classes[i].data(), read.classes[i].size(), NULL)
             )
-        instance = PyBytes_FromStringAndSize(read.instance.data(), read.instance.size())
-        return Event.learn(Instance.wrap(instance, read.features), classes)
+        wire = PyBytes_FromStringAndSize(read.instance.data(), read.instance.size())
+        instance = Instance.wrap(wire, read.features)
+        if read.id.empty():
+            return Event.learn(instance, classes)
+        event_id = PyUnicode_DecodeUTF8(read.id.data(), read.id.size(), NULL)
+        labels = Labels(classes, [], 1.0, {})
+        return Event.learn(
+            instance, classes, event_id, labels.fingerprint(sorted(instance.items()))
+        )
 
     cdef bint _reads_head(self, bytes data):
         return deref(self._learner).read_head(

@@ -6,6 +6,7 @@ worker ──► queue ──► take ──► group commit ──► answers �
 import asyncio
 from collections.abc import Sequence
 from functools import partial
+from itertools import groupby
 from time import perf_counter
 
 from uvicorn.server import ServerState
@@ -20,7 +21,7 @@ STOP_SECONDS = 10.0  # longer than a store may take to answer
 
 
 class WorkerLearning:
-    """Learns the events of workers, those of a turn of the event loop together.
+    """Learns the events of workers, those without ids of a turn of the event loop together.
 
     Belongs to the event loop.
     """
@@ -51,17 +52,19 @@ class WorkerLearning:
     def _take(self) -> None:
         began = perf_counter()
         taken = self._workers.taken_events()
-        events = taken.events
-        if self._engine.has_room(events):
-            self._learn(taken, 0, events, began)
-            return
-        for place, event in enumerate(events):  # there may be room for some
-            self._learn(taken, place, [event], began)
+        first = 0
+        for has_id, group in groupby(taken.events, lambda event: event.event_id is not None):
+            events = list(group)
+            # A conflict of an id refuses its whole submission; without room there may be some.
+            if has_id or not self._engine.has_room(events):
+                for place, event in enumerate(events, first):
+                    self._learn(taken, place, [event], began)
+            else:
+                self._learn(taken, first, events, began)
+            first += len(events)
 
     def _learn(self, taken: TakenEvents, first: int, events: Sequence[Event], began: float) -> None:
         """Learn some of the events taken, which begin with number `first`."""
-        if not events:
-            return
         answer = partial(self._answer, taken, first, len(events), began)
         try:
             results = self._engine.admit(events)
@@ -82,6 +85,7 @@ class WorkerLearning:
         self._under_way.discard(results)
         error = results.exception()
         if error is None:
+            self._learning.count(results.result(), "worker")
             taken.answer(first, results.result())
         else:
             self._refuse(taken, first, count, began, error)

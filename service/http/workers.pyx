@@ -50,6 +50,7 @@ cdef extern from "service/http/native/worker_pool.hpp" namespace "manyclass::htt
         uint64_t seq
         uint32_t rank
         cpp_bool is_updated
+        cpp_bool is_duplicate
         string refusal
 
     cdef cppclass WorkerLimits:
@@ -101,10 +102,11 @@ cdef class TakenEvents:
         cdef vector[LearnAnswer] answers
         answers.resize(len(results))
         for i in range(answers.size()):
-            seq, _, rank, updated = results[i]
+            seq, duplicate, rank, updated = results[i]
             answers[i].seq = seq
             answers[i].rank = rank or 0
             answers[i].is_updated = updated
+            answers[i].is_duplicate = duplicate
         self._send(first, answers)
 
     def refuse(self, size_t first, list refusals not None):

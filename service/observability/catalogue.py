@@ -17,6 +17,7 @@ HELP: Final = {  # by name without the prefix
     "request_duration_seconds": "time to answer a request, by endpoint and status",
     "rank_duration_seconds": "time to rank one instance",
     "plain_rankings_total": "requests to rank that were answered in native code, by thread",
+    "plain_events_total": "events learned that native code read, by thread",
     "abstained_total": "rankings below the requested confidence, or of unknown confidence",
     "instances_without_features_total": "instances without a word or a value above 0, by call",
     "learn_duration_seconds": "time to learn one durable event",

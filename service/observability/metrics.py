@@ -50,6 +50,7 @@ class Metrics(Collector):
         self.learn_duration = Histogram(FAST_SECONDS)
         self.label_delay = Histogram(DELAY_SECONDS)
         self.learn_events = {"learned": 0, "duplicate": 0, "rejected": 0}
+        self.plain_events = {"event loop": 0, "worker": 0}
         self.delayed_labels_expired = 0
         self.peer_lookups = {"found": 0, "too_late": 0, "unknown": 0, "no_answer": 0}
         self.out_of_memory = OutOfMemory()
@@ -126,6 +127,7 @@ class Metrics(Collector):
         loop, *workers = (sum(each.rank_request_durations) for each in threads)
         answered = {"event loop": loop, "worker": sum(workers)}
         yield catalogue.counters("plain_rankings_total", "thread", answered)
+        yield catalogue.counters("plain_events_total", "thread", self.plain_events)
         abstained = self.abstained + sum(each.abstained for each in threads)
         yield catalogue.counter("abstained_total", abstained)
         yield catalogue.counters("instances_without_features_total", "call", self.without_features)

@@ -64,7 +64,7 @@ def test_rank_one_and_many():
     ranking = client.rank({"text": "ice"}, k=2, threshold=0.1, min_seq=3)
     assert ranking.id == "i"
     assert ranking.ranked == (RankedClass("a", 0.5),)
-    how = {"k": 2, "threshold": 0.1, "explain": False, "min_seq": 3}
+    how = {"k": 2, "threshold": 0.1, "min_seq": 3}
     assert service.body() == {"text": "ice", **how}
     many = client.rank_many([{"text": "ice"}], k=2, threshold=0.1, min_seq=3)
     assert many.results == (ranking,)

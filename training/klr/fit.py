@@ -44,8 +44,8 @@ class FitError(ValueError):
 class Plan:
     """The protocol of a fit.
 
-    `evaluations` bounds the search of separate parameters; it takes `search_rows` of the rows at
-    random, 0: all.
+    `evaluations` bounds each stage of the search, which takes `search_rows` of the rows at random,
+    0: all.
     """
 
     folds: int = 5
@@ -259,11 +259,12 @@ class Fitting:
         groups = len(self._tree.groups)
         start = np.log([START])
         first = _Stage("one variance", criterion, course.tied, on_progress, save, course)
-        found = first.run(start, self.plan.evaluations if groups == 1 else TIED_EVALUATIONS)
+        most = self.plan.evaluations
+        found = first.run(start, most if groups == 1 else min(most, TIED_EVALUATIONS))
         if groups > 1:
             criterion.use(LinearKernel(x, self._tree, self.plan.bias, workers))
             second = _Stage("variances", criterion, course.separate, on_progress, save, course)
-            found = second.run(np.repeat(found.best.logs, groups), self.plan.evaluations)
+            found = second.run(np.repeat(found.best.logs, groups), most)
         if course.outcomes is None:
             course.outcomes = criterion.outcomes(found.best.logs, Effort())
         return found, course.outcomes, criterion.newton if x is self._x else None

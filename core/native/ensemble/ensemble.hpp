@@ -95,6 +95,16 @@ public:
         rank_one(WireAmong{instance, among}, vote, k, threshold, best, names);
     }
 
+    // Rank a block of instances, see RankedBlock; a waiting change gets its turn between them.
+    void rank_block(const std::vector<std::string_view>& instances, std::size_t begin, Vote vote,
+                    std::uint32_t k, std::chrono::duration<double> time, RankedBlock& block) const {
+        constexpr double ANY = -std::numeric_limits<double>::infinity();
+        block.fill(instances, begin, time, [&](std::string_view instance,
+                                               std::vector<Ranked>& best, std::string& names) {
+            rank(instance, vote, k, ANY, best, names);
+        });
+    }
+
     // Rank all rows; class ids of the table and scores are written k to a row, padded with -1 and 0.
     void rank_csr(const RowsOfParts& rows, Vote vote, std::uint32_t k, std::int32_t* ids,
                   double* scores) const {

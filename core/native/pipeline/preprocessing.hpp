@@ -1,12 +1,12 @@
 // Preprocessing of feature values: binarize, sublinear damping, tf-idf and scaling to unit length.
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "math/elementary.hpp"
+#include "math/idf.hpp"
 #include "pipeline/example.hpp"
 #include "storage/tables.hpp"
 
@@ -42,12 +42,11 @@ public:
             for (ActiveFeature& each : active)
                 if (each.value > 1) each.value = 1 + natural_log(each.value);
         if (tfidf_) {
-            Rarities& rarities = Rarities::of_thread();
-            const double instances = 1.0 + static_cast<double>(tables.counted);
+            Idf& idf = idf_of_thread();
             for (ActiveFeature& each : active) {
                 const std::uint32_t times_seen =
                     each.feature == NO_ID ? 0 : tables.postings[each.feature].times_seen;
-                each.value += each.value * rarities.of(instances, times_seen);
+                each.value += each.value * idf.of(tables.counted, times_seen);
             }
         }
         if (!l2_) return;
@@ -58,30 +57,11 @@ public:
     }
 
 private:
-    // The logarithms of tf-idf, each kept for features that were seen as often: most were seen a few
-    // times only.
-    class Rarities {
-    public:
-        // Not inlined, see LinearScratch.
-        [[gnu::noinline]] static Rarities& of_thread() {
-            static thread_local Rarities rarities;
-            return rarities;
-        }
-
-        double of(double instances, std::uint32_t times_seen) {
-            const double ratio = instances / (1.0 + static_cast<double>(times_seen));
-            if (times_seen >= kept_.size()) return natural_log(ratio);
-            Kept& kept = kept_[times_seen];
-            if (kept.ratio != ratio) kept = {ratio, natural_log(ratio)};
-            return kept.log;
-        }
-
-    private:
-        struct Kept {
-            double ratio = 0, log = 0;  // a ratio is above 0
-        };
-        std::array<Kept, 256> kept_;
-    };
+    // Not inlined, see LinearScratch.
+    [[gnu::noinline]] static Idf& idf_of_thread() {
+        static thread_local Idf idf;
+        return idf;
+    }
 
     bool binarize_ = false, l2_ = true, sublinear_ = false, tfidf_ = false;
 };

@@ -1,8 +1,11 @@
 // Results of ranking and of learning one example.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,8 +16,11 @@ struct Ranked {
     std::uint32_t cls;
 };
 
-// The rankings of several instances, end to end, and the names of all their classes: size u32 and bytes.
+// The rankings of several instances, end to end, and the names of all their classes: size u32 and
+// bytes.
 struct RankedBlock {
+    static constexpr std::size_t MANY_NAMES = 65'536;  // bytes
+
     std::vector<Ranked> ranked;
     std::vector<std::uint32_t> counts;  // of classes of each instance
     std::string names;
@@ -23,6 +29,23 @@ struct RankedBlock {
         ranked.clear();
         counts.clear();
         names.clear();
+    }
+
+    // Rank instances in order, from `begin` on: at least one, and others until the time is over or
+    // the names are many. `rank(instance, best, names)` sets the ranking and appends its names.
+    template <class F>
+    void fill(const std::vector<std::string_view>& instances, std::size_t begin,
+              std::chrono::duration<double> time, F&& rank) {
+        const auto now = std::chrono::steady_clock::now;
+        const auto deadline = now() + time;
+        std::vector<Ranked> best;
+        clear();
+        do {
+            best.clear();
+            rank(instances[begin++], best, names);
+            counts.push_back(static_cast<std::uint32_t>(best.size()));
+            ranked.insert(ranked.end(), best.begin(), best.end());
+        } while (begin < instances.size() && names.size() < MANY_NAMES && now() < deadline);
     }
 };
 

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "pipeline/reader_slots.hpp"
@@ -28,13 +30,17 @@ public:
         Reading held_;
     };
 
-    // Held while anything is changed, until `done`.
+    // Held while anything is changed, from `begin` until `done`. Before `begin` other threads still
+    // read the state, and this one may too: no other thread changes it.
     class Change {
     public:
-        explicit Change(StateLock& lock) : lock_(lock), held_(lock.mutex_) {
+        explicit Change(StateLock& lock) : lock_(lock), turn_(lock.turn_) {
             lock.check_whole();
             Reserve::refill();
-            lock.half_changed_ = true;
+        }
+        void begin() {
+            held_.emplace(lock_.mutex_);
+            lock_.half_changed_ = true;
         }
         void done() {
             ++lock_.changes_;
@@ -43,7 +49,14 @@ public:
 
     private:
         StateLock& lock_;
-        Writing held_;
+        Held<std::unique_lock<std::mutex>> turn_;
+        std::optional<Writing> held_;
+    };
+
+    // A change that begins at once.
+    class ChangeNow : public Change {
+    public:
+        explicit ChangeNow(StateLock& lock) : Change(lock) { begin(); }
     };
 
     // Of the state, so far; read with the lock held.
@@ -66,6 +79,7 @@ private:
     }
 
     mutable ReaderSlots mutex_;
+    std::mutex turn_;  // of the threads that change something
     std::uint64_t changes_ = 0;
     bool half_changed_ = false;
     std::atomic<bool> is_held_{false};

@@ -15,7 +15,8 @@
 
 namespace manyclass {
 
-// Threads: one at a time, with the engine's lock held for a change.
+// Threads: one at a time, with the engine's lock held for a change that has begun; `prepare` before
+// it begins.
 class Trainer {
 public:
     Trainer(Tables& tables, Learner& learner, Replay& replay, Neighbors& neighbors,
@@ -28,15 +29,19 @@ public:
           limits_(limits),
           preprocessing_(preprocessing) {}
 
-    // Learn an example that was read. `class_name` gives the name of a true class by its place; the
+    // Prepare an example that was read. Reads the state only.
+    void prepare(Example& example) const {
+        if (learner_.ignores_features()) example.active.clear();
+        replay_.note_values(example);
+        preprocessing_.apply(example.active, tables_);
+    }
+
+    // Learn an example that was prepared. `class_name` gives the name of a true class by its place; the
     // functions `feature_added` and `class_added` are called with a new feature, and with the place
     // and id of a new class. Times seen are counted in the first epoch only.
     template <class N, class F, class C>
     Outcome learn(Example& example, bool is_first_epoch, N&& class_name, F&& feature_added,
                   C&& class_added) {
-        if (learner_.ignores_features()) example.active.clear();
-        replay_.note_values(example);
-        preprocessing_.apply(example.active, tables_);
         count_features(example, is_first_epoch);
         for (ActiveFeature& each : example.active) {
             if (each.feature != NO_ID) continue;

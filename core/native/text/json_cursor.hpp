@@ -33,6 +33,15 @@ public:
         return true;
     }
 
+    // One of the words null, true and false.
+    bool read_word(std::string_view word) {
+        skip_space();
+        const std::string_view left(at_, static_cast<std::size_t>(end_ - at_));
+        if (left.substr(0, word.size()) != word) return false;
+        at_ += word.size();
+        return true;
+    }
+
     // A string without an escape, of 1 to LONGEST_NAME bytes.
     bool read_name(std::string_view& name) {
         if (!read_sign('"')) return false;

@@ -38,41 +38,21 @@ public:
     const RankOptions& options() const { return options_; }
 
 private:
-    enum class Key { instances, k, threshold, min_confidence, features, id, unknown };
-
-    static Key key_of(std::string_view name) {
-        if (name == "features") return Key::features;
-        if (name == "id") return Key::id;
-        if (name == "instances") return Key::instances;
-        if (name == "k") return Key::k;
-        if (name == "threshold") return Key::threshold;
-        if (name == "min_confidence") return Key::min_confidence;
-        return Key::unknown;
-    }
-
-    // Read an object with at least one member, and no key twice.
-    bool read_object(JsonCursor& json, bool (BatchBody::*read_value)(JsonCursor&, Key)) {
-        unsigned seen = 0;
+    // Read an object with at least one member.
+    bool read_object(JsonCursor& json, bool (BatchBody::*read_value)(JsonCursor&,
+                                                                     std::string_view)) {
         if (!json.read_sign('{')) return false;
         do {
             std::string_view name;
             if (!json.read_name(name) || !json.read_sign(':')) return false;
-            const Key key = key_of(name);
-            const unsigned bit = 1u << static_cast<unsigned>(key);
-            if (seen & bit || !(this->*read_value)(json, key)) return false;
-            seen |= bit;
+            if (!(this->*read_value)(json, name)) return false;
         } while (json.read_sign(','));
         return json.read_sign('}');
     }
 
-    bool read_member(JsonCursor& json, Key key) {
-        switch (key) {
-            case Key::instances: return read_instances(json);
-            case Key::k: return options_.read_k(json);
-            case Key::threshold: return options_.read_threshold(json);
-            case Key::min_confidence: return options_.read_least_confidence(json);
-            default: return false;
-        }
+    bool read_member(JsonCursor& json, std::string_view name) {
+        if (name != "instances" || !instances_.empty()) return options_.read(json, name);
+        return read_instances(json);
     }
 
     bool read_instances(JsonCursor& json) {
@@ -87,12 +67,14 @@ private:
         return json.read_sign(']');
     }
 
-    bool read_part(JsonCursor& json, Key key) {
-        if (key == Key::id) return json.read_name(one_.id) && one_.id.size() <= LONGEST_PLAIN_ID;
-        if (key != Key::features || !features_.read(json, most_features_)) return false;
+    bool read_part(JsonCursor& json, std::string_view name) {
+        if (name == "id" && one_.id.empty())
+            return json.read_name(one_.id) && one_.id.size() <= LONGEST_PLAIN_ID;
+        if (name != "features" || one_.features > 0 || !features_.read(json, most_features_))
+            return false;
         one_.features = features_.write(instance_);
         wire_.append(instance_);
-        return true;
+        return one_.features > 0;
     }
 
     JsonFeatures& features_ = JsonFeatures::mine();  // so a body is read by one thread

@@ -14,6 +14,7 @@ struct LearnAnswer {
     std::uint64_t seq = 0;
     std::uint32_t rank = 0;  // of the best true class before learning; 0: it was not retrieved
     bool is_updated = false;
+    bool is_duplicate = false;  // of the event of this `seq`
     std::string refusal = {};
 
     // Return all bytes. `first` are the status line and the headers of the server, `last` headers
@@ -23,7 +24,8 @@ struct LearnAnswer {
         const std::string position = rank == 0 ? "null" : std::to_string(rank);
         std::string body = "{\"seq\":";
         body.append(std::to_string(seq))
-            .append(",\"accepted\":1,\"duplicates\":0,\"rank_before\":")
+            .append(is_duplicate ? ",\"accepted\":0,\"duplicates\":1,\"rank_before\":"
+                                 : ",\"accepted\":1,\"duplicates\":0,\"rank_before\":")
             .append(position)
             .append(",\"rank\":")
             .append(position)

@@ -8,25 +8,30 @@
 #include <vector>
 
 #include "core/native/text/json.hpp"
+#include "service/http/native/rank_options.hpp"
 
 namespace manyclass::http {
 
 constexpr std::size_t MOST_PLAIN_CLASSES = 100;  // a tenth of what the other way takes
 
-// An instance, as its bytes, and its true classes, in valid UTF-8, as they came.
+// An instance, as its bytes, its true classes as they came, and the id of the event, empty without
+// one. Names are valid UTF-8.
 struct PlainEvent {
     std::string instance;
     std::uint32_t features = 0;
     std::vector<std::string> classes;
+    std::string id;
 };
 
 class LearnBody {
 public:
-    // Read a whole body: `features`, at most so many, and `classes`, each key once. False for
-    // another key, a value of another form or out of range, and invalid JSON; then use no event.
+    // Read a whole body: `features`, at most so many, `classes`, and perhaps `event_id`, each key
+    // once. False for another key, a value of another form or out of range, and invalid JSON; then
+    // use no event.
     static bool read(std::string_view data, std::size_t most_features, PlainEvent& event) {
         JsonFeatures& features = JsonFeatures::mine();
         event.classes.clear();
+        event.id.clear();
         bool has_features = false;
         JsonCursor json(data);
         if (!json.read_sign('{')) return false;
@@ -36,8 +41,9 @@ public:
             if (key == "features" && !has_features) {
                 has_features = true;
                 if (!features.read(json, most_features)) return false;
-            } else if (key != "classes" || !event.classes.empty() ||
-                       !read_classes(json, event.classes)) {
+            } else if (key == "classes" && event.classes.empty()) {
+                if (!read_classes(json, event.classes)) return false;
+            } else if (key != "event_id" || !event.id.empty() || !read_id(json, event.id)) {
                 return false;
             }
         } while (json.read_sign(','));
@@ -57,6 +63,13 @@ private:
             classes.emplace_back(name);
         } while (json.read_sign(','));
         return json.read_sign(']');
+    }
+
+    static bool read_id(JsonCursor& json, std::string& id) {
+        std::string_view read;
+        if (!json.read_name(read) || read.size() > LONGEST_PLAIN_ID) return false;
+        id.assign(read);
+        return true;
     }
 };
 

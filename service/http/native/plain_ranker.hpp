@@ -78,9 +78,8 @@ public:
         if (!rank(task)) return {};
         const double ended = seconds_now();
         const Answered& answered = task.answered;
-        if (!task.answer.write(task.body, answered.seq, answered.ranked, answered.names,
-                               answered.confidence))
-            return {};
+        task.answer.write(task.body.options(), answered.seq, answered.ranked, answered.names,
+                          answered.confidence);
         task.answer.reserve(first, last_headers_);
         pending_.keep(now, task.wire, task.body.id(), task.id);
         const std::string_view whole = task.answer.whole(first, last_headers_, task.id);
@@ -91,7 +90,9 @@ public:
 private:
     bool rank(RankTask& task) const {
         const Reading lock(lock_);
-        return learner_ != nullptr && learner_->rank(task.wire, task.body.options().k, task.answered);
+        const RankOptions& asked = task.body.options();
+        if (learner_ == nullptr || learner_->seq() < asked.min_seq) return false;
+        return learner_->rank(task.wire, asked.k, task.answered);
     }
 
     static void count(RankTask& task, double began, double seconds) {

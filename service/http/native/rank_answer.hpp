@@ -2,37 +2,26 @@
 // uvicorn send it: schemas/rank.py declares the body, answers.py the headers.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/native/pipeline/ranking.hpp"
-#include "core/native/text/number.hpp"
-#include "service/http/native/rank_body.hpp"
+#include "service/http/native/ranking_json.hpp"
 
 namespace manyclass::http {
 
 class RankAnswer {
 public:
     // Write the body behind the id. `names` holds size u32 and bytes of each ranked class. A
-    // negative confidence stands for none. False if a name needs an escape or a score is not a
-    // finite number; then use no result.
-    bool write(const RankBody& asked, std::uint64_t seq, const std::vector<Ranked>& ranked,
+    // negative confidence stands for none.
+    void write(const RankOptions& options, std::uint64_t seq, const std::vector<Ranked>& ranked,
                std::string_view names, double confidence) {
-        const double least = asked.options().least_confidence;
-        abstains_ = least >= 0 && (confidence < 0 || confidence < least);
-        rest_.assign("\",\"seq\":").append(std::to_string(seq)).append(",\"ranked\":[");
-        if (!abstains_ && !write_classes(asked, ranked, names)) return false;
-        rest_.append("],\"confidence\":");
-        if (!(confidence >= 0)) rest_.append("null");
-        else append_double(rest_, confidence);
-        if (abstains_) rest_.append(",\"abstained\":true,\"withheld\":true");
-        rest_ += '}';
-        return true;
+        abstains_ = options.abstains(confidence);
+        rest_.assign("\",\"seq\":").append(std::to_string(seq)).append(1, ',');
+        append_ranking(rest_, options, ranked.data(), ranked.size(), names, confidence);
     }
 
     // True if the answer ranks no class because the confidence is too low.
@@ -64,32 +53,6 @@ public:
 
 private:
     static constexpr std::string_view OPENING = "{\"id\":\"";
-
-    bool write_classes(const RankBody& asked, const std::vector<Ranked>& ranked,
-                       std::string_view names) {
-        std::uint32_t written = 0;
-        for (const Ranked& each : ranked) {
-            std::uint32_t size;
-            std::memcpy(&size, names.data(), sizeof size);
-            const std::string_view name = names.substr(sizeof size, size);
-            names.remove_prefix(sizeof size + size);
-            if (!(each.score > asked.options().threshold) || written == asked.options().k) continue;
-            if (!is_plain(name) || !std::isfinite(each.score)) return false;
-            rest_.append(written++ == 0 ? "{\"class\":\"" : ",{\"class\":\"")
-                .append(name)
-                .append("\",\"score\":");
-            append_double(rest_, each.score);
-            rest_ += '}';
-        }
-        return true;
-    }
-
-    // True if JSON has the name as it is.
-    static bool is_plain(std::string_view name) {
-        for (const char sign : name)
-            if (static_cast<unsigned char>(sign) < 0x20 || sign == '"' || sign == '\\') return false;
-        return true;
-    }
 
     std::string rest_, whole_;
     bool abstains_ = false;

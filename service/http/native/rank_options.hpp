@@ -1,20 +1,62 @@
 // The members of a body of POST /rank that hold for every instance: schemas/rank.py has them all.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
 #include "core/native/text/json.hpp"
 
 namespace manyclass::http {
 
 constexpr std::uint32_t DEFAULT_RANKED = 5, MOST_RANKED = 1000;
+constexpr std::size_t LONGEST_PLAIN_ID = 200;  // bytes, so at most as many characters
 
-// A function that reads returns false for a value of another form or out of range.
 struct RankOptions {
     std::uint32_t k = DEFAULT_RANKED;
     double threshold = -std::numeric_limits<double>::infinity();  // a score has to be above it
     double least_confidence = -1;                                 // -1: any, also none
+    std::uint64_t min_seq = 0;  // the last event that the learner has to know
+
+    // True if a ranking of this confidence has abstained; a negative one stands for none.
+    bool abstains(double confidence) const {
+        return least_confidence >= 0 && (confidence < 0 || confidence < least_confidence);
+    }
+
+    // Read the value of a member. False for a name that is unknown or was read before, a value of
+    // another form or out of range, and one that asks for more than native code gives.
+    bool read(JsonCursor& json, std::string_view name) {
+        const Member member = member_of(name);
+        const unsigned bit = 1u << static_cast<unsigned>(member);
+        if (seen_ & bit) return false;
+        seen_ |= bit;
+        switch (member) {
+            case Member::k: return read_k(json);
+            case Member::threshold: return json.read_word("null") || json.read_number(threshold);
+            case Member::min_confidence: return json.read_word("null") || read_confidence(json);
+            case Member::min_seq: return json.read_count(min_seq);
+            case Member::explain: return json.read_word("false");
+            case Member::among:
+            case Member::decode: return json.read_word("null");
+            case Member::unknown: break;
+        }
+        return false;
+    }
+
+private:
+    enum class Member { k, threshold, min_confidence, min_seq, explain, among, decode, unknown };
+
+    static Member member_of(std::string_view name) {
+        if (name == "k") return Member::k;
+        if (name == "threshold") return Member::threshold;
+        if (name == "min_confidence") return Member::min_confidence;
+        if (name == "min_seq") return Member::min_seq;
+        if (name == "explain") return Member::explain;
+        if (name == "among") return Member::among;
+        if (name == "decode") return Member::decode;
+        return Member::unknown;
+    }
 
     bool read_k(JsonCursor& json) {
         std::uint64_t value;
@@ -22,10 +64,11 @@ struct RankOptions {
         k = static_cast<std::uint32_t>(value);
         return true;
     }
-    bool read_threshold(JsonCursor& json) { return json.read_number(threshold); }
-    bool read_least_confidence(JsonCursor& json) {
+    bool read_confidence(JsonCursor& json) {
         return json.read_number(least_confidence) && least_confidence >= 0 && least_confidence <= 1;
     }
+
+    unsigned seen_ = 0;
 };
 
 }  // namespace manyclass::http

@@ -35,53 +35,11 @@
 #include <utility>
 #include <vector>
 
-#include "service/http/native/handover.hpp"
 #include "service/http/native/http_date.hpp"
 #include "service/http/native/learn_answer.hpp"
-#include "service/http/native/learn_queue.hpp"
-#include "service/http/native/plain_learner.hpp"
-#include "service/http/native/plain_ranker.hpp"
+#include "service/http/native/worker_parts.hpp"
 
 namespace manyclass::http {
-
-struct WorkerLimits {
-    std::size_t most_connections;  // of the workers and the loop together
-    double keep_alive_seconds;     // until a connection is closed that has sent no further request
-    double quiet_seconds;          // and one that has sent no request at all
-};
-
-// Connections by the side that has them, those on their way between a worker and the loop, and those
-// closed in favour of new ones. One that moves leaves a count before the next has it: at the limit,
-// one that counted twice would have an idle one closed.
-struct ConnectionCounts {
-    std::atomic<std::size_t> workers{0}, moving{0}, loop{0};
-    std::atomic<std::uint64_t> closed_idle{0};
-
-    std::size_t all() const { return workers + moving + loop; }
-    void note_taken_over() { --moving; }
-};
-
-// The parts that all workers share.
-struct WorkerParts {
-    WorkerParts(const PlainRanker& ranker, const PlainLearner& learner, LearnQueue& queue,
-                Handover& handover, ConnectionCounts& counts, const WorkerLimits& limits,
-                std::vector<int> listeners)
-        : ranker(ranker),
-          learner(learner),
-          queue(queue),
-          handover(handover),
-          counts(counts),
-          limits(limits),
-          listeners(std::move(listeners)) {}
-
-    const PlainRanker& ranker;
-    const PlainLearner& learner;
-    LearnQueue& queue;
-    Handover& handover;
-    ConnectionCounts& counts;
-    WorkerLimits limits;
-    std::vector<int> listeners;
-};
 
 // Ownership: a worker closes its connections; the listeners are the caller's. A connection with
 // anything but a plain request is handed over, with the bytes received; the loop may give it back

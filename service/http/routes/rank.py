@@ -133,11 +133,11 @@ class Rank(HotCall):
         body = await request.json_body(self._settings.max_body_bytes)
         if len(body) > LARGE_BYTES:
             with admission.in_slices(places), admission.large(len(body)):
-                batch = await run_in_thread(self._batch, body)
+                batch = await run_in_thread(self._batch, body, model.seq)
                 if batch is not None:
                     return await self._plain(model, batch)
                 return await self._answer(model, await self._large.request(body), admission.long)
-        batch = self._batch(body)
+        batch = self._batch(body, model.seq)
         if batch is not None:
             with admission.in_slices(places):
                 return await self._plain(model, batch)
@@ -161,12 +161,14 @@ class Rank(HotCall):
                 raise Problem(502, problem.detail, headers=problem.headers) from error
             raise
 
-    def _batch(self, body: bytes) -> BatchBody | None:
-        """Return a plain body of many instances; None for all others, and above a limit."""
+    def _batch(self, body: bytes, seq: int) -> BatchBody | None:
+        """Return a plain body of many instances for a model that has learned event `seq`; None for
+        all others, and above a limit.
+        """
         batch = BatchBody.read(body, self._settings.max_batch, self._most_features)
-        if batch is None or len(batch.instances) * batch.k > MOST_RANKED_AT_ONCE:
+        if batch is None or batch.min_seq > seq:
             return None
-        return batch
+        return batch if len(batch.instances) * batch.k <= MOST_RANKED_AT_ONCE else None
 
     async def _answer(
         self, model: Model, request: RankRequest, places: Places

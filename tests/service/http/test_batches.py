@@ -58,6 +58,8 @@ async def test_a_batch_answers_what_single_requests_answer(learner, monkeypatch)
             {"k": 50, "threshold": 0.1},
             {"threshold": -0.5, "min_confidence": 0.6},
             {"k": 3, "min_confidence": 1},
+            {"threshold": None, "min_confidence": None, "among": None, "decode": None},
+            {"explain": False, "min_seq": seq},
         ):
             body = {"instances": instances} | how
             assert is_plain(body)
@@ -190,12 +192,13 @@ async def test_plain_bodies(call, body, monkeypatch):
         b'{"instances":[%s],"k":1,"k":2}' % ONE,
         b'{"instances":[%s],"id":"q"}' % ONE,
         b'{"instances":[%s],"features":["a"]}' % ONE,
-        b'{"instances":[%s],"threshold":null}' % ONE,
+        b'{"instances":[%s],"threshold":null,"threshold":1}' % ONE,
         b'{"instances":[%s],"min_confidence":1.5}' % ONE,
         b'{"instances":[%s],"min_confidence":-1}' % ONE,
         b'{"instances":[%s],"explain":true}' % ONE,
         b'{"instances":[%s],"among":["x"]}' % ONE,
-        b'{"instances":[%s],"min_seq":0}' % ONE,
+        b'{"instances":[%s],"min_seq":0.0}' % ONE,
+        b'{"instances":[{"features":["a"],"explain":false}]}',
         b'{"instances":[{"features":["a"],"k":1}]}',
         b'{"instances":[{"features":["a"],"features":["a"]}]}',
         b'{"instances":[{"features":["a"],"id":""}]}',

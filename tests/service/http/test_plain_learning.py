@@ -28,9 +28,17 @@ PLAIN = [
     json.dumps(
         {"features": [f"f{n}" for n in range(500)], "classes": [f"c{n}" for n in range(100)]}
     ).encode(),
+    b'{"features":["a"],"classes":["x"],"event_id":"e"}',
+    '{"event_id":"%s","features":{"a":0.5,"é":1e-31},"classes":["y","x","y"]}'.encode()
+    % ("é" * 100).encode(),
 ]
 OTHERS = [
-    b'{"features":["a"],"classes":["x"],"event_id":"e"}',
+    b'{"features":["a"],"classes":["x"],"event_id":"%s"}' % (b"e" * 201),
+    b'{"features":["a"],"classes":["x"],"event_id":"%s"}' % ("é" * 200).encode(),
+    b'{"features":["a"],"classes":["x"],"event_id":""}',
+    b'{"features":["a"],"classes":["x"],"event_id":7}',
+    b'{"features":["a"],"classes":["x"],"event_id":"e\\n"}',
+    b'{"features":["a"],"classes":["x"],"event_id":"e","event_id":"f"}',
     b'{"features":["a"],"classes":["x"],"weight":2}',
     b'{"features":["a"],"classes":["x"],"not":["y"]}',
     b'{"features":["a"],"not":["y"]}',
@@ -82,11 +90,29 @@ async def test_events_that_are_not_plain(ways, body):
     ways.assert_equal_counts()
 
 
+async def test_retries_and_conflicts(ways):
+    event = b'{"features":%s,"classes":%s,"event_id":"e"}'
+    asked = event % (b'{"b":2,"a":0.5}', b'["x","y"]')
+    again = event % (b'{"a":0.5,"b":2.0}', b'["y","x","y"]')
+    other = event % (b'{"a":0.5,"b":2}', b'["x"]')
+    slow = again.replace(b'"e"', b'"\\u0065"')  # the same by the other way
+    answers = [await ways.talk(learn(body)) for body in (asked, again, slow, other, slow)]
+    assert [answered for _, answered in answers] == [1, 1, 0, 1, 0]
+    assert [answer[9:12] for answer, _ in answers] == [b"200"] * 3 + [b"409", b"200"]
+    assert [b'"accepted":1' in answer for answer, _ in answers] == [True] + [False] * 4
+    assert b'"pointer":"#/event_id"' in answers[3][0]
+    ways.assert_equal_counts()
+    assert ways.native.app.engine.model.learner.learned == 1
+    assert ways.native.app.api.state.metrics.plain_events == {"event loop": 2, "worker": 0}
+
+
 async def test_a_stream_of_random_events(ways):
     drawn = random.Random(1)
     for _ in range(200):
         features = {drawn.choice("abcdefgh"): drawn.choice((1, 0.5, 3.25)) for _ in range(5)}
         asked = {"features": features, "classes": drawn.sample("stuvw", drawn.randrange(1, 4))}
+        if drawn.random() < 0.5:
+            asked["event_id"] = f"e{drawn.randrange(100)}"  # some of them with other content
         await ways.talk(learn(json.dumps(asked).encode()), rank(b'{"features":["a","b"]}'))
     ways.assert_equal_counts()
 

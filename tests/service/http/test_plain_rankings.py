@@ -61,6 +61,9 @@ PLAIN = [
     rank(b'{"min_confidence":1,"features":["a"]}'),
     rank(b'{"min_confidence":0,"features":["unknown"]}'),
     rank(b'{"min_confidence":1e-300,"k":1,"threshold":9,"id":"q","features":["a","b"]}'),
+    rank(b'{"threshold":null,"min_confidence":null,"among":null,"decode":null,"features":["a"]}'),
+    rank(b'{"explain": false ,"min_seq":0,"features":["a"]}'),
+    rank(b'{"features":["a"],"min_seq":1}'),
     rank(b'{"features":{"' + b"n" * 4096 + b'":1}}'),
     rank(b'{"features":{"a":1e30,"b":0,"c":-1}}'),
     rank(BODY, b"user-agent: x", b"ACCEPT: */*", b"x_y: 1", b"x-forwarded-for: 1.2.3.4"),
@@ -363,13 +366,14 @@ BODIES = [
     *(b'{"id":"a","id":"b",%s}' % REST, b'{"threshold":1,"threshold":2,%s}' % REST),
     *(b'{"fe\\u0061tures":["a"]}', b'{"Features":["a"]}', b'{"k\\u0000":1,%s}' % REST),
     *(b'{"unknown":1,%s}' % REST, b'{"":1,%s}' % REST, b'{"text":"a"}', b'{"text":"a",%s}' % REST),
-    *(b'{"min_seq":1,%s}' % REST, b'{"min_seq":9999999,%s}' % REST, b'{"among":["x"],%s}' % REST),
-    *(
-        b'{"explain":true,%s}' % REST,
-        b'{"explain":false,%s}' % REST,
-        b'{"decode":"taxo",%s}' % REST,
-    ),
-    *(b'{"decode":null,%s}' % REST, b'{"instances":[{%s}]}' % REST, b'{"instances":[],%s}' % REST),
+    *(b'{"min_seq":9999999,%s}' % REST, b'{"min_seq":1.0,%s}' % REST, b'{"min_seq":-1,%s}' % REST),
+    *(b'{"min_seq":null,%s}' % REST, b'{"min_seq":1,"min_seq":1,%s}' % REST),
+    *(b'{"min_seq":999999999999999,%s}' % REST, b'{"min_seq":9999999999999999,%s}' % REST),
+    *(b'{"explain":true,%s}' % REST, b'{"explain":null,%s}' % REST, b'{"explain":fal,%s}' % REST),
+    *(b'{"explain":fals', b'{"explain":false', b'{"explain":"false",%s}' % REST),
+    *(b'{"decode":"taxo",%s}' % REST, b'{"decode":nul,%s}' % REST, b'{"decode":null0,%s}' % REST),
+    *(b'{"among":["x"],%s}' % REST, b'{"among":[],%s}' % REST, b'{"threshold":null1,%s}' % REST),
+    *(b'{"instances":[{%s}]}' % REST, b'{"instances":[],%s}' % REST),
 ]
 BODIES += [
     b'{"k":%s,%s}' % (value, REST)
@@ -382,7 +386,7 @@ BODIES += [
     b'{"%s":%s,%s}' % (key, value, REST)
     for key in (b"threshold", b"min_confidence")
     for value in (
-        *(b"null", b"true", b'"1"', b"NaN", b"Infinity", b"-Infinity", b"1e400", b"-1e400", b"--1"),
+        *(b"true", b'"1"', b"NaN", b"Infinity", b"-Infinity", b"1e400", b"-1e400", b"--1"),
         *(b"1e31", b"-1e31", b"1.5e308", b"01", b"1.", b".1", b"1e", b"[]", b"1_0", b"0x1"),
         b"1234567890123456789012345678901",
     )
@@ -456,6 +460,7 @@ TOKENS = [
     *(b"a", b"z", b"1", b"7", b"00", b"x: y\r\n", b"bc", b"\xc3\xa9", b"  ", b"\n", b"_", b"."),
     *(b"\0", b"\\", b"\xff", b"\xc3\xa4", b"-", b".", b"transfer-encoding: chunked\r\n", b"40"),
     *(b"content-length: 40\r\n", b'"k":2,', b'"id":"z",', b"null", b"true", b'"threshold":-1,'),
+    *(b'"explain":false,', b'"min_seq":3,', b'"among":null,', b"false"),
 ]
 
 

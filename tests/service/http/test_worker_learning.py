@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from manyclass.client.client import Client
 from manyclass.service.http import protocol
 from manyclass.service.store.errors import CommitOutcomeUnknown, StoreUnavailable
 from tests.service.faulty import FaultyStore
@@ -49,7 +50,7 @@ def test_a_worker_answers_as_the_event_loop_does(body):
     answers = []
     for workers in (0, 2):
         with serving(workers=workers, hot_path=True) as served, served.connect() as connection:
-            for _ in range(3):
+            for _ in range(3):  # again: a retry if the event has an id
                 status, headers, content = learn(connection, body)
                 assert re.fullmatch(r"\w{3}, \d\d \w{3} \d{4} \S+ gmt", headers.pop("date"))
                 answers.append((status, list(headers.items()), content))
@@ -205,6 +206,34 @@ def test_a_full_queue_takes_as_many_events_as_it_has_room_for(store):
             connection.close()
 
 
+def test_a_conflict_refuses_no_event_beside_it(served, store):
+    bodies = [event(1), *(event(n)[:-1] + b',"event_id":"e"}' for n in (2, 3)), event(4)]
+    with served.connect() as first:
+        assert learn(first, event(0))[0] == 200
+    connections = [served.connect() for _ in bodies]
+    stopped = threading.Event()
+    served.loop.call_soon_threadsafe(stopped.wait)  # so that all come together
+    for connection, body in zip(connections, bodies, strict=True):
+        connection.sendall(post("/learn", body))
+    stopped.wait(0.1)
+    stopped.set()
+    answered = [answer_on(connection) for connection in connections]
+    assert [status for status, _, _ in answered].count(409) == 1
+    assert answered[1][0] != answered[2][0]
+    assert (answered[0][0], answered[3][0]) == (200, 200)
+    assert learned_by_workers(served) == 4
+    assert served.app.engine.model.learner.learned == 4
+    retried = bodies[1] if answered[1][0] == 200 else bodies[2]
+    content = json.loads(learn(connections[0], retried)[2])
+    assert (content["accepted"], content["duplicates"]) == (0, 1)
+    counted = served.talk(GET % b"/metrics")[2].decode()
+    assert 'plain_events_total{thread="worker"} 5.0' in counted
+    for result, count in (("learned", 4), ("duplicate", 1), ("rejected", 1)):
+        assert f'learn_events_total{{result="{result}"}} {count}.0' in counted
+    for connection in connections:
+        connection.close()
+
+
 def test_a_stop_answers_what_is_learned(served, store):
     connections = [served.connect() for _ in range(5)]
     with store.before_append.shut():
@@ -232,6 +261,14 @@ def test_idle_connections_are_closed_for_new_ones_but_none_that_learns(store):
                 assert rank(new)
             assert idle.recv(100) == b""
         assert answer_on(learning)[0] == 200
+
+
+def test_calls_of_the_client_are_plain(served):
+    with Client(served.url) as client:
+        for _ in range(3):
+            seq = client.learn({"features": ["a"], "classes": ["é"]}).seq
+            assert client.rank({"features": {"a": 2.5}}, min_seq=seq).ranked
+    assert (ranked_by_workers(served), learned_by_workers(served)) == (3, 3)
 
 
 def test_keys():

@@ -19,7 +19,10 @@ TURNS = 8  # of the event loop, after which a request that can be answered is
 HEADERS = [(b"date", b"today")]
 
 
-COUNTED = ("request_duration_seconds_count", "rank_duration_seconds_count", "abstained_total")
+COUNTED = (
+    *("request_duration_seconds_count", "rank_duration_seconds_count", "abstained_total"),
+    "learn_events_total",
+)
 
 
 def samples(metrics, name):

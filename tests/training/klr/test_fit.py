@@ -248,6 +248,11 @@ def test_the_estimate_grows_with_rows_and_classes():
     assert Size(14_000, 1_909, 3_195, 116_000, 554_000, 5).bytes < 2 * 2**30
 
 
+def test_each_stage_of_a_search_has_so_many_evaluations_at_most(rows):
+    course = fitting(rows, "H1", evaluations=2).run().course
+    assert (len(course.tied), len(course.separate)) == (2, 2)
+
+
 def test_the_search_stops_when_it_may_not_evaluate_more():
     evaluated = []
 

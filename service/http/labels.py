@@ -1,0 +1,47 @@
+"""The labels of an event, and the fingerprint that distinguishes it from a retry."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import NamedTuple, Self
+
+import msgspec
+from msgspec import UNSET
+
+from manyclass.service.http.decoding import names_of, parents_of
+from manyclass.service.http.problems import invalid
+from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
+
+
+class Labels(NamedTuple):
+    """The true and the wrong classes of an event, its weight, and the classes that it places."""
+
+    classes: list[str | int]
+    rejected: list[str | int]
+    weight: float
+    parents: dict[str, str | int | None]
+
+    @classmethod
+    def of(cls, form: LearnEvent | LearnRequest) -> Self:
+        """Return the labels of a form. Raises Problem if it says nothing of any class."""
+        if form.classes is UNSET and form.rejected is UNSET:
+            raise invalid("An event needs `classes`, or `not`: classes that are wrong.")
+        return cls(
+            [] if form.classes is UNSET else names_of(form.classes, "classes"),
+            [] if form.rejected is UNSET else names_of(form.rejected, "not"),
+            1.0 if form.weight is UNSET else form.weight,
+            {} if form.parents is UNSET else parents_of(form.parents),
+        )
+
+    def fingerprint(self, instance: list[tuple[str, float]] | str) -> int:
+        """Return 64 bits of the content, independent of the order of features and of classes."""
+        parts: list[object] = [instance, _sorted(self.classes)]
+        if self.rejected or self.weight != 1:
+            parts += _sorted(self.rejected), self.weight
+        if self.parents:
+            parts.append(sorted((name, str(parent)) for name, parent in self.parents.items()))
+        content = msgspec.json.encode(parts)
+        return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")
+
+
+def _sorted(names: Sequence[str | int]) -> list[str]:
+    return sorted({str(name) for name in names})

@@ -1,0 +1,72 @@
+// Writes rankings as JSON, byte for byte as the encoder of their type in schemas/rank.py.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "core/native/pipeline/ranking.hpp"
+#include "core/native/text/number.hpp"
+#include "service/http/native/rank_options.hpp"
+
+namespace manyclass::http {
+
+// Append a string with its quotes.
+inline void append_string(std::string& out, std::string_view text) {
+    constexpr char HEX[] = "0123456789abcdef", SHORT[] = "btn_fr";  // 8 to 13
+    const auto is_plain = [](char sign) {
+        return static_cast<unsigned char>(sign) >= 0x20 && sign != '"' && sign != '\\';
+    };
+    out += '"';
+    for (auto at = text.begin(); at != text.end(); ++at) {
+        const auto plain_until = std::find_if_not(at, text.end(), is_plain);
+        out.append(at, plain_until);
+        at = plain_until;
+        if (at == text.end()) break;
+        const auto byte = static_cast<unsigned char>(*at);
+        if (byte >= 0x20) out.append(1, '\\').append(1, *at);
+        else if (byte >= 8 && byte <= 13 && byte != 11)
+            out.append(1, '\\').append(1, SHORT[byte - 8]);
+        else out.append("\\u00").append(1, HEX[byte >> 4]).append(1, HEX[byte & 15]);
+    }
+    out += '"';
+}
+
+// Append null in place of a number that JSON does not have.
+inline void append_number(std::string& out, double value) {
+    if (std::isfinite(value)) append_double(out, value);
+    else out += "null";
+}
+
+// Append the members `ranked` and `confidence` of a ranking of `count` classes, and the end of their
+// object. A negative confidence stands for none. `names` holds size u32 and bytes of each class, and
+// loses them.
+inline void append_ranking(std::string& out, const RankOptions& options, const Ranked* ranked,
+                           std::size_t count, std::string_view& names, double confidence) {
+    const bool abstained = options.abstains(confidence);
+    const std::uint32_t most = abstained ? 0 : options.k;
+    std::uint32_t written = 0;
+    out.append("\"ranked\":[");
+    for (const Ranked* const end = ranked + count; ranked < end; ++ranked) {
+        std::uint32_t size;
+        std::memcpy(&size, names.data(), sizeof size);
+        const std::string_view name = names.substr(sizeof size, size);
+        names.remove_prefix(sizeof size + size);
+        if (!(ranked->score > options.threshold) || written == most) continue;
+        out.append(written++ == 0 ? "{\"class\":" : ",{\"class\":");
+        append_string(out, name);
+        out.append(",\"score\":");
+        append_number(out, ranked->score);
+        out += '}';
+    }
+    out.append("],\"confidence\":");
+    if (confidence >= 0) append_double(out, confidence);
+    else out.append("null");
+    out.append(abstained ? ",\"abstained\":true,\"withheld\":true}" : "}");
+}
+
+}  // namespace manyclass::http
