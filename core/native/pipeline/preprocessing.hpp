@@ -43,10 +43,11 @@ public:
                 if (each.value > 1) each.value = 1 + natural_log(each.value);
         if (tfidf_) {
             Idf& idf = idf_of_thread();
+            const auto instances = static_cast<double>(tables.counted);
             for (ActiveFeature& each : active) {
                 const std::uint32_t times_seen =
                     each.feature == NO_ID ? 0 : tables.postings[each.feature].times_seen;
-                each.value += each.value * idf.of(tables.counted, times_seen);
+                each.value += each.value * idf.of(instances, times_seen);
             }
         }
         if (!l2_) return;

@@ -18,11 +18,19 @@ public:
     // Begin an event: from here on so many events are counted.
     void start(bool by_idf, std::uint64_t counted) {
         by_idf_ = by_idf;
-        counted_ = counted;
+        instances_ = static_cast<double>(counted);
+        last_ = 0;
     }
 
     // Return the contribution of a weight of 1.
-    double scale(const Row& row) { return by_idf_ ? 1 + idf_.of(counted_, row.times_seen) : 1.0; }
+    double scale(const Row& row) {
+        if (!by_idf_) return 1.0;
+        if (last_ == 0 || row.times_seen != of_last_) {  // several edges of a row come one after the other
+            of_last_ = row.times_seen;
+            last_ = 1 + idf_.of(instances_, of_last_);
+        }
+        return last_;
+    }
 
     static float of(float weight, double scale) {
         return static_cast<float>(std::fabs(static_cast<double>(weight)) * scale);
@@ -30,8 +38,10 @@ public:
 
 private:
     bool by_idf_ = false;
-    std::uint64_t counted_ = 0;  // events
+    double instances_ = 0;
     Idf idf_;
+    std::uint32_t of_last_ = 0;  // times seen of the row scaled last
+    double last_ = 0;            // 0: none was
 };
 
 // Decides which edges an update makes. Near the budget a light edge costs twice, when it is made and
