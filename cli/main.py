@@ -16,6 +16,7 @@ from manyclass.cli.commands.fit import fit, probabilities
 from manyclass.cli.commands.learn import learn
 from manyclass.cli.commands.place import place
 from manyclass.cli.commands.rank import rank
+from manyclass.cli.commands.report import report
 from manyclass.cli.commands.serve import serve
 from manyclass.cli.commands.train import train
 
@@ -59,6 +60,7 @@ app.command()(probabilities)
 app.command()(convert)
 app.command()(export)
 app.command()(evaluate)
+app.command()(report)
 app.command()(config)
 app.command()(copy)
 app.command()(demo)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.progress_bar import Move, bar
-from manyclass.cli.reading import parents_of, read_files
+from manyclass.cli.reading import check_mostly_good, parents_of, read_files
 from manyclass.core.text import TextAnalysis
 from manyclass.evaluation.taxonomy import Taxonomy
 from manyclass.training.klr.fit import (
@@ -56,9 +56,7 @@ def run(
     check_target(out, "--out")
     course = _course(out) if resume else None
     rows, account = read_files(files, format, text)
-    if account.rejected > account.instances:
-        complain("most lines are bad, as in a file of another format: nothing was fitted")
-        raise typer.Exit(BAD_LINES)
+    check_mostly_good(account, "nothing was fitted")
     parents = _parents(scope, rows.classes)
     classes = _classes(rows, scope, parents)
     tree = tree_of(classes, parents, scope.sharing, scope.task or ROOT)

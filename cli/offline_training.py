@@ -6,14 +6,12 @@ from pathlib import Path
 import typer
 
 from manyclass.cli.connection import BAD_LINES, INTERRUPTED, complain
+from manyclass.cli.learner_option import check_learnable, options_of
 from manyclass.cli.progress_bar import bar
-from manyclass.cli.reading import read_files, taxonomy_of
+from manyclass.cli.reading import check_mostly_good, read_files, taxonomy_of
 from manyclass.cli.state_writing import check_targets, serving, write
-from manyclass.core.abilities import check_weights
-from manyclass.core.errors import InstanceError, OptionError
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.model_set import ModelSet
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
 from manyclass.training.rows import Rows
@@ -34,22 +32,13 @@ def run(
 
     Raises PlanError, and ends the command at any other error; nothing is written then.
     """
-    try:
-        options = Options.parse(specification)
-        ModelSet(options)  # refuses options of members only
-    except OptionError as error:
-        raise typer.BadParameter(str(error), param_hint="--learner") from error
+    options = options_of(specification)
     try:
         check_targets(out, store)
         placed = taxonomy_of(taxonomy)
         rows, account = read_files(files, format, text)
-        if account.rejected > account.instances:
-            complain("most lines are bad, as in a file of another format: nothing was written")
-            raise typer.Exit(BAD_LINES)
-        try:
-            check_weights(rows.weights, rows.indptr, options)
-        except InstanceError as error:
-            raise typer.BadParameter(str(error), param_hint="--learner") from error
+        check_mostly_good(account, "nothing was written")
+        check_learnable(rows, options)
         training = _train(rows, options, plan, placed)
         state = Model.of(
             training.learner, training.learned, training.calibration, text, training.losses

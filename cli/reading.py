@@ -1,19 +1,19 @@
 """Reads files of labelled instances for a command, with a progress bar and named bad lines."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
 
-from manyclass.cli.connection import FAILED, complain
+from manyclass.cli.connection import BAD_LINES, FAILED, complain
 from manyclass.cli.progress_bar import bar_of_files
 from manyclass.core.errors import InstanceError, RequestConflict
 from manyclass.core.placements import placed
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
 from manyclass.training.formats import FormatUnknown
-from manyclass.training.formats.given import Rejected
+from manyclass.training.formats.given import Given, Rejected
 from manyclass.training.formats.parents import Parents, read_parents
 from manyclass.training.lines import FileFault, Source
 from manyclass.training.reading import Account, read
@@ -77,11 +77,15 @@ def taxonomy_of(file: str | None) -> Taxonomy:
 
 
 def read_files(
-    files: Sequence[str], format: str | None, text: TextAnalysis
+    files: Sequence[str],
+    format: str | None,
+    text: TextAnalysis,
+    accepted: Callable[[Given], None] = lambda given: None,
 ) -> tuple[Rows, Account]:
     """Read the files; without a format, the name of each determines it.
 
-    Raises typer.Exit if a file cannot be read to its end, or if the files hold no instance.
+    `accepted` is called with the instance of each row, in order. Raises typer.Exit if a file cannot
+    be read to its end, or if the files hold no instance.
     """
     sources = [Source(file) for file in files]
     complaints = _Complaints()
@@ -93,7 +97,7 @@ def read_files(
                 if account.instances % MOVED_ROWS == 0:
                     move(f"{account.instances:,} instances read")
 
-            rows, account = read(sources, format, complaints.add, moved, text)
+            rows, account = read(sources, format, complaints.add, moved, text, accepted)
     except FormatUnknown as error:
         raise typer.BadParameter(str(error)) from error
     except FileFault as error:
@@ -105,6 +109,13 @@ def read_files(
         complain("the files hold no instance")
         raise typer.Exit(FAILED)
     return rows, account
+
+
+def check_mostly_good(account: Account, outcome: str) -> None:
+    """End the command if most lines were bad; `outcome` is for the message: nothing was written."""
+    if account.rejected > account.instances:
+        complain(f"most lines are bad, as in a file of another format: {outcome}")
+        raise typer.Exit(BAD_LINES)
 
 
 class _Complaints:

@@ -1,1 +1,1 @@
-"""Evaluation of learners on data sets: `manyclass evaluate`."""
+"""Evaluation of learners on data sets, `manyclass evaluate`, and of labels, `manyclass report`."""

@@ -35,6 +35,8 @@ th:first-child, td:first-child { text-align: left; position: sticky; left: 0;
   background: var(--panel); }
 tbody tr:nth-child(even) td { background: var(--stripe); }
 td.best { font-weight: 700; }
+th.text, td.text { text-align: left; }
+td.text { white-space: normal; overflow-wrap: anywhere; min-width: 9rem; }
 td .deviation { color: var(--faint); font-weight: 400; font-size: .9em; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 400px), 1fr));
   gap: 1rem; }
@@ -54,7 +56,12 @@ def html_report(
     """
     heading = "Learners on " + ", ".join(each.facts.name for each in comparisons)
     sections = (_section(each, best_pass) for each in comparisons)
-    parts = [_overview(comparisons, best_pass), *sections]
+    parts = [_overview(comparisons, best_pass), *sections, COLUMNS]
+    return page(heading, about, "".join(parts))
+
+
+def page(heading: str, about: Mapping[str, str], body: str) -> str:
+    """Return an HTML file with this body, which is HTML; the rest is escaped."""
     lines = "".join(
         f'<p class="faint">{escape(name)}: {escape(text)}</p>' for name, text in about.items()
     )
@@ -62,7 +69,7 @@ def html_report(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(heading)}</title><style>{STYLE}</style></head><body>"
-        f"<h1>{escape(heading)}</h1>{lines}{''.join(parts)}{COLUMNS}</body></html>\n"
+        f"<h1>{escape(heading)}</h1>{lines}{body}</body></html>\n"
     )
 
 
@@ -104,7 +111,7 @@ def _overview(comparisons: Sequence[Comparison], best_pass: bool) -> str:
         [[Cell(name), *cells] for name, *cells in zip(names, *columns, strict=True)],
         [-1, *(best_of(column, "more") for column in columns)],
     )
-    return f"<nav>{links}</nav>{_table(table)}"
+    return f"<nav>{links}</nav>{table_html(table)}"
 
 
 def _accuracy(name: str, comparison: Comparison, best_pass: bool) -> Cell:
@@ -120,11 +127,11 @@ def _section(comparison: Comparison, best_pass: bool) -> str:
     _, _, facts = title_of(comparison).partition(": ")
     varied = ""
     if any(result.option for result in comparison.results):
-        table = _table(table_of(comparison, best_pass, variations=True))
+        table = table_html(table_of(comparison, best_pass, variations=True))
         varied = f"<details><summary>With other values of an option</summary>{table}</details>"
     return (
         f'<h2 id="{name}">{name}</h2><p class="faint facts">{escape(facts)}</p>'
-        f"{_table(table_of(comparison, best_pass, variations=False))}{varied}"
+        f"{table_html(table_of(comparison, best_pass, variations=False))}{varied}"
         f"{_figures(figures(comparison, best_pass))}"
     )
 
@@ -145,12 +152,16 @@ def _figure(shown: Figure) -> str:
     )
 
 
-def _table(table: Table) -> str:
+def table_html(table: Table) -> str:
     """Return a table without its title, the best cell of each column marked."""
-    head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
+    names = table.columns
+    head = "".join(f"<th{_classes(text=name in table.texts)}>{escape(name)}</th>" for name in names)
     rows = "".join(
         "<tr>"
-        + "".join(_cell(cell, table.best[at] == number) for at, cell in enumerate(row))
+        + "".join(
+            _cell(cell, best=best == number, text=name in table.texts)
+            for cell, best, name in zip(row, table.best, names, strict=True)
+        )
         + "</tr>"
         for number, row in enumerate(table.rows)
     )
@@ -161,9 +172,15 @@ def _table(table: Table) -> str:
     )
 
 
-def _cell(cell: Cell, best: bool) -> str:
+def _cell(cell: Cell, **classes: bool) -> str:
     mean, plus_minus, deviation = escape(cell.text).partition(" ± ")
     if plus_minus:
         mean += f' <span class="deviation">± {deviation}</span>'
     exact = "" if cell.value is None else f' title="{cell.value:,.6g}"'
-    return f"<td{' class=best' if best else ''}{exact}>{mean}</td>"
+    return f"<td{_classes(**classes)}{exact}>{mean}</td>"
+
+
+def _classes(**classes: bool) -> str:
+    """Return the attribute with the names of the classes that apply."""
+    names = " ".join(name for name, applies in classes.items() if applies)
+    return f' class="{names}"' if names else ""

@@ -5,11 +5,28 @@ from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
 from manyclass.core.expected_loss import ExpectedLoss
-from manyclass.core.learners.learner import make
+from manyclass.core.learners.learner import Learner, make
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.taxonomy import Taxonomy
 from manyclass.training.losses import COUNTED_AT_ONCE, count_losses, decoded
 from manyclass.training.rows import Rows
+
+
+def ranked_columns(
+    learner: Learner, rows: Rows, features: Columns, classes: Columns, k: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return columns of classes (n, k), best first, -1 where there are fewer, and their scores.
+
+    `features` and `classes` are the columns of the rows. The learner does not change.
+    """
+    ids, scores = learner.rank_csr(features, rows.indptr, rows.indices, rows.values, k)
+    id_of_column = learner.class_ids(classes)
+    known = np.flatnonzero(id_of_column >= 0)
+    # The taxonomy may have more classes than there are columns.
+    column_of_id = np.full(int(max(id_of_column.max(initial=-1), ids.max())) + 2, -1, np.int32)
+    column_of_id[id_of_column[known]] = known
+    columns: NDArray[np.int32] = column_of_id[ids]  # id -1 reads the last: -1
+    return columns, scores
 
 
 class LearnerEstimator:
@@ -86,14 +103,7 @@ class LearnerEstimator:
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
         """Return columns of classes (n, k), int32, best first, -1 where there are fewer."""
-        ids, _ = self.learner.rank_csr(self._features, rows.indptr, rows.indices, rows.values, k)
-        id_of_column = self.learner.class_ids(self._classes)
-        known = np.flatnonzero(id_of_column >= 0)
-        # The taxonomy may have more classes than there are columns.
-        column_of_id = np.full(int(max(id_of_column.max(initial=-1), ids.max())) + 2, -1, np.int32)
-        column_of_id[id_of_column[known]] = known
-        columns: NDArray[np.int32] = column_of_id[ids]  # id -1 reads the last: -1
-        return columns
+        return ranked_columns(self.learner, rows, self._features, self._classes, k)[0]
 
     def bytes(self) -> int:
         """Return the size of an uncompressed snapshot of the learner."""

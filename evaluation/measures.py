@@ -110,11 +110,7 @@ def f1_scores(ranking: Ranking, hits: NDArray[np.bool_], tested: Rows) -> dict[s
     micro F1: over all decisions. macro F1: the mean over the classes that are true or predicted in
     some row.
     """
-    width = len(tested.classes)
-    first = ranking[:, 0]
-    predicted = np.bincount(first[first >= 0], minlength=width)
-    right = np.bincount(first[hits[:, 0]], minlength=width)
-    true = np.bincount(tested.class_indices, minlength=width)
+    predicted, right, true = counts_by_class(ranking[:, 0], hits[:, 0], tested)
     decisions = predicted + true
     seen = decisions > 0
     each = 2 * right[seen] / decisions[seen]
@@ -122,6 +118,21 @@ def f1_scores(ranking: Ranking, hits: NDArray[np.bool_], tested: Rows) -> dict[s
         "micro F1": float(2 * right.sum() / max(decisions.sum(), 1)),
         "macro F1": float(each.mean()) if len(each) else 0.0,
     }
+
+
+def counts_by_class(
+    first: NDArray[np.int32], is_right: NDArray[np.bool_], rows: Rows
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return for each class: rows with it first, of these the right ones, rows where it is true.
+
+    `first` has the column of the first class of each row, -1 for none.
+    """
+    width = len(rows.classes)
+    return (
+        np.bincount(first[first >= 0], minlength=width),
+        np.bincount(first[is_right], minlength=width),
+        np.bincount(rows.class_indices, minlength=width),
+    )
 
 
 def taxonomic(ranking: Ranking, tested: Rows, taxonomy: Taxonomy) -> dict[str, float]:

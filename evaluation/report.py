@@ -1,8 +1,10 @@
-"""Comparisons as tables, in text and Markdown, and as JSON."""
+"""Comparisons as tables, in text, Markdown and CSV, and as JSON."""
 
+import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from io import StringIO
 from math import isfinite
 from typing import Any, Literal
 
@@ -32,6 +34,12 @@ class Cell:
             return EMPTY
         return cls(str(spread if deviation else Spread(spread.mean, None)), spread.mean)
 
+    def plain(self) -> str:
+        """Return the number in ten digits, else the text; nothing if the cell is empty."""
+        if self.value is None:
+            return "" if self is EMPTY else self.text
+        return f"{self.value:.10g}"
+
     @classmethod
     def of_cost(cls, costs: Sequence[float | None]) -> "Cell":
         """Return the mean of the costs that were measured."""
@@ -59,7 +67,8 @@ class Column:
 class Table:
     """Rows of cells; the first column names the rows.
 
-    `best` is the row of the best cell of each column, -1 for none.
+    `best` is the row of the best cell of each column, -1 for none. The columns in `texts` hold text
+    and are aligned to the left, as the first one.
     """
 
     title: str
@@ -67,15 +76,17 @@ class Table:
     rows: list[list[Cell]]
     best: list[int]
     notes: list[str] = field(default_factory=list)
+    texts: frozenset[str] = frozenset()
 
     def text(self) -> str:
         """Return the table for a terminal."""
-        lines = [self.columns, *([cell.text for cell in row] for row in self.rows)]
+        lines = [self.columns, *([printable(cell.text) for cell in row] for row in self.rows)]
+        left = [not at or name in self.texts for at, name in enumerate(self.columns)]
         widths = [max(len(line[at]) for line in lines) for at in range(len(self.columns))]
         aligned = [
             "  ".join(
-                cell.rjust(width) if at else cell.ljust(width)
-                for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+                cell.ljust(width) if at_left else cell.rjust(width)
+                for cell, width, at_left in zip(line, widths, left, strict=True)
             ).rstrip()
             for line in lines
         ]
@@ -94,6 +105,19 @@ class Table:
         written = ["| " + " | ".join(line) + " |" for line in lines]
         written[0] = written[0].replace("|W|", "\\|W\\|")
         return "\n".join([self.title, "", *written, *(f"\n{note}" for note in self.notes)])
+
+    def csv(self) -> str:
+        """Return the columns and rows as CSV, numbers in ten digits, nothing for an empty cell."""
+        written = StringIO()
+        lines = csv.writer(written)
+        lines.writerow(self.columns)
+        lines.writerows([cell.plain() for cell in row] for row in self.rows)
+        return written.getvalue()
+
+
+def printable(text: str) -> str:
+    """Return the text in one line, with escapes for characters that a terminal would act on."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def table_of(

@@ -31,11 +31,13 @@ def read(
     rejected: Callable[[Rejected], None] = lambda line: None,
     moved: Callable[[Account], None] = lambda account: None,
     text: TextAnalysis = DEFAULT_TEXT,
+    accepted: Callable[[Given], None] = lambda given: None,
 ) -> tuple[Rows, Account]:
     """Read the labelled instances of the files, in order; `text` makes features of their texts.
 
     Without `format`, the name of each file determines its format. `rejected` is called with each
-    rejected line, `moved` after each line. Raises FormatUnknown before reading, and FileFault.
+    rejected line, `accepted` with the instance of each row, in order, and `moved` after each line.
+    Raises FormatUnknown before reading, and FileFault.
     """
     account = Account()
     readers = [reader_of(format or format_of(source.file)) for source in sources]
@@ -43,7 +45,7 @@ def read(
         each for source, read in zip(sources, readers, strict=True) for each in read(iter(source))
     )
     weights = array("f")
-    rows = Rows.of(_checked(given, text, weights, account, rejected, moved))
+    rows = Rows.of(_checked(given, text, weights, account, rejected, moved, accepted))
     if any(weight != 1 for weight in weights):
         rows = replace(rows, weights=np.array(weights, np.float32))
     return rows, account
@@ -56,6 +58,7 @@ def _checked(
     account: Account,
     rejected: Callable[[Rejected], None],
     moved: Callable[[Account], None],
+    accepted: Callable[[Given], None],
 ) -> Iterator[tuple[Mapping[str, float], list[str]]]:
     for each in given:
         checked = _event(each, text) if isinstance(each, Given) else each
@@ -65,8 +68,10 @@ def _checked(
         else:
             account.instances += 1
             weights.append(checked.weight)
-            if isinstance(each, Given) and isinstance(each.features, Mapping):
-                account.values_left_out += len(each.features) - len(checked.instance)
+            if isinstance(each, Given):
+                accepted(each)
+                if isinstance(each.features, Mapping):
+                    account.values_left_out += len(each.features) - len(checked.instance)
             yield dict(checked.instance.items()), checked.classes
         moved(account)
 

@@ -1,9 +1,5 @@
 """`manyclass evaluate`: compare learners on data sets."""
 
-import os
-import platform
-import shlex
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -12,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from manyclass.cli.atomic_write import atomic_write, check_target
+from manyclass.cli.atomic_write import check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.reading import (
@@ -23,6 +19,7 @@ from manyclass.cli.reading import (
     parents_of,
     read_files,
 )
+from manyclass.cli.report_files import about, write_report
 from manyclass.core.errors import OptionError
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
@@ -164,7 +161,7 @@ def evaluate(
             done.append(comparison)
             table = table_of(comparison, best_pass)
             typer.echo((table.markdown() if markdown else table.text()) + "\n")
-            all_written = _write(done, _about(context), json, html, best_pass)
+            all_written = _write(done, about(context), json, html, best_pass)
     except (SplitError, FileFault) as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error
@@ -338,14 +335,6 @@ def _check_targets(json: Path | None, html: Path | None) -> None:
         raise typer.BadParameter("name another file than --json", param_hint="--html")
 
 
-def _about(context: typer.Context) -> dict[str, str]:
-    return {
-        "command": f"{context.find_root().command_path} {shlex.join(sys.argv[1:])}",
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores,"
-        f" {platform.python_implementation()} {platform.python_version()}",
-    }
-
-
 def _write(
     done: "Sequence[Comparison]",
     about: Mapping[str, str],
@@ -359,17 +348,7 @@ def _write(
 
     written = True
     if json is not None:
-        written &= _write_file(json, as_json(done, about))
+        written &= write_report(json, as_json(done, about))
     if html is not None:
-        written &= _write_file(html, html_report(done, about, best_pass))
+        written &= write_report(html, html_report(done, about, best_pass))
     return written
-
-
-def _write_file(path: Path, text: str) -> bool:
-    try:
-        with atomic_write(path) as file:
-            file.write(text.encode())
-    except OSError as error:
-        complain(f"{path} cannot be written: {error}")
-        return False
-    return True

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from manyclass.cli.learner_option import LearnerOption
 from manyclass.cli.offline_training import run
 from manyclass.cli.reading import FileFormat, TaxonomyOption, TextOption, analysis_of
 from manyclass.cli.state_writing import OutOption, StoreOption
@@ -19,12 +20,7 @@ def train(
             help="Plain, .gz or .zst; - is standard input.", metavar="FILE...", show_default=False
         ),
     ],
-    learner: Annotated[
-        str,
-        typer.Option(
-            "--learner", help="The learner with its options: pa, ff(rating=5).", metavar="SPEC"
-        ),
-    ] = DEFAULT_LEARNER,
+    learner: LearnerOption = DEFAULT_LEARNER,
     out: OutOption = None,
     store: StoreOption = None,
     format: FileFormat = None,

@@ -127,7 +127,7 @@ def test_the_overview_shows_the_passes_that_the_tables_show(undrawn):
 
 
 def test_the_best_of_each_column_is_marked(text):
-    assert re.search(r'<td class=best title="1">1\.000', text)
+    assert re.search(r'<td class="best" title="1">1\.000', text)
 
 
 def test_variations_are_folded_away(text):

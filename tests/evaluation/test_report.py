@@ -218,3 +218,32 @@ def test_wins_are_those_of_the_passes_and_rows_that_are_shown(ours, peer):
 )
 def test_costs_have_three_digits(number, text):
     assert short(number) == text
+
+
+def test_columns_of_text_are_aligned_to_the_left():
+    rows = [[Cell("1"), Cell("long name"), Cell("5", 5)], [Cell("20"), Cell("b"), Cell("10", 10)]]
+
+    table = Table("", ["line", "class", "rows"], rows, [-1, -1, -1], texts=frozenset(["class"]))
+
+    assert table.text().splitlines()[2:] == [
+        "  line  class      rows",
+        "  1     long name     5",
+        "  20    b            10",
+    ]
+
+
+def test_a_table_as_csv_has_numbers_without_rounding():
+    cells = [Cell('a "b", c'), Cell("1,234", 1234), Cell("0.333", 1 / 3), EMPTY, Cell("-")]
+
+    table = Table("title", ["name", "n", "share", "none", "dash"], [cells], [-1] * 5, ["a note"])
+
+    assert table.csv().splitlines() == [
+        "name,n,share,none,dash",
+        '"a ""b"", c",1234,0.3333333333,,-',
+    ]
+
+
+def test_a_terminal_gets_no_control_characters():
+    table = Table("", ["name"], [[Cell("a\n\x1b[1mé…")]], [-1])
+
+    assert table.text().splitlines()[-1] == "  a\\n\\x1b[1mé…"

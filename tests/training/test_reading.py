@@ -65,3 +65,11 @@ def test_no_file_is_read_when_one_has_no_format(tmp_path):
         read([Source(str(tmp_path / "missing.vw"))], "csv")
     with pytest.raises(FileFault, match="No such file"):
         read([Source(str(tmp_path / "missing.vw"))])
+
+
+def test_the_instances_of_the_rows_are_handed_over_as_they_were_written(tmp_path):
+    bodies = ({"text": "A  puck", "classes": ["a"]}, {"text": "b"}, {"text": "c", "classes": ["c"]})
+    given = []
+    rows, _ = read([write(tmp_path / "a.jsonl", *bodies)], accepted=given.append)
+    assert [(each.line.number, each.features) for each in given] == [(1, "A  puck"), (3, "c")]
+    assert len(rows) == 2

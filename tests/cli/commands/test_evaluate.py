@@ -4,7 +4,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from manyclass.cli.commands import evaluate
+from manyclass.cli import report_files
 from manyclass.evaluation import cost
 from tests.evaluation.examples import Always
 
@@ -221,7 +221,7 @@ def test_a_stream_may_be_of_one_row(manyclass, tmp_path):
 
 def test_a_result_that_cannot_be_written_does_not_end_the_run(manyclass, data, monkeypatch):
     full = Mock(side_effect=OSError(28, "No space left on device"))
-    monkeypatch.setattr(evaluate, "atomic_write", full)
+    monkeypatch.setattr(report_files, "atomic_write", full)
 
     result = manyclass(
         *("evaluate", "--set", "clinc,banking", "--data", data, "--splits", 1),

@@ -1,0 +1,149 @@
+"""A review of labels as tables, and as one HTML page."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import islice
+from typing import Final
+
+from manyclass.evaluation.html_report import page, table_html
+from manyclass.evaluation.label_review import LabelReview
+from manyclass.evaluation.origins import Origins, shortened
+from manyclass.evaluation.report import EMPTY, Cell, Table
+
+EXAMPLES: Final = 3  # rows of a confusion
+EXAMPLE_LETTERS: Final = 36
+
+CLASSES_NOTES: Final = (
+    "rows: with the class. first: with the class ranked first. right: both. Most errors first.",
+    "precision: right / first. recall: right / rows; a row with several classes has one first.",
+)
+CONFUSIONS_NOTES: Final = (
+    "rows: of class true, not of class first, and first is ranked first. A row with several classes"
+    " counts for each.",
+    "Most suspicious examples first.",
+)
+SUSPECTS_NOTES: Final = (
+    "Rows with another class first than their label, most suspicious first.",
+    "confidence: estimated probability that the first class is right. against: the same if the"
+    " label came second.",
+    "suspicion: nine tenths of against, one tenth of the precision of the first class.",
+)
+NO_CONFIDENCE: Final = "A confidence needs 100 rankings; there are fewer, so no row is listed."
+
+
+def tables_of(
+    review: LabelReview, origins: Origins, method: str, limit: int | None = None
+) -> dict[str, Table]:
+    """Return the tables by name, of at most `limit` rows each; `method` is a note on rankings."""
+    return {
+        "overall": _overall(review, method),
+        "classes": _classes(review, limit),
+        "confusions": _confusions(review, origins, limit),
+        "suspects": _suspects(review, origins, limit),
+    }
+
+
+def label_page(name: str, tables: Mapping[str, Table], about: Mapping[str, str]) -> str:
+    """Return one HTML file with the tables."""
+    links = "".join(f'<a href="#{escape(each)}">{escape(each)}</a>' for each in tables)
+    sections = (
+        f'<h2 id="{escape(each)}">{escape(table.title)}</h2>{table_html(table)}'
+        for each, table in tables.items()
+    )
+    return page(f"Labels of {name}", about, f"<nav>{links}</nav>{''.join(sections)}")
+
+
+def _overall(review: LabelReview, method: str) -> Table:
+    right, contradicted = int(review.is_right.sum()), int(review.is_contradicted.sum())
+    cells = {
+        "rows": _count(len(review.rows)),
+        "classes": _count(len(review.rows.classes)),
+        "R1": _share(review.recalls["R1"]),
+        "R5": _share(review.recalls["R5"]),
+        "right": _count(right),
+        "contradicted": _count(contradicted),
+        "without a ranking": _count(len(review.rows) - right - contradicted),
+    }
+    notes = [
+        method,
+        "R1, R5: share of rows with a true class among the first 1 or 5. right: a true class is"
+        " first. contradicted: another class is.",
+    ]
+    return _table("Overall", list(cells), [list(cells.values())], notes)
+
+
+def _classes(review: LabelReview, limit: int | None) -> Table:
+    found = review.classes()
+    columns = ["class", "rows", "first", "right", "precision", "recall"]
+    rows = [
+        [
+            Cell(each.name),
+            *map(_count, (each.rows, each.first, each.right)),
+            *map(_share, (each.precision, each.recall)),
+        ]
+        for each in found[:limit]
+    ]
+    return _table("Classes", columns, rows, CLASSES_NOTES, total=len(found))
+
+
+def _confusions(review: LabelReview, origins: Origins, limit: int | None) -> Table:
+    found = review.confusions()
+
+    def example(row: int) -> str:
+        beginning = shortened(origins.beginning(row, review.rows), EXAMPLE_LETTERS)
+        return f"{origins.line(row)}: {beginning}"
+
+    columns = ["first", "true", "rows", "examples"]
+    rows = [
+        [
+            Cell(each.first),
+            Cell(each.true),
+            _count(len(each.rows)),
+            Cell(" · ".join(map(example, islice(each.rows, EXAMPLES)))),
+        ]
+        for each in found[:limit]
+    ]
+    return _table(
+        "Confusions", columns, rows, CONFUSIONS_NOTES, {"first", "true", "examples"}, len(found)
+    )
+
+
+def _suspects(review: LabelReview, origins: Origins, limit: int | None) -> Table:
+    found = review.suspects()
+    columns = ["line", "label", "first", "suspicion", "against", "confidence", "beginning"]
+    measures = (review.suspicion, review.against_label, review.confidence)
+    rows = [
+        [
+            Cell(origins.line(row)),
+            Cell(", ".join(review.labels(row))),
+            Cell(review.first_class(row)),
+            *(_share(float(each[row])) for each in measures),
+            Cell(origins.beginning(row, review.rows)),
+        ]
+        for row in found[:limit]
+    ]
+    lacks_confidence = not found and review.is_contradicted.any()
+    notes = [NO_CONFIDENCE] if lacks_confidence else SUSPECTS_NOTES
+    return _table("Suspects", columns, rows, notes, {"label", "first", "beginning"}, len(found))
+
+
+def _table(
+    title: str,
+    columns: list[str],
+    rows: list[list[Cell]],
+    notes: Sequence[str],
+    texts: set[str] | None = None,
+    total: int | None = None,
+) -> Table:
+    """Return a table; its title says how many of the `total` rows it shows."""
+    if total is not None:
+        title += f": {len(rows):,} of {total:,}" if len(rows) < total else f": {total:,}"
+    return Table(title, columns, rows, [-1] * len(columns), [*notes], frozenset(texts or ()))
+
+
+def _count(number: int) -> Cell:
+    return Cell(f"{number:,}", number)
+
+
+def _share(share: float | None) -> Cell:
+    return EMPTY if share is None else Cell(f"{share:.3f}", share)

@@ -1,0 +1,57 @@
+"""Origins of rows: their lines in the files, and the beginnings of their texts."""
+
+from array import array
+
+import numpy as np
+
+from manyclass.training.formats.given import Given
+from manyclass.training.rows import Ids, Rows
+
+LONGEST = 80  # letters of a beginning
+FEATURES = 8  # of an instance that is not a text
+
+
+class Origins:
+    """The lines of rows, in the order of reading, and the beginnings of their texts."""
+
+    def __init__(self) -> None:
+        self._files = Ids()
+        self._file_of = array("i")
+        self._numbers = array("q")
+        self._texts: list[str | None] = []
+
+    def add(self, given: Given) -> None:
+        """Note the line of the next row."""
+        self._file_of.append(self._files[given.line.file])
+        self._numbers.append(given.line.number)
+        text = given.features if isinstance(given.features, str) else None
+        self._texts.append(None if text is None else _first_words(text))
+
+    def line(self, row: int) -> str:
+        """Return the number of the line, after the name of its file if there are several."""
+        number = str(self._numbers[row])
+        if len(self._files) == 1:
+            return number
+        return f"{list(self._files)[self._file_of[row]]}:{number}"
+
+    def beginning(self, row: int, rows: Rows) -> str:
+        """Return the beginning of the row's text, or its heaviest features."""
+        text = self._texts[row]
+        return _heaviest(row, rows) if text is None else text
+
+
+def _first_words(text: str) -> str:
+    return shortened(" ".join(text.split(None, LONGEST)[:LONGEST]))
+
+
+def _heaviest(row: int, rows: Rows) -> str:
+    begin, end = rows.indptr[row : row + 2]
+    heaviest = begin + np.argsort(-rows.values[begin:end], kind="stable")[:FEATURES]
+    pairs = [(rows.features[rows.indices[at]], float(rows.values[at])) for at in heaviest]
+    shown = (name if value == 1 else f"{name}:{value:.3g}" for name, value in pairs)
+    return shortened(" ".join(shown))
+
+
+def shortened(text: str, letters: int = LONGEST) -> str:
+    """Return the text, or its beginning with an ellipsis if it is longer."""
+    return text if len(text) <= letters else f"{text[: letters - 1].rstrip()}…"
