@@ -28,7 +28,7 @@ nav { margin: 1rem 0; display: flex; flex-wrap: wrap; gap: .3rem 1rem; }
 .wide { overflow-x: auto; margin: .8rem 0; width: fit-content; max-width: 100%;
   border: 1px solid var(--rule); border-radius: 8px; background: var(--panel); }
 table { border-collapse: collapse; font-size: .84rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .34rem .6rem; text-align: right; white-space: nowrap; }
+th, td { padding: .34rem .6rem; text-align: right; white-space: nowrap; vertical-align: top; }
 th { white-space: normal; vertical-align: bottom; color: var(--faint); font-weight: 600;
   border-bottom: 1px solid var(--rule); }
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0;
@@ -37,6 +37,7 @@ tbody tr:nth-child(even) td { background: var(--stripe); }
 td.best { font-weight: 700; }
 th.text, td.text { text-align: left; }
 td.text { white-space: normal; overflow-wrap: anywhere; min-width: 9rem; }
+td.text:last-child { min-width: 18rem; }
 td .deviation { color: var(--faint); font-weight: 400; font-size: .9em; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 400px), 1fr));
   gap: 1rem; }
