@@ -15,8 +15,7 @@
 
 namespace manyclass {
 
-// All that rules differ in is known when this is compiled, so that no loop over edges has a branch
-// on it.
+// Rules differ at compile time only, so that no loop over edges has a branch on the rule.
 // Ownership: the tables are the engine's. The learner changes the rule's options, paths and biases.
 // Threads: as a learner.
 template <class Rule>
