@@ -48,6 +48,22 @@ class Enrolled:
         self.calibration.add(learned.first, learned.second, learned.rank == 1)
         return learned
 
+    def amend(self, event: Event) -> None:
+        """Learn the replaced classes of an instance no more, and the new ones once, without counting
+        an outcome.
+        """
+        self.learner.drop_example(event.instance, event.replaced)
+        if not event.classes:
+            return
+        wrong = [name for name in event.replaced if name not in event.classes]
+        corrected = Event.learn(
+            event.instance, event.classes, rejected=wrong, weight=event.weight
+        )
+        if len(event.instance) == 0 and self.learner.options.needs_features:
+            self._apply_without_features(corrected)
+        else:
+            self.learner.apply(corrected)
+
     def _count_losses(self, event: Event) -> None:
         """Count the taxonomic losses of the instance's ranking."""
         taxonomy, classes = self.learner.taxonomy, event.classes

@@ -8,6 +8,8 @@ cdef class Event:
     cdef readonly unsigned long long fingerprint
     cdef readonly list classes
     cdef readonly list rejected
+    cdef readonly list replaced
+    cdef readonly unsigned long long target
     cdef readonly double weight
     cdef readonly dict parents
     cdef readonly bint moves
@@ -16,4 +18,7 @@ cdef class Event:
     cdef readonly unsigned long long restored
     cdef readonly unsigned int rules
     cdef readonly bint joined
+    cdef readonly str source
+    cdef readonly str text
+    cdef readonly unsigned long long time
     cdef Instance _instance

@@ -4,7 +4,8 @@ from typing import Literal, final
 from manyclass.core.instance import Instance
 
 _Kind = Literal[
-    "learn", "place", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"
+    "learn", "place", "forget_class", "forget_feature", "configure", "restore", "promote", "rules",
+    "amend",
 ]
 
 SMALLEST_WEIGHT: float
@@ -38,13 +39,17 @@ class Event:
         rejected: Sequence[str | int] = (),
         weight: float = 1.0,
         parents: Mapping[str, str | int | None] | None = None,
+        source: str | None = None,
+        text: str | None = None,
+        time: int = 0,
     ) -> Event:
         """Return an event to learn `instance` with its true classes; repeated ones count once.
 
         `rejected` are classes that are said to be wrong; `weight` says how much the event counts,
         from SMALLEST_WEIGHT to LARGEST_WEIGHT; `parents` places classes in the taxonomy, each below
-        its parent. Raise InstanceError without any class, for a class in both lists, for another
-        weight, and for a class name that is empty, overlong or not valid Unicode.
+        its parent. `source`, `text` and `time` say where the event comes from, and change nothing
+        in what is learned. Raise InstanceError without any class, for a class in both lists, for
+        another weight, and for a name that is empty, overlong or not valid Unicode.
         """
 
     @classmethod
@@ -53,6 +58,23 @@ class Event:
 
         A class that has another parent `moves`, or the event is refused. Raise InstanceError for
         no or more than MOST_PLACEMENTS classes, and for an invalid name.
+        """
+
+    @classmethod
+    def amend(
+        cls,
+        target: int,
+        instance: Instance,
+        classes: Sequence[str | int],
+        replaced: Sequence[str | int],
+        weight: float = 1.0,
+        event_id: str | None = None,
+        fingerprint: int = 0,
+    ) -> Event:
+        """Return an event that corrects the classes of "learn" event `target`, or deletes it.
+
+        `instance`, `weight` and the `replaced` classes are those of the target. Without `classes`
+        it is deleted.
         """
 
     @classmethod
@@ -79,8 +101,28 @@ class Event:
     def from_bytes(cls, data: bytes) -> Event:
         """Return the event from its `bytes(event)`; raise EventError for other data."""
 
+    @staticmethod
+    def stamped(data: bytes, time: int) -> bytes:
+        """Return the bytes of an event with this time, if it is a "learn" event."""
+
+    @staticmethod
+    def time_of(data: bytes) -> int:
+        """Return the `time` of the event of these bytes."""
+
+    @staticmethod
+    def amends(data: bytes) -> bool:
+        """Return whether these are the bytes of an "amend" event."""
+
+    @staticmethod
+    def is_mark(data: bytes) -> bool:
+        """Return whether these are the bytes of a "restore" or "rules" event."""
+
+    @staticmethod
+    def alone(data: bytes) -> bytes:
+        """Return the bytes of the same event, not joined to the previous one."""
+
     def without_id(self) -> Event:
-        """Return a "learn" event with the same content, without an id and not joined."""
+        """Return a "learn" event that is learned alike: without an id, not joined, of no origin."""
 
     def join(self) -> Event:
         """Return the same event, joined to the previous one: both are applied, or neither."""
@@ -100,11 +142,11 @@ class Event:
     def fingerprint(self) -> int: ...
     @property
     def instance(self) -> Instance:
-        """The instance of a "learn" event; AttributeError for another kind."""
+        """The instance of a "learn" or "amend" event; AttributeError for another kind."""
 
     @property
     def classes(self) -> list[str]:
-        """The true classes of a "learn" event, else an empty list."""
+        """The true classes of a "learn" or "amend" event, else an empty list."""
 
     @property
     def rejected(self) -> list[str]:
@@ -113,6 +155,26 @@ class Event:
     @property
     def weight(self) -> float:
         """The weight of a "learn" event; 1 for other kinds."""
+
+    @property
+    def target(self) -> int:
+        """The seq of the event that an "amend" event corrects or deletes, else 0."""
+
+    @property
+    def replaced(self) -> list[str]:
+        """The former classes of the target of an "amend" event, else an empty list."""
+
+    @property
+    def source(self) -> str | None:
+        """The caller's name for the origin of a "learn" event: a user, a file, an annotator."""
+
+    @property
+    def text(self) -> str | None:
+        """The text that the instance of a "learn" event was made of, if it was sent as text."""
+
+    @property
+    def time(self) -> int:
+        """The time of the append of a "learn" event in Unix milliseconds, 0 if it has none."""
 
     @property
     def parents(self) -> dict[str, str]:

@@ -1,10 +1,14 @@
 """Events: what the log keeps and the model applies.
 
 An event's bytes, little-endian:
-    kind u8 (| 0x80: joined), fingerprint u64, event id (u16 size, UTF-8; 0: none), then by kind
+    kind u8 (| 0x80: joined, | 0x40: with an origin), fingerprint u64, event id (u16 size, UTF-8;
+    0: none), the origin if there is one, then by kind
+    origin          time u64, source (u16 size, UTF-8), text (u32 size, UTF-8); learn events only
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
     learn, weighted u32 count, the classes, u32 count, the rejected ones, weight f64, the instance
     learn, placing  the same with the placements before the instance
+    amend           target u64, weight f64, u32 count, the classes that replace those of the target
+                    (none: it is deleted), u32 count, the replaced ones, the instance
     place           moves u8, the placements: u32 count, the classes, u32 count, the parent of each
     forget_...      the name's UTF-8
     promote         the learner's specification, in UTF-8
@@ -30,16 +34,20 @@ from manyclass.core.errors import EventError, InstanceError
 
 cdef tuple KINDS = (
     *("learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"),
-    *("learn", "place", "learn"),
+    *("learn", "place", "learn", "amend"),
 )
 cdef enum:
     LEARN, FORGET_CLASS, FORGET_FEATURE, CONFIGURE, RESTORE, PROMOTE, RULES  # places in KINDS
     WEIGHTED  # a learn event with a weight or rejected classes; older releases refuse it
     PLACE
     PLACING  # a learn event with placements
+    AMEND  # a correction or deletion of an earlier learn event
+    WITH_ORIGIN = 0x40
     JOINED = 0x80
 cdef dict NAMED = {FORGET_CLASS: "class", FORGET_FEATURE: "feature", PROMOTE: "learner"}
 _HEAD = struct.Struct("<BQH")
+_TIME = struct.Struct("<Q")
+_TARGET = struct.Struct("<Qd")
 
 SMALLEST_WEIGHT = 0.001
 LARGEST_WEIGHT = 1000.0
@@ -107,6 +115,26 @@ cdef bytes wire_of(list names):
     return PyBytes_FromStringAndSize(out.data(), out.size())
 
 
+cdef bytes wire_of_origin(unsigned long long time, str source, str text):
+    """Return the bytes of an origin, none without a time, a source and a text."""
+    cdef string_view name
+    cdef bytes source_bytes = b""
+    if time == 0 and source is None and text is None:
+        return b""
+    if source is not None:
+        name = Instance.utf8(source, "source", ("source",))
+        source_bytes = name.data()[:name.size()]
+    try:
+        text_bytes = b"" if text is None else text.encode()
+    except UnicodeEncodeError:
+        raise InstanceError("text is not valid Unicode", ("text",)) from None
+    return b"".join((
+        _TIME.pack(time),
+        struct.pack("<H", len(source_bytes)), source_bytes,
+        struct.pack("<I", len(text_bytes)), text_bytes,
+    ))
+
+
 cdef int refuse_both(list names, rejected) except -1:
     cdef set true = set(names)
     for position, name in enumerate(rejected):
@@ -127,6 +155,7 @@ cdef class Event:
         self.kind = ""
         self.classes = []
         self.rejected = []
+        self.replaced = []
         self.weight = 1
         self.parents = {}
         self.name = ""
@@ -137,7 +166,8 @@ cdef class Event:
 
     @classmethod
     def learn(cls, Instance instance not None, classes, str event_id=None,
-              unsigned long long fingerprint=0, rejected=(), double weight=1, parents=None):
+              unsigned long long fingerprint=0, rejected=(), double weight=1, parents=None,
+              str source=None, str text=None, unsigned long long time=0):
         cdef list names = class_names(classes)
         cdef list wrong = class_names(rejected, "not") if rejected else []
         if not names and not wrong:
@@ -150,6 +180,8 @@ cdef class Event:
             )
         cdef dict placed = placements(parents, to_root=False) if parents else {}
         cdef bint is_plain = not wrong and weight == 1 and not placed
+        cdef bytes origin = wire_of_origin(time, source, text)
+        cdef int kind = LEARN if is_plain else PLACING if placed else WEIGHTED
         cdef Event event = Event.__new__(Event)
         event.kind = "learn"
         event.parents = placed
@@ -158,9 +190,13 @@ cdef class Event:
         event.event_id = event_id
         event.fingerprint = fingerprint
         event.classes = names
+        event.source = source
+        event.text = text
+        event.time = time
         event._instance = instance
         event._data = b"".join((
-            head(LEARN if is_plain else PLACING if placed else WEIGHTED, event_id, fingerprint),
+            head(kind | (WITH_ORIGIN if origin else 0), event_id, fingerprint),
+            origin,
             wire_of(names),
             b"" if is_plain else wire_of(wrong) + struct.pack("<d", weight),
             wire_of_placements(placed) if placed else b"",
@@ -176,6 +212,25 @@ cdef class Event:
         cdef Event event = event_of(PLACE, bytes([moves]) + wire_of_placements(placed))
         event.parents = placed
         event.moves = moves
+        return event
+
+    @classmethod
+    def amend(cls, unsigned long long target, Instance instance not None, classes, replaced,
+              double weight=1, str event_id=None, unsigned long long fingerprint=0):
+        cdef Event event = Event.__new__(Event)
+        event.kind = "amend"
+        event.target = target
+        event.classes = class_names(classes)
+        event.replaced = class_names(replaced)
+        event.weight = weight
+        event.event_id = event_id
+        event.fingerprint = fingerprint
+        event._instance = instance
+        event._data = b"".join((
+            head(AMEND, event_id, fingerprint),
+            _TARGET.pack(target, weight),
+            wire_of(event.classes), wire_of(event.replaced), instance._data,
+        ))
         return event
 
     @classmethod
@@ -216,8 +271,40 @@ cdef class Event:
         except (struct.error, ValueError, RecursionError) as error:
             raise EventError(f"these bytes are not an event: {error}") from error
 
+    @staticmethod
+    def stamped(bytes data not None, unsigned long long time):
+        marked_kind, _, id_size = _HEAD.unpack_from(data)
+        cdef int kind = marked_kind & ~(JOINED | WITH_ORIGIN)
+        cdef Py_ssize_t at = _HEAD.size + id_size
+        if kind != LEARN and kind != WEIGHTED and kind != PLACING:
+            return data
+        if marked_kind & WITH_ORIGIN:
+            return b"".join((data[:at], _TIME.pack(time), data[at + _TIME.size:]))
+        return b"".join((
+            bytes([marked_kind | WITH_ORIGIN]), data[1:at], _TIME.pack(time), bytes(6), data[at:]
+        ))
+
+    @staticmethod
+    def time_of(bytes data not None):
+        marked_kind, _, id_size = _HEAD.unpack_from(data)
+        return _TIME.unpack_from(data, _HEAD.size + id_size)[0] if marked_kind & WITH_ORIGIN else 0
+
+    @staticmethod
+    def amends(bytes data not None):
+        return len(data) > 0 and data[0] & ~(JOINED | WITH_ORIGIN) == AMEND
+
+    @staticmethod
+    def is_mark(bytes data not None):
+        cdef int kind = data[0] & ~(JOINED | WITH_ORIGIN) if data else LEARN
+        return kind == RESTORE or kind == RULES
+
+    @staticmethod
+    def alone(bytes data not None):
+        return bytes([data[0] & ~JOINED]) + data[1:] if data and data[0] & JOINED else data
+
     def without_id(self):
-        if self.event_id is None and self.fingerprint == 0 and not self.joined:
+        cdef bint is_bare = self.event_id is None and self.fingerprint == 0 and not self.joined
+        if is_bare and not self.time and self.source is None and self.text is None:
             return self
         return Event.learn(
             self.instance, self.classes, rejected=self.rejected, weight=self.weight
@@ -232,6 +319,8 @@ cdef class Event:
         event.fingerprint = self.fingerprint
         event.classes = self.classes
         event.rejected = self.rejected
+        event.replaced = self.replaced
+        event.target = self.target
         event.weight = self.weight
         event.parents = self.parents
         event.moves = self.moves
@@ -239,6 +328,9 @@ cdef class Event:
         event.options = self.options
         event.restored = self.restored
         event.rules = self.rules
+        event.source = self.source
+        event.text = self.text
+        event.time = self.time
         event._instance = self._instance
         event.joined = True
         event._data = bytes([self._data[0] | JOINED]) + self._data[1:]
@@ -286,9 +378,18 @@ cdef Event parse(bytes data):
     cdef Py_ssize_t at = _HEAD.size
     event_id = take(data, at, id_size).decode("utf-8") if id_size else None
     at += id_size
+    time, source, text = 0, None, None
+    if kind & WITH_ORIGIN:
+        kind &= ~WITH_ORIGIN
+        time, source, text, at = origin_at(data, at)
+        if kind != LEARN and kind != WEIGHTED and kind != PLACING:
+            raise EventError("an event other than learn has an origin")
     if kind == LEARN:
         classes, at = names_at(data, at)
-        event = Event.learn(Instance.from_bytes(data[at:]), classes, event_id, fingerprint)
+        event = Event.learn(
+            Instance.from_bytes(data[at:]), classes, event_id, fingerprint,
+            source=source, text=text, time=time,
+        )
     elif kind == WEIGHTED or kind == PLACING:
         classes, at = names_at(data, at)
         rejected, at = names_at(data, at)
@@ -298,11 +399,19 @@ cdef Event parse(bytes data):
         if kind == PLACING:
             parents, at = placements_at(data, at)
         instance = Instance.from_bytes(data[at:])
-        event = Event.learn(instance, classes, event_id, fingerprint, rejected, weight, parents)
+        event = Event.learn(
+            instance, classes, event_id, fingerprint, rejected, weight, parents, source, text, time
+        )
     elif kind == PLACE:
         moves = take(data, at, 1) == b"\x01"
         parents, at = placements_at(data, at + 1)
         event = Event.place({name: parent or None for name, parent in parents.items()}, moves)
+    elif kind == AMEND:
+        target, weight = _TARGET.unpack_from(data, at)
+        classes, at = names_at(data, at + _TARGET.size)
+        replaced, at = names_at(data, at)
+        instance = Instance.from_bytes(data[at:])
+        event = Event.amend(target, instance, classes, replaced, weight, event_id, fingerprint)
     elif kind in NAMED:
         event = named_event(kind, data[at:].decode("utf-8"))
     elif kind == CONFIGURE:
@@ -316,11 +425,23 @@ cdef Event parse(bytes data):
         event = Event.use_rules(struct.unpack("<I", data[at:])[0])
     else:
         raise EventError(f"there is no event of kind {kind}")
-    if marked_kind != kind:
+    if marked_kind & JOINED:
         event = event.join()
     if bytes(event) != data:
         raise EventError("an event does not read back as it was written")
     return event
+
+
+cdef tuple origin_at(bytes data, Py_ssize_t at):
+    """Return time, source and text of the origin that begins there, and the place behind it."""
+    time = _TIME.unpack_from(data, at)[0]
+    at += _TIME.size
+    size = struct.unpack_from("<H", data, at)[0]
+    source = take(data, at + 2, size).decode("utf-8") if size else None
+    at += 2 + size
+    size = struct.unpack_from("<I", data, at)[0]
+    text = take(data, at + 4, size).decode("utf-8") if size else None
+    return time, source, text, at + 4 + size
 
 
 cdef tuple names_at(bytes data, Py_ssize_t at):

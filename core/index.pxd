@@ -137,6 +137,8 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         void find_all_nodes() except +raise_error
         bint forget_class(string_view name) except +raise_error
         bint forget_feature(string_view name) except +raise_error
+        size_t drop_example(string_view instance,
+                            const vector[string_view]& classes) except +raise_error
         bint can_sparsify()
         uint64_t sparsify(uint64_t wanted) except +raise_error
         const Inspection& inspection()

@@ -112,6 +112,12 @@ class Index:
 
     def forget_class(self, name: str) -> bool: ...
     def forget_feature(self, name: str) -> bool: ...
+    def drop_example(self, instance: Instance, classes: list[str]) -> int:
+        """Keep an instance with these true classes no longer for replay or as a neighbor.
+
+        Return how often it was kept.
+        """
+
     def sparsify(self, edges: int) -> int:
         """Keep the `edges` heaviest edges; return the number of removed ones.
 

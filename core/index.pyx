@@ -222,6 +222,14 @@ cdef class Index:
             known = deref(self._native).forget_feature(encoded)
         return known
 
+    def drop_example(self, Instance instance not None, list classes not None):
+        cdef vector[string_view] names = Index.names_of(classes)
+        cdef string_view wire = bytes_of(instance)
+        cdef size_t dropped
+        with nogil:
+            dropped = deref(self._native).drop_example(wire, names)
+        return dropped
+
     def sparsify(self, uint64_t edges):
         cdef uint64_t gone
         if not deref(self._native).can_sparsify():

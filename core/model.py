@@ -368,6 +368,10 @@ class Model:
             self._configure(ModelSet.from_dict(event.options))
         elif event.kind == "promote":
             self._promote(event.name)
+        elif event.kind == "amend":
+            self._note_places(self.taxonomy.note_classes(event.classes), before_learning=True)
+            for each in self.enrolled:
+                each.amend(event)
         elif event.kind in ("forget_class", "forget_feature"):
             for each in self.enrolled:
                 each.learner.apply(event)

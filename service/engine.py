@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -15,6 +16,7 @@ from manyclass.service.cluster import Cluster, StateRestorer
 from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.engine_stats import EngineStats
 from manyclass.service.errors import (
+    HistoryOff,
     NotReady,
     OptionsDiffer,
     QueueFull,
@@ -22,12 +24,16 @@ from manyclass.service.errors import (
     with_hint,
     without_place,
 )
+from manyclass.service.history.history import History
+from manyclass.service.history.rebuild import Rebuild, Rebuilt
+from manyclass.service.history.schedule import RebuildSchedule
 from manyclass.service.log.apply_loop import OnApplied
 from manyclass.service.log.log_tailer import OnMessage
 from manyclass.service.log.request import Result
 from manyclass.service.pipeline import Pipeline
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.protocol import SnapshotInfo
+from manyclass.service.store.segments import segments_of
 from manyclass.service.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -56,6 +62,7 @@ class Engine:
         hash_seed: int = 0,
         on_applied: OnApplied | None = None,
         on_message: OnMessage = lambda _: None,
+        wall_clock: Callable[[], float] = time.time,
     ) -> None:
         """`hash_seed` salts the tables of names; use a random one if clients are not trusted.
 
@@ -70,8 +77,19 @@ class Engine:
         named = settings.learner is not None and settings.text is not None
         self._restorer = StateRestorer(cluster, clock, hash_seed, named)
         self._make_pipeline = partial(
-            Pipeline, settings, cluster, self._restorer, clock, hash_seed, on_applied, on_message
+            Pipeline,
+            settings,
+            cluster,
+            self._restorer,
+            clock,
+            hash_seed,
+            on_applied,
+            on_message,
+            wall_clock,
         )
+        self._segments = segments_of(self.store) if settings.history else None
+        self.recovery.outcomes.are_kept = self._segments is not None
+        self._rebuilds = RebuildSchedule(settings.rebuild_seconds, clock)
         self._status: Status = "recovering"
         self._failure: str | None = None
         self._pipeline: Pipeline | None = None
@@ -107,7 +125,7 @@ class Engine:
             return
         settings.check_text(model.text)
         self._live.use(model)
-        pipeline = self._make_pipeline()
+        pipeline = self._make_pipeline(await self._opened_history())
         try:
             await pipeline.agree_on_learners(settings.model_set(model.model_set))
             await self.cluster.poll_until(lambda _: True)  # before this process answers a request
@@ -116,6 +134,12 @@ class Engine:
         finally:
             if self._pipeline is None:
                 await pipeline.discard()
+
+    async def _opened_history(self) -> History | None:
+        if self._segments is None:
+            return None
+        settings, live = self.settings, self._live
+        return await asyncio.to_thread(History, self.store, self._segments, live, settings)
 
     def _fail(self, reason: str) -> None:
         self._status, self._failure = "failed", reason
@@ -131,6 +155,8 @@ class Engine:
         self.recovery.given_up = True
         if self._timer is not None:
             self._timer.cancel()
+        if self._pipeline is not None and self._pipeline.rebuild is not None:
+            self._pipeline.rebuild.stop()
         await self._restorer.finished()
         await self._tasks.join()
         try:
@@ -206,6 +232,34 @@ class Engine:
                 await self._open().apply_loop.reached(seq)
         return self.model.seq >= seq
 
+    # --- history ---------------------------------------------------------------------------------
+
+    @property
+    def keeps_history(self) -> bool:
+        """True if events are kept behind the log."""
+        return self._segments is not None
+
+    @property
+    def history(self) -> History:
+        """The events behind the state. Raises HistoryOff, NotReady."""
+        history = self._open().history
+        if history is None:
+            raise HistoryOff
+        return history
+
+    @property
+    def rebuild(self) -> Rebuild:
+        """Learns the history again. Raises HistoryOff, NotReady."""
+        rebuild = self._open().rebuild
+        if rebuild is None:
+            raise HistoryOff
+        return rebuild
+
+    async def rebuild_state(self) -> Rebuilt:
+        """Learn the history again as it was amended, see Rebuild.run, which raises the same."""
+        self._able()
+        return await self._tasks.finish(self.rebuild.run())
+
     # --- snapshots -------------------------------------------------------------------------------
 
     async def take_snapshot(self) -> SnapshotInfo:
@@ -241,6 +295,14 @@ class Engine:
             self._tasks.start(self.cluster.poll())
         if self.status == "ready" and (schedule := self._able().schedule).due():
             self._tasks.start(schedule.by_schedule())
+        if self.status == "ready" and (history := self._able().history) is not None:
+            self._keep_history(history)
+
+    def _keep_history(self, history: History) -> None:
+        if history.starts_packing():
+            self._tasks.start(asyncio.to_thread(history.pack_full))
+        if self._rebuilds.is_due(len(history.amendments)) and not self.rebuild.is_running:
+            self._tasks.start(self.rebuild.run())
 
     def stats(self) -> EngineStats:
         """Return the present counts."""

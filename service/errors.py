@@ -53,6 +53,30 @@ class QueueFull(Rejected):
         self.retry_after = RETRY_AFTER
 
 
+class RebuildRefused(Exception):
+    """The history cannot be learned again now. Nothing was changed."""
+
+
+class MemoryShort(Rejected):
+    """The system has less memory than a rebuild needs."""
+
+    def __init__(self, needed: int, available: int) -> None:
+        super().__init__(
+            f"a rebuild needs about {needed} bytes of memory, and {available} are available"
+        )
+        self.retry_after = 60.0
+
+
+class HistoryOff(Exception):
+    """The service keeps no history of events."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this service keeps no history of events: it needs MANYCLASS_HISTORY=yes and a store"
+            " sqlite:PATH"
+        )
+
+
 class RecoveryError(Exception):
     """The state could not be restored whole, so the service serves nothing instead of a part."""
 

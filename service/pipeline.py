@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 from manyclass.core.event import Event
 from manyclass.core.model_set import ModelSet
+from manyclass.core.outcome import Outcome
 from manyclass.service.cluster import RETRY_SECONDS, Cluster, Replica, StateRestorer
 from manyclass.service.config.learners import as_variables
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine_stats import EngineStats
 from manyclass.service.errors import OptionsDiffer, with_hint
+from manyclass.service.history.history import History
+from manyclass.service.history.rebuild import Rebuild
 from manyclass.service.log.apply_loop import ApplyLoop, OnApplied
 from manyclass.service.log.group_commit import GroupCommit
 from manyclass.service.log.log_tailer import OnMessage
@@ -42,12 +45,16 @@ class Pipeline:
         hash_seed: int,
         on_applied: OnApplied | None,
         on_message: OnMessage,
+        wall_clock: Callable[[], float],
+        history: History | None,
     ) -> None:
         store, live = cluster.store, cluster.live
         loader = SnapshotLoader(store, hash_seed)
         self._settings = settings
         self._cluster = cluster
-        self.apply_loop = ApplyLoop(live, loader, on_applied)
+        self.history = history
+        self._on_applied = on_applied
+        self.apply_loop = ApplyLoop(live, loader, self._applied)
         self.group_commit = GroupCommit(
             store,
             live,
@@ -55,12 +62,24 @@ class Pipeline:
             settings.max_queue_events,
             settings.max_queue_bytes,
             settings.store_seconds,
+            None if history is None else wall_clock,
         )
-        self.schedule = SnapshotSchedule(settings, cluster, self.apply_loop, loader, clock)
+        self.schedule = SnapshotSchedule(
+            settings, cluster, self.apply_loop, loader, clock, history
+        )
+        self.rebuild = (
+            None if history is None else Rebuild(history, self.apply_loop, self.schedule, clock)
+        )
         self.restore = Restore(live, self.group_commit, loader, self.schedule)
         self.state_copy = StateCopy(self.apply_loop)
         self._replica = Replica(cluster, restorer, self.apply_loop, self.group_commit, on_message)
         self._following = asyncio.create_task(self._replica.run())
+
+    def _applied(self, event: Event, outcome: Outcome, seconds: float) -> None:
+        if self.history is not None:
+            self.history.note(outcome.seq, event)
+        if self._on_applied is not None:
+            self._on_applied(event, outcome, seconds)
 
     async def agree_on_learners(self, asked: ModelSet) -> None:
         """Make the learners those of the settings if `reconfigure` is set; else OptionsDiffer.

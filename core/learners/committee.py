@@ -233,6 +233,11 @@ class Committee(Totals):
                 known |= member.forget_feature(name)
             return known
 
+    def drop_example(self, instance: Instance, classes: list[str]) -> int:
+        """Learn an instance with these true classes no more; return how often members kept it."""
+        with self._changing:
+            return sum(member.drop_example(instance, classes) for member in self._members)
+
     # --- many instances, as CSR arrays ------------------------------------------------------------
 
     def rank_csr(

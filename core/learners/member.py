@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from manyclass.core.event import Event
 from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.shuffle_buffer import ShuffleBuffer
 from manyclass.core.progressive_validation import ProgressiveValidation
@@ -107,6 +108,10 @@ class Member:
         """Remove it; return whether it was there."""
         known = self.index.forget_feature(name)
         return self.waiting.forget_feature(name) or known
+
+    def drop_example(self, instance: Instance, classes: list[str]) -> int:
+        """Learn an instance with these true classes no more; return how often it was kept."""
+        return self.index.drop_example(instance, classes) + self.waiting.drop(instance, classes)
 
     # --- state ------------------------------------------------------------------------------------
 

@@ -56,6 +56,20 @@ class ShuffleBuffer:
         """Remove the feature from every event."""
         return self._rewrite(name, _without_feature)
 
+    def drop(self, instance: Instance, classes: list[str]) -> int:
+        """Remove the events with this instance and these true classes; return how many."""
+        wire = bytes(instance)
+        kept = [
+            (event, first)
+            for event, first in self._events
+            if not (event.endswith(wire) and Event.from_bytes(event).classes == classes)
+        ]
+        dropped = len(self._events) - len(kept)
+        self._events, self.bytes = [], 0
+        for event, first in kept:
+            self._append(event, first)
+        return dropped
+
     def _with(self, name: str) -> list[Event]:
         """Return the events in whose bytes the name occurs, as a name or by chance."""
         encoded = name.encode()

@@ -345,6 +345,20 @@ public:
         return id != NO_ID;
     }
 
+    // Keep an instance with these true classes no longer for replay. How often it was kept.
+    std::size_t drop_example(std::string_view instance,
+                             const std::vector<std::string_view>& true_classes) {
+        StateLock::ChangeNow change(lock_);
+        Example& example = scratch();
+        reader().read_wire(example.active, instance);
+        example.classes.clear();
+        for (const std::string_view cls : true_classes)
+            example.classes.push_back(tables_.classes.find(cls));
+        const std::size_t dropped = replay_.drop(example);
+        change.done();
+        return dropped;
+    }
+
     bool can_sparsify() const { return learner_->can_sparsify(); }
 
     // Keep so many edges, the heaviest. How many went.

@@ -18,7 +18,7 @@ from manyclass.core.errors import CoreError
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
-from manyclass.service.errors import Rejected
+from manyclass.service.errors import HistoryOff, RebuildRefused, Rejected
 from manyclass.service.http.asgi import AsgiScope, Receive, Send
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import CsrfGuard
@@ -32,15 +32,18 @@ from manyclass.service.http.plain_learning import PlainLearning
 from manyclass.service.http.plain_rankings import PlainRankings
 from manyclass.service.http.problems import Problem, problem_of
 from manyclass.service.http.routes import (
+    events,
     health,
     learners,
     names,
+    rebuild,
     reference,
     snapshots,
     state,
     stats,
 )
 from manyclass.service.http.routes.contract import require_known_parameters
+from manyclass.service.http.routes.correct import CorrectEvent
 from manyclass.service.http.routes.learn import Learn
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.routes.place import PlaceClass, PlaceClasses
@@ -63,6 +66,8 @@ EXPECTED = (
     CoreError,
     StoreError,
     Rejected,
+    RebuildRefused,
+    HistoryOff,
     HTTPException,
     RequestValidationError,
     MemoryError,
@@ -95,9 +100,15 @@ class App(HotPath):
             hash_seed=randbits(63),
             on_applied=metrics.applied,
             on_message=peers.on_message,
+            wall_clock=wall_clock,
         )
         builder = EventBuilder(
-            self.engine, pending, peers, metrics, settings.max_features_per_instance
+            self.engine,
+            pending,
+            peers,
+            metrics,
+            settings.max_features_per_instance,
+            self.engine.keeps_history,
         )
         stream = LearnStream(settings, self.engine, builder, metrics, self.stopping)
         calls = [
@@ -105,6 +116,7 @@ class App(HotPath):
             Learn(settings, self.engine, keys, builder, metrics, stream, self.limits.budget),
             PlaceClass(settings, self.engine, keys, self.limits.budget),
             PlaceClasses(settings, self.engine, keys, self.limits.budget),
+            CorrectEvent(settings, self.engine, keys, self.limits.budget),
         ]
         self.api = _api(self.engine, peers, calls)
         self.api.state.hot_calls = {call.path: call for call in calls}
@@ -189,7 +201,7 @@ def _api(engine: Engine, peers: PeerLookup, calls: Sequence[HotCall]) -> FastAPI
         dependencies=[Depends(require_known_parameters)],
         exception_handlers={kind: _answer_problem for kind in (*EXPECTED, Exception)},
     )
-    routes = (names, learners, stats, snapshots, state, health, reference)
+    routes = (names, learners, events, rebuild, stats, snapshots, state, health, reference)
     for router in [*(call.router() for call in calls), *(each.router for each in routes)]:
         api.include_router(router)
     api.mount("/docs/files", reference.FILES)

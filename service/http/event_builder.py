@@ -40,12 +40,15 @@ class EventBuilder:
         peer_lookup: PeerLookup,
         metrics: Metrics,
         most_features: int,
+        keeps_texts: bool,
     ) -> None:
+        """`keeps_texts`: events have their texts too, for the history."""
         self._engine = engine
         self._pending = pending
         self._peer_lookup = peer_lookup
         self._metrics = metrics
         self._most_features = most_features
+        self._keeps_texts = keeps_texts
 
     async def instances(self, forms: Iterable[LearnEvent | LearnRequest]) -> Known:
         """Return the instance of each id in the forms, of this process or else of another."""
@@ -86,7 +89,8 @@ class EventBuilder:
         if isinstance(stored, Absence):
             raise self._without_instance(form.id, stored)
         self._metrics.label_delay.observe(stored.age)
-        return self._learn(Instance.from_bytes(stored.data), labels, event_id, fingerprint)
+        instance = Instance.from_bytes(stored.data)
+        return self._learn(form, instance, labels, event_id, fingerprint)
 
     async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
         """Return the same as `event`, made in slices when its instance is large."""
@@ -100,12 +104,17 @@ class EventBuilder:
     def _event_of(self, form: LearnEvent | LearnRequest, instance: Instance) -> Event:
         labels = Labels.of(form)
         if form.event_id is UNSET:
-            return self._learn(instance, labels, None, 0)
+            return self._learn(form, instance, labels, None, 0)
         fingerprint = labels.fingerprint(sorted(instance.items()))
-        return self._learn(instance, labels, form.event_id, fingerprint)
+        return self._learn(form, instance, labels, form.event_id, fingerprint)
 
     def _learn(
-        self, instance: Instance, labels: Labels, event_id: str | None, fingerprint: int
+        self,
+        form: LearnEvent | LearnRequest,
+        instance: Instance,
+        labels: Labels,
+        event_id: str | None,
+        fingerprint: int,
     ) -> Event:
         pairs = len(instance) * (len(labels.classes) + len(labels.rejected))
         if pairs > MOST_PAIRS:
@@ -122,6 +131,8 @@ class EventBuilder:
             labels.rejected,
             labels.weight,
             labels.parents,
+            None if form.source is UNSET else form.source,
+            form.text if self._keeps_texts and isinstance(form.text, str) else None,
         )
         self._engine.model.check(event)  # here the place of a refusal is known
         return event

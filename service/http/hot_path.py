@@ -106,7 +106,7 @@ class HotPath:
 def _reads_body(scope: AsgiScope) -> bool:
     """Return whether FastAPI routes the request to a hot call, which reads the body."""
     path: str = scope["path"].removeprefix(scope.get("root_path", ""))
-    return scope["method"] == "PUT" and path.startswith("/classes/")
+    return scope["method"] == "PUT" and path.startswith(("/classes/", "/events/"))
 
 
 def _without_body(receive: Receive) -> Receive:

@@ -21,7 +21,15 @@ from manyclass.core.errors import (
     TaxonomyMissing,
     UnknownName,
 )
-from manyclass.service.errors import NotReady, QueueFull, with_hint, without_place
+from manyclass.service.errors import (
+    HistoryOff,
+    MemoryShort,
+    NotReady,
+    QueueFull,
+    RebuildRefused,
+    with_hint,
+    without_place,
+)
 from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
     LogRewound,
@@ -161,7 +169,11 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(409, with_hint(error), [Fault(str(error), pointer(error.where))])
         case PlacementFault():
             return invalid(str(error), *error.where)
-        case QueueFull() | NotReady():
+        case RebuildRefused():
+            return Problem(409, str(error))
+        case HistoryOff():
+            return Problem(404, str(error))
+        case QueueFull() | NotReady() | MemoryShort():
             return unavailable(with_hint(error), error.retry_after)
         case SnapshotMissing():
             return Problem(404, without_place(error))

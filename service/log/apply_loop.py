@@ -13,6 +13,7 @@ from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.core.outcome import Outcome
 from manyclass.service.log.live_model import LiveModel
+from manyclass.service.log.outcomes import NO_EFFECT, code_of
 from manyclass.service.log.request import Request, Result
 from manyclass.service.log.snapshot_loader import SnapshotLoader
 from manyclass.service.store.protocol import Batch
@@ -218,6 +219,7 @@ class ApplyLoop:
         on_applied: Callable[[list[Result] | RequestConflict], None] | None = None,
     ) -> Iterator[float]:
         self._amid = True
+        first_seq = self._live.model.seq + 1
         results: list[Result] = []
         outcome: list[Result] | RequestConflict = results
         if events and events[0].kind == "restore":
@@ -230,6 +232,9 @@ class ApplyLoop:
             outcome = conflict
             yield perf_counter()
         self._amid = False
+        codes = [NO_EFFECT if each.duplicate else code_of(each.rank) for each in results]
+        codes += [NO_EFFECT] * (self._live.model.seq + 1 - first_seq - len(codes))
+        self._live.recovery.outcomes.note(first_seq, codes)
         if on_applied is not None:
             on_applied(outcome)
 

@@ -53,7 +53,9 @@ class GroupCommit:
         max_events: int,
         max_bytes: int,
         patience: float = 5.0,
+        wall_clock: Callable[[], float] | None = None,
     ) -> None:
+        """`wall_clock`, if given, dates the first event of each append."""
         self.appended = live.model.seq  # seq of the last event known to be durable
         self.events = 0  # admitted and not yet answered
         self.bytes = 0
@@ -68,6 +70,7 @@ class GroupCommit:
         self._live = live
         self._apply_loop = apply_loop
         self._patience = patience
+        self._wall_clock = wall_clock
         self._max_events = max_events
         self._max_bytes = max_bytes
         self._loop = asyncio.get_running_loop()
@@ -215,6 +218,8 @@ class GroupCommit:
         count = sum(len(submission.new) for submission in submissions)
         try:
             payloads = [payload for each in submissions for payload in each.payloads()]
+            if payloads and self._wall_clock is not None:
+                payloads[0] = Event.stamped(payloads[0], int(1000 * self._wall_clock()))
             if self._shared is None:
                 last = self._store.append(payloads)
             elif payloads:

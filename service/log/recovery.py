@@ -19,6 +19,7 @@ from manyclass.service.errors import (
     OlderRules,
     RecoveryError,
 )
+from manyclass.service.log.outcomes import NO_EFFECT, Outcomes, code_of
 from manyclass.service.log.snapshot_loader import load_snapshot
 from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, SnapshotMissing
 from manyclass.service.store.protocol import SnapshotInfo, Store
@@ -40,6 +41,7 @@ class Recovery:
     seconds: float = 0.0
     rules_raised_at: int = 0  # seq of the event by which this process raised the rules
     given_up: bool = False  # set by the event loop to stop it
+    outcomes: Outcomes = field(default_factory=Outcomes)  # of replayed events, and of later ones
 
 
 def recover(
@@ -201,7 +203,7 @@ def _replay(
         if lost is None:
             if strict:
                 _fit(model, request)
-            _apply(model, [event for _, event in request])
+            _apply(model, [event for _, event in request], recovery.outcomes)
         if recovery.replayed - checked >= CHECK_EVENTS:
             checked = recovery.replayed
             if recovery.given_up:
@@ -240,8 +242,12 @@ def _requests(store: Store, after: int) -> Iterator[list[tuple[int, Event]]]:
         yield request
 
 
-def _apply(model: Model, events: list[Event]) -> None:
+def _apply(model: Model, events: list[Event], outcomes: Outcomes) -> None:
     """Apply a request as the ApplyLoop does, without a break."""
+    first_seq = model.seq + 1
+    codes = [NO_EFFECT] * len(events)
     with suppress(RequestConflict):  # the model then applies no event of the request
-        for _ in model.apply_request(events):
-            pass
+        for at, outcome in enumerate(model.apply_request(events)):
+            if not isinstance(outcome, int):
+                codes[at] = code_of(outcome.rank)
+    outcomes.note(first_seq, codes)

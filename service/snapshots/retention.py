@@ -1,5 +1,6 @@
 """Deletes the snapshots and the events that no start will need."""
 
+from manyclass.service.history.history import History
 from manyclass.service.log.snapshot_loader import SnapshotLoader
 from manyclass.service.store.protocol import Store
 
@@ -12,27 +13,36 @@ class Retention:
              deleted      │      kept
 
     So recovery can start from each of the kept snapshots. An older snapshot stays only while a
-    restore mark in the rest of the log names it.
+    restore mark in the rest of the log names it, or as the base of the history: the state before
+    its first event.
     """
 
-    def __init__(self, store: Store, loader: SnapshotLoader, keep: int) -> None:
+    def __init__(
+        self, store: Store, loader: SnapshotLoader, keep: int, history: History | None = None
+    ) -> None:
         self._store = store
         self._loader = loader
         self._keep = keep
+        self._history = history
 
     def prune(self, restores: list[tuple[int, int]], is_full: bool) -> None:
         """Delete and trim; of a full store, keep one snapshot only. Blocks. Raises StoreError.
 
-        `restores` has the seq of each restore mark, and of the snapshot that it names.
+        Events go into the history first. `restores` has the seq of each restore mark, and of the snapshot that it names.
         """
         damaged = self._loader.damaged
         present = [info.seq for info in self._store.snapshots()]
         usable = [seq for seq in present if seq not in damaged or seq == present[0]]
         kept = usable[: 1 if is_full else self._keep]
         oldest = kept[-1]
+        base = None
+        if self._history is not None:
+            self._history.pack(present[0])
+            base = self._history.base(usable)
+            oldest = min(oldest, self._history.recorder.end)
         named = {snapshot_seq for mark_seq, snapshot_seq in restores if mark_seq > oldest}
         for seq in present:
-            if seq not in kept and seq not in named:
+            if seq not in kept and seq not in named and seq != base:
                 self._store.delete_snapshot(seq)
         damaged.clear()
         self._store.trim(oldest)

@@ -2,9 +2,6 @@
 
 import asyncio
 import logging
-import os
-import sys
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -13,18 +10,17 @@ from manyclass.core.model_state import Frozen
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.errors import with_hint
+from manyclass.service.history.history import History
 from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.log.snapshot_loader import SnapshotLoader
 from manyclass.service.snapshots.retention import Retention
 from manyclass.service.store.errors import StoreError, StoreUnavailable
 from manyclass.service.store.protocol import Heartbeat, SnapshotInfo
+from manyclass.service.threads import lower_priority
 
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 30.0  # after a failure; often enough to notice free room on the disk
-# Leaves the 99th percentile of ranking as it is without a snapshot. The lowest priority, 19, does
-# no better, but takes ten times as long to write on a busy machine.
-LOW_PRIORITY = 10
 
 
 class SnapshotSchedule:
@@ -44,6 +40,7 @@ class SnapshotSchedule:
         apply_loop: ApplyLoop,
         loader: SnapshotLoader,
         clock: Callable[[], float],
+        history: History | None = None,
     ) -> None:
         self.seconds: float | None = None  # duration of the newest snapshot, with its writing
         self.pause_seconds: float | None = None  # duration of the pause of learning in it
@@ -53,7 +50,7 @@ class SnapshotSchedule:
         self._live = cluster.live
         self._apply_loop = apply_loop
         self._loader = loader
-        self._retention = Retention(cluster.store, loader, settings.snapshot_keep)
+        self._retention = Retention(cluster.store, loader, settings.snapshot_keep, history)
         self._clock = clock
         self._every_events = settings.snapshot_events
         self._every_seconds = settings.snapshot_seconds
@@ -65,7 +62,7 @@ class SnapshotSchedule:
         self._not_before = 0.0
         self._unlisted = False  # the last try to list the snapshots failed
         self._lock = asyncio.Lock()
-        self._thread = ThreadPoolExecutor(1, "snapshot", initializer=_lower_priority)
+        self._thread = ThreadPoolExecutor(1, "snapshot", initializer=lower_priority)
 
     async def all(self) -> list[SnapshotInfo]:
         """Return every snapshot of the store, newest first. Raises StoreError."""
@@ -137,6 +134,10 @@ class SnapshotSchedule:
         """Block other snapshots inside; only the yielded call takes one."""
         async with self._lock:
             yield self._take
+
+    def supersede(self) -> None:
+        """Forget the newest snapshot: the state at its number is another now."""
+        self._newest = None
 
     async def close(self) -> None:
         """Wait for an unfinished snapshot and end the thread."""
@@ -229,16 +230,3 @@ class SnapshotSchedule:
             with_hint(error),
             exc_info=unforeseen,
         )
-
-
-def _lower_priority() -> None:
-    """Lower the priority of the current thread, so that others have the processor first."""
-    if sys.platform != "linux":  # elsewhere a priority belongs to the whole process
-        return
-    thread = threading.get_native_id()
-    try:
-        # Only ever lower: a process may have been started lower still, and may not go back up.
-        if os.getpriority(os.PRIO_PROCESS, thread) < LOW_PRIORITY:
-            os.setpriority(os.PRIO_PROCESS, thread, LOW_PRIORITY)
-    except OSError as error:  # an error here would break the thread pool
-        log.warning("snapshots are written at the priority of the service: %s", error)

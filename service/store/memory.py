@@ -5,6 +5,7 @@ from threading import Lock
 
 from manyclass.service.store.errors import LogDamaged, SnapshotMissing
 from manyclass.service.store.protocol import SnapshotInfo
+from manyclass.service.store.segments import SegmentInfo
 
 
 class MemoryStore:
@@ -18,6 +19,7 @@ class MemoryStore:
         self._last_seq = 0
         self._events: list[tuple[int, bytes]] = []
         self._snapshots: dict[int, tuple[SnapshotInfo, list[bytes]]] = {}
+        self._segments: dict[int, tuple[SegmentInfo, bytes]] = {}  # by last event, oldest first
 
     @property
     def last_seq(self) -> int:
@@ -77,6 +79,26 @@ class MemoryStore:
     def trim(self, seq: int) -> None:
         with self._lock:
             self._events = [event for event in self._events if event[0] > seq]
+
+    def segments(self) -> list[SegmentInfo]:
+        with self._lock:
+            return [info for info, _ in self._segments.values()]
+
+    def save_segment(self, info: SegmentInfo, body: bytes) -> None:
+        with self._lock:
+            self._segments[info.last_seq] = (info, body)
+
+    def read_segment(self, last_seq: int) -> bytes:
+        with self._lock:
+            return self._segments[last_seq][1]
+
+    def delete_segments(self, last_seq: int) -> None:
+        with self._lock:
+            for seq in [each for each in self._segments if each <= last_seq]:
+                del self._segments[seq]
+
+    def scrub(self) -> None:
+        """Do nothing: nothing was written."""
 
     def close(self) -> None:
         """Do nothing: the memory is freed with the object."""

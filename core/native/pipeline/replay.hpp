@@ -97,6 +97,19 @@ public:
 
     void offer(StoredExample&& example) { buffer_.offer(std::move(example), *this); }
 
+    // Remove the stored examples with the known features and classes of this one, which was read and
+    // not preprocessed. How many there were.
+    std::size_t drop(const Example& example) {
+        std::vector<std::pair<std::uint32_t, float>> values;
+        for (const ActiveFeature& each : example.active)
+            if (each.feature != NO_ID)
+                values.emplace_back(each.feature, static_cast<float>(each.value));
+        std::vector<std::uint32_t> classes;
+        for (const std::uint32_t cls : example.classes)
+            if (cls != NO_ID) classes.push_back(cls);
+        return values.empty() ? 0 : buffer_.drop(values, classes, *this);
+    }
+
     // Learn a random example again, if what was drawn has features and classes left.
     template <class F>
     void relearn_one(Example& example, const ExampleReader& reader, F&& learn) {

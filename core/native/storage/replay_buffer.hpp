@@ -101,6 +101,20 @@ public:
         if (is_indexed_) index_last(stored_.size() - 1, names);
     }
 
+    // Remove the examples that have these values and true classes, and no others: as they were
+    // learned, less what was forgotten since. How many there were.
+    template <class N>
+    std::size_t drop(const std::vector<std::pair<std::uint32_t, float>>& values,
+                     const std::vector<std::uint32_t>& classes, const N& names) {
+        std::size_t dropped = 0;
+        for (std::size_t at = stored_.size(); at-- > 0;) {
+            if (!is_of(stored_[at], values, classes, names)) continue;
+            take_out(at, names);
+            ++dropped;
+        }
+        return dropped;
+    }
+
     // Remove forgotten features and classes from an example. Without features or without classes,
     // remove the example too and return false.
     template <class N>
@@ -349,6 +363,24 @@ private:
     }
 
     // -------------------------------------------------------------------------------------------
+
+    template <class N>
+    static bool is_of(const StoredExample& stored,
+                      const std::vector<std::pair<std::uint32_t, float>>& values,
+                      const std::vector<std::uint32_t>& classes, const N& names) {
+        if (stored.values.size() < values.size()) return false;
+        auto value = values.begin();
+        for (const auto& each : stored.values) {
+            if (names.feature_is_gone(stored, each.first)) continue;
+            if (value == values.end() || *value++ != each) return false;
+        }
+        auto cls = classes.begin();
+        for (std::size_t at = 0; at < stored.classes.size() - stored.rejected; ++at) {
+            if (names.class_is_gone(stored, stored.classes[at])) continue;
+            if (cls == classes.end() || *cls++ != stored.classes[at]) return false;
+        }
+        return value == values.end() && cls == classes.end();
+    }
 
     template <class T, class F>
     static void remove_if(std::vector<T>& from, F&& which) {

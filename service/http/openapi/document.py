@@ -13,7 +13,7 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.http.openapi.examples import add_examples, general_problems
 from manyclass.service.http.problems import ProblemDocument
 from manyclass.service.http.routes.contract import REFERENCE
-from manyclass.service.http.schemas import learn, place, rank
+from manyclass.service.http.schemas import events, learn, place, rank
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
 from manyclass.service.http.schemas.rank import (
     DEFAULT_RANKED,
@@ -33,7 +33,7 @@ _TYPES = [
     ProblemDocument,
     *(
         each
-        for module in (rank, learn, place)
+        for module in (rank, learn, place, events)
         for each in vars(module).values()
         if isinstance(each, type) and issubclass(each, msgspec.Struct)
     ),
@@ -44,7 +44,7 @@ _NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
 
 # A type that reads a body has all fields. Its forms are the valid combinations, each with the type,
 # the required fields and the optional fields.
-_LABELS = ["classes", "not", "weight", "parents", "event_id"]
+_LABELS = ["classes", "not", "weight", "parents", "event_id", "source"]
 _RANKING = ["k", "threshold", "among", "min_confidence", "decode", "explain", "min_seq"]
 _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "RankFeatures": ("RankRequest", ["features"], ["id", *_RANKING]),
@@ -88,6 +88,7 @@ _TAGS = {
     "learn": "Labelled events, one, many, or a stream.",
     "names": "The classes and features the service knows, and the taxonomy of the classes.",
     "learners": "The primary learner, and its shadows.",
+    "events": "The history of what was taught: listed, corrected, deleted, learned again.",
     "stats": "Contents, accuracy and settings of the service.",
     "snapshots": "Stored states, and their restore.",
     "health": "Liveness, readiness and metrics of the process.",
@@ -122,7 +123,7 @@ def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
 
 def _ours(settings: Settings) -> Schema:
     _, read = msgspec.json.schema_components(_TYPES, ref_template=REFERENCE)
-    for name in (*_UNIONS, "PlaceClassRequest", "PlaceClassesRequest"):
+    for name in (*_UNIONS, "PlaceClassRequest", "PlaceClassesRequest", "CorrectRequest"):
         _set_limits(read[name]["properties"], settings)
     unions = {
         name: {

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from manyclass.service.config.settings import Settings
-from manyclass.service.errors import NotReady
+from manyclass.service.errors import HistoryOff, NotReady
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.headers import headers_of
@@ -37,6 +37,7 @@ def general_problems(settings: Settings, open_to_all: bool) -> dict[int, Problem
         400: _raised(headers_of, [(b"authorization", b"")] * 2),
         401: _raised(keys.require, Scope.ADMIN, None),
         403: forbidden,
+        404: problem_of(HistoryOff()),
         408: Problem(408, "Nothing more of this request came in 60 s."),
         409: problem_of(SnapshotDamaged(5, "manifest", "its checksum does not fit")),
         410: Problem(410, too_late, [Fault(too_late, "#/id")]),

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from manyclass.core.event import LARGEST_WEIGHT, MOST_PLACEMENTS, SMALLEST_WEIGHT
+from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.http.problems import Fault
 from manyclass.service.http.schemas.parts import (
     DEPRECATED,
@@ -25,6 +26,13 @@ Weight = Annotated[
     Annotated[float, Meta(ge=SMALLEST_WEIGHT, le=LARGEST_WEIGHT)] | UnsetType,
     Meta(description="How much the event counts; 1 by default."),
 ]
+Source = Annotated[
+    Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | UnsetType,
+    Meta(
+        description="Where the event comes from: a user, a file, an annotator. Changes nothing in"
+        " what is learned; `GET /events` and `DELETE /events` find events by it."
+    ),
+]
 Parents = Annotated[dict[str, Name], Meta(max_length=MOST_PLACEMENTS)] | UnsetType
 
 MOST_REQUEST_PLACEMENTS = 5000  # of all its events, which are checked without a pause
@@ -43,6 +51,7 @@ class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     text: Text | UnsetType = UNSET
     id: Id | UnsetType = UNSET
     event_id: Id | UnsetType = UNSET
+    source: Source = UNSET
 
 
 def placements_in(form: "LearnEvent") -> int:
@@ -61,6 +70,7 @@ class LearnRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     text: Text | UnsetType = UNSET
     id: Id | UnsetType = UNSET
     event_id: Id | UnsetType = UNSET
+    source: Source = UNSET
     events: list[LearnEvent] | UnsetType = UNSET
 
 

@@ -9,6 +9,8 @@
                                       snapshot (the id) | number | checksum | body
     floor      one row                seq: no number up to it is used again | checksum
     store      one row                identity | unchained | marked | checksum
+    segments   one row per segment of the history
+                                      last_seq | first_seq | amendments | checksum | body
 
 Short columns come before the body, so reading them does not walk the pages of a long one.
 """
@@ -25,8 +27,9 @@ from typing import Literal
 from manyclass.service.store.errors import StoreDamaged, StoreError, StoreFull, StoreUnavailable
 
 APPLICATION_ID = 0x6D636C73  # "mcls", in the header of every file that is ours
-VERSION = 2
-READS = (1, VERSION)  # 1 has neither identity nor chain; opening it makes it a 2
+VERSION = 3
+# 1 has neither identity nor chain, 2 has no history; opening one makes it a file of VERSION.
+READS = (1, 2, VERSION)
 
 FIRST_TABLES = (  # of version 1
     """CREATE TABLE events (
@@ -41,11 +44,17 @@ FIRST_TABLES = (  # of version 1
         checksum BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (snapshot, number))""",
     "CREATE TABLE floor (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, checksum BLOB NOT NULL)",
 )
-TABLES = (
+SECOND_TABLES = (
     *FIRST_TABLES,
     """CREATE TABLE store (
         id INTEGER PRIMARY KEY, identity BLOB NOT NULL, unchained INTEGER NOT NULL,
         marked INTEGER NOT NULL, checksum BLOB NOT NULL)""",
+)
+TABLES = (
+    *SECOND_TABLES,
+    """CREATE TABLE segments (
+        last_seq INTEGER PRIMARY KEY, first_seq INTEGER NOT NULL, amendments INTEGER NOT NULL,
+        checksum BLOB NOT NULL, body BLOB NOT NULL)""",
 )
 
 # The settings of each connection.

@@ -22,6 +22,7 @@ from manyclass.service.store.sqlite.file import (
     APPLICATION_ID,
     FIRST_TABLES,
     RESTORE_HINT,
+    SECOND_TABLES,
     TABLES,
     VERSION,
     connect,
@@ -99,7 +100,7 @@ def accept_file(path: Path, lock: FileLock) -> Accepted:
     last_seq = 0
     if read_header(path, lock.descriptor, salvage=True) is not None:
         with closing(connect(path)) as connection:
-            if _checked_version(path, connection) == VERSION:
+            if _checked_version(path, connection) > 1:
                 facts = StoreFacts.read(connection)
                 last_seq = last_seq_of(connection, facts.identity)
                 # Another identity: the numbers behind the last event are given again, and nothing
@@ -136,7 +137,7 @@ def _check(path: Path, reader: sqlite3.Connection, mark: Mark | None) -> None:
     version = _checked_version(path, reader)
     if version > 0:
         low_watermark_of(reader)
-    if version != VERSION:
+    if version <= 1:
         if mark is not None:
             raise _lost(path, "is a store of an older release", mark)
         if version > 0:
@@ -188,7 +189,7 @@ def _lost(path: Path, what: str, mark: Mark) -> StoreDamaged:
 def _checked_version(path: Path, connection: sqlite3.Connection) -> int:
     """Return the version of the file, 0 without tables. Raises StoreError for another one."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    expected = {0: (), 1: FIRST_TABLES, VERSION: TABLES}
+    expected = {0: (), 1: FIRST_TABLES, 2: SECOND_TABLES, VERSION: TABLES}
     if version not in expected:
         raise other_version(path, version)
     schema = connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
@@ -202,11 +203,15 @@ def _upgraded(connection: sqlite3.Connection) -> StoreFacts:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version == VERSION:
         return StoreFacts.read(connection)
+    has_facts = version == 2
     connection.execute("BEGIN IMMEDIATE")
-    for table in TABLES if version == 0 else TABLES[len(FIRST_TABLES) :]:
+    for table in TABLES[len({0: (), 1: FIRST_TABLES, 2: SECOND_TABLES}[version]) :]:
         connection.execute(table)
-    facts = StoreFacts.new(last_row_of(connection)[0]).write(connection)
-    stamp_manifests(connection, None, facts.identity)
+    if has_facts:
+        facts = StoreFacts.read(connection)
+    else:
+        facts = StoreFacts.new(last_row_of(connection)[0]).write(connection)
+        stamp_manifests(connection, None, facts.identity)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")

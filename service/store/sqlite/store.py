@@ -8,11 +8,13 @@ from pathlib import Path
 from manyclass.service.store.batch import join_batch_within, split_batch
 from manyclass.service.store.errors import LogDamaged, StoreDamaged
 from manyclass.service.store.protocol import SnapshotInfo
+from manyclass.service.store.segments import SegmentInfo
 from manyclass.service.store.sqlite.chain import ChainCheck
 from manyclass.service.store.sqlite.contents import raise_low_watermark
 from manyclass.service.store.sqlite.file import RESTORE_HINT, errors_of_store
 from manyclass.service.store.sqlite.lock import FileLock
 from manyclass.service.store.sqlite.opening import Accepted, accept_file
+from manyclass.service.store.sqlite.segments import SqliteSegments
 from manyclass.service.store.sqlite.snapshots import SqliteSnapshots
 from manyclass.service.store.sqlite.store_file import StoreFile
 
@@ -43,6 +45,7 @@ class SqliteStore:
         """
         self._file = StoreFile(path, salvage)
         self._snapshots = SqliteSnapshots(self._file, clock)
+        self._segments = SqliteSegments(self._file)
         try:
             if not salvage:
                 self._snapshots.sweep_if_possible()
@@ -130,6 +133,27 @@ class SqliteStore:
 
     def delete_snapshot(self, seq: int) -> None:
         self._snapshots.delete(seq)
+
+    def segments(self) -> list[SegmentInfo]:
+        return self._segments.list()
+
+    def save_segment(self, info: SegmentInfo, body: bytes) -> None:
+        self._segments.save(info, body)
+
+    def read_segment(self, last_seq: int) -> bytes:
+        return self._segments.read(last_seq)
+
+    def delete_segments(self, last_seq: int) -> None:
+        self._segments.delete(last_seq)
+
+    def scrub(self) -> None:
+        """Write the file anew without its free pages, and empty the write-ahead log.
+
+        Appends wait meanwhile.
+        """
+        with self._file.writing() as connection:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         self._file.close()

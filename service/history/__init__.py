@@ -1,0 +1,1 @@
+"""The history of events: kept behind the log, listed, corrected, and learned again."""

@@ -1,0 +1,133 @@
+"""The history of a store: its parts, and what the rest of the service asks of it."""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from manyclass.core.event import Event
+from manyclass.service.config.settings import Settings
+from manyclass.service.errors import with_hint
+from manyclass.service.history.amendments import Amendments
+from manyclass.service.history.reader import Filter, Page, Reader, Record
+from manyclass.service.history.recorder import SEGMENT_EVENTS, Recorder, amending
+from manyclass.service.log.live_model import LiveModel
+from manyclass.service.store.errors import LogDamaged, StoreError
+from manyclass.service.store.protocol import Store
+from manyclass.service.store.segments import SegmentStore
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+MOST_DELETED = 100_000  # events of a source, in one call
+
+
+class History:
+    """Past events, kept behind the log, with the amendments that wait for a rebuild.
+
+    Methods that block are for threads; `note` is for the event loop.
+    """
+
+    def __init__(
+        self, store: Store, segments: SegmentStore, live: LiveModel, settings: Settings
+    ) -> None:
+        """Blocks. Raises StoreError."""
+        outcomes = live.recovery.outcomes
+        self.live = live
+        self.store = store
+        self.segments = segments
+        self.amendments = Amendments()
+        self.recorder = Recorder(
+            store, segments, outcomes, settings.history_bytes, settings.history_seconds
+        )
+        self.reader = Reader(
+            store, segments, self.recorder, self.amendments, outcomes, lambda: live.model.seq
+        )
+        self.failures = 0
+        self._is_failing = False
+        self._is_packing = False
+        self._find_amendments()
+
+    def _find_amendments(self) -> None:
+        for info in self.recorder.infos:
+            if info.amendments:
+                self.amendments.note_all(amending(self.reader.segment(info)))
+        self.amendments.note_all(self.store.read(self.recorder.end))
+
+    def note(self, seq: int, event: Event) -> None:
+        """Note an applied event, if it amends another."""
+        if event.kind == "amend":
+            self.amendments.note(seq, event)
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    def starts_packing(self) -> bool:
+        """Return whether to call `pack_full` now: a segment is full, and none is being packed."""
+        is_due = self.live.model.seq - self.recorder.end >= SEGMENT_EVENTS
+        starts = is_due and not self._is_packing
+        self._is_packing = self._is_packing or starts
+        return starts
+
+    def pack_full(self) -> None:
+        """Pack full segments. Blocks; an error is logged, and the next snapshot tries again."""
+        try:
+            self.pack(self.live.model.seq, only_full=True)
+        except StoreError as error:
+            log.error("the history cannot be written: %s", with_hint(error))
+        finally:
+            self._is_packing = False
+
+    def pack(self, last_seq: int, only_full: bool = False) -> None:
+        """Pack the events of the log up to this one. Blocks. Raises StoreError."""
+        try:
+            self.recorder.pack(last_seq, only_full)
+        except StoreError:
+            self.failures += 1
+            self._is_failing = True
+            raise
+        self._is_failing = False
+
+    @property
+    def is_failing(self) -> bool:
+        """True if events could not be packed the last time; the log is not trimmed then."""
+        return self._is_failing
+
+    def base(self, snapshots: Sequence[int]) -> int | None:
+        """Return the newest of the snapshots from which all of the history can be learned again.
+
+        Without one it is the oldest, from which a part can be.
+        """
+        before = [seq for seq in snapshots if seq < self.recorder.whole_since]
+        return max(before, default=min(snapshots, default=None))
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def page(
+        self, wanted: Filter, limit: int, after: int | None = None, newest_first: bool = True
+    ) -> Page:
+        """Return matching records, see Reader.page. Blocks. Raises StoreError."""
+        return self._while_packing(lambda: self.reader.page(wanted, limit, after, newest_first))
+
+    def find(self, seq: int) -> Record | None:
+        """Return a record, see Reader.find. Blocks. Raises StoreError."""
+        return self._while_packing(lambda: self.reader.find(seq))
+
+    def of_source(self, source: str) -> list[Record]:
+        """Return the records of a source, oldest first, MOST_DELETED at most. Blocks."""
+        records: list[Record] = []
+        after: int | None = 0
+        while after is not None and len(records) < MOST_DELETED:
+            page = self.page(Filter(source=source), 1000, after, newest_first=False)
+            records += page.records
+            after = page.next
+        return records
+
+    def _while_packing(self, read: Callable[[], T]) -> T:
+        """Read again if the log was trimmed behind new segments meanwhile."""
+        while True:
+            infos = self.recorder.infos
+            try:
+                return read()
+            except LogDamaged:
+                if infos is self.recorder.infos:
+                    raise

@@ -1,0 +1,26 @@
+"""The memory that a rebuild needs: a second state, in another process and then in this one."""
+
+from pathlib import Path
+
+from manyclass.service.errors import MemoryShort
+
+STATES = 3  # the child's, its bytes, and the loaded one
+_MEMINFO = Path("/proc/meminfo")
+
+
+def available_bytes() -> int | None:
+    """Return the memory that the system can give without swapping; None where it does not say."""
+    try:
+        lines = _MEMINFO.read_text().splitlines()
+    except OSError:
+        return None
+    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return 1024 * int(found[0]) if found else None
+
+
+def check_memory(state_bytes: int) -> None:
+    """Raise MemoryShort if the system has no room for a rebuild of a state of this size."""
+    available = available_bytes()
+    needed = STATES * state_bytes
+    if available is not None and needed > available:
+        raise MemoryShort(needed, available)

@@ -1,0 +1,184 @@
+"""Reads events back: from the segments, and behind them from the log."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from time import monotonic
+from typing import NamedTuple
+
+from manyclass.core.event import Event
+from manyclass.service.history.amendments import Amendments
+from manyclass.service.history.recorder import Recorder
+from manyclass.service.history.segment import AS_SENT, GONE, Segment, SegmentDamaged
+from manyclass.service.log.outcomes import NO_EFFECT, NOT_RETRIEVED, Outcomes
+from manyclass.service.store.errors import StoreDamaged
+from manyclass.service.store.protocol import Store
+from manyclass.service.store.segments import SegmentInfo, SegmentStore
+
+SCAN_SECONDS = 1.0  # a page ends after this time, with fewer events than asked for
+KEPT_SEGMENTS = 4  # unpacked, for pages that follow each other
+
+
+class Record(NamedTuple):
+    """A "learn" event of the history, with its outcome (outcomes.py), as it was amended since."""
+
+    seq: int
+    event: Event
+    outcome: int
+    classes: list[str]  # true ones, as corrected
+    is_corrected: bool
+    time: int  # Unix milliseconds; that of an event before it if it has none; 0: not known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """The events asked for; None and False leave them all."""
+
+    of_class: str | None = None
+    source: str | None = None
+    since: int | None = None  # Unix milliseconds
+    until: int | None = None
+    wrong: bool = False  # only those whose true class was not ranked first before learning
+
+    def may_hold(self, payload: bytes) -> bool:
+        """Return False if the bytes of an event show that it does not match."""
+        return self.source is None or self.source.encode() in payload
+
+    def matches(self, record: Record) -> bool:
+        """Return whether a record is asked for."""
+        if self.of_class is not None and self.of_class not in record.classes:
+            return False
+        if self.source is not None and record.event.source != self.source:
+            return False
+        if self.since is not None and record.time < self.since:
+            return False
+        if self.until is not None and record.time > self.until:
+            return False
+        return not self.wrong or record.outcome == NOT_RETRIEVED or record.outcome > 1
+
+
+class Page(NamedTuple):
+    """Records in order, and the number from which the next page goes on; None at the end."""
+
+    records: list[Record]
+    next: int | None
+
+
+class Reader:
+    """Reads the history. Any thread may call any method; all of them block."""
+
+    def __init__(
+        self,
+        store: Store,
+        segments: SegmentStore,
+        recorder: Recorder,
+        amendments: Amendments,
+        outcomes: Outcomes,
+        last_applied: Callable[[], int],
+    ) -> None:
+        self._store = store
+        self._segments = segments
+        self._recorder = recorder
+        self._amendments = amendments
+        self._outcomes = outcomes
+        self._last_applied = last_applied
+        self._unpacked = lru_cache(KEPT_SEGMENTS)(self._read_segment)
+
+    @property
+    def first_seq(self) -> int:
+        """The number of the oldest event of the history."""
+        infos = self._recorder.infos
+        return infos[0].first_seq if infos else self._recorder.end + 1
+
+    def page(
+        self, wanted: Filter, limit: int, after: int | None = None, newest_first: bool = True
+    ) -> Page:
+        """Return up to `limit` matching events, from behind event `after`.
+
+        A page is shorter if the scan takes too long; `next` then goes on behind the events read.
+        Raises StoreError.
+        """
+        records: list[Record] = []
+        until = monotonic() + SCAN_SECONDS
+        for segment in self._parts(after, newest_first):
+            time = 0
+            found = []
+            for at, payload in enumerate(segment.payloads):
+                seq = segment.first_seq + at
+                time = Event.time_of(payload) or time
+                is_behind = after is None or (seq < after if newest_first else seq > after)
+                if is_behind and segment.flags[at] != GONE and wanted.may_hold(payload):
+                    record = self._record(segment, at, time)
+                    if record is not None and wanted.matches(record):
+                        found.append(record)
+            records += reversed(found) if newest_first else found
+            if len(records) > limit or (len(records) == limit and found):
+                return Page(records[:limit], records[limit - 1].seq)
+            if monotonic() > until:
+                return Page(records, segment.first_seq if newest_first else segment.last_seq)
+        return Page(records, None)
+
+    def find(self, seq: int) -> Record | None:
+        """Return a "learn" event that is neither deleted nor beyond the history. StoreError."""
+        for segment in self._parts(seq - 1, newest_first=False):
+            at = seq - segment.first_seq
+            if not 0 <= at < len(segment.payloads) or segment.flags[at] == GONE:
+                return None
+            time = next(filter(None, map(Event.time_of, reversed(segment.payloads[: at + 1]))), 0)
+            return self._record(segment, at, time)
+        return None
+
+    def segment(self, info: SegmentInfo) -> Segment:
+        """Return a stored segment. StoreError."""
+        return self._unpacked(info.first_seq, info.last_seq)
+
+    def forget(self) -> None:
+        """Drop the unpacked segments, which a rebuild has rewritten."""
+        self._unpacked.cache_clear()
+
+    def _record(self, segment: Segment, at: int, time: int) -> Record | None:
+        if segment.outcomes[at] == NO_EFFECT:
+            return None
+        event = Event.from_bytes(segment.payloads[at])
+        seq = segment.first_seq + at
+        if event.kind != "learn":
+            return None
+        amended = self._amendments.of(seq)
+        if amended is not None and not amended.classes:
+            return None
+        is_corrected = amended is not None or segment.flags[at] != AS_SENT
+        classes = event.classes if amended is None else list(amended.classes)
+        return Record(seq, event, segment.outcomes[at], classes, is_corrected, time)
+
+    def _parts(self, after: int | None, newest_first: bool) -> Iterator[Segment]:
+        """Yield the segments that hold events behind `after`; what is in the log alone is one."""
+        infos = self._recorder.infos
+        end = infos[-1].last_seq if infos else self._recorder.end
+        if newest_first:
+            if after is None or after > end + 1:
+                yield from self._in_log(end)
+            for info in reversed(infos):
+                if after is None or info.first_seq < after:
+                    yield self._unpacked(info.first_seq, info.last_seq)
+            return
+        for info in infos:
+            if after is None or info.last_seq > after:
+                yield self._unpacked(info.first_seq, info.last_seq)
+        yield from self._in_log(end)
+
+    def _in_log(self, end: int) -> Iterator[Segment]:
+        last = self._last_applied()
+        payloads = []
+        for seq, payload in self._store.read(end):
+            if seq > last:
+                break
+            payloads.append(payload)
+        if payloads:
+            outcomes = self._outcomes.of(end + 1, len(payloads))
+            yield Segment(end + 1, payloads, outcomes, [AS_SENT] * len(payloads))
+
+    def _read_segment(self, first_seq: int, last_seq: int) -> Segment:
+        try:
+            return Segment.unpacked(first_seq, self._segments.read_segment(last_seq))
+        except SegmentDamaged as error:
+            raise StoreDamaged(f"the history up to event {last_seq} is damaged: {error}") from error

@@ -1,0 +1,84 @@
+"""A process that learns a stream of events again: the child of a rebuild.
+
+Reads frames from standard input, and writes the state to standard output as a snapshot.
+
+    frame    kind u8, size u64, then so many bytes
+    b"S"     the bytes of the snapshot to begin with
+    b"E"     events, one after the other: size u32 and bytes of each; an empty one is passed over
+    b"D"     the end: write the state
+"""
+
+import contextlib
+import os
+import struct
+import sys
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from manyclass.core import rules
+from manyclass.core.errors import RequestConflict
+from manyclass.core.event import Event
+from manyclass.core.model import Model
+from manyclass.service.threads import lower_priority
+
+FRAME = struct.Struct("<cQ")
+SIZE = struct.Struct("<I")
+SNAPSHOT, EVENTS, END = b"S", b"E", b"D"
+
+
+def frame(kind: bytes, body: bytes) -> bytes:
+    """Return the bytes of a frame."""
+    return FRAME.pack(kind, len(body)) + body
+
+
+def events_body(payloads: list[bytes]) -> bytes:
+    """Return the body of a frame of events."""
+    return b"".join(part for each in payloads for part in (SIZE.pack(len(each)), each))
+
+
+def run(given: BinaryIO, out: BinaryIO) -> None:
+    """Learn the events given and write the state. EOFError if the parent process has ended."""
+    kind, body = _read(given)
+    if kind != SNAPSHOT:
+        raise ValueError(f"the first frame must be a snapshot, not {kind!r}")
+    model = Model.load([body])
+    model.use_rules(rules.RULES)
+    while (item := _read(given))[0] == EVENTS:
+        for payload in _payloads(item[1]):
+            learn_again(model, payload)
+    out.writelines(model.dump())
+    out.flush()
+
+
+def learn_again(model: Model, payload: bytes) -> None:
+    """Apply the next event of the log, which is empty if it has no effect."""
+    if not payload:
+        model.pass_over()
+        return
+    with contextlib.suppress(RequestConflict):
+        for _ in model.apply_request([Event.from_bytes(payload)]):
+            pass
+
+
+def _payloads(body: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(body):
+        (size,) = SIZE.unpack_from(body, at)
+        at += SIZE.size + size
+        yield body[at - size : at]
+
+
+def _read(given: BinaryIO) -> tuple[bytes, bytes]:
+    head = given.read(FRAME.size)
+    if len(head) < FRAME.size:
+        raise EOFError("the frames end without an end")
+    kind, size = FRAME.unpack(head)
+    return kind, given.read(size)
+
+
+if __name__ == "__main__":
+    lower_priority()
+    # Whatever prints goes to standard error: standard output has the state alone.
+    state = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    run(sys.stdin.buffer, state)

@@ -1,0 +1,146 @@
+"""Packs the events of the log into segments, before the log is trimmed."""
+
+import logging
+from collections.abc import Callable
+from threading import Lock
+from time import time
+
+from manyclass.core.event import Event
+from manyclass.service.history.segment import AS_SENT, Segment
+from manyclass.service.log.outcomes import Outcomes
+from manyclass.service.store.errors import LogDamaged
+from manyclass.service.store.protocol import Store
+from manyclass.service.store.segments import SegmentInfo, SegmentStore
+
+log = logging.getLogger(__name__)
+
+SEGMENT_EVENTS = 4096
+SEGMENT_BYTES = 512 * 1024  # of events, before they are compressed
+
+
+def amending(segment: Segment) -> list[tuple[int, bytes]]:
+    """Return number and bytes of the events that amend others and wait for a rebuild."""
+    return [
+        (seq, payload)
+        for seq, (payload, flag) in enumerate(
+            zip(segment.payloads, segment.flags, strict=True), segment.first_seq
+        )
+        if flag == AS_SENT and Event.amends(payload)
+    ]
+
+
+class Recorder:
+    """Keeps the end of the history, and moves it on.
+
+        log      ──────────────┬───────────────►        packed up to `end`
+        history  segment │ segment │            ◄── pack
+
+    Packing is repeatable: a segment is saved before the log is trimmed, and `end` follows from the
+    segments. Any thread may call any method; packing is done by one at a time.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        segments: SegmentStore,
+        outcomes: Outcomes,
+        most_bytes: int,
+        most_seconds: float = 0,
+        wall_clock: Callable[[], float] = time,
+    ) -> None:
+        """Older events than `most_seconds` are dropped; 0: none. Blocks. Raises StoreError."""
+        self._store = store
+        self._segments = segments
+        self._outcomes = outcomes
+        self._most_bytes = most_bytes
+        self._most_seconds = most_seconds
+        self._wall_clock = wall_clock
+        self._lock = Lock()
+        self.infos = segments.segments()  # replaced as a whole: any thread may look at it
+        self.end = self._begin()
+        self.deleted_events = 0  # by the limits, since the start
+
+    def _begin(self) -> int:
+        """Return the end of the history, or of a gap behind it."""
+        snapshots = sorted(info.seq for info in self._store.snapshots())
+        begins = [info.last_seq for info in self.infos[-1:]] or [0, *snapshots[:-1]]
+        for seq in begins:
+            try:
+                next(self._store.read(seq), None)
+            except LogDamaged:
+                continue
+            return seq
+        begin = snapshots[-1] if snapshots else 0
+        if self.infos:
+            log.warning("events %d to %d are not in the history", begins[-1] + 1, begin)
+        return begin
+
+    @property
+    def whole_since(self) -> int:
+        """The first event from which the history has every event."""
+        first = self.end + 1
+        for info in reversed(self.infos):
+            if info.last_seq + 1 != first:
+                break
+            first = info.first_seq
+        return first
+
+    @property
+    def bytes(self) -> int:
+        """Return the bytes of all segments."""
+        return sum(info.bytes for info in self.infos)
+
+    def pack(self, last_seq: int, only_full: bool = False) -> None:
+        """Pack the events up to `last_seq`, all or only full segments. Blocks. Raises StoreError."""
+        with self._lock:
+            payloads: list[bytes] = []
+            size = 0
+            if last_seq <= self.end:
+                return
+            for seq, payload in self._store.read(self.end):
+                if seq > last_seq:
+                    break
+                payloads.append(payload)
+                size += len(payload)
+                if len(payloads) >= SEGMENT_EVENTS or size >= SEGMENT_BYTES:
+                    self._save(payloads)
+                    payloads, size = [], 0
+            if payloads and not only_full:
+                self._save(payloads)
+            self._drop_oldest()
+
+    def _save(self, payloads: list[bytes]) -> None:
+        first, count = self.end + 1, len(payloads)
+        segment = Segment(first, payloads, self._outcomes.of(first, count), [AS_SENT] * count)
+        self.replace(segment)
+        self.end = segment.last_seq
+        self._outcomes.drop(first, count)
+
+    def replace(self, segment: Segment) -> None:
+        """Save a segment, in place of the one that ends with the same event."""
+        body = segment.packed()
+        waiting = len(amending(segment))
+        info = SegmentInfo(segment.first_seq, segment.last_seq, len(body), waiting)
+        self._segments.save_segment(info, body)
+        others = [each for each in self.infos if each.last_seq != info.last_seq]
+        self.infos = sorted([*others, info], key=lambda each: each.last_seq)
+
+    def _drop_oldest(self) -> None:
+        """Delete the oldest segments while all take more than the limit, or they are too old."""
+        infos, total = self.infos, self.bytes
+        gone = 0
+        while gone < len(infos) - 1 and (total > self._most_bytes or self._is_old(infos[gone])):
+            total -= infos[gone].bytes
+            gone += 1
+        if gone == 0:
+            return
+        self._segments.delete_segments(infos[gone - 1].last_seq)
+        self.deleted_events += sum(each.last_seq - each.first_seq + 1 for each in infos[:gone])
+        self.infos = infos[gone:]
+
+    def _is_old(self, info: SegmentInfo) -> bool:
+        if self._most_seconds == 0:
+            return False
+        segment = Segment.unpacked(info.first_seq, self._segments.read_segment(info.last_seq))
+        newest = max(map(Event.time_of, filter(None, segment.payloads)), default=0)
+        return newest / 1000 < self._wall_clock() - self._most_seconds

@@ -1,0 +1,29 @@
+"""Decides when amended events are learned again."""
+
+from collections.abc import Callable
+
+
+class RebuildSchedule:
+    """Due when amendments have waited for some time. Belongs to the event loop."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        """`seconds`: how long amendments wait; 0: a rebuild is never due."""
+        self._seconds = seconds
+        self._clock = clock
+        self._since: float | None = None  # the first of them was noticed
+
+    def is_due(self, amendments: int) -> bool:
+        """Return whether to rebuild now, with so many amendments waiting.
+
+        After it is due once, they wait anew.
+        """
+        if amendments == 0 or self._seconds == 0:
+            self._since = None
+            return False
+        now = self._clock()
+        if self._since is None:
+            self._since = now
+        if now - self._since < self._seconds:
+            return False
+        self._since = None
+        return True

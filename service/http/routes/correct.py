@@ -1,0 +1,63 @@
+"""PUT /events/{name}: correct the classes of a past event."""
+
+from typing import ClassVar
+
+import msgspec
+
+from manyclass.core.event import Event, class_names
+from manyclass.service.config.settings import Settings
+from manyclass.service.engine import Engine
+from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.decoding import decode, names_of
+from manyclass.service.http.hot_call import HotCall, HotRequest
+from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.problems import invalid
+from manyclass.service.http.routes.events import find
+from manyclass.service.http.schemas.events import Amended, CorrectRequest
+from manyclass.service.http.schemas.learn import MOST_PAIRS
+
+_decoder = msgspec.json.Decoder(CorrectRequest)
+
+
+class CorrectEvent(HotCall):
+    """Corrects one event."""
+
+    method = "PUT"
+    path = "/events/{name:name}"
+    title = "correct_event"
+    tag = "events"
+    scope = Scope.LEARN
+    statuses = (404,)
+    reads: ClassVar = {"application/json": ["CorrectRequest"]}
+    writes: ClassVar = {"application/json": ["Amended"]}
+
+    def __init__(
+        self, settings: Settings, engine: Engine, keys: ApiKeys, budget: MemoryBudget
+    ) -> None:
+        super().__init__(keys, budget)
+        self._settings = settings
+        self._engine = engine
+
+    async def answer(self, request: HotRequest) -> bytes:
+        """Correct the true classes of an event that was taught. This is a durable event.
+
+        At once the instance is learned with the right classes, against the wrong ones, and is no
+        longer replayed with these. After the next rebuild (`POST /rebuild`) the state is as if the
+        event had always been right. A retry of the former event is still a duplicate. A repeated
+        correction changes nothing.
+        """
+        _ = self._engine.history  # raises HistoryOff, NotReady
+        form = decode(_decoder, await request.json_body(self._settings.max_body_bytes))
+        classes = class_names(names_of(form.classes, "classes"))
+        record = await find(self._engine, request.name)
+        event = record.event
+        if sorted(classes) == sorted(record.classes):
+            return msgspec.json.encode(Amended(record.seq, record.seq, changed=False))
+        if len(event.instance) * (len(classes) + len(record.classes)) > MOST_PAIRS:
+            raise invalid(
+                f"The number of features times that of classes is at most {MOST_PAIRS} in an event.",
+                "classes",
+            )
+        amendment = Event.amend(record.seq, event.instance, classes, record.classes, event.weight)
+        [result] = await self._engine.submit([amendment])
+        return msgspec.json.encode(Amended(result.seq, record.seq, changed=True))

@@ -1,0 +1,127 @@
+"""The history of events: list and delete; correct.py corrects."""
+
+import asyncio
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from manyclass.core.event import Event
+from manyclass.core.instance import LONGEST_NAME
+from manyclass.service.engine import Engine
+from manyclass.service.history.history import MOST_DELETED
+from manyclass.service.history.reader import Filter, Record
+from manyclass.service.http.auth import Scope
+from manyclass.service.http.problems import Problem
+from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.routes.names import Name
+from manyclass.service.http.schemas.events import Deleted, EventPage, EventRecord
+from manyclass.service.http.schemas.parts import LARGEST_SEQ
+from manyclass.service.log.outcomes import UNKNOWN
+
+router = APIRouter(tags=["events"])
+
+BY_NUMBER = "seq:"
+AMENDED_AT_ONCE = 200  # events of one request to the log
+
+Seconds = Annotated[float | None, Query(ge=0, le=1e11, description="unix seconds")]
+
+
+async def find(engine: Engine, key: str) -> Record:
+    """Return the event of a key. Raises Problem 404 if the history has it no longer."""
+    history, seq = engine.history, None
+    if key.startswith(BY_NUMBER) and key.removeprefix(BY_NUMBER).isdecimal():
+        seq = int(key.removeprefix(BY_NUMBER))
+    elif (seen := engine.model.seen(key)) is not None:
+        seq = seen[0]
+    in_log = seq is not None and 0 < seq <= engine.model.seq
+    record = await asyncio.to_thread(history.find, seq) if seq is not None and in_log else None
+    if record is None:
+        raise Problem(404, f"The history has no event {key!r}: it is unknown, deleted or too old.")
+    return record
+
+
+@router.get("/events", **needs(Scope.LEARN, 404))
+async def list_events(
+    engine: TheEngine,
+    of_class: Annotated[str | None, Query(alias="class", max_length=LONGEST_NAME)] = None,
+    source: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
+    since: Seconds = None,
+    until: Seconds = None,
+    wrong: bool = False,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    after: Annotated[int | None, Query(ge=0, le=LARGEST_SEQ)] = None,
+    order: Literal["newest", "oldest"] = "newest",
+) -> EventPage:
+    """List what was taught, newest first or oldest first, from behind event `after`.
+
+    `class` and `source` are exact; `wrong` leaves only events whose true class was not ranked first
+    before they were learned. Deleted events are not listed.
+    """
+    wanted = Filter(
+        of_class=of_class,
+        source=source,
+        since=None if since is None else int(1000 * since),
+        until=None if until is None else int(1000 * until),
+        wrong=wrong,
+    )
+    page = await asyncio.to_thread(engine.history.page, wanted, limit, after, order == "newest")
+    return EventPage(events=list(map(_shown, page.records)), next=page.next)
+
+
+@router.get("/events/{name:name}", **needs(Scope.LEARN, 404))
+async def get_event(engine: TheEngine, name: Name) -> EventRecord:
+    """Return an event by its `event_id`, or by `seq:` and its number."""
+    return _shown(await find(engine, name))
+
+
+@router.delete("/events/{name:name}", **needs(Scope.ADMIN, 404, 413))
+async def delete_event(engine: TheEngine, name: Name) -> Deleted:
+    """Delete an event, as if it had never been taught. This is a durable event.
+
+    At once it is not listed and not replayed. Its part in the weights is gone after the next
+    rebuild (`POST /rebuild`), and so is every copy of it that the service has written.
+    """
+    record = await find(engine, name)
+    return Deleted(seq=await _delete(engine, [record]), deleted=1, more=False)
+
+
+@router.delete("/events", **needs(Scope.ADMIN, 404, 413))
+async def delete_events(
+    engine: TheEngine, source: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME)]
+) -> Deleted:
+    """Delete all events of a source, as `DELETE /events/{name}` does: for example of a person."""
+    records = await asyncio.to_thread(engine.history.of_source, source)
+    seq = await _delete(engine, records) if records else None
+    return Deleted(seq=seq, deleted=len(records), more=len(records) >= MOST_DELETED)
+
+
+async def _delete(engine: Engine, records: list[Record]) -> int:
+    last = 0
+    for at in range(0, len(records), AMENDED_AT_ONCE):
+        deletions = [
+            Event.amend(each.seq, each.event.instance, [], each.classes, each.event.weight)
+            for each in records[at : at + AMENDED_AT_ONCE]
+        ]
+        results = await engine.submit(deletions, wait=True)
+        last = results[-1].seq
+    return last
+
+
+def _shown(record: Record) -> EventRecord:
+    event = record.event
+    is_text = event.text is not None
+    return EventRecord(
+        seq=record.seq,
+        key=event.event_id or f"{BY_NUMBER}{record.seq}",
+        event_id=event.event_id,
+        time=record.time / 1000 or None,
+        source=event.source,
+        classes=record.classes,
+        rejected=event.rejected,
+        weight=event.weight,
+        corrected=record.is_corrected,
+        rank_before=record.outcome if record.outcome > 0 else None,
+        outcome_known=record.outcome != UNKNOWN,
+        text=event.text,
+        features=None if is_text else dict(event.instance.items()),
+    )

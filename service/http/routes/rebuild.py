@@ -1,0 +1,30 @@
+"""Rebuilds: learn the amended history again."""
+
+from fastapi import APIRouter
+
+from manyclass.service.http.auth import Scope
+from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.schemas.events import RebuildReport, RebuildStatus
+
+router = APIRouter(tags=["events"])
+
+
+@router.post("/rebuild", **needs(Scope.ADMIN, 404, 409, 413))
+async def rebuild(engine: TheEngine) -> RebuildReport:
+    """Learn the history again as it was amended, and go over to the state that results.
+
+    The answer comes when that state is durable. Then no trace of deleted events is left in the log,
+    the history, the snapshots and the free pages of the store. Ranking and learning go on
+    meanwhile. 409 if a rebuild is under way, or the history does not reach back to a snapshot.
+    """
+    return RebuildReport.model_validate(await engine.rebuild_state())
+
+
+@router.get("/rebuild", **needs(Scope.LEARN, 404))
+async def rebuild_status(engine: TheEngine) -> RebuildStatus:
+    """Return whether a rebuild runs, and what waits for one."""
+    rebuild, waiting = engine.rebuild, len(engine.history.amendments)
+    last = None if rebuild.last is None else RebuildReport.model_validate(rebuild.last)
+    return RebuildStatus(
+        running=rebuild.is_running, learned=rebuild.learned, waiting=waiting, last=last
+    )

@@ -1,0 +1,93 @@
+"""The bodies of calls about the history of events."""
+
+import msgspec
+from pydantic import BaseModel, Field
+
+from manyclass.service.http.schemas.parts import Classes
+
+
+class EventRecord(BaseModel):
+    """An event that was taught.
+
+    `key` addresses it: its `event_id`, or `seq:` and its number. `classes` are those in force, after
+    corrections. `rank_before` is the rank of the best true class before it was learned, null if none
+    was retrieved; `outcome_known` is false if that was not recorded. `time` is in unix seconds. The
+    instance is `text` if it was sent as text, else `features`.
+    """
+
+    seq: int
+    key: str
+    event_id: str | None
+    time: float | None
+    source: str | None
+    classes: list[str]
+    rejected: list[str] = Field(serialization_alias="not")
+    weight: float
+    corrected: bool
+    rank_before: int | None
+    outcome_known: bool
+    text: str | None
+    features: dict[str, float] | None
+
+
+class EventPage(BaseModel):
+    """Events in order. Pass `next` as `after` for more; null at the end.
+
+    A page may have fewer events than `limit`, or none, before the end: a search through a long
+    history goes on with `next`.
+    """
+
+    events: list[EventRecord]
+    next: int | None
+
+
+class CorrectRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The true classes of an event, in place of those that it was taught with."""
+
+    classes: Classes
+
+
+class Amended(msgspec.Struct, gc=False):
+    """The number of the event that amends another, and that of the amended one.
+
+    `changed` is false if the event was so already; then `seq` is its own number.
+    """
+
+    seq: int
+    amended: int
+    changed: bool
+
+
+class Deleted(BaseModel):
+    """The number of the last event that deletes others, null if none was found, and their count.
+
+    Call again while `more` is true: one call deletes 100,000 events at most.
+    """
+
+    seq: int | None
+    deleted: int
+    more: bool
+
+
+class RebuildReport(BaseModel, from_attributes=True):
+    """A rebuild: the state at event `seq` follows from the amended history.
+
+    Events up to `base` were not learned again: they are in the snapshot that it began with.
+    """
+
+    seq: int
+    base: int
+    events: int
+    corrected: int
+    deleted: int
+    seconds: float
+
+
+class RebuildStatus(BaseModel):
+    """Whether a rebuild runs, how many events it has learned, how many amended events wait for one,
+    and the last one since the process started."""
+
+    running: bool
+    learned: int
+    waiting: int
+    last: RebuildReport | None

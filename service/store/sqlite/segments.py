@@ -1,0 +1,60 @@
+"""The segments of the history in a SQLite store."""
+
+from struct import pack
+
+from manyclass.service.store.batch import checksum_of
+from manyclass.service.store.errors import StoreDamaged
+from manyclass.service.store.segments import SegmentInfo
+from manyclass.service.store.sqlite.file import RESTORE_HINT
+from manyclass.service.store.sqlite.store_file import StoreFile
+
+
+class SqliteSegments:
+    """The rows of `segments`. Any thread may call any method at any time."""
+
+    def __init__(self, file: StoreFile) -> None:
+        self._file = file
+
+    def list(self) -> list[SegmentInfo]:
+        """Return the segments, oldest first."""
+        with self._file.reading() as connection:
+            rows = connection.execute(
+                "SELECT first_seq, last_seq, length(body), amendments FROM segments"
+                " ORDER BY last_seq"
+            )
+            return [SegmentInfo(*row) for row in rows]
+
+    def save(self, info: SegmentInfo, body: bytes) -> None:
+        """Insert a row, or replace the one with the same last event."""
+        with self._file.writing() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO segments (last_seq, first_seq, amendments, checksum, body)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (info.last_seq, info.first_seq, info.amendments, _checksum(info, body), body),
+            )
+
+    def read(self, last_seq: int) -> bytes:
+        """Return the body of a row, checked. StoreDamaged."""
+        with self._file.reading() as connection:
+            row = connection.execute(
+                "SELECT first_seq, amendments, checksum, body FROM segments WHERE last_seq = ?",
+                (last_seq,),
+            ).fetchone()
+        if row is not None:
+            first_seq, amendments, checksum, body = row
+            info = SegmentInfo(first_seq, last_seq, len(body), amendments)
+            if checksum == _checksum(info, body):
+                return bytes(body)
+        what = "is missing" if row is None else "is damaged"
+        raise StoreDamaged(f"the history up to event {last_seq} {what}", RESTORE_HINT)
+
+    def delete(self, last_seq: int) -> None:
+        """Delete the rows up to this event, one at a time, so that appends have their turns."""
+        for info in self.list():
+            if info.last_seq <= last_seq:
+                with self._file.writing() as connection:
+                    connection.execute("DELETE FROM segments WHERE last_seq = ?", (info.last_seq,))
+
+
+def _checksum(info: SegmentInfo, body: bytes) -> bytes:
+    return checksum_of(pack("<qqq", info.first_seq, info.last_seq, info.amendments) + body)
