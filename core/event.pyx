@@ -286,6 +286,8 @@ cdef class Event:
 
     @staticmethod
     def time_of(bytes data not None):
+        if not data:
+            return 0
         marked_kind, _, id_size = _HEAD.unpack_from(data)
         return _TIME.unpack_from(data, _HEAD.size + id_size)[0] if marked_kind & WITH_ORIGIN else 0
 
