@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from manyclass.core.event import Event
 from manyclass.core.model_set import ModelSet
-from manyclass.core.outcome import Outcome
 from manyclass.service.cluster import RETRY_SECONDS, Cluster, Replica, StateRestorer
 from manyclass.service.config.learners import as_variables
 from manyclass.service.config.settings import Settings
@@ -53,8 +52,9 @@ class Pipeline:
         self._settings = settings
         self._cluster = cluster
         self.history = history
-        self._on_applied = on_applied
-        self.apply_loop = ApplyLoop(live, loader, self._applied)
+        if history is not None:
+            on_applied = history.noting(on_applied)
+        self.apply_loop = ApplyLoop(live, loader, on_applied)
         self.group_commit = GroupCommit(
             store,
             live,
@@ -74,12 +74,6 @@ class Pipeline:
         self.state_copy = StateCopy(self.apply_loop)
         self._replica = Replica(cluster, restorer, self.apply_loop, self.group_commit, on_message)
         self._following = asyncio.create_task(self._replica.run())
-
-    def _applied(self, event: Event, outcome: Outcome, seconds: float) -> None:
-        if self.history is not None:
-            self.history.note(outcome.seq, event)
-        if self._on_applied is not None:
-            self._on_applied(event, outcome, seconds)
 
     async def agree_on_learners(self, asked: ModelSet) -> None:
         """Make the learners those of the settings if `reconfigure` is set; else OptionsDiffer.

@@ -69,11 +69,13 @@ def test_imports_go_down_the_floors(package):
 
 ROOMS = [  # of the service, from the lowest; a module belongs to the longest name that fits
     ["store"],
-    ["errors"],
+    ["errors", "threads"],
     ["config"],
     ["log"],
     ["cluster"],
+    ["history"],
     ["snapshots"],
+    ["history.rebuild"],
     ["engine", "engine_stats", "pipeline", "tasks"],
     ["observability"],
     ["ingest"],

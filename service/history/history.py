@@ -5,11 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from manyclass.core.event import Event
+from manyclass.core.outcome import Outcome
 from manyclass.service.config.settings import Settings
 from manyclass.service.errors import with_hint
 from manyclass.service.history.amendments import Amendments
 from manyclass.service.history.reader import Filter, Page, Reader, Record
 from manyclass.service.history.recorder import SEGMENT_EVENTS, Recorder, amending
+from manyclass.service.log.apply_loop import OnApplied
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.store.errors import LogDamaged, StoreError
 from manyclass.service.store.protocol import Store
@@ -25,7 +27,7 @@ MOST_DELETED = 100_000  # events of a source, in one call
 class History:
     """Past events, kept behind the log, with the amendments that wait for a rebuild.
 
-    Methods that block are for threads; `note` is for the event loop.
+    Methods that block are for threads; the others for the event loop.
     """
 
     def __init__(
@@ -54,10 +56,17 @@ class History:
                 self.amendments.note_all(amending(self.reader.segment(info)))
         self.amendments.note_all(self.store.read(self.recorder.end))
 
-    def note(self, seq: int, event: Event) -> None:
-        """Note an applied event, if it amends another."""
-        if event.kind == "amend":
-            self.amendments.note(seq, event)
+    def noting(self, on_applied: OnApplied | None) -> OnApplied:
+        """Return a function that notes an applied event if it amends another, then passes it on."""
+        amendments = self.amendments
+
+        def note(event: Event, outcome: Outcome, seconds: float) -> None:
+            if event.kind == "amend":
+                amendments.note(outcome.seq, event)
+            if on_applied is not None:
+                on_applied(event, outcome, seconds)
+
+        return note
 
     # --- writing ---------------------------------------------------------------------------------
 

@@ -1,0 +1,268 @@
+"""A rebuild: the state is as if the amended events had been taught from the start."""
+
+import asyncio
+import sqlite3
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
+from manyclass.core.text import DEFAULT_TEXT
+from manyclass.service.errors import RebuildRefused
+from manyclass.service.history.reader import Filter
+from manyclass.service.store.sqlite.store import SqliteStore
+
+from tests.service.engines import running, teach
+from tests.service.faulty import learn
+
+LEARNERS = [
+    "svm",
+    "ff(max_classes=4,max_features=6)",
+    "svm(neighbors=2)",
+    "committee(members=pa(shuffle=3)+svm(subsample=0.7))",
+]
+
+
+def content(model):
+    """Return the state without its place in the log: number, marks, ids of events."""
+    frozen = model.freeze()
+    facts = {name: frozen.facts[name] for name in frozen.facts if name not in ("seq", "restores")}
+    arrays = {name: each.tobytes() for name, each in frozen.arrays.items()}
+    return facts, {name: arrays[name] for name in arrays if name != "recent_events"}
+
+
+def taught(options, events):
+    """Return a model that has learned these events and no others."""
+    model = Model(options, text=DEFAULT_TEXT)
+    for seq, event in enumerate(events, start=1):
+        model.apply(seq, event)
+    return model
+
+
+class History:
+    """What a user did, and the events that would have led to the same without the mistakes."""
+
+    def __init__(self, engine):
+        self.engine = engine
+        self.effective = {}  # seq -> event
+        self.snapshots = {}  # seq -> the numbers of the events in it
+
+    async def learn(self, features, classes, event_id):
+        event = Event.learn(Instance(features), classes, event_id, hash((*features, *classes)) % 97)
+        try:
+            [result] = await self.engine.submit([event])
+        except Exception as error:
+            assert "event_id" in str(error)
+            return
+        if not result.duplicate:
+            self.effective[result.seq] = event
+
+    def past(self, place):
+        seqs = [seq for seq, event in self.effective.items() if event.kind == "learn"]
+        return seqs[place % len(seqs)] if seqs else None
+
+    async def correct(self, place, classes):
+        seq = self.past(place)
+        if seq is None:
+            return
+        event = self.effective[seq]
+        amend = Event.amend(seq, event.instance, classes, event.classes, event.weight)
+        await self.engine.submit([amend])
+        self.effective[seq] = Event.learn(event.instance, classes, event.event_id)
+
+    async def delete(self, place):
+        seq = self.past(place)
+        if seq is not None:
+            event = self.effective.pop(seq)
+            await self.engine.submit([Event.amend(seq, event.instance, [], event.classes)])
+
+    async def forget(self, name):
+        if self.engine.model.has_class(name):
+            [result] = await self.engine.submit([Event.forget_class(name)])
+            self.effective[result.seq] = Event.forget_class(name)
+
+    async def snapshot(self):
+        info = await self.engine.take_snapshot()
+        self.snapshots[info.seq] = set(self.effective)
+
+    async def rebuild(self):
+        await self.engine.rebuild_state()
+        self.snapshots = {self.engine.model.seq: set(self.effective)}
+
+    def assert_rebuilt(self, options):
+        expected = taught(options, [self.effective[seq] for seq in sorted(self.effective)])
+        assert content(self.engine.model) == content(expected)
+
+
+features = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique=True)
+classes = st.lists(st.sampled_from(["x", "y", "z", "u", "v"]), min_size=1, max_size=2, unique=True)
+places = st.integers(0, 50)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("learn"), features, classes, st.none()),
+        st.tuples(st.just("learn"), features, classes, st.sampled_from(["e1", "e2"])),
+        st.tuples(st.just("learn"), features, classes, st.none()),
+        st.tuples(st.just("correct"), places, classes),
+        st.tuples(st.just("delete"), places),
+        st.tuples(st.just("forget"), st.sampled_from(["x", "y"])),
+        st.tuples(st.just("snapshot")),
+        st.tuples(st.just("rebuild")),
+    ),
+    max_size=25,
+)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@given(steps=steps)
+@settings(max_examples=12, deadline=None)
+def test_the_state_is_that_of_the_amended_stream(learner, steps):
+    async def run():
+        async with running(learner=learner, snapshot_keep=1) as (engine, _):
+            options = engine.model.options
+            history = History(engine)
+            for name, *arguments in steps:
+                await getattr(history, name)(*arguments)
+            await engine.rebuild_state()
+            history.assert_rebuilt(options)
+
+    asyncio.run(run())
+
+
+async def test_events_undone_by_a_restore_are_not_learned_again():
+    async with running(learner="svm") as (engine, _):
+        await teach(engine, "a b -> x")
+        snapshot = await engine.take_snapshot()
+        await teach(engine, "a c -> y")
+        await engine.restore(snapshot.seq)
+        await teach(engine, "b c -> z")
+        await engine.rebuild_state()
+        expected = taught(engine.model.options, [learn("a b", "x"), learn("b c", "z")])
+        assert content(engine.model) == content(expected)
+
+
+async def test_what_is_taught_while_it_runs_is_in_the_state_too():
+    async with running(learner="svm") as (engine, _):
+        await teach(engine, *(f"f{n} g{n % 7} -> c{n % 5}" for n in range(300)))
+        await engine.submit([Event.amend(1, learn("f0 g0", "c0").instance, ["c1"], ["c0"])])
+        rebuild = asyncio.ensure_future(engine.rebuild_state())
+        late = 0
+        while not rebuild.done():
+            await teach(engine, f"late{late} g1 -> c2")
+            late += 1
+            await asyncio.sleep(0.001)
+        assert (await rebuild).corrected == 1
+        assert late > 0
+        events = [learn(f"f{n} g{n % 7}", "c1" if n == 0 else f"c{n % 5}") for n in range(300)]
+        events += [learn(f"late{n} g1", "c2") for n in range(late)]
+        assert content(engine.model) == content(taught(engine.model.options, events))
+
+
+async def test_after_a_restart_the_state_is_the_rebuilt_one(tmp_path):
+    store = SqliteStore(tmp_path / "a.db", lambda: 1.0)
+    async with running(store, learner="svm") as (engine, _):
+        await teach(engine, "a b -> x", "c d -> x", "e f -> y")
+        await engine.submit([Event.amend(2, learn("c d", "x").instance, ["y"], ["x"])])
+        await engine.rebuild_state()
+        digest = engine.model.digest()
+        await teach(engine, "g h -> x")
+        later = engine.model.digest()
+        assert len(engine.history.amendments) == 0
+    assert digest != later
+    async with running(SqliteStore(tmp_path / "a.db", lambda: 1.0), learner="svm") as (engine, _):
+        assert engine.model.digest() == later
+        assert len(engine.history.amendments) == 0
+        assert [each.seq for each in engine.history.page(Filter(of_class="y"), 10).records] == [3, 2]
+        assert engine.history.find(2).classes == ["y"]
+
+
+async def test_amendments_wait_over_a_restart(tmp_path):
+    def opened():
+        return SqliteStore(tmp_path / "a.db", lambda: 1.0)
+
+    async with running(opened(), learner="svm") as (engine, _):
+        await teach(engine, "a b -> x", "c d -> x")
+        await engine.submit([Event.amend(2, learn("c d", "x").instance, ["y"], ["x"])])
+    async with running(opened(), learner="svm") as (engine, _):
+        assert len(engine.history.amendments) == 1
+        assert engine.history.find(2).classes == ["y"]
+        await engine.rebuild_state()
+        expected = taught(engine.model.options, [learn("a b", "x"), learn("c d", "y")])
+        assert content(engine.model) == content(expected)
+
+
+async def test_nothing_of_a_deleted_event_is_left_in_the_files(tmp_path):
+    path = tmp_path / "a.db"
+    async with running(SqliteStore(path, lambda: 1.0), learner="svm", snapshot_keep=3) as (
+        engine,
+        _,
+    ):
+        await teach(engine, "a b -> x")
+        text = "zzsecret went there"
+        instance = Instance({"zzsecret": 1, "there": 1})
+        event = Event.learn(instance, ["zzclass"], source="zzperson", text=text)
+        [result] = await engine.submit([event])
+        await teach(engine, "c d -> x")
+        await engine.take_snapshot()
+        await teach(engine, "e f -> y")
+        await engine.take_snapshot()
+        assert any(b"zzsecret" in each.read_bytes() for each in tmp_path.iterdir())
+        await engine.submit([Event.amend(result.seq, instance, [], ["zzclass"])])
+        assert (await engine.rebuild_state()).deleted == 1
+        for each in tmp_path.iterdir():
+            found = each.read_bytes()
+            assert not any(word in found for word in (b"zzsecret", b"zzclass", b"zzperson")), each
+        assert not engine.model.has_class("zzclass")
+        assert engine.history.find(result.seq) is None
+
+
+async def test_two_at_once_are_refused():
+    async with running(learner="svm") as (engine, _):
+        await teach(engine, "a -> x")
+        first = asyncio.ensure_future(engine.rebuild_state())
+        await asyncio.sleep(0)
+        with pytest.raises(RebuildRefused, match="under way"):
+            await engine.rebuild_state()
+        await first
+
+
+async def test_a_stop_ends_a_rebuild_and_leaves_the_state():
+    async with running(learner="svm") as (engine, store):
+        await teach(engine, *(f"f{n} -> c{n % 3}" for n in range(50)))
+        rebuild = asyncio.ensure_future(engine.rebuild_state())
+        await asyncio.sleep(0.05)
+        digest = engine.model.digest()
+    with pytest.raises(RebuildRefused):
+        await rebuild
+    assert engine.model.digest() == digest
+
+
+async def test_without_an_older_snapshot_a_part_is_learned_again():
+    async with running(learner="svm") as (engine, store):
+        await teach(engine, "a -> x", "b -> y")
+        await engine.take_snapshot()
+        store.delete_snapshot(0)
+        await teach(engine, "c -> y")
+        digest = engine.model.digest()
+        done = await engine.rebuild_state()
+        assert (done.base, done.events) == (2, 1)
+        assert engine.model.digest() == digest
+
+
+async def test_events_of_the_base_are_not_learned_again_but_amendments_of_them_are(tmp_path):
+    """A history that began later, for example after an upgrade."""
+    path = tmp_path / "a.db"
+    async with running(SqliteStore(path, lambda: 1.0), learner="svm", history=False) as (engine, _):
+        await teach(engine, "a b -> x", "c d -> y")
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM events")
+    connection.close()
+    async with running(SqliteStore(path, lambda: 1.0), learner="svm") as (engine, _):
+        assert engine.history.find(1) is None
+        await teach(engine, "e f -> x")
+        done = await engine.rebuild_state()
+        assert (done.base, done.events) == (2, 1)
+        expected = [learn("a b", "x"), learn("c d", "y"), learn("e f", "x")]
+        assert content(engine.model) == content(taught(Options.parse("svm"), expected))
