@@ -49,16 +49,15 @@ class Enrolled:
         return learned
 
     def amend(self, event: Event) -> None:
-        """Learn the replaced classes of an instance no more, and the new ones once, without counting
-        an outcome.
+        """Learn the new classes of an instance once, and replay the replaced ones no more.
+
+        No outcome is counted.
         """
         self.learner.drop_example(event.instance, event.replaced)
         if not event.classes:
             return
         wrong = [name for name in event.replaced if name not in event.classes]
-        corrected = Event.learn(
-            event.instance, event.classes, rejected=wrong, weight=event.weight
-        )
+        corrected = Event.learn(event.instance, event.classes, rejected=wrong, weight=event.weight)
         if len(event.instance) == 0 and self.learner.options.needs_features:
             self._apply_without_features(corrected)
         else:

@@ -4,7 +4,14 @@ from typing import Literal, final
 from manyclass.core.instance import Instance
 
 _Kind = Literal[
-    "learn", "place", "forget_class", "forget_feature", "configure", "restore", "promote", "rules",
+    "learn",
+    "place",
+    "forget_class",
+    "forget_feature",
+    "configure",
+    "restore",
+    "promote",
+    "rules",
     "amend",
 ]
 

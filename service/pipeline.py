@@ -64,9 +64,7 @@ class Pipeline:
             settings.store_seconds,
             None if history is None else wall_clock,
         )
-        self.schedule = SnapshotSchedule(
-            settings, cluster, self.apply_loop, loader, clock, history
-        )
+        self.schedule = SnapshotSchedule(settings, cluster, self.apply_loop, loader, clock, history)
         self.rebuild = (
             None if history is None else Rebuild(history, self.apply_loop, self.schedule, clock)
         )

@@ -79,7 +79,9 @@ class Settings:
     snapshot_keep: int = _is(WHOLE, 3, "snapshots kept; the log reaches back to the oldest", 1)
     history: bool = _is(FLAG, True, "keep the events behind the log: to list, correct, learn again")
     history_bytes: int = _is(BYTES, 2**30, "history kept, packed; beyond, the oldest goes", 1)
-    history_seconds: float = _is(SECONDS, 0.0, "age from which events leave the history; 0: never", 0)
+    history_seconds: float = _is(
+        SECONDS, 0.0, "age from which events leave the history; 0: never", 0
+    )
     rebuild_seconds: float = _is(
         SECONDS, 86400.0, "time from a correction until all is learned again; 0: on request", 0
     )

@@ -1,7 +1,7 @@
 """The history of a store: its parts, and what the rest of the service asks of it."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from manyclass.core.event import Event
@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 MOST_DELETED = 100_000  # events of a source, in one call
+PAGE = 1000
 
 
 class History:
@@ -121,12 +122,23 @@ class History:
         """Return a record, see Reader.find. Blocks. Raises StoreError."""
         return self._while_packing(lambda: self.reader.find(seq))
 
+    def newest(self, count: int) -> Iterator[Record]:
+        """Yield the newest records, newest first. Blocks. Raises StoreError."""
+        after: int | None = None
+        while count > 0:
+            page = self.page(Filter(), min(count, PAGE), after)
+            yield from page.records
+            count -= len(page.records)
+            if page.next is None:
+                return
+            after = page.next
+
     def of_source(self, source: str) -> list[Record]:
         """Return the records of a source, oldest first, MOST_DELETED at most. Blocks."""
         records: list[Record] = []
         after: int | None = 0
         while after is not None and len(records) < MOST_DELETED:
-            page = self.page(Filter(source=source), 1000, after, newest_first=False)
+            page = self.page(Filter(source=source), PAGE, after, newest_first=False)
             records += page.records
             after = page.next
         return records

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from manyclass.core.event import Event
 from manyclass.core.model import Model
-from manyclass.service.history.amendments import Amended
 from manyclass.service.errors import RebuildRefused
+from manyclass.service.history.amendments import Amended
 from manyclass.service.history.fold import corrected, fold
 from manyclass.service.history.history import History
 from manyclass.service.history.memory import check_memory
@@ -147,7 +147,7 @@ class Rebuild:
         base = self._history.base(present)
         if base is None or base + 1 < self._history.recorder.whole_since:
             raise RebuildRefused("there is no snapshot from before the events of the history")
-        undone = []
+        undone: list[range] = []
         for mark, source in sorted(restores, reverse=True):
             if mark <= base or any(mark in each for each in undone):
                 continue
@@ -170,7 +170,8 @@ class Rebuild:
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
             self._child = child
             try:
-                assert child.stdin is not None and child.stdout is not None
+                assert child.stdin is not None
+                assert child.stdout is not None
                 child.stdin.write(frame(SNAPSHOT, snapshot))
                 for payloads in self._frames(base, last_seq, undone, settled):
                     child.stdin.write(frame(EVENTS, events_body(payloads)))

@@ -78,7 +78,7 @@ def _read(given: BinaryIO) -> tuple[bytes, bytes]:
 
 if __name__ == "__main__":
     lower_priority()
-    # Whatever prints goes to standard error: standard output has the state alone.
+    # Standard output has the state alone; anything printed goes to standard error.
     state = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     run(sys.stdin.buffer, state)

@@ -86,12 +86,15 @@ class Recorder:
         return first
 
     @property
-    def bytes(self) -> int:
-        """Return the bytes of all segments."""
+    def total_bytes(self) -> int:
+        """The bytes of all segments."""
         return sum(info.bytes for info in self.infos)
 
     def pack(self, last_seq: int, only_full: bool = False) -> None:
-        """Pack the events up to `last_seq`, all or only full segments. Blocks. Raises StoreError."""
+        """Pack the events up to `last_seq`, all or only full segments.
+
+        Blocks. Raises StoreError.
+        """
         with self._lock:
             payloads: list[bytes] = []
             size = 0
@@ -127,7 +130,7 @@ class Recorder:
 
     def _drop_oldest(self) -> None:
         """Delete the oldest segments while all take more than the limit, or they are too old."""
-        infos, total = self.infos, self.bytes
+        infos, total = self.infos, self.total_bytes
         gone = 0
         while gone < len(infos) - 1 and (total > self._most_bytes or self._is_old(infos[gone])):
             total -= infos[gone].bytes

@@ -34,6 +34,7 @@ from manyclass.service.http.problems import Problem, problem_of
 from manyclass.service.http.routes import (
     events,
     health,
+    label_errors,
     learners,
     names,
     rebuild,
@@ -201,7 +202,18 @@ def _api(engine: Engine, peers: PeerLookup, calls: Sequence[HotCall]) -> FastAPI
         dependencies=[Depends(require_known_parameters)],
         exception_handlers={kind: _answer_problem for kind in (*EXPECTED, Exception)},
     )
-    routes = (names, learners, events, rebuild, stats, snapshots, state, health, reference)
+    routes = (
+        names,
+        learners,
+        events,
+        label_errors,
+        rebuild,
+        stats,
+        snapshots,
+        state,
+        health,
+        reference,
+    )
     for router in [*(call.router() for call in calls), *(each.router for each in routes)]:
         api.include_router(router)
     api.mount("/docs/files", reference.FILES)

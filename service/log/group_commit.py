@@ -219,7 +219,8 @@ class GroupCommit:
         try:
             payloads = [payload for each in submissions for payload in each.payloads()]
             if payloads and self._wall_clock is not None:
-                payloads[0] = Event.stamped(payloads[0], int(1000 * self._wall_clock()))
+                now = int(1000 * self._wall_clock())
+                payloads[0] = Event.stamped(payloads[0], now) if now > 0 else payloads[0]
             if self._shared is None:
                 last = self._store.append(payloads)
             elif payloads:

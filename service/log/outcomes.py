@@ -23,7 +23,7 @@ class Outcomes:
             self._codes.update(enumerate(codes, first_seq))
 
     def of(self, first_seq: int, count: int) -> list[int]:
-        """Return the outcomes of `count` events, UNKNOWN for those that were not noted."""
+        """Return the outcomes of `count` events, UNKNOWN for one that was not noted."""
         return [self._codes.get(seq, UNKNOWN) for seq in range(first_seq, first_seq + count)]
 
     def drop(self, first_seq: int, count: int) -> None:

@@ -28,7 +28,8 @@ class Retention:
     def prune(self, restores: list[tuple[int, int]], is_full: bool) -> None:
         """Delete and trim; of a full store, keep one snapshot only. Blocks. Raises StoreError.
 
-        Events go into the history first. `restores` has the seq of each restore mark, and of the snapshot that it names.
+        Events go into the history first. `restores` has the seq of each restore mark, and of the
+        snapshot that it names.
         """
         damaged = self._loader.damaged
         present = [info.seq for info in self._store.snapshots()]

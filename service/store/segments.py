@@ -28,7 +28,7 @@ class SegmentStore(Protocol):
     def read_segment(self, last_seq: int) -> bytes:
         """Return the bytes of the segment that ends with this event.
 
-        Raise StoreDamaged if they are not those that were saved, or are missing.
+        Raise StoreDamaged if they are missing, or differ from the saved ones.
         """
 
     def delete_segments(self, last_seq: int) -> None:

@@ -55,7 +55,7 @@ class CorrectEvent(HotCall):
             return msgspec.json.encode(Amended(record.seq, record.seq, changed=False))
         if len(event.instance) * (len(classes) + len(record.classes)) > MOST_PAIRS:
             raise invalid(
-                f"The number of features times that of classes is at most {MOST_PAIRS} in an event.",
+                f"The number of features times that of classes is at most {MOST_PAIRS}.",
                 "classes",
             )
         amendment = Event.amend(record.seq, event.instance, classes, record.classes, event.weight)

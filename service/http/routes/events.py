@@ -65,13 +65,13 @@ async def list_events(
         wrong=wrong,
     )
     page = await asyncio.to_thread(engine.history.page, wanted, limit, after, order == "newest")
-    return EventPage(events=list(map(_shown, page.records)), next=page.next)
+    return EventPage(events=list(map(shown, page.records)), next=page.next)
 
 
 @router.get("/events/{name:name}", **needs(Scope.LEARN, 404))
 async def get_event(engine: TheEngine, name: Name) -> EventRecord:
     """Return an event by its `event_id`, or by `seq:` and its number."""
-    return _shown(await find(engine, name))
+    return shown(await find(engine, name))
 
 
 @router.delete("/events/{name:name}", **needs(Scope.ADMIN, 404, 413))
@@ -107,7 +107,8 @@ async def _delete(engine: Engine, records: list[Record]) -> int:
     return last
 
 
-def _shown(record: Record) -> EventRecord:
+def shown(record: Record) -> EventRecord:
+    """Return a record as it is answered."""
     event = record.event
     is_text = event.text is not None
     return EventRecord(

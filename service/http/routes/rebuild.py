@@ -22,7 +22,7 @@ async def rebuild(engine: TheEngine) -> RebuildReport:
 
 @router.get("/rebuild", **needs(Scope.LEARN, 404))
 async def rebuild_status(engine: TheEngine) -> RebuildStatus:
-    """Return whether a rebuild runs, and what waits for one."""
+    """Return whether a rebuild runs, and how many amended events wait for one."""
     rebuild, waiting = engine.rebuild, len(engine.history.amendments)
     last = None if rebuild.last is None else RebuildReport.model_validate(rebuild.last)
     return RebuildStatus(

@@ -9,10 +9,10 @@ from manyclass.service.http.schemas.parts import Classes
 class EventRecord(BaseModel):
     """An event that was taught.
 
-    `key` addresses it: its `event_id`, or `seq:` and its number. `classes` are those in force, after
-    corrections. `rank_before` is the rank of the best true class before it was learned, null if none
-    was retrieved; `outcome_known` is false if that was not recorded. `time` is in unix seconds. The
-    instance is `text` if it was sent as text, else `features`.
+    `key` addresses it: its `event_id`, or `seq:` and its number. `classes` are the true ones after
+    corrections. `rank_before` is the rank of the best true class before it was learned, null if
+    none was retrieved; `outcome_known` is false if that was not recorded. `time` is in unix
+    seconds. The instance is `text` if it was sent as text, else `features`.
     """
 
     seq: int
@@ -42,7 +42,7 @@ class EventPage(BaseModel):
 
 
 class CorrectRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The true classes of an event, in place of those that it was taught with."""
+    """The true classes of an event, in place of its former ones."""
 
     classes: Classes
 
@@ -84,8 +84,8 @@ class RebuildReport(BaseModel, from_attributes=True):
 
 
 class RebuildStatus(BaseModel):
-    """Whether a rebuild runs, how many events it has learned, how many amended events wait for one,
-    and the last one since the process started."""
+    """The state of rebuilds: `learned` counts the events of the present one, `waiting` the amended
+    events that wait for one, and `last` is the last one since the process started."""
 
     running: bool
     learned: int

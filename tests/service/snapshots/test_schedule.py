@@ -15,8 +15,8 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.snapshot_loader import load_snapshot
 from manyclass.service.snapshots.schedule import RETRY_SECONDS
-from manyclass.service.threads import LOW_PRIORITY
 from manyclass.service.store.errors import StoreFull, StoreUnavailable
+from manyclass.service.threads import LOW_PRIORITY
 from tests.service.engines import running, seqs, teach, ticked
 from tests.service.faulty import Clock, FaultyStore, Gate, learn, many_turns
 

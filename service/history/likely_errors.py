@@ -1,0 +1,96 @@
+"""Errors in the history: pairs of confused classes, and likely label errors."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from heapq import nlargest
+
+from manyclass.core.model import Model
+from manyclass.service.history.reader import Record
+from manyclass.service.log.outcomes import UNKNOWN
+
+EXAMPLES = 3  # events shown of each pair
+
+
+@dataclass(slots=True)
+class ClassCounts:
+    """Counts of a class: events with it as the first true class, rankings with it first, both."""
+
+    true: int = 0
+    first: int = 0
+    right: int = 0
+
+
+@dataclass(slots=True)
+class Confusions:
+    """Counts of how events ranked before they were learned.
+
+    `pairs` counts (class ranked first, true class) of wrong rankings. The history records the
+    rank of the true class alone, so the class ranked first is the best other class of the model as
+    it is now.
+    """
+
+    events: int = 0
+    right: int = 0
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    examples: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    classes: dict[str, ClassCounts] = field(default_factory=dict)
+
+    def add(self, model: Model, record: Record) -> None:
+        """Count a record, if its outcome and a true class are known."""
+        if record.outcome == UNKNOWN or not record.classes:
+            return
+        self.events += 1
+        true = record.classes[0]
+        self._of(true).true += 1
+        if record.outcome == 1:
+            self.right += 1
+            self._of(true).right += 1
+            self._of(true).first += 1
+            return
+        others = model.rank(record.event.instance, 1 + len(record.classes))
+        first = next((name for name, _ in others if name not in record.classes), None)
+        if first is None:
+            return  # nothing else was ranked
+        self._of(first).first += 1
+        self.pairs[first, true] += 1
+        examples = self.examples.setdefault((first, true), [])
+        if len(examples) < EXAMPLES:
+            examples.append(record.seq)
+
+    def _of(self, name: str) -> ClassCounts:
+        return self.classes.setdefault(name, ClassCounts())
+
+
+def confusions(model: Model, records: Iterable[Record]) -> Confusions:
+    """Count records, newest first. Blocks."""
+    counted = Confusions()
+    for record in records:
+        counted.add(model, record)
+    return counted
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Suspect:
+    """An event whose label the model disagrees with, although it was taught it."""
+
+    confidence: float
+    seq: int
+    ranked_first: str = field(compare=False)
+    record: Record = field(compare=False)
+
+
+def suspects(model: Model, records: Iterable[Record], limit: int) -> list[Suspect]:
+    """Return the events for which the model is most confident in another class. Blocks.
+
+    While the model has no confidence yet (100 outcomes), there are none.
+    """
+    found = []
+    for record in records:
+        answer = model.answer(record.event.instance, 1)
+        if not answer.ranked or answer.confidence is None or not record.classes:
+            continue
+        first = answer.ranked[0][0]
+        if first not in record.classes:
+            found.append(Suspect(answer.confidence, record.seq, first, record))
+    return nlargest(limit, found)

@@ -1,0 +1,48 @@
+"""The answers about what the model gets wrong."""
+
+from pydantic import BaseModel, Field
+
+from manyclass.service.http.schemas.events import EventRecord
+
+
+class ConfusedPair(BaseModel):
+    """A class ranked first in place of the true one, how often, and the numbers of some events."""
+
+    ranked_first: str
+    true: str
+    count: int
+    events: list[int]
+
+
+class ClassErrors(BaseModel):
+    """A class among the events counted: recall, of those with it as their first true class, and
+    precision, of the rankings with it at the top."""
+
+    name: str = Field(serialization_alias="class")
+    events: int
+    recall: float | None
+    precision: float | None
+
+
+class ConfusionReport(BaseModel):
+    """Recall at 1 of the newest events before they were learned, and the classes ranked above the
+    true ones."""
+
+    events: int
+    r1: float | None
+    pairs: list[ConfusedPair]
+    classes: list[ClassErrors]
+
+
+class SuspectEvent(BaseModel):
+    """An event, the class that the model ranks first for it, and the confidence in that class."""
+
+    ranked_first: str
+    confidence: float
+    event: EventRecord
+
+
+class SuspectList(BaseModel):
+    """Likely label errors, most confident first."""
+
+    suspects: list[SuspectEvent]
