@@ -303,6 +303,8 @@ class Engine:
             self._tasks.start(asyncio.to_thread(history.pack_full))
         if self._rebuilds.is_due(len(history.amendments)) and not self.rebuild.is_running:
             self._tasks.start(self.rebuild.run())
+        elif history.is_above_limits() and not self.rebuild.is_running:
+            self._tasks.start(self.rebuild.shorten())
 
     def stats(self) -> EngineStats:
         """Return the present counts."""

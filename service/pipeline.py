@@ -66,7 +66,9 @@ class Pipeline:
         )
         self.schedule = SnapshotSchedule(settings, cluster, self.apply_loop, loader, clock, history)
         self.rebuild = (
-            None if history is None else Rebuild(history, self.apply_loop, self.schedule, clock)
+            None
+            if history is None
+            else Rebuild(history, self.apply_loop, self.schedule, clock, hash_seed)
         )
         self.restore = Restore(live, self.group_commit, loader, self.schedule)
         self.state_copy = StateCopy(self.apply_loop)

@@ -13,6 +13,7 @@ from manyclass.service.history.reader import Filter, Page, Reader, Record
 from manyclass.service.history.recorder import SEGMENT_EVENTS, Recorder, amending
 from manyclass.service.log.apply_loop import OnApplied
 from manyclass.service.log.live_model import LiveModel
+from manyclass.service.log.outcomes import UNKNOWN
 from manyclass.service.store.errors import LogDamaged, StoreError
 from manyclass.service.store.protocol import Store
 from manyclass.service.store.segments import SegmentStore
@@ -49,6 +50,7 @@ class History:
         self.failures = 0
         self._is_failing = False
         self._is_packing = False
+        self._checked_end = -1  # the end of the history when its limits were last checked
         self._find_amendments()
 
     def _find_amendments(self) -> None:
@@ -97,18 +99,20 @@ class History:
             raise
         self._is_failing = False
 
+    def is_above_limits(self) -> bool:
+        """Return whether `Rebuild.shorten` has something to do; looked up once after each pack."""
+        checked, self._checked_end = self._checked_end, self.recorder.end
+        return checked != self.recorder.end and self.recorder.has_limits_to_check()
+
     @property
     def is_failing(self) -> bool:
         """True if events could not be packed the last time; the log is not trimmed then."""
         return self._is_failing
 
     def base(self, snapshots: Sequence[int]) -> int | None:
-        """Return the newest of the snapshots from which all of the history can be learned again.
-
-        Without one it is the oldest, from which a part can be.
-        """
-        before = [seq for seq in snapshots if seq < self.recorder.whole_since]
-        return max(before, default=min(snapshots, default=None))
+        """Return the snapshot from which most of the history can be learned again."""
+        first = self.recorder.whole_since
+        return min((seq for seq in snapshots if seq + 1 >= first), default=None)
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -132,6 +136,16 @@ class History:
             if page.next is None:
                 return
             after = page.next
+
+    def outcome_of(self, seq: int) -> int:
+        """Return the outcome of an applied event. Blocks. Raises StoreError."""
+        [outcome] = self.live.recovery.outcomes.of(seq, 1)
+        if outcome != UNKNOWN:
+            return outcome
+        for info in self.recorder.infos:  # it was packed meanwhile
+            if info.first_seq <= seq <= info.last_seq:
+                return self.reader.segment(info).outcomes[seq - info.first_seq]
+        return UNKNOWN
 
     def of_source(self, source: str) -> list[Record]:
         """Return the records of a source, oldest first, MOST_DELETED at most. Blocks."""

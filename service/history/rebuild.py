@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from manyclass.core.event import Event
 from manyclass.core.model import Model
-from manyclass.service.errors import RebuildRefused
+from manyclass.service.errors import RebuildRefused, with_hint
 from manyclass.service.history.amendments import Amended
 from manyclass.service.history.fold import corrected, fold
 from manyclass.service.history.history import History
@@ -26,7 +26,7 @@ from manyclass.service.history.segment import GONE, Segment
 from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.log.outcomes import NO_EFFECT
 from manyclass.service.snapshots.schedule import SnapshotSchedule
-from manyclass.service.store.errors import SnapshotMissing
+from manyclass.service.store.errors import SnapshotMissing, StoreError
 
 log = logging.getLogger(__name__)
 
@@ -67,12 +67,15 @@ class Rebuild:
         apply_loop: ApplyLoop,
         schedule: SnapshotSchedule,
         clock: Callable[[], float],
+        hash_seed: int,
     ) -> None:
+        """`hash_seed`: salts the tables of names of a rebuilt state."""
         self._history = history
         self._live = history.live
         self._apply_loop = apply_loop
         self._schedule = schedule
         self._clock = clock
+        self._hash_seed = hash_seed
         self._lock = asyncio.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self.last: Rebuilt | None = None
@@ -101,6 +104,30 @@ class Rebuild:
                 raise
             return self.last
 
+    async def shorten(self) -> None:
+        """Let the oldest events leave the history, if it is above its limits.
+
+        A state that has learned them becomes the base: so all that is left can still be learned
+        again from there. An error is logged; the history is longer until the next try.
+        """
+        async with self._lock:
+            try:
+                last_seq = await asyncio.to_thread(self._history.recorder.excess)
+                waiting = self._history.amendments.waiting()
+                if last_seq > 0 and not any(target <= last_seq for target in waiting):
+                    await asyncio.to_thread(self._shorten, last_seq)
+            except (StoreError, RebuildRefused) as error:
+                self.failures += 1
+                log.error("the history keeps events above its limits: %s", with_hint(error))
+
+    def _shorten(self, last_seq: int) -> None:
+        base, undone = self._base(self._live.model.restores)
+        if base < last_seq:
+            moved = self._learn_again(base, last_seq, undone, {})
+            self._history.store.save_snapshot(last_seq, moved.dump())
+        self._history.recorder.drop(last_seq)
+        log.info("events up to %d have left the history", last_seq)
+
     def stop(self) -> None:
         """End the child process, so that a rebuild under way fails."""
         self.is_closed = True
@@ -118,6 +145,7 @@ class Rebuild:
         await asyncio.to_thread(history.pack, last_seq)
         base, undone = await asyncio.to_thread(self._base, restores)
         rebuilt = await asyncio.to_thread(self._learn_again, base, last_seq, undone, settled)
+        await asyncio.to_thread(self._catch_up, rebuilt)
         async with self._schedule.exclusive() as take:
             await self._go_over(rebuilt, restores)
             self._schedule.supersede()
@@ -145,8 +173,8 @@ class Rebuild:
         """Return the snapshot to begin with, and the events that restores have undone."""
         present = [info.seq for info in self._history.store.snapshots()]
         base = self._history.base(present)
-        if base is None or base + 1 < self._history.recorder.whole_since:
-            raise RebuildRefused("there is no snapshot from before the events of the history")
+        if base is None:
+            raise RebuildRefused("there is no snapshot with which the history could begin")
         undone: list[range] = []
         for mark, source in sorted(restores, reverse=True):
             if mark <= base or any(mark in each for each in undone):
@@ -164,7 +192,7 @@ class Rebuild:
     def _learn_again(
         self, base: int, last_seq: int, undone: list[range], settled: dict[int, Amended]
     ) -> Model:
-        """Return the state after the amended events up to `last_seq`, and behind it the log's."""
+        """Return the state after the amended events up to `last_seq`. Blocks."""
         snapshot = b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
         command = [sys.executable, "-m", "manyclass.service.history.rebuilder"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
@@ -190,9 +218,7 @@ class Rebuild:
                 else f"the history could not be learned again (status {child.returncode}): see the"
                 " log of the service"
             )
-        model = Model.load([state])
-        self._catch_up(model)
-        return model
+        return Model.load([state], self._hash_seed)
 
     def _frames(
         self, base: int, last_seq: int, undone: list[range], settled: dict[int, Amended]
@@ -219,19 +245,17 @@ class Rebuild:
             self._apply_tail(model, self._live.model.seq)
 
     def _apply_tail(self, model: Model, last_seq: int) -> None:
-        outcomes = self._live.recovery.outcomes
         for seq, payload in self._history.store.read(model.seq):
             if seq > last_seq:
                 return
             event = Event.from_bytes(payload)
             if event.kind == "restore":
                 raise RebuildRefused("a snapshot was restored meanwhile: rebuild again")
-            [code] = outcomes.of(seq, 1)
-            learn_again(model, b"" if code == NO_EFFECT else payload)
+            has_effect = self._history.outcome_of(seq) != NO_EFFECT
+            learn_again(model, payload if has_effect else b"")
 
     async def _go_over(self, model: Model, restores: list[tuple[int, int]]) -> None:
-        """Replace the live model by the rebuilt one, which catches up before."""
-        await asyncio.to_thread(self._catch_up, model)
+        """Replace the live model by the rebuilt one, which has nearly caught up."""
         async with self._apply_loop.quiet() as live:
             await asyncio.to_thread(self._apply_tail, model, live.seq)
             if model.seq != live.seq or live.restores != restores:

@@ -110,7 +110,6 @@ class Recorder:
                     payloads, size = [], 0
             if payloads and not only_full:
                 self._save(payloads)
-            self._drop_oldest()
 
     def _save(self, payloads: list[bytes]) -> None:
         first, count = self.end + 1, len(payloads)
@@ -128,18 +127,32 @@ class Recorder:
         others = [each for each in self.infos if each.last_seq != info.last_seq]
         self.infos = sorted([*others, info], key=lambda each: each.last_seq)
 
-    def _drop_oldest(self) -> None:
-        """Delete the oldest segments while all take more than the limit, or they are too old."""
+    def has_limits_to_check(self) -> bool:
+        """Return whether `excess` may find something; costs nothing."""
+        return len(self.infos) > 1 and (
+            self._most_seconds > 0 or self.total_bytes > self._most_bytes
+        )
+
+    def excess(self) -> int:
+        """Return the last event that is to leave the history, 0 if none is. Blocks. StoreError.
+
+        Above the limit in bytes a tenth of it is made free, so that this is rare.
+        """
         infos, total = self.infos, self.total_bytes
+        most = self._most_bytes if total <= self._most_bytes else 0.9 * self._most_bytes
         gone = 0
-        while gone < len(infos) - 1 and (total > self._most_bytes or self._is_old(infos[gone])):
+        while gone < len(infos) - 1 and (total > most or self._is_old(infos[gone])):
             total -= infos[gone].bytes
             gone += 1
-        if gone == 0:
-            return
-        self._segments.delete_segments(infos[gone - 1].last_seq)
-        self.deleted_events += sum(each.last_seq - each.first_seq + 1 for each in infos[:gone])
-        self.infos = infos[gone:]
+        return infos[gone - 1].last_seq if gone else 0
+
+    def drop(self, last_seq: int) -> None:
+        """Delete the segments up to this event. Blocks. Raises StoreError."""
+        with self._lock:
+            self._segments.delete_segments(last_seq)
+            gone = [info for info in self.infos if info.last_seq <= last_seq]
+            self.deleted_events += sum(info.last_seq - info.first_seq + 1 for info in gone)
+            self.infos = [info for info in self.infos if info.last_seq > last_seq]
 
     def _is_old(self, info: SegmentInfo) -> bool:
         if self._most_seconds == 0:

@@ -16,7 +16,7 @@ from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.errors import RebuildRefused
 from manyclass.service.history.reader import Filter
 from manyclass.service.store.sqlite.store import SqliteStore
-from tests.service.engines import running, teach
+from tests.service.engines import running, teach, ticked
 from tests.service.faulty import learn
 
 LEARNERS = [
@@ -269,3 +269,42 @@ async def test_events_of_the_base_are_not_learned_again_but_amendments_of_them_a
         assert (done.base, done.events) == (2, 1)
         expected = [learn("a b", "x"), learn("c d", "y"), learn("e f", "x")]
         assert content(engine.model) == content(taught(Options.parse("svm"), expected))
+
+
+async def test_above_its_limit_the_oldest_events_leave_and_the_rest_can_be_learned_again():
+    texts = [f"f{n} g{n % 7} -> c{n % 5}" for n in range(40)]
+    async with running(learner="svm", history_bytes=1, snapshot_keep=1) as (engine, store):
+        for at in range(0, 40, 10):
+            await teach(engine, *texts[at : at + 10])
+            await engine.take_snapshot()
+        await ticked(engine)
+        assert engine.history.recorder.deleted_events == 30
+        assert [each.seq for each in engine.history.page(Filter(), 100).records] == [
+            *range(40, 30, -1)
+        ]
+        assert engine.history.find(5) is None
+        digest = engine.model.digest()
+        done = await engine.rebuild_state()
+        assert (done.base, done.events) == (30, 10)
+        assert content(engine.model) == content(
+            taught(engine.model.options, [learn(*text.split(" -> ")) for text in texts])
+        )
+        assert engine.model.digest() == digest
+
+
+async def test_events_do_not_leave_while_an_amendment_of_them_waits():
+    async with running(learner="svm", history_bytes=1) as (engine, _):
+        await teach(engine, "a -> x", "b -> y")
+        await engine.submit([Event.amend(1, learn("a").instance, ["y"], ["x"])])
+        await engine.take_snapshot()
+        await teach(engine, "c -> y")
+        await engine.take_snapshot()
+        await ticked(engine)
+        assert engine.history.find(1).classes == ["y"]
+        await engine.rebuild_state()
+        await teach(engine, "d -> y")
+        await engine.take_snapshot()
+        await ticked(engine)
+        assert engine.history.find(1) is None
+        expected = [learn("a", "y"), learn("b", "y"), learn("c", "y"), learn("d", "y")]
+        assert content(engine.model) == content(taught(engine.model.options, expected))
