@@ -55,9 +55,10 @@ hostile: $(VENV)/dev ## 200,000 hostile requests to workers and to Python: equal
 	python -m load_tests.differential
 	python -m load_tests.hostile
 
-damage: $(VENV)/dev ## a SQLite store damaged 5,000 times, and opened by two processes
+damage: $(VENV)/dev ## a SQLite store damaged, opened by two processes, and killed while it learns again
 	python -m load_tests.damage
 	python -m load_tests.interleavings
+	python -m load_tests.rebuilds
 
 crafted: $(VENV)/dev ## 20,000 crafted snapshots: each is refused by name, or works
 	python -m load_tests.crafted

@@ -1,0 +1,10 @@
+"""Rebuilds of a real service, killed: a short version of load_tests/rebuilds.py."""
+
+import pytest
+
+from load_tests import rebuilds
+
+
+@pytest.mark.slow
+def test_killed_rebuilds_lose_nothing_and_leave_no_trace(tmp_path):
+    assert "4 kills" in rebuilds.run(kills=4, seed=7, events=800, folder=tmp_path)
