@@ -84,7 +84,7 @@ def content_of(model: Model) -> tuple[object, object]:
 
 
 class Story:
-    """What was taught, and as it was amended since, by number."""
+    """Teaches and amends; keeps the amended events, by number."""
 
     def __init__(self, service: Service, random: Random) -> None:
         self._service = service
@@ -147,7 +147,7 @@ def _form(event: tuple[list[str], str]) -> dict[str, object]:
 
 
 def run(kills: int, seed: int, events: int, folder: Path) -> str:
-    """Return a line on the run; raise SystemExit for a state that differs or a trace that is left."""
+    """Return a line on the run; SystemExit for a state that differs, or a trace of a deletion."""
     service = Service(folder / "store.db")
     try:
         story = Story(service, Random(seed))

@@ -273,7 +273,7 @@ async def test_events_of_the_base_are_not_learned_again_but_amendments_of_them_a
 
 async def test_above_its_limit_the_oldest_events_leave_and_the_rest_can_be_learned_again():
     texts = [f"f{n} g{n % 7} -> c{n % 5}" for n in range(40)]
-    async with running(learner="svm", history_bytes=1, snapshot_keep=1) as (engine, store):
+    async with running(learner="svm", history_bytes=1, snapshot_keep=1) as (engine, _):
         for at in range(0, 40, 10):
             await teach(engine, *texts[at : at + 10])
             await engine.take_snapshot()
