@@ -94,6 +94,14 @@ class UnknownName(CoreError, LookupError):
         self.name = name
 
 
+class RenameConflict(CoreError):
+    """A class cannot have this name. `hint` says what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(f"{message}; {hint}")
+        self.hint = hint
+
+
 class TaxonomyMissing(CoreError, LookupError):
     """No class has a place in the taxonomy, which the request needs."""
 

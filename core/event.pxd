@@ -14,6 +14,8 @@ cdef class Event:
     cdef readonly dict parents
     cdef readonly bint moves
     cdef readonly str name
+    cdef readonly str renamed_to
+    cdef readonly bint merges
     cdef readonly dict options
     cdef readonly unsigned long long restored
     cdef readonly unsigned int rules

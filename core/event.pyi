@@ -13,6 +13,7 @@ _Kind = Literal[
     "promote",
     "rules",
     "amend",
+    "rename",
 ]
 
 SMALLEST_WEIGHT: float
@@ -85,6 +86,13 @@ class Event:
         """
 
     @classmethod
+    def rename(cls, name: str, to: str, merges: bool = False) -> Event:
+        """Return an event that gives a class another name, or merges it into the class `to`.
+
+        Raise InstanceError for an invalid name, and for two equal ones.
+        """
+
+    @classmethod
     def forget_class(cls, name: str) -> Event: ...
     @classmethod
     def forget_feature(cls, name: str) -> Event: ...
@@ -122,7 +130,7 @@ class Event:
 
     @staticmethod
     def is_mark(data: bytes) -> bool:
-        """Return whether these are the bytes of a "restore" or "rules" event."""
+        """Return whether these are the bytes of a "restore", "rules" or "rename" event."""
 
     @staticmethod
     def alone(data: bytes) -> bytes:
@@ -193,7 +201,18 @@ class Event:
 
     @property
     def name(self) -> str:
-        """The class or feature to forget, or the learner to promote, else an empty string."""
+        """The class or feature to forget, the class to rename, or the learner to promote.
+
+        An empty string for other kinds.
+        """
+
+    @property
+    def renamed_to(self) -> str:
+        """The next name of the class of a "rename" event, else an empty string."""
+
+    @property
+    def merges(self) -> bool:
+        """True if a "rename" event may name another class, of which it becomes a part."""
 
     @property
     def options(self) -> dict[str, object]:

@@ -9,6 +9,7 @@ An event's bytes, little-endian:
     learn, placing  the same with the placements before the instance
     amend           target u64, weight f64, u32 count, the classes that replace those of the target
                     (none: it is deleted), u32 count, the replaced ones, the instance
+    rename          merges u8, u32 count (2), the name of a class and its next one
     place           moves u8, the placements: u32 count, the classes, u32 count, the parent of each
     forget_...      the name's UTF-8
     promote         the learner's specification, in UTF-8
@@ -34,7 +35,7 @@ from manyclass.core.errors import EventError, InstanceError
 
 cdef tuple KINDS = (
     *("learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"),
-    *("learn", "place", "learn", "amend"),
+    *("learn", "place", "learn", "amend", "rename"),
 )
 cdef enum:
     LEARN, FORGET_CLASS, FORGET_FEATURE, CONFIGURE, RESTORE, PROMOTE, RULES  # places in KINDS
@@ -42,6 +43,7 @@ cdef enum:
     PLACE
     PLACING  # a learn event with placements
     AMEND  # a correction or deletion of an earlier learn event
+    RENAME
     WITH_ORIGIN = 0x40
     JOINED = 0x80
 cdef dict NAMED = {FORGET_CLASS: "class", FORGET_FEATURE: "feature", PROMOTE: "learner"}
@@ -159,6 +161,7 @@ cdef class Event:
         self.weight = 1
         self.parents = {}
         self.name = ""
+        self.renamed_to = ""
         self.options = {}
 
     def __init__(self, *args, **kwargs):
@@ -234,6 +237,16 @@ cdef class Event:
         return event
 
     @classmethod
+    def rename(cls, str name not None, str to not None, bint merges=False):
+        cdef list names = class_names([name, to])
+        if len(names) != 2:
+            raise InstanceError("a class is renamed to another name", ("rename",))
+        cdef Event event = event_of(RENAME, bytes([merges]) + wire_of(names))
+        event.name, event.renamed_to = names
+        event.merges = merges
+        return event
+
+    @classmethod
     def forget_class(cls, str name not None):
         return named_event(FORGET_CLASS, name)
 
@@ -298,7 +311,7 @@ cdef class Event:
     @staticmethod
     def is_mark(bytes data not None):
         cdef int kind = data[0] & ~(JOINED | WITH_ORIGIN) if data else LEARN
-        return kind == RESTORE or kind == RULES
+        return kind == RESTORE or kind == RULES or kind == RENAME
 
     @staticmethod
     def alone(bytes data not None):
@@ -327,6 +340,8 @@ cdef class Event:
         event.parents = self.parents
         event.moves = self.moves
         event.name = self.name
+        event.renamed_to = self.renamed_to
+        event.merges = self.merges
         event.options = self.options
         event.restored = self.restored
         event.rules = self.rules
@@ -414,6 +429,12 @@ cdef Event parse(bytes data):
         replaced, at = names_at(data, at)
         instance = Instance.from_bytes(data[at:])
         event = Event.amend(target, instance, classes, replaced, weight, event_id, fingerprint)
+    elif kind == RENAME:
+        merges = take(data, at, 1) == b"\x01"
+        names, at = names_at(data, at + 1)
+        if len(names) != 2 or at != len(data):
+            raise EventError("a class is renamed to one other")
+        event = Event.rename(names[0], names[1], merges)
     elif kind in NAMED:
         event = named_event(kind, data[at:].decode("utf-8"))
     elif kind == CONFIGURE:

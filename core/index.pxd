@@ -136,6 +136,7 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
                         bint is_before_learning) except +raise_error
         void find_all_nodes() except +raise_error
         bint forget_class(string_view name) except +raise_error
+        bint rename_class(string_view name, string_view to) except +raise_error
         bint forget_feature(string_view name) except +raise_error
         size_t drop_example(string_view instance,
                             const vector[string_view]& classes) except +raise_error

@@ -111,6 +111,12 @@ class Index:
         """Note all classes of the taxonomy, for a new learner; called as `placed` is."""
 
     def forget_class(self, name: str) -> bool: ...
+    def rename_class(self, name: str, to: str) -> bool:
+        """Give a class a name that no class has; return False, without a change, if it cannot be.
+
+        Neither name may be in the taxonomy.
+        """
+
     def forget_feature(self, name: str) -> bool: ...
     def drop_example(self, instance: Instance, classes: list[str]) -> int:
         """Keep an instance with these true classes no longer for replay or as a neighbor.

@@ -215,6 +215,13 @@ cdef class Index:
             known = deref(self._native).forget_class(encoded)
         return known
 
+    def rename_class(self, str name not None, str to not None):
+        cdef string_view old = Instance.any_utf8(name), new = Instance.utf8(to, "class", ())
+        cdef bint renamed
+        with nogil:
+            renamed = deref(self._native).rename_class(old, new)
+        return renamed
+
     def forget_feature(self, str name not None):
         cdef string_view encoded = Instance.any_utf8(name)
         cdef bint known

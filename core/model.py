@@ -1,9 +1,10 @@
 """The state of a service; events in the order of the log are the only way to change it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from manyclass.core import expected_loss, rules, snapshot, taxonomic_loss, taxonomy
 from manyclass.core.abilities import check_ability
+from manyclass.core.aliases import renamed, with_alias
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.enrolled import Enrolled, continued
@@ -11,6 +12,7 @@ from manyclass.core.errors import (
     EventConflict,
     EventError,
     OptionError,
+    RenameConflict,
     RequestConflict,
     RulesDiffer,
     UnknownName,
@@ -24,6 +26,7 @@ from manyclass.core.model_set import ModelSet, Role
 from manyclass.core.model_state import (
     MOST_RESTORES,
     Frozen,
+    aliases_of,
     enrolled_of,
     marks_of,
     model_set_of,
@@ -78,6 +81,7 @@ class Model:
         self.recent = DedupWindow()
         self.taxonomy = Taxonomy(hash_seed)
         self.restores: list[tuple[int, int]] = []
+        self.aliases: dict[str, str] = {}  # former name of a class -> its present one
         self.rules = rules.RULES  # the version in force, see rules.py
         self.text = text
         self._hash_seed = hash_seed
@@ -231,11 +235,25 @@ class Model:
         elif event.kind == "forget_feature":
             if not any(each.learner.has_feature(event.name) for each in self.enrolled):
                 raise UnknownName("feature", event.name)
+        elif event.kind == "rename":
+            self._check_rename(event)
         elif event.kind == "promote":
             if self.model_set.find_logged(event.name) is None:
                 raise UnknownName("learner", event.name)
         elif event.kind == "configure":
             self.agreed(ModelSet.from_dict(event.options))
+
+    def _check_rename(self, event: Event) -> None:
+        name, to = event.name, self.aliases.get(event.renamed_to, event.renamed_to)
+        if not self.has_class(name):
+            raise UnknownName("class", name)
+        for each in (name, to):
+            if each in self.taxonomy:
+                raise RenameConflict(
+                    f"class {each!r} is in the taxonomy", "classes of a taxonomy keep their names"
+                )
+        if to != name and self.has_class(to) and not event.merges:
+            raise RenameConflict(f"there is a class {to!r}", "merge into it instead")
 
     def has_class(self, name: str) -> bool:
         """Return whether a learner or the taxonomy has the class."""
@@ -325,6 +343,7 @@ class Model:
         shadows: tuple[ShadowOutcome, ...] = ()
         seconds = 0.0
         answering = self.answering
+        event = renamed(event, self.aliases)
         placed = self._place(event) if event.parents else []
         if event.kind == "learn":
             placed += self.taxonomy.note_classes(event.classes)
@@ -368,6 +387,8 @@ class Model:
             self._configure(ModelSet.from_dict(event.options))
         elif event.kind == "promote":
             self._promote(event.name)
+        elif event.kind == "rename":
+            self._rename(event)
         elif event.kind == "amend":
             self._note_places(self.taxonomy.note_classes(event.classes), before_learning=True)
             for each in self.enrolled:
@@ -395,6 +416,31 @@ class Model:
         if names:
             for each in self.enrolled:
                 each.learner.placed(names, before_learning)
+
+    def _rename(self, event: Event) -> None:
+        """Rename a class, or forget it in favour of another; do nothing if that cannot be now."""
+        try:
+            self._check_rename(event)
+        except (UnknownName, RenameConflict):
+            return  # `check` accepted it; another event came before
+        name, to = event.name, event.renamed_to
+        if self.aliases.get(to, name) != name:
+            to = self.aliases[to]
+        self.take_aliases(with_alias(self.aliases, name, to))
+
+    def take_aliases(self, aliases: Mapping[str, str]) -> None:
+        """Let former names of classes stand for others from here on.
+
+        A class that a learner knows by a former name is renamed, or forgotten if the learner knows
+        the other name too.
+        """
+        for name, to in aliases.items():
+            for each in self.enrolled:
+                if each.learner.has_class(to):
+                    each.learner.forget_class(name)
+                else:
+                    each.learner.rename_class(name, to)
+        self.aliases = dict(aliases)
 
     def _configure(self, asked: ModelSet) -> None:
         before = self.model_set
@@ -451,6 +497,8 @@ class Model:
         facts = {"seq": self.seq, "lineup": self.model_set.to_dict(), "restores": [*self.restores]}
         if self.rules > 1:
             facts["rules"] = self.rules
+        if self.aliases:
+            facts["aliases"] = dict(self.aliases)
         if self.text != WORDS_AND_PAIRS:
             facts["text"] = str(self.text)
         arrays: snapshot.Arrays = self.taxonomy.dump()
@@ -490,6 +538,7 @@ class Model:
         )
         model.recent = recent_of(arrays, seq)
         model.seq, model.restores, model.rules = seq, restores, in_force
+        model.aliases = aliases_of(facts)
         return model
 
     def digest(self) -> str:

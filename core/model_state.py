@@ -11,7 +11,8 @@ from manyclass.core import rules, snapshot
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.enrolled import Enrolled
-from manyclass.core.errors import RulesDiffer, SnapshotError
+from manyclass.core.errors import InstanceError, RulesDiffer, SnapshotError
+from manyclass.core.event import class_names
 from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learners.learner import load
 from manyclass.core.learners.options import Options
@@ -45,7 +46,7 @@ class Frozen:
 def marks_of(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
     """Return `seq` and `restores` from the header of a snapshot; SnapshotError."""
     # Releases without shadows wrote the options of their only learner.
-    described = facts.keys() - {"rules", "text"}
+    described = facts.keys() - {"rules", "text", "aliases"}
     if described not in ({"seq", "restores", "lineup"}, {"seq", "restores", "options"}):
         raise SnapshotError(f"the header must have seq, restores and lineup, not {[*facts]}")
     seq, restores = facts["seq"], facts["restores"]
@@ -70,6 +71,21 @@ def rules_of(facts: dict[str, Any]) -> int:
     if in_force > rules.RULES:
         raise RulesDiffer(in_force, rules.RULES)
     return int(in_force)
+
+
+def aliases_of(facts: dict[str, Any]) -> dict[str, str]:
+    """Return the former names of classes from the header of a snapshot; SnapshotError."""
+    aliases = facts.get("aliases", {})
+    if not isinstance(aliases, dict):
+        raise SnapshotError(f"aliases in the header must be an object, not {aliases!r}")
+    for names in aliases.items():
+        try:
+            is_pair = class_names(names) == [*names]
+        except InstanceError as error:
+            raise SnapshotError(f"aliases in the header: {error}") from error
+        if not is_pair or names[1] in aliases:
+            raise SnapshotError(f"aliases in the header has {names!r}, which is no alias")
+    return aliases
 
 
 def text_of(facts: dict[str, Any]) -> TextAnalysis:

@@ -255,6 +255,10 @@ class Engine:
             raise HistoryOff
         return rebuild
 
+    def rebuild_soon(self) -> None:
+        """Let the history be learned again in the next second, if there is one."""
+        self._rebuilds.ask()
+
     async def rebuild_state(self) -> Rebuilt:
         """Learn the history again as it was amended, see Rebuild.run, which raises the same."""
         self._able()

@@ -225,6 +225,14 @@ class Committee(Totals):
                 known |= member.forget_class(name)
             return known
 
+    def rename_class(self, name: str, to: str) -> bool:
+        """Give a class a name that none has, in every member; return whether it was there."""
+        with self._changing:
+            known = self._table.rename_class(name, to)
+            for member in self._members:
+                known |= member.rename_class(name, to)
+            return known
+
     def forget_feature(self, name: str) -> bool:
         """Remove the feature from every member and shuffle buffer; return whether it was there."""
         with self._changing:

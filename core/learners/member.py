@@ -104,6 +104,11 @@ class Member:
         known = self.index.forget_class(name)
         return self.waiting.forget_class(name) or known
 
+    def rename_class(self, name: str, to: str) -> bool:
+        """Give a class a name that none has; return whether it was there."""
+        known = self.index.rename_class(name, to)
+        return self.waiting.rename_class(name, to) or known
+
     def forget_feature(self, name: str) -> bool:
         """Remove it; return whether it was there."""
         known = self.index.forget_feature(name)

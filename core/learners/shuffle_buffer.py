@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.aliases import renamed
 from manyclass.core.errors import EventError, SnapshotError
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
@@ -51,6 +52,10 @@ class ShuffleBuffer:
     def forget_class(self, name: str) -> bool:
         """Remove the class from every event, and events without another class."""
         return self._rewrite(name, _without_class)
+
+    def rename_class(self, name: str, to: str) -> bool:
+        """Replace the class in every event."""
+        return self._rewrite(name, lambda event, old: renamed(event, {old: to}))
 
     def forget_feature(self, name: str) -> bool:
         """Remove the feature from every event."""

@@ -337,6 +337,17 @@ public:
         return id != NO_ID;
     }
 
+    // Give a class a name that none has; false, with nothing changed, if it cannot be. Neither may be
+    // in the taxonomy.
+    bool rename_class(std::string_view name, std::string_view to) {
+        StateLock::ChangeNow change(lock_);
+        const std::uint32_t id = tables_.classes.find(name);
+        const bool can = id != NO_ID && tables_.classes.find(to) == NO_ID;
+        if (can) tables_.rename_class(id, to);
+        change.done();
+        return can;
+    }
+
     bool forget_feature(std::string_view name) {
         StateLock::ChangeNow change(lock_);
         const std::uint32_t id = tables_.features.find(name);

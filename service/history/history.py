@@ -44,9 +44,7 @@ class History:
         self.recorder = Recorder(
             store, segments, outcomes, settings.history_bytes, settings.history_seconds
         )
-        self.reader = Reader(
-            store, segments, self.recorder, self.amendments, outcomes, lambda: live.model.seq
-        )
+        self.reader = Reader(store, segments, self.recorder, self.amendments, outcomes, live)
         self.failures = 0
         self._is_failing = False
         self._is_packing = False

@@ -1,15 +1,17 @@
 """Reads events back: from the segments, and behind them from the log."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from time import monotonic
 from typing import NamedTuple
 
+from manyclass.core.aliases import names_now
 from manyclass.core.event import Event
 from manyclass.service.history.amendments import Amendments
 from manyclass.service.history.recorder import Recorder
 from manyclass.service.history.segment import AS_SENT, GONE, Segment, SegmentDamaged
+from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.outcomes import NO_EFFECT, NOT_RETRIEVED, Outcomes
 from manyclass.service.store.errors import StoreDamaged
 from manyclass.service.store.protocol import Store
@@ -25,7 +27,7 @@ class Record(NamedTuple):
     seq: int
     event: Event
     outcome: int
-    classes: list[str]  # true ones, as corrected
+    classes: list[str]  # true ones, as corrected, by their present names
     is_corrected: bool
     time: int  # Unix milliseconds; that of an event before it if it has none; 0: not known
 
@@ -74,14 +76,14 @@ class Reader:
         recorder: Recorder,
         amendments: Amendments,
         outcomes: Outcomes,
-        last_applied: Callable[[], int],
+        live: LiveModel,
     ) -> None:
         self._store = store
         self._segments = segments
         self._recorder = recorder
         self._amendments = amendments
         self._outcomes = outcomes
-        self._last_applied = last_applied
+        self._live = live
         self._unpacked = lru_cache(KEPT_SEGMENTS)(self._read_segment)
 
     @property
@@ -147,7 +149,9 @@ class Reader:
         if amended is not None and not amended.classes:
             return None
         is_corrected = amended is not None or segment.flags[at] != AS_SENT
-        classes = event.classes if amended is None else list(amended.classes)
+        classes = names_now(
+            event.classes if amended is None else amended.classes, self._live.model.aliases
+        )
         return Record(seq, event, segment.outcomes[at], classes, is_corrected, time)
 
     def _parts(self, after: int | None, newest_first: bool) -> Iterator[Segment]:
@@ -167,7 +171,7 @@ class Reader:
         yield from self._in_log(end)
 
     def _in_log(self, end: int) -> Iterator[Segment]:
-        last = self._last_applied()
+        last = self._live.model.seq
         payloads = []
         for seq, payload in self._store.read(end):
             if seq > last:

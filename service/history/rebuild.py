@@ -1,6 +1,7 @@
 """Learns the history again as it was amended, and goes over to the state that results."""
 
 import asyncio
+import json
 import logging
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from manyclass.service.history.fold import corrected, fold
 from manyclass.service.history.history import History
 from manyclass.service.history.memory import check_memory
 from manyclass.service.history.rebuilder import (
+    ALIASES,
     END,
     EVENTS,
     SNAPSHOT,
@@ -123,7 +125,7 @@ class Rebuild:
     def _shorten(self, last_seq: int) -> None:
         base, undone = self._base(self._live.model.restores)
         if base < last_seq:
-            moved = self._learn_again(base, last_seq, undone, {})
+            moved = self._learn_again(base, last_seq, undone, {}, self._live.model.aliases)
             self._history.store.save_snapshot(last_seq, moved.dump())
         self._history.recorder.drop(last_seq)
         log.info("events up to %d have left the history", last_seq)
@@ -141,10 +143,13 @@ class Rebuild:
         model = live.model
         check_memory(sum(each.learner.resident_bytes for each in model.enrolled))
         last_seq, restores = model.seq, list(model.restores)
+        aliases = dict(model.aliases)
         settled = history.amendments.waiting()
         await asyncio.to_thread(history.pack, last_seq)
         base, undone = await asyncio.to_thread(self._base, restores)
-        rebuilt = await asyncio.to_thread(self._learn_again, base, last_seq, undone, settled)
+        rebuilt = await asyncio.to_thread(
+            self._learn_again, base, last_seq, undone, settled, aliases
+        )
         await asyncio.to_thread(self._catch_up, rebuilt)
         async with self._schedule.exclusive() as take:
             await self._go_over(rebuilt, restores)
@@ -190,9 +195,17 @@ class Rebuild:
         return base, undone
 
     def _learn_again(
-        self, base: int, last_seq: int, undone: list[range], settled: dict[int, Amended]
+        self,
+        base: int,
+        last_seq: int,
+        undone: list[range],
+        settled: dict[int, Amended],
+        aliases: dict[str, str],
     ) -> Model:
-        """Return the state after the amended events up to `last_seq`. Blocks."""
+        """Return the state after the amended events up to `last_seq`. Blocks.
+
+        `aliases` hold from the first event on: each class has its present name.
+        """
         snapshot = b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
         command = [sys.executable, "-m", "manyclass.service.history.rebuilder"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
@@ -201,6 +214,7 @@ class Rebuild:
                 assert child.stdin is not None
                 assert child.stdout is not None
                 child.stdin.write(frame(SNAPSHOT, snapshot))
+                child.stdin.write(frame(ALIASES, json.dumps(aliases).encode()))
                 for payloads in self._frames(base, last_seq, undone, settled):
                     child.stdin.write(frame(EVENTS, events_body(payloads)))
                     self.learned += sum(map(bool, payloads))

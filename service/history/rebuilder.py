@@ -4,11 +4,13 @@ Reads frames from standard input, and writes the state to standard output as a s
 
     frame    kind u8, size u64, then so many bytes
     b"S"     the bytes of the snapshot to begin with
+    b"A"     former names of classes and their present ones, as a JSON object
     b"E"     events, one after the other: size u32 and bytes of each; an empty one is passed over
     b"D"     the end: write the state
 """
 
 import contextlib
+import json
 import os
 import struct
 import sys
@@ -23,7 +25,7 @@ from manyclass.service.threads import lower_priority
 
 FRAME = struct.Struct("<cQ")
 SIZE = struct.Struct("<I")
-SNAPSHOT, EVENTS, END = b"S", b"E", b"D"
+SNAPSHOT, ALIASES, EVENTS, END = b"S", b"A", b"E", b"D"
 
 
 def frame(kind: bytes, body: bytes) -> bytes:
@@ -43,6 +45,10 @@ def run(given: BinaryIO, out: BinaryIO) -> None:
         raise ValueError(f"the first frame must be a snapshot, not {kind!r}")
     model = Model.load([body])
     model.use_rules(rules.RULES)
+    kind, body = _read(given)
+    if kind != ALIASES:
+        raise ValueError(f"the second frame must be aliases, not {kind!r}")
+    model.take_aliases(json.loads(body))
     while (item := _read(given))[0] == EVENTS:
         for payload in _payloads(item[1]):
             learn_again(model, payload)

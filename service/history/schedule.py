@@ -11,12 +11,20 @@ class RebuildSchedule:
         self._seconds = seconds
         self._clock = clock
         self._since: float | None = None  # the first of them was noticed
+        self._is_asked = False
+
+    def ask(self) -> None:
+        """Let a rebuild be due at the next call."""
+        self._is_asked = True
 
     def is_due(self, amendments: int) -> bool:
         """Return whether to rebuild now, with so many amendments waiting.
 
         After it is due once, they wait anew.
         """
+        if self._is_asked:
+            self._is_asked = False
+            return True
         if amendments == 0 or self._seconds == 0:
             self._since = None
             return False

@@ -49,6 +49,7 @@ from manyclass.service.http.routes.learn import Learn
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.routes.place import PlaceClass, PlaceClasses
 from manyclass.service.http.routes.rank import Rank
+from manyclass.service.http.routes.rename import RenameClass
 from manyclass.service.http.routes.state import StateDownloads
 from manyclass.service.http.workers import Workers
 from manyclass.service.ingest.peer_lookup import PeerLookup
@@ -118,9 +119,10 @@ class App(HotPath):
             PlaceClass(settings, self.engine, keys, self.limits.budget),
             PlaceClasses(settings, self.engine, keys, self.limits.budget),
             CorrectEvent(settings, self.engine, keys, self.limits.budget),
+            RenameClass(settings, self.engine, keys, self.limits.budget),
         ]
         self.api = _api(self.engine, peers, calls)
-        self.api.state.hot_calls = {call.path: call for call in calls}
+        self.api.state.hot_calls = {(call.method, call.path): call for call in calls}
         self.api.state.engine = self.engine
         self.api.state.keys = keys
         self.api.state.downloads = StateDownloads(self.engine)

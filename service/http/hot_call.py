@@ -122,8 +122,8 @@ class HotCall(ABC):
 
 # FastAPI caches endpoints for ever, so this one does not refer to a call, nor to its engine.
 async def _endpoint(request: Request) -> Response:
-    calls: dict[str, HotCall] = request.app.state.hot_calls
-    return _HotResponse(calls[request.scope["route"].path])
+    calls: dict[tuple[str, str], HotCall] = request.app.state.hot_calls
+    return _HotResponse(calls[request.method, request.scope["route"].path])
 
 
 class _HotResponse(Response):

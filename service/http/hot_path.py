@@ -29,12 +29,12 @@ class HotPath:
 
     def __init__(
         self,
-        calls: Mapping[str, HotCall],
+        calls: Mapping[tuple[str, str], HotCall],
         application: Application,
         csrf: CsrfGuard,
         metrics: Metrics,
     ) -> None:
-        self._calls = {path: call for path, call in calls.items() if not call.has_name}
+        self._calls = {path: call for (_, path), call in calls.items() if not call.has_name}
         self._application = application
         self._csrf = csrf
         self._metrics = metrics
@@ -106,6 +106,8 @@ class HotPath:
 def _reads_body(scope: AsgiScope) -> bool:
     """Return whether FastAPI routes the request to a hot call, which reads the body."""
     path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+    if scope["method"] == "POST":
+        return path.startswith("/classes/")
     return scope["method"] == "PUT" and path.startswith(("/classes/", "/events/"))
 
 

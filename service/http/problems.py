@@ -18,6 +18,7 @@ from manyclass.core.errors import (
     OptionError,
     PlacementConflict,
     PlacementFault,
+    RenameConflict,
     TaxonomyMissing,
     UnknownName,
 )
@@ -175,6 +176,8 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(404, str(error))
         case QueueFull() | NotReady() | MemoryShort():
             return unavailable(with_hint(error), error.retry_after)
+        case RenameConflict():
+            return Problem(409, str(error))
         case SnapshotMissing():
             return Problem(404, without_place(error))
         case OptionError():

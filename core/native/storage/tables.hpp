@@ -79,6 +79,12 @@ struct Tables {
     }
 
     // A new class, learned once.
+    // Give a class another name, which no class has.
+    void rename_class(std::uint32_t id, std::string_view name) {
+        classes.rename(id, name);
+        class_order.add(classes, id);
+    }
+
     std::uint32_t add_class(std::string_view name) {
         const std::uint32_t id = add_node(name);
         class_records[id].learned = 1;

@@ -115,6 +115,14 @@ public:
         return id;
     }
 
+    // Give an id another name, which is not there. Its place in the tables stays.
+    void rename(std::uint32_t id, std::string_view name) {
+        take_name(id);
+        place_name(id, name);
+        insert(tag_of(hash(name)), id);
+        pack_on();
+    }
+
     // Forget a name, and free its id.
     void remove(std::uint32_t id) {
         retire(id);
@@ -123,16 +131,7 @@ public:
 
     // Forget a name. Its id is not given again before `release`.
     void retire(std::uint32_t id) {
-        const std::uint32_t tag = tag_of(hash(name(id)));
-        std::size_t at = home(tag);
-        while (slots_[at].id_plus_1 != id + 1) at = next(at);
-        close_gap(
-            slots_, at, [this](const Slot& slot) { return home(slot.tag); },
-            [](const Slot& slot) { return slot.id_plus_1 == 0; });
-        live_bytes_ -= places_[id].size;
-        places_[id] = Place{0, 0, 0};
-        --count_;
-        ++removals_;
+        take_name(id);
         pack_on();
     }
 
@@ -154,6 +153,19 @@ public:
     }
 
 private:
+    void take_name(std::uint32_t id) {
+        const std::uint32_t tag = tag_of(hash(name(id)));
+        std::size_t at = home(tag);
+        while (slots_[at].id_plus_1 != id + 1) at = next(at);
+        close_gap(
+            slots_, at, [this](const Slot& slot) { return home(slot.tag); },
+            [](const Slot& slot) { return slot.id_plus_1 == 0; });
+        live_bytes_ -= places_[id].size;
+        places_[id] = Place{0, 0, 0};
+        --count_;
+        ++removals_;
+    }
+
     void dump(std::uint16_t* sizes, char* bytes, std::uint32_t* free) const {
         for (std::uint32_t id = 0; id < end(); ++id) {
             const std::string_view text = name(id);

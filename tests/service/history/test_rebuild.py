@@ -2,12 +2,14 @@
 
 import asyncio
 import sqlite3
+from contextlib import closing, suppress
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyclass.core.errors import EventConflict
+from manyclass.core.aliases import renamed
+from manyclass.core.errors import EventConflict, RenameConflict, UnknownName
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
@@ -84,6 +86,10 @@ class History:
             [result] = await self.engine.submit([Event.forget_class(name)])
             self.effective[result.seq] = Event.forget_class(name)
 
+    async def rename(self, name, to):
+        with suppress(UnknownName):
+            await self.engine.submit([Event.rename(name, to, merges=True)])
+
     async def snapshot(self):
         info = await self.engine.take_snapshot()
         self.snapshots[info.seq] = set(self.effective)
@@ -93,8 +99,11 @@ class History:
         self.snapshots = {self.engine.model.seq: set(self.effective)}
 
     def assert_rebuilt(self, options):
-        expected = taught(options, [self.effective[seq] for seq in sorted(self.effective)])
-        assert content(self.engine.model) == content(expected)
+        aliases = self.engine.model.aliases
+        now = [renamed(self.effective[seq], aliases) for seq in sorted(self.effective)]
+        facts, arrays = content(self.engine.model)
+        assert facts.pop("aliases", {}) == aliases
+        assert (facts, arrays) == content(taught(options, now))
 
 
 features = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique=True)
@@ -108,6 +117,9 @@ steps = st.lists(
         st.tuples(st.just("correct"), places, classes),
         st.tuples(st.just("delete"), places),
         st.tuples(st.just("forget"), st.sampled_from(["x", "y"])),
+        st.tuples(st.just("rename"), st.sampled_from("xy"), st.sampled_from("zxy")).filter(
+            lambda step: step[1] != step[2]
+        ),
         st.tuples(st.just("snapshot")),
         st.tuples(st.just("rebuild")),
     ),
@@ -308,3 +320,84 @@ async def test_events_do_not_leave_while_an_amendment_of_them_waits():
         assert engine.history.find(1) is None
         expected = [learn("a", "y"), learn("b", "y"), learn("c", "y"), learn("d", "y")]
         assert content(engine.model) == content(taught(engine.model.options, expected))
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS, "oplt", "frequency"])
+async def test_a_renamed_class_was_always_called_so(learner):
+    texts = [f"f{n} g{n % 7} -> c{n % 5}" for n in range(40)]
+    async with running(learner=learner) as (engine, _):
+        options = engine.model.options
+        await teach(engine, *texts[:20])
+        await engine.submit([Event.rename("c1", "k1")])
+        await teach(engine, *texts[20:30])  # c1 stands for k1
+        await engine.submit([Event.rename("k1", "one")])
+        await teach(engine, *texts[30:])
+        now = [learn(*text.replace("c1", "one").split(" -> ")) for text in texts]
+        expected = content(taught(options, now))
+        facts, arrays = content(engine.model)
+        assert facts.pop("aliases") == {"c1": "one", "k1": "one"}
+        assert (facts, arrays) == expected  # without a rebuild
+        digest = Model.load(engine.model.dump()).digest()
+        assert digest == engine.model.digest()
+        await engine.rebuild_state()
+        assert engine.model.digest() == digest
+        assert engine.history.find(2).classes == ["one"]
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS, "oplt", "frequency"])
+async def test_a_merged_class_was_always_the_other(learner):
+    texts = [f"f{n} g{n % 7} -> c{n % 5}" for n in range(40)]
+    async with running(learner=learner) as (engine, _):
+        options = engine.model.options
+        await teach(engine, *texts[:20])
+        await engine.submit([Event.rename("c1", "c2", merges=True)])
+        assert not engine.model.has_class("c1")
+        await teach(engine, *texts[20:])
+        await engine.rebuild_state()
+        now = [learn(*text.replace("c1", "c2").split(" -> ")) for text in texts]
+        facts, arrays = content(engine.model)
+        assert facts.pop("aliases") == {"c1": "c2"}
+        assert (facts, arrays) == content(taught(options, now))
+
+
+async def test_a_class_may_get_its_former_name_again():
+    async with running(learner="svm") as (engine, _):
+        await teach(engine, "a -> x", "b -> y")
+        await engine.submit([Event.rename("x", "z")])
+        await engine.submit([Event.rename("z", "x")])
+        await teach(engine, "a -> z")
+        await engine.rebuild_state()
+        facts, arrays = content(engine.model)
+        assert facts.pop("aliases") == {"z": "x"}
+        expected = [learn("a", "x"), learn("b", "y"), learn("a", "x")]
+        assert (facts, arrays) == content(taught(engine.model.options, expected))
+
+
+async def test_names_that_cannot_be_are_refused():
+    async with running(learner="svm") as (engine, _):
+        await teach(engine, "a -> x", "b -> y", "c -> t")
+        with pytest.raises(UnknownName):
+            await engine.submit([Event.rename("nobody", "z")])
+        with pytest.raises(RenameConflict, match="merge"):
+            await engine.submit([Event.rename("x", "y")])
+        await engine.submit([Event.place({"t": "top"})])
+        with pytest.raises(RenameConflict, match="taxonomy"):
+            await engine.submit([Event.rename("t", "z")])
+        await engine.submit([Event.rename("x", "z")])
+        with pytest.raises(UnknownName):
+            await engine.submit([Event.rename("x", "w")])
+
+
+async def test_a_trained_class_is_renamed_too(tmp_path):
+    path = tmp_path / "a.db"
+    with closing(SqliteStore(path, lambda: 1.0)) as store:
+        trained = taught(Options.parse("svm"), [learn("a b", "x"), learn("c d", "y")])
+        store.save_snapshot(2, trained.dump())
+    async with running(SqliteStore(path, lambda: 1.0), learner="svm") as (engine, _):
+        await teach(engine, "e f -> x")
+        await engine.submit([Event.rename("x", "z")])
+        await engine.rebuild_state()
+        expected = [learn("a b", "z"), learn("c d", "y"), learn("e f", "z")]
+        facts, arrays = content(engine.model)
+        assert facts.pop("aliases") == {"x": "z"}
+        assert (facts, arrays) == content(taught(Options.parse("svm"), expected))

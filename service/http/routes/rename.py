@@ -1,0 +1,63 @@
+"""POST /classes/{name}: rename a class, or merge it into another."""
+
+from typing import ClassVar
+
+import msgspec
+from msgspec import UNSET
+
+from manyclass.core.event import Event
+from manyclass.service.config.settings import Settings
+from manyclass.service.engine import Engine
+from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.decoding import decode, name_of
+from manyclass.service.http.hot_call import HotCall, HotRequest
+from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.problems import invalid
+from manyclass.service.http.schemas.rename import Renamed, RenameRequest
+
+_decoder = msgspec.json.Decoder(RenameRequest)
+
+
+class RenameClass(HotCall):
+    """Renames one class."""
+
+    path = "/classes/{name:name}"
+    title = "rename_class"
+    tag = "names"
+    scope = Scope.ADMIN
+    statuses = (404, 409)
+    reads: ClassVar = {"application/json": ["RenameRequest"]}
+    writes: ClassVar = {"application/json": ["Renamed"]}
+
+    def __init__(
+        self, settings: Settings, engine: Engine, keys: ApiKeys, budget: MemoryBudget
+    ) -> None:
+        super().__init__(keys, budget)
+        self._settings = settings
+        self._engine = engine
+
+    async def answer(self, request: HotRequest) -> bytes:
+        """Rename a class, or merge it into another. This is a durable event.
+
+        From then on the former name stands for the present one in everything that is taught. A
+        renamed class ranks under its next name at once. A merged one is ranked no more; what was
+        taught of it counts for the other class once the history was learned again, which begins
+        within a second. Without a history, and for events older than it, that part is lost.
+
+        409 to rename to a class that exists (merge into it), and for a class in the taxonomy.
+        """
+        _ = self._engine.model  # raises NotReady before there is one
+        form = decode(_decoder, await request.json_body(self._settings.max_body_bytes))
+        if (form.rename is UNSET) == (form.merge_into is UNSET):
+            raise invalid("Give one of `rename` and `merge_into`.")
+        merges = form.rename is UNSET
+        given = form.merge_into if merges else form.rename
+        to = name_of(None if isinstance(given, msgspec.UnsetType) else given, "rename")
+        if merges and not self._engine.model.has_class(str(to)):
+            raise invalid(f"There is no class {str(to)!r} to merge into.", "merge_into")
+        if str(to) == request.name:
+            raise invalid("The class has this name already.", "merge_into" if merges else "rename")
+        [result] = await self._engine.submit([Event.rename(request.name, str(to), merges)])
+        if merges:
+            self._engine.rebuild_soon()
+        return msgspec.json.encode(Renamed(result.seq))
