@@ -2,8 +2,12 @@
 
 import msgspec
 from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
 
 from manyclass.service.http.schemas.parts import Classes
+
+# A map with a name, so that generated clients name it too.
+TaughtFeatures = TypeAliasType("TaughtFeatures", dict[str, float])
 
 
 class EventRecord(BaseModel):
@@ -27,7 +31,7 @@ class EventRecord(BaseModel):
     rank_before: int | None
     outcome_known: bool
     text: str | None
-    features: dict[str, float] | None
+    features: TaughtFeatures | None
 
 
 class EventPage(BaseModel):

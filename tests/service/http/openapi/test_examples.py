@@ -21,6 +21,7 @@ VARYING = {
         "edges",
         "outdegrees",
         "taken_at",
+        "time",
         "seconds",
         "learn_seconds",
     ),
