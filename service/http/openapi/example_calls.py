@@ -99,6 +99,7 @@ _TAUGHT = {
     "classes": ["baseball"],
     "not": [],
     "weight": 1.0,
+    "parents": {},
     "corrected": False,
     "rank_before": None,
     "outcome_known": True,
@@ -474,6 +475,29 @@ CALLS: Final = (
     ),
     Call("get_event", "an event by its event_id", _TAUGHT, parameters={"name": "e-7"}),
     _unknown_event("get_event"),
+    Call(
+        "list_confusions",
+        "the two newest events",
+        {
+            "events": 2,
+            "r1": 0.0,
+            "pairs": [
+                {"ranked_first": "hockey", "true": "baseball", "count": 1, "events": [12]},
+                {"ranked_first": "baseball", "true": "hockey", "count": 1, "events": [5]},
+            ],
+            "classes": [
+                {"class": "baseball", "events": 1, "recall": 0.0, "precision": 0.0},
+                {"class": "hockey", "events": 1, "recall": 0.0, "precision": 0.0},
+            ],
+        },
+        parameters={"last": 2, "limit": 10},
+    ),
+    Call(
+        "list_suspects",
+        "none before the model has a confidence",
+        {"suspects": []},
+        parameters={"last": 1000, "limit": 10},
+    ),
     Call(
         "correct_event",
         "another class",

@@ -120,6 +120,7 @@ def shown(record: Record) -> EventRecord:
         classes=record.classes,
         rejected=event.rejected,
         weight=event.weight,
+        parents=event.parents,
         corrected=record.is_corrected,
         rank_before=record.outcome if record.outcome > 0 else None,
         outcome_known=record.outcome != UNKNOWN,

@@ -6,8 +6,9 @@ from typing_extensions import TypeAliasType
 
 from manyclass.service.http.schemas.parts import Classes
 
-# A map with a name, so that generated clients name it too.
+# Maps with a name, so that generated clients name them too.
 TaughtFeatures = TypeAliasType("TaughtFeatures", dict[str, float])
+TaughtParents = TypeAliasType("TaughtParents", dict[str, str])
 
 
 class EventRecord(BaseModel):
@@ -27,6 +28,7 @@ class EventRecord(BaseModel):
     classes: list[str]
     rejected: list[str] = Field(serialization_alias="not")
     weight: float
+    parents: TaughtParents
     corrected: bool
     rank_before: int | None
     outcome_known: bool

@@ -21,6 +21,8 @@ SCOPES = {  # of each call in the document; None needs no key
     "PUT /events/{name}": Scope.LEARN,
     "DELETE /events/{name}": Scope.ADMIN,
     "DELETE /events": Scope.ADMIN,
+    "GET /confusions": Scope.LEARN,
+    "GET /suspects": Scope.LEARN,
     "POST /rebuild": Scope.ADMIN,
     "GET /rebuild": Scope.LEARN,
     "GET /state": Scope.ADMIN,
