@@ -118,7 +118,7 @@ def shown(record: Record) -> EventRecord:
         time=record.time / 1000 or None,
         source=event.source,
         classes=record.classes,
-        rejected=event.rejected,
+        rejected=record.rejected,
         weight=event.weight,
         parents=event.parents,
         corrected=record.is_corrected,
