@@ -253,6 +253,37 @@ class Learner(msgspec.Struct, frozen=True):
         msgspec.structs.force_setattr(self, "role", "answers" if primary else "shadow")
 
 
+class RebuildReport(msgspec.Struct, frozen=True):
+    """A rebuild: the state at event `seq` follows from the amended history.
+
+    Events up to `base` were not learned again: they are in the snapshot that it began with.
+    `finished_at` is in unix seconds.
+    """
+
+    seq: int
+    base: int
+    events: int
+    corrected: int
+    deleted: int
+    seconds: float
+    finished_at: float
+
+
+class HistoryStats(msgspec.Struct, frozen=True):
+    """The history of events, from event `first_seq` on. `amendments` counts the amended events that
+    wait for a rebuild, the oldest for `amendment_age_seconds`."""
+
+    first_seq: int
+    events: int
+    bytes: int
+    deleted_events: int
+    failures: int
+    amendments: int
+    amendment_age_seconds: float
+    rebuild_failures: int
+    last_rebuild: RebuildReport | None
+
+
 class Stats(msgspec.Struct, frozen=True):
     """The contents of the service, its accuracy and its settings.
 
@@ -269,6 +300,7 @@ class Stats(msgspec.Struct, frozen=True):
     accuracy: dict[str, Accuracy]
     durability: str
     settings: dict[str, str]
+    history: HistoryStats | None = None  # None if the service keeps none
 
 
 class TaughtEvent(msgspec.Struct, frozen=True):
@@ -336,20 +368,6 @@ class Deleted(msgspec.Struct, frozen=True):
     seq: int | None
     deleted: int
     more: bool = False
-
-
-class RebuildReport(msgspec.Struct, frozen=True):
-    """A rebuild: the state at event `seq` follows from the amended history.
-
-    Events up to `base` were not learned again: they are in the snapshot that it began with.
-    """
-
-    seq: int
-    base: int
-    events: int
-    corrected: int
-    deleted: int
-    seconds: float
 
 
 class RebuildStatus(msgspec.Struct, frozen=True):

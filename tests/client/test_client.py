@@ -190,7 +190,15 @@ TAUGHT = {
     "text": "ice",
     "features": None,
 }
-REPORT = {"seq": 9, "base": 0, "events": 8, "corrected": 1, "deleted": 2, "seconds": 0.5}
+REPORT = {
+    "seq": 9,
+    "base": 0,
+    "events": 8,
+    "corrected": 1,
+    "deleted": 2,
+    "seconds": 0.5,
+    "finished_at": 2.5,
+}
 
 
 def test_events_are_read_in_pages_of_any_length():
@@ -258,7 +266,7 @@ def test_the_answer_of_a_rebuild_is_waited_for_without_a_limit():
     service = FakeService(REPORT, {"running": False, "learned": 8, "waiting": 0, "last": REPORT})
     client = service.client(timeout=3.0)
     assert client.rebuild().corrected == 1
-    assert client.rebuild_status().last == RebuildReport(9, 0, 8, 1, 2, 0.5)
+    assert client.rebuild_status().last == RebuildReport(9, 0, 8, 1, 2, 0.5, 2.5)
     limits = [request.extensions["timeout"] for request in service.requests]
     assert [each["read"] for each in limits] == [None, 3.0]
     assert limits[0]["connect"] == 3.0

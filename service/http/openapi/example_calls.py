@@ -164,6 +164,17 @@ _STATS = {
     "accuracy": _ACCURACY,
     "learners": _LEARNERS,
     "late_labels": {"waiting": 5, "bytes": 2031},
+    "history": {
+        "first_seq": 1,
+        "events": 5,
+        "bytes": 0,
+        "deleted_events": 0,
+        "failures": 0,
+        "amendments": 0,
+        "amendment_age_seconds": 0.0,
+        "rebuild_failures": 0,
+        "last_rebuild": None,
+    },
     "newest_snapshot": {"seq": 0, "bytes": 11610, "taken_at": 1767225600.0},
     "recovery": _RECOVERY,
     "durability": "none",
@@ -534,6 +545,14 @@ CALLS: Final = (
     Call(
         "rebuild",
         "learned again",
-        {"seq": 15, "base": 0, "events": 9, "corrected": 0, "deleted": 2, "seconds": 0.42},
+        {
+            "seq": 15,
+            "base": 0,
+            "events": 9,
+            "corrected": 0,
+            "deleted": 2,
+            "seconds": 0.42,
+            "finished_at": 1767225600.0,
+        },
     ),
 )

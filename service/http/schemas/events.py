@@ -79,6 +79,7 @@ class RebuildReport(BaseModel, from_attributes=True):
     """A rebuild: the state at event `seq` follows from the amended history.
 
     Events up to `base` were not learned again: they are in the snapshot that it began with.
+    `finished_at` is in unix seconds.
     """
 
     seq: int
@@ -87,6 +88,7 @@ class RebuildReport(BaseModel, from_attributes=True):
     corrected: int
     deleted: int
     seconds: float
+    finished_at: float
 
 
 class RebuildStatus(BaseModel):

@@ -23,6 +23,7 @@ VARYING = {
         "taken_at",
         "time",
         "seconds",
+        "finished_at",
         "learn_seconds",
     ),
     "durability",
