@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from manyclass import __version__
-from manyclass.cli.commands import learners, snapshot, store
+from manyclass.cli.commands import events, learners, snapshot, store
 from manyclass.cli.commands.config import config
 from manyclass.cli.commands.convert import convert
 from manyclass.cli.commands.copy import copy
@@ -16,6 +16,7 @@ from manyclass.cli.commands.fit import fit, probabilities
 from manyclass.cli.commands.learn import learn
 from manyclass.cli.commands.place import place
 from manyclass.cli.commands.rank import rank
+from manyclass.cli.commands.rebuild import rebuild
 from manyclass.cli.commands.report import report
 from manyclass.cli.commands.serve import serve
 from manyclass.cli.commands.train import train
@@ -51,6 +52,8 @@ app.command()(serve)
 app.command()(learn)
 app.command()(rank)
 app.command()(place)
+app.add_typer(events.app, name="events", no_args_is_help=True)
+app.command()(rebuild)
 app.add_typer(learners.app, name="learners", no_args_is_help=True)
 app.add_typer(snapshot.app, name="snapshot", no_args_is_help=True)
 app.add_typer(store.app, name="store", no_args_is_help=True)

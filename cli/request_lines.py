@@ -6,7 +6,7 @@ from manyclass.core.errors import did_you_mean
 from manyclass.training.lines import Line, LineFault
 
 RANK_KEYS = frozenset({"features", "text", "id"})
-LABEL_KEYS = frozenset({"classes", "not", "weight", "parents", "event_id"})
+LABEL_KEYS = frozenset({"classes", "not", "weight", "parents", "event_id", "source"})
 LEARN_KEYS = LABEL_KEYS | {"features", "text"}
 LATE_LABEL_KEYS = LABEL_KEYS | {"id"}
 

@@ -14,11 +14,15 @@ import msgspec
 from manyclass.client.errors import ClientError, ServiceUnreachable
 from manyclass.client.retry import Backoff, is_worth_retrying
 from manyclass.client.types import (
+    Amended,
     ClassCount,
     ClassDetail,
     ClassPage,
+    Confusions,
+    Deleted,
     EventBody,
     EventNumber,
+    EventPage,
     FeatureDetail,
     InstanceBody,
     Learned,
@@ -27,11 +31,24 @@ from manyclass.client.types import (
     LearnerList,
     Ranking,
     Rankings,
+    RebuildReport,
+    RebuildStatus,
     Snapshot,
     SnapshotList,
     Stats,
+    Suspect,
+    SuspectList,
+    TaughtEvent,
 )
-from manyclass.client.wire import Answer, decoded, path_of, rank_options, refusal
+from manyclass.client.wire import (
+    Answer,
+    Parameters,
+    decoded,
+    event_filter,
+    path_of,
+    rank_options,
+    refusal,
+)
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 
@@ -59,6 +76,7 @@ class Client:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self.url = url.rstrip("/")
         self._patience = patience
+        self._timeout = timeout
         self._sleep = sleep
         self._answered = False
         self._numbers = count(1)
@@ -121,13 +139,95 @@ class Client:
         how = rank_options(k, threshold, among, min_confidence, decode, explain, min_seq)
         return self._post("/rank", {"instances": instances, **how}, Rankings)
 
-    def learn(self, event: EventBody) -> Learned:
-        """Teach one event; it is durable when this returns."""
-        return self._post("/learn", self._named(event), Learned)
+    def learn(self, event: EventBody, *, source: str | None = None) -> Learned:
+        """Teach one event; it is durable when this returns. `source` is that of an event without
+        one.
+        """
+        return self._post("/learn", self._named(event, source), Learned)
 
-    def learn_many(self, events: Sequence[EventBody]) -> LearnedMany:
-        """Teach events in order, all or none; they are durable when this returns."""
-        return self._post("/learn", {"events": [*map(self._named, events)]}, LearnedMany)
+    def learn_many(self, events: Sequence[EventBody], *, source: str | None = None) -> LearnedMany:
+        """Teach events in order, all or none, as `learn` does; they are durable when this
+        returns.
+        """
+        named = [self._named(event, source) for event in events]
+        return self._post("/learn", {"events": named}, LearnedMany)
+
+    # --- history ----------------------------------------------------------------------------------
+
+    def events(
+        self,
+        *,
+        of_class: str | None = None,
+        source: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        wrong: bool = False,
+        oldest_first: bool = False,
+        after: int | None = None,
+        page: int = 100,
+    ) -> Iterator[TaughtEvent]:
+        """Yield the events that were taught, newest first, fetched `page` at a time.
+
+        `since` and `until` are in unix seconds. With `wrong`, only events whose true class was not
+        ranked first before they were learned. `after` is the number of an event to begin behind.
+        404 if the service keeps no history.
+        """
+        parameters = event_filter(of_class, source, since, until, wrong, oldest_first)
+        parameters["limit"] = page
+        while True:
+            if after is not None:
+                parameters["after"] = after
+            answer = self._get("/events", EventPage, parameters)
+            yield from answer.events
+            if answer.next is None:
+                return
+            after = answer.next
+
+    def event(self, key: str) -> TaughtEvent:
+        """Return an event of the history, by its `event_id` or by `seq:` and its number; 404 if it
+        is unknown, deleted or too old.
+        """
+        return self._get(path_of("events", key), TaughtEvent)
+
+    def correct(self, key: str, classes: Sequence[str | int]) -> Amended:
+        """Correct the true classes of an event that was taught."""
+        content = msgspec.json.encode({"classes": classes})
+        return self._ask("PUT", path_of("events", key), Amended, content=content, repeatable=True)
+
+    def delete_event(self, key: str) -> Deleted:
+        """Delete an event that was taught. Its part in the weights is gone after a rebuild."""
+        return self._ask("DELETE", path_of("events", key), Deleted)
+
+    def delete_events(self, *, source: str) -> Deleted:
+        """Delete all events of a source, as `delete_event` does."""
+        deleted, more, seq = 0, True, None
+        while more:
+            answer = self._ask("DELETE", "/events", Deleted, parameters={"source": source})
+            deleted += answer.deleted
+            more, seq = answer.more, answer.seq or seq
+        return Deleted(seq, deleted)
+
+    def rebuild(self) -> RebuildReport:
+        """Learn the history again as it was amended; return when the service has the new state.
+
+        Waits without a limit of time. 409 while another rebuild runs, or if the history does not
+        reach back to a snapshot.
+        """
+        return self._ask("POST", "/rebuild", RebuildReport, is_long=True)
+
+    def rebuild_status(self) -> RebuildStatus:
+        """Return whether a rebuild runs, and how many amended events wait for one."""
+        return self._get("/rebuild", RebuildStatus)
+
+    def confusions(self, last: int = 10_000, limit: int = 100) -> Confusions:
+        """Return the classes ranked first in place of the true one, over the `last` events."""
+        return self._get("/confusions", Confusions, {"last": last, "limit": limit})
+
+    def suspects(self, last: int = 10_000, limit: int = 100) -> tuple[Suspect, ...]:
+        """Return the events, of the `last`, whose label the model disagrees with most confidently:
+        likely label errors.
+        """
+        return self._get("/suspects", SuspectList, {"last": last, "limit": limit}).suspects
 
     # --- classes and features ---------------------------------------------------------------------
 
@@ -229,8 +329,10 @@ class Client:
 
     # --- one request ------------------------------------------------------------------------------
 
-    def _named(self, event: EventBody) -> EventBody:
+    def _named(self, event: EventBody, source: str | None) -> EventBody:
         """Return the event with an `event_id`, so that a retry of it is a duplicate."""
+        if source is not None and "source" not in event:
+            event = {**event, "source": source}
         if "event_id" in event:
             return event
         return {**event, "event_id": f"{self._prefix}-{next(self._numbers)}"}
@@ -239,7 +341,7 @@ class Client:
         self,
         path: str,
         answer: type[Answer],
-        parameters: Mapping[str, str | int] | None = None,
+        parameters: Parameters | None = None,
     ) -> Answer:
         return self._ask("GET", path, answer, parameters=parameters, repeatable=True)
 
@@ -260,17 +362,19 @@ class Client:
         answer: type[Answer],
         *,
         content: bytes | None = None,
-        parameters: Mapping[str, str | int] | None = None,
+        parameters: Parameters | None = None,
         repeatable: bool = False,
+        is_long: bool = False,
     ) -> Answer:
         """Return the answer to a request, sent again where that is safe and worth it.
 
-        `repeatable`: the request may arrive twice without harm.
+        `repeatable`: the request may arrive twice without harm; `is_long`: wait for the answer
+        without a limit of time.
         """
         backoff = Backoff(self._patience)
         while True:
             try:
-                return decoded(self._send(method, path, content, parameters), answer)
+                return decoded(self._send(method, path, content, parameters, is_long), answer)
             except ClientError as error:
                 if not is_worth_retrying(error, repeatable, self._answered):
                     raise
@@ -284,12 +388,19 @@ class Client:
         method: str,
         path: str,
         content: bytes | None,
-        parameters: Mapping[str, str | int] | None,
+        parameters: Parameters | None,
+        is_long: bool,
     ) -> httpx.Response:
         headers = {"Content-Type": "application/json"} if content is not None else {}
+        timeout = httpx.Timeout(self._timeout, read=None) if is_long else self._http.timeout
         try:
             response = self._http.request(
-                method, self.url + path, content=content, params=parameters, headers=headers
+                method,
+                self.url + path,
+                content=content,
+                params=parameters,
+                headers=headers,
+                timeout=timeout,
             )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ServiceUnreachable(self.url, str(error) or type(error).__name__) from error

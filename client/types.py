@@ -25,12 +25,13 @@ _Rejection = TypedDict("_Rejection", {"not": Sequence[str | int]}, total=False) 
 class EventBody(InstanceBody, _Rejection, total=False):
     """A labelled event: an instance, or the `id` of one that was ranked, and its true classes, or
     `not`: classes that are wrong. `weight` says how much the event counts, `parents` places classes
-    in the taxonomy."""
+    in the taxonomy, `source` says where the event comes from."""
 
     classes: Sequence[str | int]
     weight: float
     parents: Mapping[str, str | int]
     event_id: str
+    source: str
 
 
 class Vote(msgspec.Struct, frozen=True):
@@ -252,6 +253,37 @@ class Learner(msgspec.Struct, frozen=True):
         msgspec.structs.force_setattr(self, "role", "answers" if primary else "shadow")
 
 
+class RebuildReport(msgspec.Struct, frozen=True):
+    """A rebuild: the state at event `seq` follows from the amended history.
+
+    Events up to `base` were not learned again: they are in the snapshot that it began with.
+    `finished_at` is in unix seconds.
+    """
+
+    seq: int
+    base: int
+    events: int
+    corrected: int
+    deleted: int
+    seconds: float
+    finished_at: float
+
+
+class HistoryStats(msgspec.Struct, frozen=True):
+    """The history of events, from event `first_seq` on. `amendments` counts the amended events that
+    wait for a rebuild, the oldest for `amendment_age_seconds`."""
+
+    first_seq: int
+    events: int
+    bytes: int
+    deleted_events: int
+    failures: int
+    amendments: int
+    amendment_age_seconds: float
+    rebuild_failures: int
+    last_rebuild: RebuildReport | None
+
+
 class Stats(msgspec.Struct, frozen=True):
     """The contents of the service, its accuracy and its settings.
 
@@ -268,6 +300,133 @@ class Stats(msgspec.Struct, frozen=True):
     accuracy: dict[str, Accuracy]
     durability: str
     settings: dict[str, str]
+    history: HistoryStats | None = None  # None if the service keeps none
+
+
+class TaughtEvent(msgspec.Struct, frozen=True):
+    """An event of the history. `key` addresses it: its `event_id`, or `seq:` and its number.
+
+    `classes` are the true ones after corrections. `rank_before` is the rank of the best true class
+    before it was learned, None if none was retrieved, or if `outcome_known` is False. `time` is in
+    unix seconds, None if it was not recorded. The instance is `text` if it was sent as text, else
+    `features`.
+    """
+
+    seq: int
+    key: str
+    classes: tuple[str, ...]
+    event_id: str | None = None
+    time: float | None = None
+    source: str | None = None
+    rejected: tuple[str, ...] = msgspec.field(name="not", default=())
+    weight: float = 1.0
+    parents: dict[str, str] = {}
+    corrected: bool = False
+    rank_before: int | None = None
+    outcome_known: bool = True
+    text: str | None = None
+    features: dict[str, float] | None = None
+
+    def body(self) -> EventBody:
+        """Return the body that teaches this event, as it was corrected."""
+        body = EventBody()
+        if self.text is not None:
+            body["text"] = self.text
+        else:
+            body["features"] = self.features or {}
+        if self.classes:
+            body["classes"] = self.classes
+        if self.rejected:
+            body["not"] = self.rejected
+        if self.weight != 1:
+            body["weight"] = self.weight
+        if self.parents:
+            body["parents"] = self.parents
+        if self.source is not None:
+            body["source"] = self.source
+        if self.event_id is not None:
+            body["event_id"] = self.event_id
+        return body
+
+
+class Amended(msgspec.Struct, frozen=True):
+    """A correction: the number of the event that made it, and that of the amended event.
+
+    `changed` is False if the event was so already, also after a retry; `seq` is its own number
+    then.
+    """
+
+    seq: int
+    amended: int
+    changed: bool
+
+
+class Deleted(msgspec.Struct, frozen=True):
+    """The number of the last event that deletes others, None if none was found, and their count;
+    `more` if the service has not deleted all of them yet."""
+
+    seq: int | None
+    deleted: int
+    more: bool = False
+
+
+class RebuildStatus(msgspec.Struct, frozen=True):
+    """The state of rebuilds: `learned` counts the events of the present one, `waiting` the amended
+    events that wait for one, and `last` is the last one since the process started."""
+
+    running: bool
+    learned: int
+    waiting: int
+    last: RebuildReport | None = None
+
+
+class ConfusedPair(msgspec.Struct, frozen=True):
+    """A class ranked first in place of the true one, how often, and the numbers of some events."""
+
+    ranked_first: str
+    true: str
+    count: int
+    events: tuple[int, ...]
+
+
+class ClassErrors(msgspec.Struct, frozen=True):
+    """A class, the number of events of it, and recall and precision of the class ranked first."""
+
+    name: str = msgspec.field(name="class")
+    events: int
+    recall: float | None
+    precision: float | None
+
+
+class Confusions(msgspec.Struct, frozen=True):
+    """Recall at 1 of the newest events before they were learned, and the classes ranked above the
+    true ones."""
+
+    events: int
+    r1: float | None
+    pairs: tuple[ConfusedPair, ...]
+    classes: tuple[ClassErrors, ...]
+
+
+class Suspect(msgspec.Struct, frozen=True):
+    """An event, the class that the model ranks first for it, and the confidence in that class."""
+
+    ranked_first: str
+    confidence: float
+    event: TaughtEvent
+
+
+class SuspectList(msgspec.Struct, frozen=True):
+    """Likely label errors, most confident first."""
+
+    suspects: tuple[Suspect, ...]
+
+
+class EventPage(msgspec.Struct, frozen=True):
+    """Events in order; `next` is None on the last page."""
+
+    events: tuple[TaughtEvent, ...]
+    next: int | None = None
 
 
 class ClassPage(msgspec.Struct, frozen=True):

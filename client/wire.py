@@ -1,6 +1,6 @@
 """Requests and answers as HTTP, for every kind of client."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Literal, TypeVar
 from urllib.parse import quote
@@ -11,6 +11,7 @@ import msgspec
 from manyclass.client.errors import Problem, RequestRefused, ServiceUnreachable
 
 Answer = TypeVar("Answer")
+Parameters = Mapping[str, str | int | float]
 
 
 def rank_options(
@@ -46,8 +47,28 @@ def rank_options(
     return how
 
 
+def event_filter(
+    of_class: str | None,
+    source: str | None,
+    since: float | None,
+    until: float | None,
+    wrong: bool,
+    oldest_first: bool,
+) -> dict[str, str | int | float]:
+    """Return the parameters that choose events of the history and their order."""
+    given = {"class": of_class, "source": source, "since": since, "until": until}
+    chosen: dict[str, str | int | float] = {
+        name: value for name, value in given.items() if value is not None
+    }
+    if wrong:
+        chosen["wrong"] = "yes"
+    if oldest_first:
+        chosen["order"] = "oldest"
+    return chosen
+
+
 def path_of(kind: str, name: str) -> str:
-    """Return the path of a class, a feature or a learner, its name percent-encoded."""
+    """Return the path of a class, a feature, a learner or an event, its name percent-encoded."""
     # Dots too: a name of dots alone would be a step up the path.
     return f"/{kind}/{quote(name, safe='').replace('.', '%2E')}"
 

@@ -471,6 +471,34 @@ LOG = [
     Panel("Size of the newest snapshot", "bytes", {"": largest("snapshot_bytes")}),
     Panel("Snapshots that failed", "short", of_each_process("snapshot_failures_total")),
     Panel(
+        "History of events",
+        "bytes",
+        of_each_process("history_bytes"),
+        "Packed. At MANYCLASS_HISTORY_BYTES the oldest events leave it.",
+    ),
+    Panel(
+        "Amended events that wait",
+        "short",
+        of_each_process("amendments_waiting"),
+        "Corrected or deleted, and still in the weights until a rebuild.",
+    ),
+    Panel("Age of the oldest amendment", "s", of_each_process("amendment_age_seconds")),
+    Panel(
+        "Time of a rebuild",
+        "s",
+        of_each_process("rebuild_duration_seconds"),
+        "The last one. Ranking and learning go on meanwhile.",
+    ),
+    Panel(
+        "Failures of history and rebuilds",
+        "short",
+        {
+            "history, {{instance}}": series("history_failures_total"),
+            "rebuild, {{instance}}": series("rebuild_failures_total"),
+        },
+        "Since the process began.",
+    ),
+    Panel(
         "Resident memory",
         "bytes",
         {"{{instance}}": own("process_resident_memory_bytes")},

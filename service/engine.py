@@ -90,6 +90,7 @@ class Engine:
         self._segments = segments_of(self.store) if settings.history else None
         self.recovery.outcomes.are_kept = self._segments is not None
         self._rebuilds = RebuildSchedule(settings.rebuild_seconds, clock)
+        self._wall_clock = wall_clock
         self._status: Status = "recovering"
         self._failure: str | None = None
         self._pipeline: Pipeline | None = None
@@ -138,8 +139,8 @@ class Engine:
     async def _opened_history(self) -> History | None:
         if self._segments is None:
             return None
-        settings, live = self.settings, self._live
-        return await asyncio.to_thread(History, self.store, self._segments, live, settings)
+        made = partial(History, self.store, self._segments, self._live, self.settings)
+        return await asyncio.to_thread(made, self._wall_clock)
 
     def _fail(self, reason: str) -> None:
         self._status, self._failure = "failed", reason
@@ -305,7 +306,8 @@ class Engine:
     def _keep_history(self, history: History) -> None:
         if history.starts_packing():
             self._tasks.start(asyncio.to_thread(history.pack_full))
-        if self._rebuilds.is_due(len(history.amendments)) and not self.rebuild.is_running:
+        waiting, age = len(history.amendments), history.amendment_age
+        if self._rebuilds.is_due(waiting, age) and not self.rebuild.is_running:
             self._tasks.start(self.rebuild.run())
         elif history.is_above_limits() and not self.rebuild.is_running:
             self._tasks.start(self.rebuild.shorten())

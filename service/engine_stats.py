@@ -2,7 +2,23 @@
 
 from dataclasses import dataclass, field
 
+from manyclass.service.history.rebuild import Rebuilt
 from manyclass.service.log.live_model import LearnerCounts
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryStats:
+    """The figures of the history of events; counts are since the engine was ready."""
+
+    first_seq: int  # of the oldest event that it has
+    events: int  # from there on, packed or in the log
+    bytes: int  # of its segments
+    deleted_events: int  # by the limits
+    failures: int  # times that events could not be packed
+    amendments: int  # amended events that wait for a rebuild
+    amendment_age_seconds: float  # of the oldest amendment
+    rebuild_failures: int
+    last_rebuild: Rebuilt | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +44,4 @@ class EngineStats:
     foreign_entries: int = 0  # of the log, skipped because no process of the service wrote them
     store_full: bool = False  # a shared store has no room for an append
     store_unreachable_seconds: float = 0.0  # since a shared store last answered; 0 while it does
+    history: HistoryStats | None = None  # None if none is kept

@@ -9,7 +9,7 @@ from manyclass.core.model_set import ModelSet
 from manyclass.service.cluster import RETRY_SECONDS, Cluster, Replica, StateRestorer
 from manyclass.service.config.learners import as_variables
 from manyclass.service.config.settings import Settings
-from manyclass.service.engine_stats import EngineStats
+from manyclass.service.engine_stats import EngineStats, HistoryStats
 from manyclass.service.errors import OptionsDiffer, with_hint
 from manyclass.service.history.history import History
 from manyclass.service.history.rebuild import Rebuild
@@ -68,7 +68,7 @@ class Pipeline:
         self.rebuild = (
             None
             if history is None
-            else Rebuild(history, self.apply_loop, self.schedule, clock, hash_seed)
+            else Rebuild(history, self.apply_loop, self.schedule, clock, wall_clock, hash_seed)
         )
         self.restore = Restore(live, self.group_commit, loader, self.schedule)
         self.state_copy = StateCopy(self.apply_loop)
@@ -133,6 +133,24 @@ class Pipeline:
             store_full=heartbeat is not None and heartbeat.is_full,
             foreign_entries=0 if cluster.shared is None else cluster.shared.foreign_entries,
             store_unreachable_seconds=cluster.store_unreachable_seconds(),
+            history=self._history_stats(),
+        )
+
+    def _history_stats(self) -> HistoryStats | None:
+        history, rebuild = self.history, self.rebuild
+        if history is None or rebuild is None:
+            return None
+        first_seq = history.reader.first_seq
+        return HistoryStats(
+            first_seq=first_seq,
+            events=max(0, self._cluster.live.model.seq + 1 - first_seq),
+            bytes=history.recorder.total_bytes,
+            deleted_events=history.recorder.deleted_events,
+            failures=history.failures,
+            amendments=len(history.amendments),
+            amendment_age_seconds=history.amendment_age,
+            rebuild_failures=rebuild.failures,
+            last_rebuild=rebuild.last,
         )
 
     async def discard(self) -> None:

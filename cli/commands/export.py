@@ -1,23 +1,28 @@
-"""manyclass export: print an index as readable text."""
+"""manyclass export: print an index as readable text, or the events of a history."""
 
 import os
 import sys
 import time
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
+import msgspec
 import typer
 
-from manyclass.cli.connection import FAILED, complain
+from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
+from manyclass.cli.history_export import events_of_service, events_of_store
+from manyclass.client.types import TaughtEvent
 from manyclass.core.errors import RulesDiffer, SnapshotError
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
-from manyclass.service.errors import RecoveryError, with_hint
+from manyclass.service.errors import HistoryOff, RecoveryError, with_hint
 from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreError
+from manyclass.service.store.protocol import Store
 from manyclass.training.listing import json_of, text_of
 
 READ_BYTES = 2**20
@@ -44,18 +49,58 @@ def export(
     format: Annotated[
         Literal["text", "jsonl"], typer.Option(help="Lines of fields, or of JSON.")
     ] = "text",
+    events: Annotated[
+        bool,
+        typer.Option(
+            "--events",
+            help="Print the events of the history, of the service at --url or of --store.",
+        ),
+    ] = False,
+    url: Url = URL,
+    key: Key = None,
 ) -> None:
     """Print every class, feature and edge of an index, in the order of the names.
 
     For a running service, export the file that `manyclass snapshot save` writes. Only the primary
     learner is printed, not the shadows.
+
+    With --events, print the events that were taught, oldest first and as they were corrected, a
+    line of JSON each, which `manyclass learn` and `manyclass train` read.
     """
+    if events:
+        if file is not None:
+            raise typer.BadParameter("a FILE has no events; use --store URL or --url URL")
+        _print_events(store, url, key)
+        return
     if (file is None) == (store is None):
         raise typer.BadParameter("name one thing to read: a FILE or --store URL")
     model = _of_file(file) if file is not None else _of_store(str(store))
     lines = text_of(model.learner) if format == "text" else json_of(model.learner)
+    _write(f"{line}\n".encode() for line in lines)
+
+
+def _print_events(store: str | None, url: str, key: str | None) -> None:
+    if store is not None:
+        with _opened(store) as opened:
+            _write(_lines(events_of_store(opened)))
+        return
+    with connected(url, key) as client:
+        _write(_lines(events_of_service(client)))
+
+
+def _lines(events: Iterable[TaughtEvent]) -> Iterator[bytes]:
+    """Yield the line of each event; print the number of the first and their count at the end."""
+    first, count = 0, 0
+    for event in events:
+        first, count = first or event.seq, count + 1
+        yield msgspec.json.encode(event.body()) + b"\n"
+    begins = f", the first of them event {first} of the log" if count else ""
+    typer.echo(f"exported {count:,} events{begins}", err=True)
+
+
+def _write(lines: Iterable[bytes]) -> None:
     try:
-        sys.stdout.buffer.writelines(f"{line}\n".encode() for line in lines)
+        sys.stdout.buffer.writelines(lines)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise
@@ -80,11 +125,18 @@ def _of_file(file: Path) -> Model:
 
 def _of_store(url: str) -> Model:
     """Restore the state after the last event, without writing to the store."""
+    with _opened(url) as opened:
+        return recover(opened, ModelSet(Options()), time.monotonic, Recovery())
+
+
+@contextmanager
+def _opened(url: str) -> Iterator[Store]:
+    """Yield a store with a state; an error of it ends the command."""
     try:
         with closing(open_store(url, time.time, make_new=False)) as opened:
             if not opened.snapshots():
                 raise StoreError("the store holds no snapshot", "name the store of a service")
-            return recover(opened, ModelSet(Options()), time.monotonic, Recovery())
-    except (StoreError, RecoveryError) as error:
+            yield opened
+    except (StoreError, RecoveryError, HistoryOff) as error:
         complain(with_hint(error))
         raise typer.Exit(FAILED) from error

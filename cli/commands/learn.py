@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from functools import partial
 from itertools import compress
-from typing import NamedTuple, cast
+from typing import Annotated, NamedTuple, cast
+
+import typer
 
 from manyclass.cli.connection import URL, Key, Url, connected
 from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
@@ -18,13 +20,20 @@ def learn(
     key: Key = None,
     batch: Batch = 200,
     ignore_unknown: IgnoreUnknown = False,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            help="The source of events that name none: `manyclass events` finds them by it.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Teach a running service the events of files.
 
     A line is a JSON object, an event as for POST /learn: {"features": {"ice": 1.5},
     "classes": ["hockey"]}, or with "text" in place of "features", or with the "id" of an instance
     that was ranked before. "not" lists classes that are wrong, "weight" says how much the event
-    counts.
+    counts, "source" where it comes from.
 
     Recall (R1, R5) is progressive: it uses the rank of the best true class before the event was
     learned. A bad line is named on standard error and left out; the exit code is then 1.
@@ -32,7 +41,7 @@ def learn(
     with connected(url, key) as client:
 
         def send(events: Sequence[Body]) -> Taught:
-            answer = client.learn_many(cast(Sequence[EventBody], events))
+            answer = client.learn_many(cast(Sequence[EventBody], events), source=source)
             return Taught(answer, ["classes" in event for event in events])
 
         read = partial(event_of, ignore_unknown=ignore_unknown)

@@ -9,9 +9,11 @@ import httpx
 import pytest
 import yaml
 
+from deploy.ports import free_port
 from deploy.tests.load import Load
 from deploy.tests.programs import DEPLOY, PATIENCE, Prometheus, instant, until
 from deploy.tests.replicas import ports_of, two_on_one_redis
+from tests.system.process import Service
 
 SETTINGS = {"shadows": "pa", "max_features": 3000, "store_seconds": 2, "rank_wait_seconds": 0.05}
 RULES = [
@@ -24,18 +26,30 @@ DASHBOARDS = [json.loads(path.read_text()) for path in sorted(DEPLOY.glob("grafa
 
 @pytest.fixture(scope="session")
 def prometheus(tmp_path_factory):
-    """Yield a Prometheus that scrapes two loaded processes on one Redis."""
+    """Yield a Prometheus that scrapes two loaded processes on one Redis, and one with a history."""
     folder = tmp_path_factory.mktemp("prometheus")
     with ExitStack() as stack:
         redis, services = stack.enter_context(two_on_one_redis(folder, **SETTINGS))
         _refuse_to_learn(redis, services[0].url)
-        prometheus = stack.enter_context(Prometheus(folder / "prometheus", ports_of(services)))
+        (folder / "history").mkdir()
+        rebuilt = stack.enter_context(Service(folder / "history", port=free_port())).start()
+        _rebuild(rebuilt.url)
+        ports = ports_of([*services, rebuilt])
+        prometheus = stack.enter_context(Prometheus(folder / "prometheus", ports))
         stack.enter_context(Load([service.url for service in services]))
         for service in services:
             assert httpx.post(f"{service.url}/snapshots", timeout=PATIENCE).status_code == 201
         enough = 'min(count_over_time(up{job="manyclass"}[10s])) >= 9'
         until(lambda: prometheus.query(enough), lambda: prometheus.query("up"))
         yield prometheus
+
+
+def _rebuild(url):
+    """Have a service learn a corrected event again."""
+    event = {"features": ["a"], "classes": ["x"], "event_id": "e-1"}
+    httpx.post(f"{url}/learn", json=event).raise_for_status()
+    httpx.put(f"{url}/events/e-1", json={"classes": ["y"]}).raise_for_status()
+    httpx.post(f"{url}/rebuild", timeout=PATIENCE).raise_for_status()
 
 
 def _refuse_to_learn(redis, url):
@@ -70,7 +84,7 @@ def test_every_variable_has_values(prometheus, dashboard):
     for query in asked:
         series, label = re.fullmatch(r"label_values\((.*), (\w+)\)", query).groups()
         values = prometheus.ask(f"label/{label}/values", **{"match[]": instant(series)})
-        assert len(values) == {"job": 1, "instance": 2}[label]
+        assert len(values) == {"job": 1, "instance": 3}[label]
 
 
 def selectors(expression):

@@ -1,16 +1,28 @@
 """The amendments that wait for a rebuild, by the event that each corrects or deletes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from manyclass.core.event import Event
 
 
 class Amended(NamedTuple):
-    """The newest amendment of an event: its number, and the classes in force; none: deleted."""
+    """The newest amendment of an event: its number, and the classes in force; none: deleted.
+
+    `time` is in Unix milliseconds, 0 if it is not known.
+    """
 
     seq: int
     classes: tuple[str, ...]
+    time: int = 0
+
+
+def dated(events: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes, int]]:
+    """Yield number, bytes and time of events; one without a time has that of the one before it."""
+    time = 0
+    for seq, payload in events:
+        time = Event.time_of(payload) or time
+        yield seq, payload, time
 
 
 class Amendments:
@@ -23,15 +35,15 @@ class Amendments:
         """Return how many events are amended."""
         return len(self._of)
 
-    def note(self, seq: int, event: Event) -> None:
-        """Note an applied "amend" event."""
-        self._of[event.target] = Amended(seq, tuple(event.classes))
+    def note(self, seq: int, event: Event, time: int = 0) -> None:
+        """Note an applied "amend" event, and its time in Unix milliseconds."""
+        self._of[event.target] = Amended(seq, tuple(event.classes), time)
 
-    def note_all(self, events: Iterable[tuple[int, bytes]]) -> None:
-        """Note those of the log or of a segment that amend others."""
-        for seq, payload in events:
+    def note_all(self, events: Iterable[tuple[int, bytes, int]]) -> None:
+        """Note the events, with their times, that amend others."""
+        for seq, payload, time in events:
             if Event.amends(payload):
-                self.note(seq, Event.from_bytes(payload))
+                self.note(seq, Event.from_bytes(payload), time)
 
     def of(self, seq: int) -> Amended | None:
         """Return the newest amendment of an event."""
@@ -48,6 +60,7 @@ class Amendments:
                 del self._of[target]
 
     @property
-    def oldest_seq(self) -> int | None:
-        """The number of the oldest amendment."""
-        return min((each.seq for each in list(self._of.values())), default=None)
+    def oldest_time(self) -> int | None:
+        """The time of the oldest amendment in Unix milliseconds, None if it is not known."""
+        oldest = min(list(self._of.values()), default=None)
+        return oldest.time or None if oldest is not None else None

@@ -1,6 +1,7 @@
 """The history of a store: its parts, and what the rest of the service asks of it."""
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -8,7 +9,7 @@ from manyclass.core.event import Event
 from manyclass.core.outcome import Outcome
 from manyclass.service.config.settings import Settings
 from manyclass.service.errors import with_hint
-from manyclass.service.history.amendments import Amendments
+from manyclass.service.history.amendments import Amendments, dated
 from manyclass.service.history.reader import Filter, Page, Reader, Record
 from manyclass.service.history.recorder import SEGMENT_EVENTS, Recorder, amending
 from manyclass.service.log.apply_loop import OnApplied
@@ -33,7 +34,12 @@ class History:
     """
 
     def __init__(
-        self, store: Store, segments: SegmentStore, live: LiveModel, settings: Settings
+        self,
+        store: Store,
+        segments: SegmentStore,
+        live: LiveModel,
+        settings: Settings,
+        wall_clock: Callable[[], float] = time.time,
     ) -> None:
         """Blocks. Raises StoreError."""
         outcomes = live.recovery.outcomes
@@ -42,10 +48,11 @@ class History:
         self.segments = segments
         self.amendments = Amendments()
         self.recorder = Recorder(
-            store, segments, outcomes, settings.history_bytes, settings.history_seconds
+            store, segments, outcomes, settings.history_bytes, settings.history_seconds, wall_clock
         )
         self.reader = Reader(store, segments, self.recorder, self.amendments, outcomes, live)
         self.failures = 0
+        self._wall_clock = wall_clock
         self._is_failing = False
         self._is_packing = False
         self._checked_end = -1  # the end of the history when its limits were last checked
@@ -55,19 +62,25 @@ class History:
         for info in self.recorder.infos:
             if info.amendments:
                 self.amendments.note_all(amending(self.reader.segment(info)))
-        self.amendments.note_all(self.store.read(self.recorder.end))
+        self.amendments.note_all(dated(self.store.read(self.recorder.end)))
 
     def noting(self, on_applied: OnApplied | None) -> OnApplied:
         """Return a function that notes an applied event if it amends another, then passes it on."""
-        amendments = self.amendments
+        amendments, wall_clock = self.amendments, self._wall_clock
 
         def note(event: Event, outcome: Outcome, seconds: float) -> None:
             if event.kind == "amend":
-                amendments.note(outcome.seq, event)
+                amendments.note(outcome.seq, event, int(1000 * wall_clock()))
             if on_applied is not None:
                 on_applied(event, outcome, seconds)
 
         return note
+
+    @property
+    def amendment_age(self) -> float:
+        """The seconds that the oldest amendment has waited for a rebuild; 0 if none, or unknown."""
+        oldest = self.amendments.oldest_time
+        return 0.0 if oldest is None else max(0.0, self._wall_clock() - oldest / 1000)
 
     # --- writing ---------------------------------------------------------------------------------
 

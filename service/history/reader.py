@@ -31,6 +31,11 @@ class Record(NamedTuple):
     is_corrected: bool
     time: int  # Unix milliseconds; that of an event before it if it has none; 0: not known
 
+    @property
+    def rejected(self) -> list[str]:
+        """The classes taught to be wrong, without classes that a correction made true."""
+        return [name for name in self.event.rejected if name not in self.classes]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:

@@ -49,6 +49,7 @@ class Rebuilt:
     corrected: int
     deleted: int
     seconds: float
+    finished_at: float  # unix seconds
 
 
 class Rebuild:
@@ -69,9 +70,11 @@ class Rebuild:
         apply_loop: ApplyLoop,
         schedule: SnapshotSchedule,
         clock: Callable[[], float],
+        wall_clock: Callable[[], float],
         hash_seed: int,
     ) -> None:
         """`hash_seed`: salts the tables of names of a rebuilt state."""
+        self._wall_clock = wall_clock
         self._history = history
         self._live = history.live
         self._apply_loop = apply_loop
@@ -164,6 +167,7 @@ class Rebuild:
             corrected=len(settled) - deleted,
             deleted=deleted,
             seconds=self._clock() - began,
+            finished_at=self._wall_clock(),
         )
         log.info(
             "rebuilt the state at event %d from %d on: %d events learned, %d corrected, %d deleted,"

@@ -6,6 +6,7 @@ from threading import Lock
 from time import time
 
 from manyclass.core.event import Event
+from manyclass.service.history.amendments import dated
 from manyclass.service.history.segment import AS_SENT, Segment
 from manyclass.service.log.outcomes import Outcomes
 from manyclass.service.store.errors import LogDamaged
@@ -18,14 +19,13 @@ SEGMENT_EVENTS = 4096
 SEGMENT_BYTES = 512 * 1024  # of events, before they are compressed
 
 
-def amending(segment: Segment) -> list[tuple[int, bytes]]:
-    """Return number and bytes of the events that amend others and wait for a rebuild."""
+def amending(segment: Segment) -> list[tuple[int, bytes, int]]:
+    """Return number, bytes and time of the events that amend others and wait for a rebuild."""
+    events = dated(enumerate(segment.payloads, segment.first_seq))
     return [
-        (seq, payload)
-        for seq, (payload, flag) in enumerate(
-            zip(segment.payloads, segment.flags, strict=True), segment.first_seq
-        )
-        if flag == AS_SENT and Event.amends(payload)
+        each
+        for each, flag in zip(events, segment.flags, strict=True)
+        if flag == AS_SENT and Event.amends(each[1])
     ]
 
 

@@ -11,17 +11,20 @@ class RebuildSchedule:
         self._seconds = seconds
         self._clock = clock
         self._since: float | None = None  # the first of them was noticed
+        self._is_new = True
         self._is_asked = False
 
     def ask(self) -> None:
         """Let a rebuild be due at the next call."""
         self._is_asked = True
 
-    def is_due(self, amendments: int) -> bool:
-        """Return whether to rebuild now, with so many amendments waiting.
+    def is_due(self, amendments: int, age: float) -> bool:
+        """Return whether to rebuild now, with so many amendments waiting, the oldest for `age`.
 
-        After it is due once, they wait anew.
+        After it is due once, they wait anew. The age counts at the first call only, so that a
+        restart does not make them wait anew, and a wall clock that is set changes nothing later.
         """
+        is_new, self._is_new = self._is_new, False
         if self._is_asked:
             self._is_asked = False
             return True
@@ -30,7 +33,7 @@ class RebuildSchedule:
             return False
         now = self._clock()
         if self._since is None:
-            self._since = now
+            self._since = now - age if is_new else now
         if now - self._since < self._seconds:
             return False
         self._since = None

@@ -11,7 +11,7 @@ from manyclass.core.model import Model
 from manyclass.core.recent_numbers import LONGEST_WINDOW
 from manyclass.core.reliability import calibration_error
 from manyclass.service.engine import Engine
-from manyclass.service.engine_stats import EngineStats
+from manyclass.service.engine_stats import EngineStats, HistoryStats
 from manyclass.service.errors import NotReady
 from manyclass.service.http.limits import Limits
 from manyclass.service.log.live_model import LearnerCounts
@@ -73,6 +73,8 @@ class EngineCollector(Collector):
         yield from self._log(model, stats)
         yield from self._store(stats)
         yield from self._snapshots(stats)
+        if stats.history is not None:
+            yield from self._history(stats.history)
 
     def _learners(self, model: Model) -> Iterator[Metric]:
         labels = ["learner", "role"]
@@ -165,6 +167,18 @@ class EngineCollector(Collector):
             yield gauge("snapshot_duration_seconds", stats.snapshot_seconds)
         if stats.snapshot_pause_seconds is not None:
             yield gauge("snapshot_pause_seconds", stats.snapshot_pause_seconds)
+
+    def _history(self, stats: HistoryStats) -> Iterator[Metric]:
+        yield gauge("history_bytes", stats.bytes)
+        yield gauge("history_events", stats.events)
+        yield counter("history_deleted_events_total", stats.deleted_events)
+        yield counter("history_failures_total", stats.failures)
+        yield gauge("amendments_waiting", stats.amendments)
+        yield gauge("amendment_age_seconds", stats.amendment_age_seconds)
+        yield counter("rebuild_failures_total", stats.rebuild_failures)
+        if stats.last_rebuild is not None:
+            yield gauge("rebuild_timestamp_seconds", stats.last_rebuild.finished_at)
+            yield gauge("rebuild_duration_seconds", stats.last_rebuild.seconds)
 
 
 class Exposition:

@@ -25,6 +25,7 @@ def instance_of(ignore_unknown=False, **body):
 
 def test_an_event_in_each_of_its_forms():
     assert event_of(text="x", classes=["a"], event_id="e")["event_id"] == "e"
+    assert event_of(text="x", classes=["a"], source="anna")["source"] == "anna"
     assert event_of(features={"f": 1.5}, classes=["a", 7]) == {
         "features": {"f": 1.5},
         "classes": ["a", 7],

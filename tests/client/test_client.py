@@ -6,7 +6,7 @@ import pytest
 
 from manyclass.client.client import Client
 from manyclass.client.errors import ClientError, RequestRefused, ServiceUnreachable
-from manyclass.client.types import PathNode, RankedClass, Vote
+from manyclass.client.types import PathNode, RankedClass, RebuildReport, Vote
 
 LEARNED = {"seq": 7, "accepted": 1, "duplicates": 0, "rank": 2, "updated": True}
 LEARNED_MANY = {"seq": 7, "accepted": 2, "duplicates": 0, "ranks": [None, 1]}
@@ -172,6 +172,106 @@ def test_a_url_that_is_none_is_an_error_and_not_tried_again(url):
     assert not waits
 
 
+# --- history -------------------------------------------------------------------------------------
+
+TAUGHT = {
+    "seq": 7,
+    "key": "e/1",
+    "event_id": "e/1",
+    "time": 1.5,
+    "source": "anna",
+    "classes": ["a"],
+    "not": ["b"],
+    "weight": 2.0,
+    "parents": {"a": "top"},
+    "corrected": False,
+    "rank_before": None,
+    "outcome_known": True,
+    "text": "ice",
+    "features": None,
+}
+REPORT = {
+    "seq": 9,
+    "base": 0,
+    "events": 8,
+    "corrected": 1,
+    "deleted": 2,
+    "seconds": 0.5,
+    "finished_at": 2.5,
+}
+
+
+def test_events_are_read_in_pages_of_any_length():
+    pages = [([7, 6], 6), ([], 4), ([3], None)]
+    service = FakeService(
+        *({"events": [TAUGHT | {"seq": n} for n in seqs], "next": next} for seqs, next in pages)
+    )
+    chosen = {"of_class": "a", "source": "anna", "since": 1.5, "until": 2, "wrong": True}
+    found = service.client().events(**chosen, oldest_first=True, page=2)
+    assert [event.seq for event in found] == [7, 6, 3]
+    asked = [dict(request.url.params) for request in service.requests]
+    filters = {"class": "a", "source": "anna", "since": "1.5", "until": "2", "wrong": "yes"}
+    first = filters | {"order": "oldest", "limit": "2"}
+    assert asked == [first, first | {"after": "6"}, first | {"after": "4"}]
+
+
+def test_an_event_is_a_body_again():
+    text = FakeService(TAUGHT).client().event("e/1")
+    assert text.body() == {
+        "text": "ice",
+        "classes": ("a",),
+        "not": ("b",),
+        "weight": 2.0,
+        "parents": {"a": "top"},
+        "source": "anna",
+        "event_id": "e/1",
+    }
+    plain = {"seq": 7, "key": "seq:7", "classes": ["a"], "features": {"ice": 1.0}}
+    service = FakeService(plain)
+    body = service.client().event("seq:7").body()
+    assert body == {"features": {"ice": 1.0}, "classes": ("a",)}
+    assert service.requests[0].url.raw_path == b"/events/seq%3A7"
+
+
+def test_a_source_is_that_of_events_without_one():
+    service = FakeService(LEARNED, LEARNED_MANY)
+    client = service.client()
+    client.learn({"text": "ice", "classes": ["a"]}, source="anna")
+    assert service.body()["source"] == "anna"
+    own = {"text": "ice", "classes": ["a"], "source": "ben"}
+    client.learn_many([{"text": "ice", "classes": ["a"]}, own], source="anna")
+    assert [each["source"] for each in service.body(1)["events"]] == ["anna", "ben"]
+
+
+def test_a_correction_may_arrive_twice():
+    amended = {"seq": 7, "amended": 7, "changed": False}
+    service = FakeService(httpx.ReadError("reset"), amended)
+    answer = answered_before(service).correct("e 1", ["a", 5])
+    assert (answer.amended, answer.changed) == (7, False)
+    assert [request.method for request in service.requests] == ["PUT", "PUT"]
+    assert service.requests[1].url.raw_path == b"/events/e%201"
+    assert service.body(1) == {"classes": ["a", 5]}
+
+
+def test_events_of_a_source_are_deleted_to_the_last():
+    service = FakeService(
+        {"seq": 9, "deleted": 100_000, "more": True}, {"seq": None, "deleted": 0, "more": False}
+    )
+    deleted = service.client().delete_events(source="anna & co")
+    assert (deleted.seq, deleted.deleted, deleted.more) == (9, 100_000, False)
+    assert service.requests[1].url.params["source"] == "anna & co"
+
+
+def test_the_answer_of_a_rebuild_is_waited_for_without_a_limit():
+    service = FakeService(REPORT, {"running": False, "learned": 8, "waiting": 0, "last": REPORT})
+    client = service.client(timeout=3.0)
+    assert client.rebuild().corrected == 1
+    assert client.rebuild_status().last == RebuildReport(9, 0, 8, 1, 2, 0.5, 2.5)
+    limits = [request.extensions["timeout"] for request in service.requests]
+    assert [each["read"] for each in limits] == [None, 3.0]
+    assert limits[0]["connect"] == 3.0
+
+
 # --- trying again --------------------------------------------------------------------------------
 
 
@@ -240,7 +340,16 @@ def test_a_service_that_never_answered_is_not_waited_for():
     assert service.waits == []
 
 
-@pytest.mark.parametrize("call", [lambda it: it.restore(7), lambda it: it.forget_class("a")])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda it: it.restore(7),
+        lambda it: it.forget_class("a"),
+        lambda it: it.delete_event("a"),
+        lambda it: it.delete_events(source="a"),
+        lambda it: it.rebuild(),
+    ],
+)
 def test_a_request_that_may_not_happen_twice_is_not_sent_again(call):
     service = FakeService(httpx.ReadError("reset"))
     client = answered_before(service)

@@ -86,6 +86,44 @@ def test_snapshots_and_stats(client):
         client.class_("undone")
 
 
+def test_events_are_listed_corrected_deleted_and_learned_again(client):
+    right = {"text": "one two", "classes": ["events a"], "event_id": "events/1", "weight": 2.5}
+    wrong = {"features": {"three": 2.0}, "classes": ["events b"], "parents": {"events b": "top"}}
+    client.learn(right, source="history")
+    number = client.learn(wrong, source="history").seq
+    listed = [*client.events(source="history", page=1)]
+    assert [event.seq for event in listed] == [number, number - 1]
+    assert [event.seq for event in client.events(source="history", oldest_first=True)] == [
+        number - 1,
+        number,
+    ]
+    assert client.event("events/1").body() == right | {
+        "classes": ("events a",),
+        "source": "history",
+    }
+    body = client.event(f"seq:{number}").body()
+    assert body["features"] == wrong["features"]
+    assert body["parents"] == wrong["parents"]
+    assert [*client.events(of_class="events b", since=listed[0].time + 1)] == []
+
+    amended = client.correct(f"seq:{number}", ["events a"])
+    assert (amended.amended, amended.changed) == (number, True)
+    assert not client.correct(f"seq:{number}", ["events a"]).changed
+    assert client.event(f"seq:{number}").corrected
+    assert client.delete_event("events/1").deleted == 1
+    with pytest.raises(RequestRefused) as caught:
+        client.event("events/1")
+    assert caught.value.status == 404
+    assert client.rebuild_status().waiting == 2
+    report = client.rebuild()
+    assert (report.corrected, report.deleted) == (1, 1)
+    assert client.rebuild_status().last == report
+    assert client.delete_events(source="history").deleted == 1
+    assert [*client.events(source="history")] == []
+    assert client.confusions(last=10).events > 0
+    assert client.suspects(last=10, limit=1) == ()
+
+
 def test_learners(client):
     client.learn({"text": "learners", "classes": ["learners"]})
     first, second, third = client.learners()

@@ -5,8 +5,8 @@
     {"text": "The goalie stopped the puck", "classes": ["hockey"]}
 
 Exactly one of `features` and `text` is required. `weight` is that of the event. A line
-with `not` is rejected, since only a service learns that classes are wrong. Other keys are ignored:
-data sets have many.
+with `not` is rejected, since only a service learns that classes are wrong. Other keys, as the
+`source` and `event_id` of an exported event, are ignored: data sets have many.
 """
 
 from collections.abc import Iterable, Iterator

@@ -47,6 +47,11 @@ def _problem(status: int, detail: str, place: str = "") -> Json:
     return {**told, "errors": [{"detail": detail, "pointer": place}]} if place else told
 
 
+def _unknown_event(operation: str, body: Json = None) -> Call:
+    problem = _problem(404, "The history has no event 'e-99': it is unknown, deleted or too old.")
+    return Call(operation, "an unknown event", problem, 404, body, {"name": "e-99"})
+
+
 def _unknown(operation: str, kind: str, name: str) -> Call:
     problem = _problem(404, f"no {kind} is named {name!r}")
     return Call(operation, f"an unknown {kind}", problem, 404, parameters={"name": name})
@@ -84,6 +89,22 @@ _ACCURACY = {
         **{"taxonomic_loss": None, "parent_accuracy": None},
     }
     for window in ("100", "1000", "10000")
+}
+_TAUGHT = {
+    "seq": 12,
+    "key": "e-7",
+    "event_id": "e-7",
+    "time": 1767225600.0,
+    "source": "anna",
+    "classes": ["baseball"],
+    "not": [],
+    "weight": 1.0,
+    "parents": {},
+    "corrected": False,
+    "rank_before": None,
+    "outcome_known": True,
+    "text": "the goalie saved it",
+    "features": None,
 }
 
 
@@ -143,6 +164,17 @@ _STATS = {
     "accuracy": _ACCURACY,
     "learners": _LEARNERS,
     "late_labels": {"waiting": 5, "bytes": 2031},
+    "history": {
+        "first_seq": 1,
+        "events": 5,
+        "bytes": 0,
+        "deleted_events": 0,
+        "failures": 0,
+        "amendments": 0,
+        "amendment_age_seconds": 0.0,
+        "rebuild_failures": 0,
+        "last_rebuild": None,
+    },
     "newest_snapshot": {"seq": 0, "bytes": 11610, "taken_at": 1767225600.0},
     "recovery": _RECOVERY,
     "durability": "none",
@@ -426,4 +458,101 @@ CALLS: Final = (
     _unknown("forget_class", "class", "cricket"),
     Call("forget_feature", "forgotten", {"seq": 11}, parameters={"name": "puck"}),
     _unknown("forget_feature", "feature", "bat"),
+    Call(
+        "learn",
+        "an event of a source",
+        {"seq": 12, "accepted": 1, "duplicates": 0, "rank_before": None, "updated": True},
+        body={
+            "text": "the goalie saved it",
+            "classes": ["baseball"],
+            "event_id": "e-7",
+            "source": "anna",
+        },
+    ),
+    Call(
+        "list_events",
+        "what a source taught, and the learner had ranked otherwise",
+        {"events": [_TAUGHT], "next": None},
+        parameters={
+            "class": "baseball",
+            "source": "anna",
+            "since": 0,
+            "until": 1767312000,
+            "wrong": True,
+            "limit": 10,
+            "after": 100,
+            "order": "newest",
+        },
+    ),
+    Call("get_event", "an event by its event_id", _TAUGHT, parameters={"name": "e-7"}),
+    _unknown_event("get_event"),
+    Call(
+        "list_confusions",
+        "the two newest events",
+        {
+            "events": 2,
+            "r1": 0.0,
+            "pairs": [
+                {"ranked_first": "hockey", "true": "baseball", "count": 1, "events": [12]},
+                {"ranked_first": "baseball", "true": "hockey", "count": 1, "events": [5]},
+            ],
+            "classes": [
+                {"class": "baseball", "events": 1, "recall": 0.0, "precision": 0.0},
+                {"class": "hockey", "events": 1, "recall": 0.0, "precision": 0.0},
+            ],
+        },
+        parameters={"last": 2, "limit": 10},
+    ),
+    Call(
+        "list_suspects",
+        "none before the model has a confidence",
+        {"suspects": []},
+        parameters={"last": 1000, "limit": 10},
+    ),
+    Call(
+        "correct_event",
+        "another class",
+        {"seq": 13, "amended": 12, "changed": True},
+        body={"classes": ["hockey"]},
+        parameters={"name": "e-7"},
+    ),
+    Call(
+        "correct_event",
+        "an event that was so already",
+        {"seq": 12, "amended": 12, "changed": False},
+        body={"classes": ["hockey"]},
+        parameters={"name": "e-7"},
+    ),
+    _unknown_event("correct_event", {"classes": ["hockey"]}),
+    Call(
+        "delete_event",
+        "deleted",
+        {"seq": 14, "deleted": 1, "more": False},
+        parameters={"name": "seq:3"},
+    ),
+    _unknown_event("delete_event"),
+    Call(
+        "delete_events",
+        "the events of a source",
+        {"seq": 15, "deleted": 1, "more": False},
+        parameters={"source": "anna"},
+    ),
+    Call(
+        "rebuild_status",
+        "two amended events wait",
+        {"running": False, "learned": 0, "waiting": 2, "last": None},
+    ),
+    Call(
+        "rebuild",
+        "learned again",
+        {
+            "seq": 15,
+            "base": 0,
+            "events": 9,
+            "corrected": 0,
+            "deleted": 2,
+            "seconds": 0.42,
+            "finished_at": 1767225600.0,
+        },
+    ),
 )

@@ -9,7 +9,12 @@ from manyclass.service.http.routes.contract import TheEngine, needs, require
 from manyclass.service.http.routes.learners import TheMetrics, learners_of
 from manyclass.service.http.schemas.learners import LearnerStats
 from manyclass.service.http.schemas.snapshots import RecoveryReport, Snapshot
-from manyclass.service.http.schemas.stats import LateLabelStats, ProcessStats, Stats
+from manyclass.service.http.schemas.stats import (
+    HistoryStats,
+    LateLabelStats,
+    ProcessStats,
+    Stats,
+)
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.store.protocol import Heartbeat
 
@@ -40,7 +45,7 @@ async def stats(
     model = engine.model
     figures = engine.stats()
     learners = learners_of(model, metrics)
-    newest = engine.newest_snapshot
+    newest, kept = engine.newest_snapshot, figures.history
     outdegrees = model.learner.outdegrees().tolist()
     while outdegrees and not outdegrees[-1]:
         outdegrees.pop()
@@ -60,6 +65,7 @@ async def stats(
         outdegrees=outdegrees,
         learners=learners,
         late_labels=LateLabelStats(waiting=len(pending), bytes=pending.bytes),
+        history=None if kept is None else HistoryStats.model_validate(kept),
         newest_snapshot=None if newest is None else Snapshot.model_validate(newest),
         recovery=RecoveryReport.model_validate(engine.recovery),
         durability=engine.store.durability,

@@ -2,8 +2,13 @@
 
 import msgspec
 from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
 
 from manyclass.service.http.schemas.parts import Classes
+
+# Maps with a name, so that generated clients name them too.
+TaughtFeatures = TypeAliasType("TaughtFeatures", dict[str, float])
+TaughtParents = TypeAliasType("TaughtParents", dict[str, str])
 
 
 class EventRecord(BaseModel):
@@ -23,11 +28,12 @@ class EventRecord(BaseModel):
     classes: list[str]
     rejected: list[str] = Field(serialization_alias="not")
     weight: float
+    parents: TaughtParents
     corrected: bool
     rank_before: int | None
     outcome_known: bool
     text: str | None
-    features: dict[str, float] | None
+    features: TaughtFeatures | None
 
 
 class EventPage(BaseModel):
@@ -73,6 +79,7 @@ class RebuildReport(BaseModel, from_attributes=True):
     """A rebuild: the state at event `seq` follows from the amended history.
 
     Events up to `base` were not learned again: they are in the snapshot that it began with.
+    `finished_at` is in unix seconds.
     """
 
     seq: int
@@ -81,6 +88,7 @@ class RebuildReport(BaseModel, from_attributes=True):
     corrected: int
     deleted: int
     seconds: float
+    finished_at: float
 
 
 class RebuildStatus(BaseModel):

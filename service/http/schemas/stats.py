@@ -3,6 +3,7 @@
 from pydantic import BaseModel, Field
 from typing_extensions import TypeAliasType
 
+from manyclass.service.http.schemas.events import RebuildReport
 from manyclass.service.http.schemas.learners import AccuracyByWindow, LearnerStats
 from manyclass.service.http.schemas.parts import DEPRECATED
 from manyclass.service.http.schemas.snapshots import RecoveryReport, Snapshot
@@ -16,6 +17,22 @@ class LateLabelStats(BaseModel):
 
     waiting: int
     bytes: int
+
+
+class HistoryStats(BaseModel, from_attributes=True):
+    """The history of events, from event `first_seq` on. `amendments` counts the amended events that
+    wait for a rebuild, the oldest for `amendment_age_seconds`; `deleted_events` the events that
+    have left because of the limits. Counts are since the process started."""
+
+    first_seq: int
+    events: int
+    bytes: int = Field(description="MANYCLASS_HISTORY_BYTES bounds it")
+    deleted_events: int
+    failures: int = Field(description="times that events could not be written to it")
+    amendments: int
+    amendment_age_seconds: float
+    rebuild_failures: int
+    last_rebuild: RebuildReport | None
 
 
 class ProcessStats(BaseModel, from_attributes=True):
@@ -63,6 +80,7 @@ class Stats(BaseModel):
     accuracy: AccuracyByWindow = Field(description="by the number of last events")
     learners: list[LearnerStats]
     late_labels: LateLabelStats
+    history: HistoryStats | None = Field(description="null if the service keeps none")
     newest_snapshot: Snapshot | None
     recovery: RecoveryReport
     durability: str

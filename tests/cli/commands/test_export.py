@@ -4,8 +4,10 @@ import sys
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 
+from manyclass.client.client import Client
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import make
@@ -13,6 +15,7 @@ from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.store import open_store
 from manyclass.training.listing import text_of
+from tests.service.serving import serving
 
 
 @pytest.fixture
@@ -96,3 +99,91 @@ def test_an_output_that_is_full_is_one_line(file):
     assert result.stderr == (
         "manyclass: standard output cannot be written: No space left on device\n"
     )
+
+
+# --- events ---------------------------------------------------------------------------------------
+
+EVENTS = [
+    {"text": 'A puck,\u2028 "saved"', "classes": ["hockey"], "event_id": "e/1", "source": "anna"},
+    {"features": {"ball": 2.5, "fence": 1.0}, "classes": ["baseball", "sports"], "weight": 3.0},
+    {"features": {"ice": 1.0}, "classes": ["hockey"], "not": ["baseball"]},
+    {"text": "ice", "not": ["baseball"], "source": "ben"},
+    {"features": {"ice": 1.0}, "classes": ["ål"], "parents": {"ål": "sports"}},
+    {"text": "mistaken", "classes": ["golf"], "not": ["hockey"], "event_id": "e/2"},
+    {"text": "unwanted", "classes": ["golf"], "event_id": "e/3"},
+]
+CORRECTED = {"text": "mistaken", "classes": ["hockey"], "event_id": "e/2"}
+EXPORTED = [*EVENTS[:5], CORRECTED]
+
+
+def teach(url):
+    with Client(url) as client:
+        for event in EVENTS:
+            httpx.post(f"{url}/learn", json=event).raise_for_status()
+        client.learn(EVENTS[0])  # a retry
+        client.correct("e/2", ["hockey"])
+        client.delete_event("e/3")
+
+
+def served(tmp_path, name):
+    """Return a context manager of a service on a store of its own in the folder."""
+    return serving(store=f"sqlite:{tmp_path / name}.db")
+
+
+def as_json(result):
+    return [json.loads(line) for line in result.stdout_bytes.split(b"\n")[:-1]]
+
+
+def test_events_of_a_service_and_of_its_store_are_learned_again(manyclass, tmp_path):
+    with served(tmp_path, "one") as one:
+        teach(one.url)
+        exported = manyclass("export", "--events", "--url", one.url)
+        assert as_json(exported) == EXPORTED
+        assert exported.stderr == "exported 6 events, the first of them event 1 of the log\n"
+        report = manyclass("rebuild", "--url", one.url)
+        assert "1 corrected, 1 deleted" in report.stdout
+        assert manyclass("export", "--events", "--url", one.url).stdout == exported.stdout
+    stored = manyclass("export", "--events", "--store", f"sqlite:{tmp_path}/one.db")
+    assert stored.stdout_bytes == exported.stdout_bytes
+    file = tmp_path / "events.jsonl"
+    file.write_bytes(exported.stdout_bytes)
+    with served(tmp_path, "two") as two:
+        learned = manyclass("learn", file, "--url", two.url)
+        assert "learned 6 in" in learned.stderr
+        again = manyclass("export", "--events", "--url", two.url)
+        named = [{k: v for k, v in event.items() if k != "event_id"} for event in as_json(again)]
+        assert named == [{k: v for k, v in e.items() if k != "event_id"} for e in EXPORTED]
+        assert as_json(again)[0]["event_id"] == "e/1"
+
+
+def test_events_of_a_killed_service_are_in_its_store_without_retries(manyclass, tmp_path):
+    url = f"sqlite:{tmp_path}/killed.db"
+    store = open_store(url, time.time)
+    store.save_snapshot(0, Model(Options()).dump())
+    events = [
+        Event.learn(Instance(["a"]), ["x"], "e-1", 5),
+        Event.learn(Instance(["a"]), ["x"], "e-1", 5),
+        Event.learn(Instance(["b"]), ["y"], "e-2", 6),
+        Event.amend(3, Instance(["b"]), ["z"], ["y"]),
+    ]
+    store.append([bytes(event) for event in events])
+    store.close()
+    exported = manyclass("export", "--events", "--store", url)
+    assert [event["classes"] for event in as_json(exported)] == [["x"], ["z"]]
+
+
+def test_exported_events_are_trained_with_weights_and_without_wrong_classes(manyclass, tmp_path):
+    file = tmp_path / "events.jsonl"
+    file.write_text("".join(json.dumps(event) + "\n" for event in EXPORTED))
+    out = tmp_path / "made.snapshot"
+    result = manyclass("train", file, "--out", out, exit_code=1)
+    assert "read 4 instances" in result.stderr
+    assert "`not` is learned by a service only" in result.stderr
+    listed = manyclass("export", out).stdout.splitlines()
+    assert "class\thockey\t2" in listed
+
+
+def test_events_are_not_in_a_file_nor_in_a_store_without_history(manyclass, file, nobody):
+    refused = manyclass("export", file, "--events", exit_code=2)
+    assert "a FILE has no events" in refused.stderr
+    manyclass("export", "--events", "--url", nobody, exit_code=3)

@@ -34,6 +34,16 @@ def test_standard_input_is_learned(manyclass, service):
     assert sum(learned(service, "stdin").values()) == 3
 
 
+def test_a_source_is_that_of_events_without_one(manyclass, service):
+    given = [{"text": "x", "classes": ["sourced"]}, {"text": "y", "classes": ["sourced"]}]
+    given[1]["source"] = "its own"
+    body = lines(*given)
+    manyclass("learn", "-", "--url", service, "--source", "a file", input=body)
+    with Client(service) as client:
+        sources = [event.source for event in client.events(of_class="sourced")]
+    assert sources == ["its own", "a file"]
+
+
 def test_bad_lines_are_named_and_the_rest_is_learned(manyclass, service):
     body = lines(*events("some", 3)) + "{\n" + lines({"text": "x", "classes": [""]})
     body += lines({"features": {"f": -1e300}, "classes": ["some0"]}, *events("some", 3))
@@ -84,11 +94,11 @@ def test_ctrl_c_ends_with_what_was_done(manyclass, service, monkeypatch):
     learn_many = Client.learn_many
     calls = []
 
-    def interrupted_at_the_third(self, batch):
+    def interrupted_at_the_third(self, batch, **options):
         calls.append(batch)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return learn_many(self, batch)
+        return learn_many(self, batch, **options)
 
     monkeypatch.setattr(Client, "learn_many", interrupted_at_the_third)
     body = lines(*events("stopped", 30))

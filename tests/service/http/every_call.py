@@ -16,6 +16,15 @@ SCOPES = {  # of each call in the document; None needs no key
     "DELETE /features/{name}": Scope.ADMIN,
     "GET /learners": Scope.RANK,
     "POST /learners/{name}/promote": Scope.ADMIN,
+    "GET /events": Scope.LEARN,
+    "GET /events/{name}": Scope.LEARN,
+    "PUT /events/{name}": Scope.LEARN,
+    "DELETE /events/{name}": Scope.ADMIN,
+    "DELETE /events": Scope.ADMIN,
+    "GET /confusions": Scope.LEARN,
+    "GET /suspects": Scope.LEARN,
+    "POST /rebuild": Scope.ADMIN,
+    "GET /rebuild": Scope.LEARN,
     "GET /state": Scope.ADMIN,
     "GET /stats": Scope.RANK,
     "GET /snapshots": Scope.ADMIN,
@@ -31,11 +40,15 @@ BODIES = {
     "POST /learn": EVENT,
     "PUT /classes/{name}": {"parent": "learners"},
     "POST /classes": {"parents": {"svm": "learners"}},
+    "PUT /events/{name}": {"classes": ["ff"]},
 }
+FIRST_EVENT = "seq:1"
 
 
 async def call_of(call, name, headers):
     """Return the answer to a call; it succeeds once EVENT is learned."""
-    method, path = name.format(name="svm", seq=0).split()
+    named = FIRST_EVENT if "/events/" in name else "svm"
+    method, path = name.format(name=named, seq=0).split()
+    path += "?source=nobody" if name == "DELETE /events" else ""
     body = json.dumps(BODIES[name]).encode() if name in BODIES else None
     return await call(method, path, body, headers=headers)

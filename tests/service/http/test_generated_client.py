@@ -80,3 +80,29 @@ def test_it_learns_ranks_and_reads_a_typed_refusal(client):
         assert call("names.get_class", name="golf").learned == 2
         assert call("names.get_class", name="cricket").status == 404
         assert call("stats.stats", by=stranger).status == 401
+
+
+def test_it_lists_corrects_deletes_and_learns_again(client):
+    models = client("models")
+    secured = client("client").AuthenticatedClient
+    with serving(**KEYS) as served, secured(base_url=served.url, token="a") as service:
+
+        def call(operation, **arguments):
+            return client(f"api.{operation}").sync(client=service, **arguments)
+
+        event = models.TextEvent(text="a ball", classes=["golf"], event_id="e-1", source="anna")
+        call("learn.learn", body=event)
+        [listed] = call("events.list_events", class_="golf", source="anna").events
+        assert isinstance(listed, models.EventRecord)
+        assert (listed.key, listed.text, listed.source) == ("e-1", "a ball", "anna")
+        right = models.CorrectRequest(classes=["tennis"])
+        amended = call("events.correct_event", name=listed.key, body=right)
+        assert isinstance(amended, models.Amended)
+        assert call("events.get_event", name="e-1").classes == ["tennis"]
+        assert call("events.rebuild_status").waiting == 1
+        report = call("events.rebuild")
+        assert isinstance(report, models.RebuildReport)
+        assert (report.base, report.corrected, report.deleted) == (0, 1, 0)
+        assert call("events.delete_event", name="seq:1").deleted == 1
+        assert call("events.get_event", name="e-1").status == 404
+        assert call("events.delete_events", source="anna").deleted == 0

@@ -32,6 +32,7 @@ async def test_every_metric_is_there_documented_and_nothing_else():
             await call.learn(*[("a", "x")] * 600)
             await call("PUT", "/classes/x", {"parent": "y"})
         await call("POST", "/snapshots")
+        await call("POST", "/rebuild")
         text = (await call("GET", "/metrics")).text
     served = {
         (family.name + ("_total" if family.type == "counter" else ""), family.type): family

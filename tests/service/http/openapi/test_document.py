@@ -170,7 +170,7 @@ GOOD = {
     ],
     "LearnRequest": [
         *(each | {"classes": ["x", 5]} for each in INSTANCES),
-        {"text": "a", "classes": ["x"], "event_id": "e"},
+        {"text": "a", "classes": ["x"], "event_id": "e", "source": "anna"},
         {"events": [each | {"classes": ["x"]} for each in INSTANCES]},
         {"text": "a", "not": ["x"], "weight": 0.001},
         {"events": [{"text": "a", "classes": ["x"], "not": ["y", 5], "weight": 1000}]},
@@ -215,6 +215,8 @@ BAD = {
         {"text": "a", "classes": ["x"] * 1001},
         {"text": "a", "classes": ["x"], "id": "i"},
         {"id": "", "classes": ["x"]},
+        {"text": "a", "classes": ["x"], "source": ""},
+        {"text": "a", "classes": ["x"], "source": 5},
         {"events": []},
         {"events": [{"text": "a", "classes": ["x"]}], "event_id": "e"},
         {"events": [{"text": "a", "classes": ["x"]}] * 8},

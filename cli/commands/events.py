@@ -1,0 +1,172 @@
+"""manyclass events: list, correct and delete the events that a running service was taught."""
+
+import sys
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Annotated
+
+import msgspec
+import typer
+
+from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.client.types import TaughtEvent
+
+app = typer.Typer(help="List, correct and delete the events that a running service was taught.")
+
+MOST_SHOWN = 60  # letters of an instance
+UNKNOWN = "?"
+NOTHING = "-"
+
+EventKey = Annotated[
+    str, typer.Argument(help="As `list` prints it: the event_id, or seq: and a number.")
+]
+
+
+def _seconds(given: str | None) -> float | None:
+    """Return the unix seconds of a time by ISO 8601, in UTC unless it names another zone."""
+    if given is None:
+        return None
+    try:
+        time = datetime.fromisoformat(given)
+    except ValueError as error:
+        raise typer.BadParameter(f"{given!r} is not a time as 2026-11-25T09:30") from error
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+
+
+@app.command("list")
+def list_events(
+    url: Url = URL,
+    key: Key = None,
+    of_class: Annotated[
+        str | None,
+        typer.Option("--class", help="Only events with this true class.", show_default=False),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Only events of this source.", show_default=False)
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            help="Only events from this time on: 2026-11-25 or 2026-11-25T09:30, in UTC.",
+            metavar="TIME",
+            show_default=False,
+        ),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(help="Only events up to this time.", metavar="TIME", show_default=False),
+    ] = None,
+    wrong: Annotated[
+        bool,
+        typer.Option(
+            "--wrong", help="Only events whose true class was not ranked first before learning."
+        ),
+    ] = False,
+    oldest: Annotated[bool, typer.Option("--oldest", help="Begin with the oldest.")] = False,
+    limit: Annotated[int, typer.Option(min=0, help="Events at most; 0: all.")] = 100,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print each event as a line of JSON, with all it has.")
+    ] = False,
+) -> None:
+    """Print the events that were taught, newest first, as they were corrected since.
+
+    A line has the key of the event, its time, its source, its true classes, the rank of the best
+    of them before it was learned, and the beginning of its instance, separated by tabs. `-` stands
+    for nothing, `?` for what was not recorded.
+    """
+    began, ended = _seconds(since), _seconds(until)
+    with connected(url, key) as client:
+        events = client.events(
+            of_class=of_class,
+            source=source,
+            since=began,
+            until=ended,
+            wrong=wrong,
+            oldest_first=oldest,
+            page=min(limit or 1000, 1000),
+        )
+        for event in islice(events, limit or None):
+            if json:
+                sys.stdout.buffer.write(msgspec.json.encode(event) + b"\n")
+                sys.stdout.buffer.flush()
+            else:
+                typer.echo("\t".join(_cells(event)))
+
+
+@app.command()
+def correct(
+    event: EventKey,
+    classes: Annotated[
+        list[str], typer.Argument(help="All true classes of the event.", metavar="CLASS...")
+    ],
+    url: Url = URL,
+    key: Key = None,
+) -> None:
+    """Correct the true classes of an event.
+
+    The service learns the event with them at once. What it had learned of the wrong ones is gone
+    after the next rebuild.
+    """
+    with connected(url, key) as client:
+        amended = client.correct(event, classes)
+    if amended.changed:
+        typer.echo(f"event {amended.amended} is corrected, by event {amended.seq} of the log")
+    else:
+        typer.echo(f"event {amended.amended} has these classes already")
+
+
+@app.command()
+def delete(
+    event: Annotated[
+        str | None,
+        typer.Argument(
+            help="As `list` prints it: the event_id, or seq: and a number.",
+            metavar="[EVENT]",
+            show_default=False,
+        ),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Delete all events of this source.", show_default=False)
+    ] = None,
+    url: Url = URL,
+    key: Key = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete an event, or all events of a source.
+
+    At once it is not listed and not replayed. Its part in the weights is gone after the next
+    rebuild, and so are the copies of it that the service has written: `manyclass rebuild`.
+    """
+    if (event is None) == (source is None):
+        raise typer.BadParameter("name one thing to delete: an EVENT or --source NAME")
+    what = f"event {event}" if source is None else f"all events of source {source!r}"
+    if not yes:
+        typer.confirm(f"Delete {what} at {url}?", abort=True)
+    with connected(url, key) as client:
+        if event is not None:
+            deleted = client.delete_event(event)
+        else:
+            deleted = client.delete_events(source=str(source))
+    noun = "event" if deleted.deleted == 1 else "events"
+    by = "" if deleted.seq is None else f", up to event {deleted.seq} of the log"
+    typer.echo(f"deleted {deleted.deleted:,} {noun}{by}")
+
+
+def _cells(event: TaughtEvent) -> list[str]:
+    rank = NOTHING if event.rank_before is None else str(event.rank_before)
+    return [
+        event.key,
+        NOTHING if event.time is None else f"{datetime.fromtimestamp(event.time, UTC):%F %T} UTC",
+        event.source or NOTHING,
+        ",".join(event.classes) or NOTHING,
+        rank if event.outcome_known else UNKNOWN,
+        _shortened(event),
+    ]
+
+
+def _shortened(event: TaughtEvent) -> str:
+    if event.text is not None:
+        whole = " ".join(event.text.split())
+    else:
+        whole = " ".join(f"{name}={value:g}" for name, value in (event.features or {}).items())
+    return whole if len(whole) <= MOST_SHOWN else whole[: MOST_SHOWN - 1] + "…"

@@ -1,0 +1,42 @@
+"""manyclass rebuild: have a running service learn its history again, as it was amended."""
+
+from typing import Annotated
+
+import typer
+
+from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.client.types import RebuildReport
+
+
+def rebuild(
+    url: Url = URL,
+    key: Key = None,
+    status: Annotated[
+        bool, typer.Option("--status", help="Start none; print the state of rebuilds.")
+    ] = False,
+) -> None:
+    """Have a running service learn its history again, with the events as corrected and deleted.
+
+    The service ranks and learns meanwhile. The command ends when the new state is durable; Ctrl-C
+    ends the command, not the rebuild.
+    """
+    with connected(url, key) as client:
+        if not status:
+            _print(client.rebuild())
+            return
+        found = client.rebuild_status()
+    if found.running:
+        typer.echo(f"a rebuild is under way: {found.learned:,} events learned")
+    typer.echo(f"{found.waiting:,} amended events wait for a rebuild")
+    if found.last is not None:
+        _print(found.last)
+
+
+def _print(report: RebuildReport) -> None:
+    typer.echo(
+        f"rebuilt the state at event {report.seq} from snapshot {report.base} on, in"
+        f" {report.seconds:.1f} s: {report.events:,} events learned, {report.corrected:,}"
+        f" corrected, {report.deleted:,} deleted"
+    )
+    if report.base:
+        typer.echo(f"events up to {report.base} are in the state as they were taught")

@@ -1,0 +1,103 @@
+import json
+
+import pytest
+
+from manyclass.client.client import Client
+from manyclass.client.errors import RequestRefused
+
+
+def teach(url, source, *events):
+    """Teach events of a source; return the key of each."""
+    with Client(url) as client:
+        return [
+            f"seq:{client.learn({'event_id': f'{source}-{number}', **event}, source=source).seq}"
+            for number, event in enumerate(events)
+        ]
+
+
+def rows(result):
+    return [line.split("\t") for line in result.stdout.splitlines()]
+
+
+def test_events_are_listed_with_their_times_and_ranks(manyclass, service):
+    long = "one\ntwo\tthree " + "four " * 20
+    teach(
+        service,
+        "listed",
+        {"text": long, "classes": ["listed a", "listed b"]},
+        {"features": {"ice": 1.5, "puck": 2}, "classes": ["listed a"], "not": ["listed b"]},
+    )
+    second, first = rows(manyclass("events", "list", "--source", "listed", "--url", service))
+    assert first[0] == "listed-0"
+    assert first[1].endswith(" UTC")
+    assert first[2:5] == ["listed", "listed a,listed b", "-"]
+    assert first[5] == ("one two three " + "four " * 20)[:59] + "…"
+    assert second[5] == "ice=1.5 puck=2"
+    oldest = manyclass(
+        "events", "list", "--source", "listed", "--oldest", "--limit", 1, "--url", service
+    )
+    assert rows(oldest) == [first]
+
+
+def test_filters_choose_events(manyclass, service):
+    teach(service, "chosen", *[{"text": "chosen", "classes": ["chosen x"]}] * 3)
+    teach(service, "chosen too", {"text": "chosen", "classes": ["chosen y"]})
+
+    def keys(*options):
+        result = manyclass("events", "list", *options, "--json", "--url", service)
+        return [json.loads(line)["key"] for line in result.stdout.splitlines()]
+
+    assert keys("--class", "chosen x") == ["chosen-2", "chosen-1", "chosen-0"]
+    assert keys("--class", "chosen x", "--wrong", "--limit", "0") == ["chosen-0"]
+    assert keys("--class", "chosen y", "--since", "2020-01-01") == ["chosen too-0"]
+    assert keys("--class", "chosen y", "--until", "2020-01-01T10:00+02:00") == []
+    bad = manyclass("events", "list", "--since", "yesterday", "--url", service, exit_code=2)
+    assert "'yesterday' is not a time as 2026-11-25T09:30" in bad.stderr
+
+
+def test_an_event_is_corrected_once(manyclass, service):
+    [key] = teach(service, "corrected", {"text": "wrong", "classes": ["corrected no"]})
+    number = key.removeprefix("seq:")
+    corrected = manyclass("events", "correct", key, "corrected yes", "--url", service)
+    assert corrected.stdout.startswith(f"event {number} is corrected, by event ")
+    again = manyclass("events", "correct", "corrected-0", "corrected yes", "--url", service)
+    assert again.stdout == f"event {number} has these classes already\n"
+    with Client(service) as client:
+        assert client.event(key).classes == ("corrected yes",)
+    gone = manyclass("events", "correct", "nowhere", "x", "--url", service, exit_code=1)
+    assert "The history has no event 'nowhere'" in gone.stderr
+
+
+def test_an_event_or_a_source_is_deleted_after_a_question(manyclass, service):
+    first, *others = teach(service, "deleted", *[{"text": "gone", "classes": ["deleted"]}] * 3)
+    manyclass("events", "delete", first, "--url", service, input="n\n", exit_code=1)
+    one = manyclass("events", "delete", first, "--url", service, input="y\n")
+    assert "deleted 1 event, up to event" in one.stdout
+    with Client(service) as client:
+        with pytest.raises(RequestRefused):
+            client.event(first)
+        assert client.event(others[0]).classes == ("deleted",)
+    rest = manyclass("events", "delete", "--source", "deleted", "--yes", "--url", service)
+    assert rest.stdout.startswith("deleted 2 events, up to event ")
+    none = manyclass("events", "delete", "--source", "deleted", "--yes", "--url", service)
+    assert none.stdout == "deleted 0 events\n"
+
+
+@pytest.mark.parametrize("arguments", [(), ("seq:1", "--source", "x")])
+def test_one_thing_to_delete_is_to_be_named(manyclass, service, arguments):
+    result = manyclass("events", "delete", *arguments, "--yes", "--url", service, exit_code=2)
+    assert "an EVENT or --source NAME" in result.stderr
+
+
+def test_a_rebuild_learns_the_history_as_it_was_amended(manyclass, service):
+    [key] = teach(service, "rebuilt", {"text": "rebuilt", "classes": ["rebuilt no"]})
+    manyclass("events", "correct", key, "rebuilt yes", "--url", service)
+    before = manyclass("rebuild", "--status", "--url", service)
+    assert "amended events wait for a rebuild" in before.stdout
+    assert "0 amended events" not in before.stdout
+    rebuilt = manyclass("rebuild", "--url", service)
+    assert rebuilt.stdout.startswith("rebuilt the state at event ")
+    after = manyclass("rebuild", "--status", "--url", service)
+    assert after.stdout == f"0 amended events wait for a rebuild\n{rebuilt.stdout}"
+    with Client(service) as client, pytest.raises(RequestRefused):
+        client.class_("rebuilt no")
