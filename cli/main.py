@@ -17,6 +17,7 @@ from manyclass.cli.commands.learn import learn
 from manyclass.cli.commands.place import place
 from manyclass.cli.commands.rank import rank
 from manyclass.cli.commands.report import report
+from manyclass.cli.commands.review import review
 from manyclass.cli.commands.serve import serve
 from manyclass.cli.commands.train import train
 
@@ -50,6 +51,7 @@ def options(
 app.command()(serve)
 app.command()(learn)
 app.command()(rank)
+app.command()(review)
 app.command()(place)
 app.add_typer(learners.app, name="learners", no_args_is_help=True)
 app.add_typer(snapshot.app, name="snapshot", no_args_is_help=True)

@@ -27,6 +27,7 @@ from manyclass.client.types import (
     LearnerList,
     Ranking,
     Rankings,
+    Review,
     Snapshot,
     SnapshotList,
     Stats,
@@ -128,6 +129,13 @@ class Client:
     def learn_many(self, events: Sequence[EventBody]) -> LearnedMany:
         """Teach events in order, all or none; they are durable when this returns."""
         return self._post("/learn", {"events": [*map(self._named, events)]}, LearnedMany)
+
+    def review(self, limit: int = 20) -> Review:
+        """Return up to `limit` ranked instances that wait for a label, least certain first.
+
+        The process that answers has ranked them itself; `learn` takes a label by `id`.
+        """
+        return self._get("/review", Review, {"limit": limit})
 
     # --- classes and features ---------------------------------------------------------------------
 

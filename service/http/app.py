@@ -36,6 +36,7 @@ from manyclass.service.http.routes import (
     learners,
     names,
     reference,
+    review,
     snapshots,
     state,
     stats,
@@ -189,7 +190,7 @@ def _api(engine: Engine, peers: PeerLookup, calls: Sequence[HotCall]) -> FastAPI
         dependencies=[Depends(require_known_parameters)],
         exception_handlers={kind: _answer_problem for kind in (*EXPECTED, Exception)},
     )
-    routes = (names, learners, stats, snapshots, state, health, reference)
+    routes = (names, review, learners, stats, snapshots, state, health, reference)
     for router in [*(call.router() for call in calls), *(each.router for each in routes)]:
         api.include_router(router)
     api.mount("/docs/files", reference.FILES)

@@ -50,7 +50,7 @@ class PendingLabels:
         """Store an instance and return its id: the given one, or a new unique one.
 
         When an id comes again, the newest instance counts. `ranked` are the classes served, best
-        first, of which five are stored, or the classes that an abstention withheld.
+        first, of which five are stored; an abstention has classes here too.
         """
 
     def find(self, instance_id: str) -> StoredInstance | Absence:

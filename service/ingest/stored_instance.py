@@ -26,7 +26,7 @@ class StoredInstance(NamedTuple):
 class ServedClasses(NamedTuple):
     """The first classes of a ranking as it was served, best first, and its confidence.
 
-    If it abstained, the classes are those that the answer withheld.
+    A ranking that abstained has its classes here too, though the answer had none.
     """
 
     classes: tuple[str, ...]

@@ -75,7 +75,8 @@ class ServedScore:
 
     Each label is in one of the first four counts: its best true class was ranked first, was another
     of the classes served, was none of them, or the ranking had abstained. `first_before_learning`
-    counts the labels whose class the model of that later moment ranked first.
+    counts the labels of the first three whose class the later model ranked first, just before it
+    learned them.
     """
 
     __slots__ = ("abstained", "first", "first_before_learning", "later", "missed")
@@ -93,13 +94,19 @@ class ServedScore:
         """
         if place is None:
             self.abstained += 1
-        elif place == 0:
+            return
+        if place == 0:
             self.missed += 1
         elif place == 1:
             self.first += 1
         else:
             self.later += 1
         self.first_before_learning += rank_before == 1
+
+    @property
+    def served(self) -> int:
+        """The number of labels of rankings that did not abstain."""
+        return self.first + self.later + self.missed
 
     def by_result(self) -> dict[str, int]:
         """Return the four counts by name."""

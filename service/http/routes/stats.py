@@ -9,8 +9,14 @@ from manyclass.service.http.routes.contract import TheEngine, needs, require
 from manyclass.service.http.routes.learners import TheMetrics, learners_of
 from manyclass.service.http.schemas.learners import LearnerStats
 from manyclass.service.http.schemas.snapshots import RecoveryReport, Snapshot
-from manyclass.service.http.schemas.stats import LateLabelStats, ProcessStats, Stats
+from manyclass.service.http.schemas.stats import (
+    LateLabelStats,
+    ProcessStats,
+    ServedStats,
+    Stats,
+)
 from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.observability.instruments import ServedScore
 from manyclass.service.store.protocol import Heartbeat
 
 router = APIRouter(tags=["stats"])
@@ -60,10 +66,20 @@ async def stats(
         outdegrees=outdegrees,
         learners=learners,
         late_labels=LateLabelStats(waiting=len(pending), bytes=pending.bytes),
+        served=_served(metrics.served),
         newest_snapshot=None if newest is None else Snapshot.model_validate(newest),
         recovery=RecoveryReport.model_validate(engine.recovery),
         durability=engine.store.durability,
         settings=engine.settings.shown(model),
+    )
+
+
+def _served(score: ServedScore) -> ServedStats:
+    labels = score.served
+    return ServedStats(
+        **score.by_result(),
+        r1=score.first / labels if labels else None,
+        r1_before_learning=score.first_before_learning / labels if labels else None,
     )
 
 

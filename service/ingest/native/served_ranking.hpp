@@ -9,8 +9,8 @@
 
 namespace manyclass {
 
-// The classes as they were served, best first; those of a ranking that abstained are the ones it
-// withheld.
+// The classes as they were served, best first. A ranking that abstained has them too, though its
+// answer had not.
 struct ServedRanking {
     static constexpr std::uint32_t MOST_CLASSES = 5;
 

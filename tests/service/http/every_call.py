@@ -16,6 +16,7 @@ SCOPES = {  # of each call in the document; None needs no key
     "DELETE /features/{name}": Scope.ADMIN,
     "GET /learners": Scope.RANK,
     "POST /learners/{name}/promote": Scope.ADMIN,
+    "GET /review": Scope.LEARN,
     "GET /state": Scope.ADMIN,
     "GET /stats": Scope.RANK,
     "GET /snapshots": Scope.ADMIN,

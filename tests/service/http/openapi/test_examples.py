@@ -22,6 +22,7 @@ VARYING = {
         "outdegrees",
         "taken_at",
         "seconds",
+        "age",
         "learn_seconds",
     ),
     "durability",
