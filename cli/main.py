@@ -18,6 +18,7 @@ from manyclass.cli.commands.place import place
 from manyclass.cli.commands.rank import rank
 from manyclass.cli.commands.rebuild import rebuild
 from manyclass.cli.commands.report import report
+from manyclass.cli.commands.review import review
 from manyclass.cli.commands.serve import serve
 from manyclass.cli.commands.train import train
 
@@ -51,6 +52,7 @@ def options(
 app.command()(serve)
 app.command()(learn)
 app.command()(rank)
+app.command()(review)
 app.command()(place)
 app.add_typer(events.app, name="events", no_args_is_help=True)
 app.command()(rebuild)

@@ -33,6 +33,7 @@ from manyclass.client.types import (
     Rankings,
     RebuildReport,
     RebuildStatus,
+    Review,
     Snapshot,
     SnapshotList,
     Stats,
@@ -228,6 +229,13 @@ class Client:
         likely label errors.
         """
         return self._get("/suspects", SuspectList, {"last": last, "limit": limit}).suspects
+
+    def review(self, limit: int = 20) -> Review:
+        """Return up to `limit` ranked instances that wait for a label, least certain first.
+
+        The process that answers has ranked them itself; `learn` takes a label by `id`.
+        """
+        return self._get("/review", Review, {"limit": limit})
 
     # --- classes and features ---------------------------------------------------------------------
 

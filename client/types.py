@@ -284,6 +284,40 @@ class HistoryStats(msgspec.Struct, frozen=True):
     last_rebuild: RebuildReport | None
 
 
+class ReviewInstance(msgspec.Struct, frozen=True):
+    """A ranked instance that waits for its label, by `id`, and the first classes of its ranking as
+    served. If it `abstained`, the answer had none of them. `age` is in seconds."""
+
+    id: str
+    ranked: tuple[str, ...]
+    confidence: float | None
+    abstained: bool
+    age: float
+    features: dict[str, float]
+    omitted_features: int
+
+
+class Review(msgspec.Struct, frozen=True):
+    """Instances to label, least certain first, that `process` has ranked; None on a store for one
+    process."""
+
+    process: str | None
+    instances: tuple[ReviewInstance, ...]
+
+
+class Served(msgspec.Struct, frozen=True):
+    """The accuracy of rankings as they were served, by the labels that came later by id: the true
+    class was ranked first, later, or not among the first five served. `r1_before_learning` is of
+    the model just before it learned the same labels. None without labels."""
+
+    first: int
+    later: int
+    missed: int
+    abstained: int
+    r1: float | None
+    r1_before_learning: float | None
+
+
 class Stats(msgspec.Struct, frozen=True):
     """The contents of the service, its accuracy and its settings.
 
@@ -301,6 +335,7 @@ class Stats(msgspec.Struct, frozen=True):
     durability: str
     settings: dict[str, str]
     history: HistoryStats | None = None  # None if the service keeps none
+    served: Served | None = None  # None from older services
 
 
 class TaughtEvent(msgspec.Struct, frozen=True):

@@ -80,6 +80,9 @@ def of_each_learner(name, **labels):
     return {"{{learner}}": f"{total(name, by='learner', **labels)} / {examples}"}
 
 
+SERVED = total("served_labels_total", result="~first|later|missed")
+
+
 @dataclass(frozen=True)
 class Panel:
     """A panel. `lines` is legend -> expression; a legend may name labels: {{label}}."""
@@ -319,6 +322,24 @@ LEARNING = [
             "too late": total("delayed_labels_expired_total"),
         },
         "Too late: the instance was no longer kept.",
+        width=12,
+    ),
+    Panel(
+        "Recall at 1 as served",
+        "percentunit",
+        {
+            "as served": f"{total('served_labels_total', result='first')} / {SERVED}",
+            "just before learning": f"{total('served_first_before_learning_total')} / {SERVED}",
+        },
+        "Of instances with a late label: the ranking that was answered, and that of the model when"
+        " the label came. Without abstentions.",
+        width=12,
+    ),
+    Panel(
+        "Late labels by their place as served",
+        "ops",
+        by("result", "served_labels_total"),
+        "The place of the true class in the answer; later: among the first five.",
         width=12,
     ),
     Panel(

@@ -39,6 +39,7 @@ from manyclass.service.http.routes import (
     names,
     rebuild,
     reference,
+    review,
     snapshots,
     state,
     stats,
@@ -206,6 +207,7 @@ def _api(engine: Engine, peers: PeerLookup, calls: Sequence[HotCall]) -> FastAPI
     )
     routes = (
         names,
+        review,
         learners,
         events,
         label_errors,

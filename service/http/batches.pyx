@@ -16,6 +16,7 @@ from manyclass.core.ensemble cimport Ensemble
 from manyclass.core.index cimport Index, RankedBlock
 from manyclass.core.instance cimport Instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
+from manyclass.service.ingest.pending_labels cimport PendingLabels, ServedRanking
 
 from time import perf_counter
 
@@ -43,6 +44,7 @@ cdef extern from "service/http/native/batch_answer.hpp" namespace "manyclass::ht
     cdef cppclass BatchAnswer:
         BatchAnswer(const RankOptions& options) except +
         void begin(const RankedBlock& block)
+        ServedRanking next(uint32_t count, double confidence)
         void append(uint32_t count, string_view id, double confidence) except +
         const string& results()
         uint32_t abstained()
@@ -150,11 +152,12 @@ cdef class BatchRankings:
                 self._wires, self._done, learner.options.vote, self._k, seconds, self._block
             )
 
-    cdef _write(self, calibration, pending):
+    cdef _write(self, calibration, PendingLabels pending):
         """Write the results of the block; each instance is stored until its label comes."""
         cdef size_t at, begin = 0
         cdef uint32_t count
-        cdef double first, second
+        cdef double first, second, known
+        cdef string_view given
         deref(self._answer).begin(self._block)
         for at in range(self._block.counts.size()):
             count = self._block.counts[at]
@@ -162,9 +165,10 @@ cdef class BatchRankings:
             second = self._block.ranked[begin + 1].score if count > 1 else 0
             begin += count
             confidence = calibration.confidence(first, second)
-            instance_id = pending.keep(
-                self._instances[self._done + at], self._ids[self._done + at]
+            known = -1 if confidence is None else confidence
+            given_id = self._ids[self._done + at]
+            given = Instance.any_utf8(given_id) if given_id is not None else string_view()
+            instance_id = pending.keep_served(
+                self._wires[self._done + at], deref(self._answer).next(count, known), given
             )
-            deref(self._answer).append(
-                count, Instance.any_utf8(instance_id), -1 if confidence is None else confidence
-            )
+            deref(self._answer).append(count, Instance.any_utf8(instance_id), known)

@@ -101,6 +101,23 @@ class EventBuilder:
         instance = await large_instance_of(form, analysis, self._most_features)
         return await run_in_thread(self._event_of, form, instance)
 
+    def learned(
+        self,
+        form: LearnEvent | LearnRequest,
+        known: Known,
+        event: Event | Result,
+        result: Result,
+    ) -> None:
+        """Take the result of the event of a form: a delayed label scores the ranking it refers to.
+
+        A duplicate does not: its id may stand for a newer ranking by now.
+        """
+        if form.id is UNSET or result.duplicate or isinstance(event, Result):
+            return
+        stored = known[form.id]
+        if isinstance(stored, StoredInstance):
+            self._peer_lookup.learned(stored, event.classes, result.rank)
+
     def _event_of(self, form: LearnEvent | LearnRequest, instance: Instance) -> Event:
         labels = Labels.of(form)
         if form.event_id is UNSET:

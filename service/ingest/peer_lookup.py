@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 
 import msgspec
@@ -10,8 +10,17 @@ import msgspec
 from manyclass.core.errors import EventError
 from manyclass.core.instance import Instance
 from manyclass.service.cluster import Cluster
-from manyclass.service.ingest.peer_messages import MESSAGE_IDS, Answer, Question, opened, sealed
+from manyclass.service.ingest.peer_messages import (
+    MESSAGE_IDS,
+    Answer,
+    Label,
+    Labelled,
+    Question,
+    opened,
+    sealed,
+)
 from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.ingest.served_labels import ServedLabels
 from manyclass.service.ingest.stored_instance import Absence, StoredInstance
 from manyclass.service.observability.metrics import Metrics
 from manyclass.service.store.errors import StoreError
@@ -22,7 +31,7 @@ log = logging.getLogger(__name__)
 ANSWER_SECONDS = 1.0  # for answers; then the client has to send the label again
 MESSAGE_BYTES = 2**20  # of instances in one message; a larger instance has a message of its own
 MOST_IDS = 100_000  # that wait for their message while the store is slow
-MOST_BYTES = 64 * 2**20  # of answers that wait while the store is slow
+MOST_BYTES = 64 * 2**20  # of messages that wait while the store is slow
 
 _SAID_BY_ALL = (Absence.NEVER_SEEN, Absence.TOO_LATE)
 _RESULTS = {
@@ -46,12 +55,14 @@ class PeerLookup:
     def __init__(self, cluster: Cluster, pending: PendingLabels, metrics: Metrics) -> None:
         self._cluster = cluster
         self._pending = pending
+        self._served = ServedLabels(pending, metrics.served)
         self._metrics = metrics
         self._numbers = count(1)
         self._next: dict[str, _Lookup] = {}  # ids whose messages are still to be written
         self._rounds: dict[int, dict[str, _Lookup]] = {}  # by the number of the question
-        self._answers: list[tuple[str, bytes]] = []  # messages, with the process they are for
-        self._answers_bytes = 0
+        self._labels: dict[str, list[Label]] = {}  # still to be written, by process
+        self._unsent: list[tuple[str, bytes]] = []  # messages, with the process they are for
+        self._unsent_bytes = 0
         self._posting: asyncio.Task[None] | None = None
 
     async def find(self, ids: Collection[str]) -> dict[str, StoredInstance | Absence]:
@@ -79,8 +90,29 @@ class PeerLookup:
                     self._reply(message.sender, question)
                 case Answer() as answer:
                     self._on_answer(message.sender, answer)
+                case Labelled() as labelled:
+                    for label in labelled.labels:
+                        self._served.add(*label)
         except (msgspec.DecodeError, EventError) as error:
             log.warning("a message of process %s cannot be read: %s", message.sender, error)
+
+    def learned(
+        self, stored: StoredInstance, classes: Sequence[str], rank_before: int | None
+    ) -> None:
+        """Tell the process that ranked an instance which label of it was learned.
+
+        That process scores its ranking, and lists the instance for review no more. Delivery is not
+        guaranteed: such an instance is not scored, and stays on the list until it is too old.
+        """
+        if stored.number is None:
+            return
+        if stored.process is None:
+            self._served.add(stored.number, classes, rank_before)
+        elif classes:
+            labels = self._labels.setdefault(stored.process, [])
+            if len(labels) < MESSAGE_IDS:
+                labels.append((stored.number, list(classes), rank_before))
+                self._post_soon()
 
     async def close(self) -> None:
         """Wait until no message is being posted."""
@@ -120,10 +152,14 @@ class PeerLookup:
 
     def _on_answer(self, sender: str, answer: Answer) -> None:
         lookups = self._rounds.get(answer.number, {})
-        for instance_id, age, data in answer.kept:
+        numbers: Sequence[int | None] = answer.numbers
+        if len(numbers) != len(answer.kept):
+            numbers = [None] * len(answer.kept)
+        for (instance_id, age, data), number in zip(answer.kept, numbers, strict=True):
             Instance.from_bytes(data)  # EventError
             if instance_id in lookups:
-                lookups[instance_id].on_answer(sender, StoredInstance(data, age))
+                stored = StoredInstance(data, age, number, sender)
+                lookups[instance_id].on_answer(sender, stored)
         for ids, absence in (
             (answer.too_late, Absence.TOO_LATE),
             (answer.never_seen, Absence.NEVER_SEEN),
@@ -136,12 +172,9 @@ class PeerLookup:
 
     def _reply(self, sender: str, question: Question) -> None:
         for answer in self._answers_to(question):
-            body = sealed(answer)
-            if self._answers_bytes + len(body) > MOST_BYTES:
+            if not self._send(sender, sealed(answer)):
                 log.warning("process %s gets no answer: too many wait to be sent", sender)
                 return
-            self._answers.append((sender, body))
-            self._answers_bytes += len(body)
         self._post_soon()
 
     def _answers_to(self, question: Question) -> Iterator[Answer]:
@@ -156,6 +189,7 @@ class PeerLookup:
             else:
                 age = max(0.0, found.age)  # clocks have been set back before
                 answer.kept.append((instance_id, age, found.data))
+                answer.numbers.append(found.number or 0)
                 size += len(found.data)
             if size >= MESSAGE_BYTES:
                 yield answer
@@ -165,6 +199,14 @@ class PeerLookup:
 
     # --- posting ---------------------------------------------------------------------------------
 
+    def _send(self, process: str, body: bytes) -> bool:
+        """Add a message to those to be sent; return False if too many wait."""
+        if self._unsent_bytes + len(body) > MOST_BYTES:
+            return False
+        self._unsent.append((process, body))
+        self._unsent_bytes += len(body)
+        return True
+
     def _post_soon(self) -> None:
         if self._posting is None:
             self._posting = asyncio.create_task(self._post())
@@ -173,10 +215,12 @@ class PeerLookup:
         """Send all messages, including the messages written during the sending."""
         shared = self._cluster.shared
         try:
-            while (self._next or self._answers) and shared is not None:
+            while (self._next or self._labels or self._unsent) and shared is not None:
                 waiting, self._next = self._next, {}
-                messages, self._answers, self._answers_bytes = self._answers, [], 0
+                messages, self._unsent, self._unsent_bytes = self._unsent, [], 0
                 messages.extend(self._questions(waiting))
+                labels, self._labels = self._labels, {}
+                messages.extend((name, sealed(Labelled(each))) for name, each in labels.items())
                 if not messages:
                     continue
                 try:

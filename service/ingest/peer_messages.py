@@ -11,7 +11,9 @@ from manyclass.service.ingest.stored_instance import Id
 MESSAGE_IDS = 1000  # in one question
 SEAL_BYTES = 4
 
+_Number = Annotated[int, Meta(ge=0, lt=2**62)]
 _Age = Annotated[float, Meta(ge=0, le=1e12)]
+Label = tuple[_Number, list[str], int | None]
 
 
 class Question(msgspec.Struct, tag="question", array_like=True):
@@ -24,26 +26,40 @@ class Question(msgspec.Struct, tag="question", array_like=True):
 class Answer(msgspec.Struct, tag="answer", array_like=True):
     """The knowledge of one process about some ids of a question, or all of them.
 
-    `kept` has the id, the seconds since it was ranked, and the instance as bytes.
+    `kept` has the id, the seconds since it was ranked, and the instance as bytes; `numbers` has the
+    numbers of the same instances. An older version sends none.
     """
 
     number: int
     kept: list[tuple[Id, _Age, bytes]] = []
     too_late: list[Id] = []
     never_seen: list[Id] = []
+    numbers: list[_Number] = []
 
+
+class Labelled(msgspec.Struct, tag="labelled", array_like=True):
+    """Says that labels were learned of instances that the receiver has ranked.
+
+    Each has the number of the instance, the true classes, and the rank of the best of them just
+    before the event was learned. Only a process that sent the numbers gets it.
+    """
+
+    labels: Annotated[list[Label], Meta(max_length=MESSAGE_IDS)]
+
+
+Message = Question | Answer | Labelled
 
 _encode = msgspec.msgpack.Encoder().encode
-_decoder: msgspec.msgpack.Decoder[Question | Answer] = msgspec.msgpack.Decoder(Question | Answer)
+_decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
 
 
-def sealed(message: Question | Answer) -> bytes:
+def sealed(message: Message) -> bytes:
     """Return the message as bytes with a checksum."""
     packed = _encode(message)
     return crc32(packed).to_bytes(SEAL_BYTES, "little") + packed
 
 
-def opened(body: bytes) -> Question | Answer:
+def opened(body: bytes) -> Message:
     """Return the message in a body; DecodeError if it is damaged, or of another version."""
     packed = body[SEAL_BYTES:]
     if body[:SEAL_BYTES] != crc32(packed).to_bytes(SEAL_BYTES, "little"):

@@ -1,20 +1,42 @@
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint32_t, uint64_t
+from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
 
+
+cdef extern from "service/ingest/native/served_ranking.hpp" namespace "manyclass" nogil:
+    cdef cppclass ServedRanking:
+        string_view names
+        double confidence
+        cpp_bool abstained
 
 cdef extern from "service/ingest/native/pending_instances.hpp" namespace "manyclass" nogil:
+    const uint32_t MOST_CLASSES "manyclass::ServedRanking::MOST_CLASSES"
+
     cdef enum class Found "manyclass::PendingInstances::Found":
         stored
         never_seen
         too_late
 
+    cdef cppclass Stored "manyclass::PendingInstances::Stored":
+        string instance
+        string names
+        double ranked_at
+        double confidence
+        uint64_t number
+        cpp_bool abstained
+
     cdef cppclass PendingInstances:
         PendingInstances(double seconds, size_t most_bytes, size_t most_forgotten,
                          size_t aged_at_once, string prefix, uint64_t seed) except +
-        void keep(double now, string_view instance, string_view given, string& id) except +
-        Found find(double now, string_view id, string& instance, double& ranked_at) except +
+        void keep(double now, string_view instance, const ServedRanking& served, string_view given,
+                  string& id) except +
+        Found find(double now, string_view id, Stored& stored) except +
+        cpp_bool label(uint64_t number, Stored& stored) except +
+        vector[uint64_t] least_certain(double now, size_t most) except +
+        cpp_bool read(double now, uint64_t number, Stored& stored, string& id) except +
         size_t count()
         size_t bytes()
 
@@ -22,3 +44,6 @@ cdef extern from "service/ingest/native/pending_instances.hpp" namespace "manycl
 cdef class PendingLabels:
     cdef unique_ptr[PendingInstances] _native
     cdef object _clock
+
+    cdef str keep_served(self, string_view instance, const ServedRanking& served,
+                         string_view given)

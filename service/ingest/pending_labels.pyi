@@ -1,11 +1,17 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, final
 
 from manyclass.core.instance import Instance
-from manyclass.service.ingest.stored_instance import Absence, StoredInstance
+from manyclass.service.ingest.stored_instance import (
+    Absence,
+    ServedClasses,
+    StoredInstance,
+    WaitingInstance,
+)
 
 MOST_FORGOTTEN: Final[int]
 AGED_AT_ONCE: Final[int]
+MOST_SERVED: Final[int]  # classes of a ranking
 
 @final
 class PendingLabels:
@@ -31,13 +37,34 @@ class PendingLabels:
     def __len__(self) -> int: ...
     @property
     def bytes(self) -> int:
-        """The memory that the instances take."""
+        """The memory that the instances and their rankings take."""
 
-    def keep(self, instance: Instance, given_id: str | None = None) -> str:
+    def keep(
+        self,
+        instance: Instance,
+        given_id: str | None = None,
+        ranked: Sequence[str] = ...,
+        confidence: float | None = None,
+        abstained: bool = False,
+    ) -> str:
         """Store an instance and return its id: the given one, or a new unique one.
 
-        When an id comes again, the newest instance counts.
+        When an id comes again, the newest instance counts. `ranked` are the classes served, best
+        first, of which five are stored; an abstention has classes here too.
         """
 
     def find(self, instance_id: str) -> StoredInstance | Absence:
         """Return the instance of an id, or the reason why there is none."""
+
+    def label(self, number: int) -> ServedClasses | None:
+        """Note that the label of the instance with this number has come, and return its ranking.
+
+        None if a label had come before, or the instance is no longer stored.
+        """
+
+    def least_certain(self, most: int) -> list[WaitingInstance]:
+        """Return instances that wait for a label, least certain first, those without a confidence
+        before all others; of equal ones the oldest first.
+
+        Instances without features never wait. Other threads may store instances meanwhile.
+        """

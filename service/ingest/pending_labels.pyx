@@ -3,8 +3,11 @@
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from cython.operator cimport dereference as deref
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
 
 cimport cython
 
@@ -13,17 +16,23 @@ from manyclass.core.locking cimport release_gil_while_waiting
 
 from secrets import randbits, token_hex
 
-from manyclass.service.ingest.stored_instance import Absence, StoredInstance
+from manyclass.service.ingest.stored_instance import (
+    Absence,
+    ServedClasses,
+    StoredInstance,
+    WaitingInstance,
+)
 
 release_gil_while_waiting()
 
 MOST_FORGOTTEN = 100_000
 AGED_AT_ONCE = 1000
+MOST_SERVED = MOST_CLASSES
 
 
 @cython.final
 cdef class PendingLabels:
-    """Ranked instances, by ids made here or by clients, until their labels come.
+    """Ranked instances and their rankings, by ids made here or by clients, until their labels come.
 
     Threads: any; rankings without the interpreter store their instances in the native object.
     """
@@ -43,23 +52,80 @@ cdef class PendingLabels:
     def bytes(self):
         return deref(self._native).bytes()
 
-    def keep(self, Instance instance not None, str given_id=None):
-        cdef double now = self._clock()
+    def keep(self, Instance instance not None, str given_id=None, ranked=(), confidence=None,
+             bint abstained=False):
         cdef string_view given
-        cdef string made
+        cdef string names
+        cdef ServedRanking served
+        for name in ranked[:MOST_CLASSES]:
+            append_name(names, Instance.any_utf8(name))
+        served.names = string_view(names.data(), names.size())
+        served.confidence = -1 if confidence is None else confidence
+        served.abstained = abstained
         if given_id is not None:
             given = Instance.any_utf8(given_id)
-        deref(self._native).keep(now, bytes_of(instance), given, made)
-        return PyUnicode_DecodeUTF8(made.data(), made.size(), NULL)
+        return self.keep_served(bytes_of(instance), served, given)
+
+    cdef str keep_served(self, string_view instance, const ServedRanking& served,
+                         string_view given):
+        """Store an instance with its ranking and return its id, as `keep` does."""
+        cdef double now = self._clock()
+        cdef string made
+        deref(self._native).keep(now, instance, served, given, made)
+        return text_of(made)
 
     def find(self, str instance_id not None):
-        cdef double now = self._clock(), ranked_at = 0
-        cdef string data
-        cdef Found found = deref(self._native).find(
-            now, Instance.any_utf8(instance_id), data, ranked_at
-        )
+        cdef double now = self._clock()
+        cdef Stored stored
+        cdef Found found = deref(self._native).find(now, Instance.any_utf8(instance_id), stored)
         if found == Found.stored:
-            return StoredInstance(
-                PyBytes_FromStringAndSize(data.data(), data.size()), now - ranked_at
-            )
+            return StoredInstance(bytes_in(stored.instance), now - stored.ranked_at, stored.number)
         return Absence.TOO_LATE if found == Found.too_late else Absence.NEVER_SEEN
+
+    def label(self, uint64_t number):
+        cdef Stored stored
+        return served_in(stored) if deref(self._native).label(number, stored) else None
+
+    def least_certain(self, size_t most):
+        cdef double now = self._clock()
+        cdef vector[uint64_t] numbers
+        cdef Stored stored
+        cdef string instance_id
+        cdef list waiting = []
+        cdef size_t at
+        with nogil:
+            numbers = deref(self._native).least_certain(now, most)
+        for at in range(numbers.size()):
+            if deref(self._native).read(now, numbers[at], stored, instance_id):
+                waiting.append(WaitingInstance(
+                    text_of(instance_id), bytes_in(stored.instance), now - stored.ranked_at,
+                    served_in(stored),
+                ))
+        return waiting
+
+
+cdef void append_name(string& names, string_view name) except *:
+    cdef uint32_t size = <uint32_t>name.size()
+    names.append(<const char*>&size, sizeof(size)).append(name.data(), size)
+
+
+cdef str text_of(const string& utf8):
+    return PyUnicode_DecodeUTF8(utf8.data(), utf8.size(), NULL)
+
+
+cdef bytes bytes_in(const string& data):
+    return PyBytes_FromStringAndSize(data.data(), data.size())
+
+
+cdef object served_in(const Stored& stored):
+    """Return the ranking of an entry; its confidence has the six digits that are stored."""
+    cdef list names = []
+    cdef size_t at = 0
+    cdef uint32_t size
+    while at < stored.names.size():
+        memcpy(&size, stored.names.data() + at, sizeof(size))
+        at += sizeof(size)
+        names.append(PyUnicode_DecodeUTF8(stored.names.data() + at, size, NULL))
+        at += size
+    confidence = None if stored.confidence < 0 else round(stored.confidence, 6)
+    return ServedClasses(tuple(names), confidence, stored.abstained)

@@ -1,4 +1,4 @@
-"""A ranked instance until its label comes, or the reason why there is none."""
+"""A ranked instance and its ranking until the label comes, or the reason why there is none."""
 
 from enum import IntEnum
 from typing import Annotated, NamedTuple
@@ -11,10 +11,36 @@ Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_ID)]
 
 
 class StoredInstance(NamedTuple):
-    """A ranked instance as bytes, and its age in seconds."""
+    """A ranked instance as bytes, and its age in seconds.
+
+    `number` identifies it in its process: `process`, or this one without a name. None of a process
+    of an older version.
+    """
 
     data: bytes
     age: float
+    number: int | None
+    process: str | None = None
+
+
+class ServedClasses(NamedTuple):
+    """The first classes of a ranking as it was served, best first, and its confidence.
+
+    A ranking that abstained has its classes here too, though the answer had none.
+    """
+
+    classes: tuple[str, ...]
+    confidence: float | None
+    abstained: bool
+
+
+class WaitingInstance(NamedTuple):
+    """A ranked instance that waits for its label: its id, its bytes and its age in seconds."""
+
+    id: str
+    data: bytes
+    age: float
+    served: ServedClasses
 
 
 class Absence(IntEnum):

@@ -72,6 +72,9 @@ HELP: Final = {  # by name without the prefix
     "rebuild_duration_seconds": "time that the last rebuild took",
     "label_delay_seconds": "time from ranking an instance to its label by id",
     "delayed_labels_expired_total": "labels by id that came when the instance was no longer kept",
+    "served_labels_total": "labels by id, by the place of the true class in the ranking as served",
+    "served_first_before_learning_total": "of these labels, except of abstentions, those whose"
+    " class the model ranked first just before it learned them",
     "peer_lookups_total": "ids looked up at the other processes, by result",
     "connections": "open connections; MANYCLASS_MAX_CONNECTIONS bounds them",
     "buffered_bytes": "bytes of bodies, unfinished lines and unsent answers",

@@ -68,3 +68,51 @@ class Score:
     def hits(self) -> dict[int, int]:
         """Return, by k, the number of events with a true class among the first k."""
         return {k: sum(self._at_rank[: k + 1]) for k in HITS_AT}
+
+
+class ServedScore:
+    """The accuracy of rankings as they were served, by the labels that came later by id.
+
+    Each label is in one of the first four counts: its best true class was ranked first, was another
+    of the classes served, was none of them, or the ranking had abstained. `first_before_learning`
+    counts the labels of the first three whose class the later model ranked first, just before it
+    learned them.
+    """
+
+    __slots__ = ("abstained", "first", "first_before_learning", "later", "missed")
+
+    def __init__(self) -> None:
+        self.first = 0
+        self.later = 0
+        self.missed = 0
+        self.abstained = 0
+        self.first_before_learning = 0
+
+    def add(self, place: int | None, rank_before: int | None) -> None:
+        """Count a label whose best true class was served at `place`: 0 if it was not among the
+        classes, None if the ranking abstained.
+        """
+        if place is None:
+            self.abstained += 1
+            return
+        if place == 0:
+            self.missed += 1
+        elif place == 1:
+            self.first += 1
+        else:
+            self.later += 1
+        self.first_before_learning += rank_before == 1
+
+    @property
+    def served(self) -> int:
+        """The number of labels of rankings that did not abstain."""
+        return self.first + self.later + self.missed
+
+    def by_result(self) -> dict[str, int]:
+        """Return the four counts by name."""
+        return {
+            "first": self.first,
+            "later": self.later,
+            "missed": self.missed,
+            "abstained": self.abstained,
+        }

@@ -10,7 +10,7 @@ from manyclass.core.event import Event
 from manyclass.core.model_set import Role
 from manyclass.core.outcome import Outcome
 from manyclass.service.observability import catalogue
-from manyclass.service.observability.instruments import Histogram, Score
+from manyclass.service.observability.instruments import Histogram, Score, ServedScore
 from manyclass.service.observability.out_of_memory import OutOfMemory
 
 FAST_SECONDS = tuple(
@@ -52,6 +52,7 @@ class Metrics(Collector):
         self.learn_events = {"learned": 0, "duplicate": 0, "rejected": 0}
         self.plain_events = {"event loop": 0, "worker": 0}
         self.delayed_labels_expired = 0
+        self.served = ServedScore()
         self.peer_lookups = {"found": 0, "too_late": 0, "unknown": 0, "no_answer": 0}
         self.out_of_memory = OutOfMemory()
         # of each thread that answers them, the event loop's first
@@ -133,5 +134,8 @@ class Metrics(Collector):
         yield catalogue.counters("instances_without_features_total", "call", self.without_features)
         yield catalogue.counters("learn_events_total", "result", self.learn_events)
         yield catalogue.counter("delayed_labels_expired_total", self.delayed_labels_expired)
+        yield catalogue.counters("served_labels_total", "result", self.served.by_result())
+        relearned = self.served.first_before_learning
+        yield catalogue.counter("served_first_before_learning_total", relearned)
         yield catalogue.counters("peer_lookups_total", "result", self.peer_lookups)
         yield catalogue.counter("out_of_memory_total", self.out_of_memory.count)

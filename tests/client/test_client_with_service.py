@@ -45,6 +45,17 @@ def test_rank_and_learn(client):
     assert client.rank({"text": "a"}, min_seq=late.seq).ranked == ()
 
 
+def test_review(client):
+    client.rank({"features": ["never seen before"], "id": "to label"})
+    listed = {each.id: each for each in client.review(100).instances}
+    assert listed["to label"].features == {"never seen before": 1.0}
+    assert listed["to label"].ranked == ()
+    missed = client.stats().served.missed
+    client.learn({"id": "to label", "classes": ["review"]})
+    assert "to label" not in [each.id for each in client.review(100).instances]
+    assert client.stats().served.missed == missed + 1
+
+
 def test_an_event_sent_again_is_a_duplicate(client):
     event = {"text": "again", "classes": ["again"], "event_id": "again 1"}
     assert client.learn_many([event, event]).duplicates == 1

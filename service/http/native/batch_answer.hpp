@@ -7,6 +7,7 @@
 
 #include "core/native/pipeline/ranking.hpp"
 #include "service/http/native/ranking_json.hpp"
+#include "service/http/native/serving.hpp"
 
 namespace manyclass::http {
 
@@ -20,6 +21,11 @@ public:
         abstained_ = 0;
         ranked_ = block.ranked.data();
         names_ = block.names;
+    }
+
+    // The part of the next ranking, of `count` classes, that is stored until the label comes.
+    ServedRanking next(std::uint32_t count, double confidence) const {
+        return served(options_, ranked_, count, names_, confidence);
     }
 
     // Append the result of the next ranking, of `count` classes. A negative confidence stands for

@@ -17,6 +17,7 @@
 #include "service/http/native/rank_answer.hpp"
 #include "service/http/native/rank_body.hpp"
 #include "service/http/native/request_head.hpp"
+#include "service/http/native/serving.hpp"
 #include "service/ingest/native/pending_instances.hpp"
 
 namespace manyclass::http {
@@ -81,7 +82,10 @@ public:
         task.answer.write(task.body.options(), answered.seq, answered.ranked, answered.names,
                           answered.confidence);
         task.answer.reserve(first, last_headers_);
-        pending_.keep(now, task.wire, task.body.id(), task.id);
+        pending_.keep(now, task.wire,
+                      served(task.body.options(), answered.ranked.data(), answered.ranked.size(),
+                             answered.names, answered.confidence),
+                      task.body.id(), task.id);
         const std::string_view whole = task.answer.whole(first, last_headers_, task.id);
         count(task, began, ended - began_to_rank);
         return whole;

@@ -163,7 +163,7 @@ _STATS = {
     "outdegrees": [0, 1, 18],
     "accuracy": _ACCURACY,
     "learners": _LEARNERS,
-    "late_labels": {"waiting": 5, "bytes": 2031},
+    "late_labels": {"waiting": 5, "bytes": 2212},
     "history": {
         "first_seq": 1,
         "events": 5,
@@ -175,12 +175,17 @@ _STATS = {
         "rebuild_failures": 0,
         "last_rebuild": None,
     },
+    "served": {
+        **{"first": 0, "later": 1, "missed": 0, "abstained": 0},
+        **{"r1": 0.0, "r1_before_learning": 0.0},
+    },
     "newest_snapshot": {"seq": 0, "bytes": 11610, "taken_at": 1767225600.0},
     "recovery": _RECOVERY,
     "durability": "none",
     "settings": {"MANYCLASS_SHADOWS": "ff", "MANYCLASS_MAX_BYTES": "4GiB"},
 }
 
+_PUCK_OVER_FENCE = ["a", "puck", "over", "the", "fence"]
 CALLS: Final = (
     Call("livez", "the process runs", {"status": "live"}),
     Call(
@@ -341,6 +346,34 @@ CALLS: Final = (
         _problem(422, _NOT_LEARNED, "#/not"),
         422,
         body={"text": "a puck", "not": ["baseball"]},
+    ),
+    Call(
+        "review",
+        "the two least certain",
+        {
+            "process": None,
+            "instances": [
+                {
+                    "id": "q-2",
+                    "ranked": ["hockey"],
+                    "confidence": None,
+                    "abstained": False,
+                    "age": 41.7,
+                    "features": {"puck": 1.0},
+                    "omitted_features": 0,
+                },
+                {
+                    "id": "q-5",
+                    "ranked": ["hockey"],
+                    "confidence": None,
+                    "abstained": False,
+                    "age": 40.2,
+                    "features": dict.fromkeys(_PUCK_OVER_FENCE, 1.0),
+                    "omitted_features": 0,
+                },
+            ],
+        },
+        parameters={"limit": 2},
     ),
     Call(
         "list_classes",

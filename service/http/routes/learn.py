@@ -122,6 +122,7 @@ class Learn(HotCall):
             known = await self._builder.instances([form])
             event = await self._builder.event_in_turns(form, known)
             [result] = await self._engine.submit([event])
+            self._builder.learned(form, known, event, result)
         except Exception as error:
             if problem_of(error).status < 500:  # the fault is in the request
                 self._metrics.learn_events["rejected"] += sent
@@ -155,6 +156,8 @@ class Learn(HotCall):
             results = await self._engine.submit(events)
         except RequestConflict as conflict:
             raise problem_of(conflict).within("events", conflict.position) from conflict
+        for form, event, result in zip(forms, events, results, strict=True):
+            self._builder.learned(form, known, event, result)
         duplicates = sum(result.duplicate for result in results)
         self._metrics.learn_events["duplicate"] += duplicates
         seq = max(result.seq for result in results)

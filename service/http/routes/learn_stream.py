@@ -12,7 +12,7 @@ from manyclass.core.event import Event
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.decoding import decode
-from manyclass.service.http.event_builder import EventBuilder, is_without_features
+from manyclass.service.http.event_builder import EventBuilder, Known, is_without_features
 from manyclass.service.http.hot_call import HotRequest
 from manyclass.service.http.instances import LARGE_BYTES, warning_of
 from manyclass.service.http.large_body import LargeBodies
@@ -143,32 +143,37 @@ class _Stream:
 
     async def _learn(self) -> None:
         """Learn the lines read. Reading stops meanwhile, which slows the sender down."""
-        batch = await self._events()
+        read, self._read, self._placements = self._read, [], 0
+        known = await self._builder.instances(
+            [form for _, form in read if isinstance(form, LearnEvent)]
+        )
+        batch = await self._events(read, known)
         while batch:
             try:
-                results = await self._engine.submit([event for _, event in batch], wait=True)
+                results = await self._engine.submit([event for _, _, event in batch], wait=True)
             except RequestConflict as conflict:
-                line, _ = batch.pop(conflict.position)
+                line, _, _ = batch.pop(conflict.position)
                 await self._reject(line, problem_of(conflict))
                 if self._time_slice.is_over:  # the rest is checked again
                     await self._time_slice.renew()
             else:
-                self._count(results, [event for _, event in batch])
+                for (_, form, event), result in zip(batch, results, strict=True):
+                    self._builder.learned(form, known, event, result)
+                    self._count(event, result)
                 batch.clear()
         self._settled = self._line
 
-    async def _events(self) -> list[tuple[int, Event | Result]]:
-        """Return the events of the lines read, with line numbers; report faulty lines."""
-        read, self._read, self._placements = self._read, [], 0
-        forms = [form for _, form in read if isinstance(form, LearnEvent)]
-        known = await self._builder.instances(forms)
-        events: list[tuple[int, Event | Result]] = []
+    async def _events(
+        self, read: list[tuple[int, LearnEvent | Problem]], known: Known
+    ) -> list[tuple[int, LearnEvent, Event | Result]]:
+        """Return the events of the lines read, with line numbers and forms; report faulty lines."""
+        events: list[tuple[int, LearnEvent, Event | Result]] = []
         for line, form in read:
             try:
                 if isinstance(form, Problem):
                     raise form
                 event = await self._builder.event_in_turns(form, known)
-                events.append((line, event))
+                events.append((line, form, event))
                 if is_without_features(event):
                     self._metrics.without_features["learn"] += 1
                     await self._report.warn(line, warning_of(form))
@@ -197,19 +202,18 @@ class _Stream:
         self._metrics.learn_events["rejected"] += 1
         await self._report.reject(line, problem)
 
-    def _count(self, results: list[Result], events: list[Event | Result]) -> None:
-        for result, event in zip(results, events, strict=True):
-            self._seq = max(self._seq, result.seq)
-            if result.duplicate:
-                self._duplicates += 1
-                self._metrics.learn_events["duplicate"] += 1
-                continue
-            self._accepted += 1
-            if isinstance(event, Event) and not event.classes:
-                continue
-            self._with_classes += 1
-            for k in self._hits:
-                self._hits[k] += result.rank is not None and result.rank <= k
+    def _count(self, event: Event | Result, result: Result) -> None:
+        self._seq = max(self._seq, result.seq)
+        if result.duplicate:
+            self._duplicates += 1
+            self._metrics.learn_events["duplicate"] += 1
+            return
+        self._accepted += 1
+        if isinstance(event, Event) and not event.classes:
+            return
+        self._with_classes += 1
+        for k in self._hits:
+            self._hits[k] += result.rank is not None and result.rank <= k
 
     def _counts(self) -> tuple[int, int, int, int, int, float | None, float | None]:
         r1, r5 = (

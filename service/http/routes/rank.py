@@ -50,7 +50,7 @@ from manyclass.service.http.schemas.rank import (
     Vote,
 )
 from manyclass.service.http.time_slice import TimeSlice, run_in_thread
-from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.ingest.pending_labels import MOST_SERVED, PendingLabels
 from manyclass.service.observability.metrics import Metrics
 
 EXPLAINED_AT_ONCE = 5_000  # features times classes
@@ -189,10 +189,10 @@ class Rank(HotCall):
         if request.min_seq:
             model = await self._model_after(request.min_seq, places)
         seq = model.seq
-        ranked, confidence, abstained = self._rank(model, request, instance, among)
-        answer = RankAnswer(
-            self._keep(request, instance), seq, [], confidence, abstained, abstained
+        instance_id, ranked, confidence, abstained = self._rank(
+            model, request, request, instance, among
         )
+        answer = RankAnswer(instance_id, seq, [], confidence, abstained, abstained)
         warnings = []
         if not len(instance):
             self._metrics.without_features["rank"] += 1
@@ -278,8 +278,10 @@ class Rank(HotCall):
         """Return the answer up to its results, for the options that native code leaves."""
         parts = [b'{"seq":%d,"results":[' % model.seq]
         for form, instance in zip(forms, instances, strict=True):
-            ranked, confidence, abstained = self._rank(model, request, instance, among)
-            result = RankResult(self._keep(form, instance), [], confidence, abstained, abstained)
+            instance_id, ranked, confidence, abstained = self._rank(
+                model, request, form, instance, among
+            )
+            result = RankResult(instance_id, [], confidence, abstained, abstained)
             if request.explain:
                 parts += await self._explained(model, instance, result, ranked, time_slice)
             else:
@@ -333,18 +335,29 @@ class Rank(HotCall):
             raise problem_of(error).within("instances", position) from error
 
     def _rank(
-        self, model: Model, request: RankRequest, instance: Instance, among: list[str] | None
-    ) -> tuple[list[Ranked], float | None, bool | UnsetType]:
-        """Return the ranked classes, the confidence, and True for an abstention."""
+        self,
+        model: Model,
+        request: RankRequest,
+        form: RankInstance,
+        instance: Instance,
+        among: list[str] | None,
+    ) -> tuple[str, list[Ranked], float | None, bool | UnsetType]:
+        """Return the id of the instance, which is stored until its label comes, the ranked classes,
+        the confidence, and True for an abstention.
+        """
         began = perf_counter()
         rank = model.answer if request.decode is None else model.decode
         found, confidence = rank(instance, int(request.k), request.threshold, among)
         self._metrics.rank_duration.observe(perf_counter() - began)
         least = request.min_confidence
-        if least is not None and (confidence is None or confidence < least):
+        abstained = least is not None and (confidence is None or confidence < least)
+        given_id = None if form.id is UNSET else form.id
+        classes = [each[0] for each in found[:MOST_SERVED]]
+        instance_id = self._pending.keep(instance, given_id, classes, confidence, abstained)
+        if abstained:
             self._metrics.abstained += 1
-            return [], confidence, True
-        return list(starmap(Ranked, found)), confidence, UNSET
+            return instance_id, [], confidence, True
+        return instance_id, list(starmap(Ranked, found)), confidence, UNSET
 
     async def _explained(
         self,
@@ -373,9 +386,6 @@ class Rank(HotCall):
                     await time_slice.renew()
         parts[-1] = b"]" + end
         return parts
-
-    def _keep(self, form: RankInstance, instance: Instance) -> str:
-        return self._pending.keep(instance, None if form.id is UNSET else form.id)
 
 
 def _among(request: RankRequest) -> list[str] | None:

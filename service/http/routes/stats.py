@@ -13,9 +13,11 @@ from manyclass.service.http.schemas.stats import (
     HistoryStats,
     LateLabelStats,
     ProcessStats,
+    ServedStats,
     Stats,
 )
 from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.observability.instruments import ServedScore
 from manyclass.service.store.protocol import Heartbeat
 
 router = APIRouter(tags=["stats"])
@@ -66,10 +68,20 @@ async def stats(
         learners=learners,
         late_labels=LateLabelStats(waiting=len(pending), bytes=pending.bytes),
         history=None if kept is None else HistoryStats.model_validate(kept),
+        served=_served(metrics.served),
         newest_snapshot=None if newest is None else Snapshot.model_validate(newest),
         recovery=RecoveryReport.model_validate(engine.recovery),
         durability=engine.store.durability,
         settings=engine.settings.shown(model),
+    )
+
+
+def _served(score: ServedScore) -> ServedStats:
+    labels = score.served
+    return ServedStats(
+        **score.by_result(),
+        r1=score.first / labels if labels else None,
+        r1_before_learning=score.first_before_learning / labels if labels else None,
     )
 
 

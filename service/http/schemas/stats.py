@@ -35,6 +35,24 @@ class HistoryStats(BaseModel, from_attributes=True):
     last_rebuild: RebuildReport | None
 
 
+class ServedStats(BaseModel):
+    """The accuracy of rankings as they were served, of this process since its start.
+
+    A label by id scores the first five classes of the ranking that it refers to. `first` counts the
+    labels whose true class was ranked first, `later` those among the other classes, `missed` those
+    that were none of them; rankings that abstained count in `abstained` alone. `r1` is the share of
+    `first` in the first three, `r1_before_learning` the share of the same labels whose class the
+    model ranked first just before it learned them; null without labels.
+    """
+
+    first: int
+    later: int
+    missed: int
+    abstained: int
+    r1: float | None
+    r1_before_learning: float | None
+
+
 class ProcessStats(BaseModel, from_attributes=True):
     """A process that uses the store. `seq` is null while it restores its state."""
 
@@ -81,6 +99,7 @@ class Stats(BaseModel):
     learners: list[LearnerStats]
     late_labels: LateLabelStats
     history: HistoryStats | None = Field(description="null if the service keeps none")
+    served: ServedStats
     newest_snapshot: Snapshot | None
     recovery: RecoveryReport
     durability: str

@@ -1,20 +1,25 @@
 // Ranked instances whose label has not come yet, by id, for a time and within a byte limit.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "core/native/pipeline/reader_slots.hpp"
 #include "core/native/storage/vocabulary.hpp"
+#include "service/ingest/native/served_ranking.hpp"
 
 namespace manyclass {
 
@@ -24,15 +29,25 @@ namespace manyclass {
 //     number     first ............ last
 //     entries    [entry, entry, ... entry]
 //
+// An entry also holds the first classes that were ranked, and whether a label has come.
 // Ids whose instance is gone are remembered (those made here by their number, the last
 // others by a hash), so that "too late" differs from "never seen".
 // Threads: any; each call holds the lock of the object.
 class PendingInstances {
 public:
-    // The memory of an entry beside its instance, and of a client's id beside its text.
-    static constexpr std::size_t ENTRY_BYTES = 80, GIVEN_BYTES = 120;
+    // The memory of an entry beside its instance and classes, and of a client's id beside its text.
+    static constexpr std::size_t ENTRY_BYTES = 88, GIVEN_BYTES = 120;
+    static constexpr std::uint64_t SCANNED_AT_ONCE = 4096;  // entries, while others wait
 
     enum class Found { stored, never_seen, too_late };
+
+    // A copy of an entry.
+    struct Stored {
+        std::string instance, names;  // names: of the classes served, size u32 and bytes of each
+        double ranked_at, confidence;  // negative: unknown
+        std::uint64_t number;
+        bool abstained;
+    };
 
     // `prefix` begins the ids made here; `seed` salts the tables. Of clients' ids whose instance is
     // gone so many are remembered; a call forgets at most so many that are only outdated.
@@ -46,10 +61,11 @@ public:
           hash_{seed},
           given_(0, hash_) {}
 
-    // Store an instance, and set `id` to a new one; or under the id of a client, where the newest
-    // instance counts. A change that memory is too short for has no effect.
-    void keep(double now, std::string_view instance, std::string_view given, std::string& id) {
-        Entry entry{now, nullptr, std::string(instance)};
+    // Store an instance with its ranking, and set `id` to a new one; or under the id of a client,
+    // where the newest instance counts. A change that memory is too short for has no effect.
+    void keep(double now, std::string_view instance, const ServedRanking& served,
+              std::string_view given, std::string& id) {
+        Entry entry(now, instance, served);
         const Held lock(mutex_);
         if (!given.empty()) {
             id.assign(given);
@@ -67,23 +83,68 @@ public:
             entries_.push_back(std::move(entry));
         }
         ++last_;
-        bytes_ += ENTRY_BYTES + instance.size();
+        bytes_ += ENTRY_BYTES + entries_.back().bytes.size();
         if (bytes_ > most_bytes_ || is_outdated(entries_.front(), now)) evict(now);
     }
 
-    // Copy the instance of an id, and when it was ranked.
-    Found find(double now, std::string_view id, std::string& instance, double& ranked_at) {
+    // Copy the entry of an id.
+    Found find(double now, std::string_view id, Stored& stored) {
         const Held lock(mutex_);
         evict(now);
         const std::uint64_t number = number_of(id);
         if (number == 0)
             return forgotten_.count(hash_(id)) > 0 ? Found::too_late : Found::never_seen;
-        if (number < first_) return Found::too_late;
-        const Entry& entry = entries_[number - first_];
-        if (is_outdated(entry, now)) return Found::too_late;
-        instance = entry.instance;
-        ranked_at = entry.ranked_at;
+        if (number < first_ || is_outdated(entry_of(number), now)) return Found::too_late;
+        copy(number, stored);
         return Found::stored;
+    }
+
+    // Note that the label of an entry has come, and copy it. False if one had come before, or the
+    // entry is gone.
+    bool label(std::uint64_t number, Stored& stored) {
+        const Held lock(mutex_);
+        if (!holds(number) || entry_of(number).labelled) return false;
+        copy(number, stored);
+        entry_of(number).labelled = true;
+        return true;
+    }
+
+    // The numbers of the entries that wait for a label, those of the lowest confidence first: an
+    // unknown one is the lowest, and of equal ones the oldest entry is first, as it is the first to
+    // go. Those without features are left out, and those whose id has a newer one.
+    std::vector<std::uint64_t> least_certain(double now, std::size_t most) {
+        std::vector<Candidate> best;  // a heap, with the most certain in front
+        std::uint64_t next = 1, last = 0;
+        do {
+            const Held lock(mutex_);
+            next = std::max(next, first_);
+            last = last_;
+            const std::uint64_t end = std::min(last + 1, next + SCANNED_AT_ONCE);
+            for (; next < end; ++next) {
+                if (!is_waiting(next, now)) continue;
+                const Candidate candidate{entry_of(next).confidence, next};
+                if (best.size() == most && !(candidate < best.front())) continue;
+                best.push_back(candidate);
+                std::push_heap(best.begin(), best.end());
+                if (best.size() <= most) continue;
+                std::pop_heap(best.begin(), best.end());
+                best.pop_back();
+            }
+        } while (next <= last);
+        std::sort_heap(best.begin(), best.end());
+        std::vector<std::uint64_t> numbers;
+        for (const Candidate& each : best) numbers.push_back(each.number);
+        return numbers;
+    }
+
+    // Copy an entry that waits for a label, with its id. False if it does not.
+    bool read(double now, std::uint64_t number, Stored& stored, std::string& id) const {
+        const Held lock(mutex_);
+        if (!holds(number) || !is_waiting(number, now)) return false;
+        copy(number, stored);
+        const Entry& entry = entry_of(number);
+        id = entry.given != nullptr ? entry.given->first : prefix_ + std::to_string(number);
+        return true;
     }
 
     std::size_t count() const {
@@ -105,10 +166,60 @@ private:
     using Given = std::unordered_map<std::string, std::uint64_t, Hash>;
 
     struct Entry {
+        Entry(double now, std::string_view instance, const ServedRanking& served)
+            : ranked_at(now),
+              confidence(static_cast<float>(served.confidence)),
+              names_bytes(static_cast<std::uint32_t>(served.names.size())),
+              abstained(served.abstained),
+              labelled(false) {
+            bytes.reserve(instance.size() + served.names.size());
+            bytes.append(instance).append(served.names);
+        }
+
+        std::string_view instance() const {
+            return std::string_view(bytes).substr(0, bytes.size() - names_bytes);
+        }
+        std::string_view names() const {
+            return std::string_view(bytes).substr(bytes.size() - names_bytes);
+        }
+
         double ranked_at;
-        Given::value_type* given;  // id of the client and its newest number; nullptr: id made here
-        std::string instance;
+        Given::value_type* given = nullptr;  // id of the client and its newest number; nullptr: id
+                                             // made here
+        std::string bytes;  // of the instance, and behind them of the classes served
+        float confidence;   // negative: unknown
+        std::uint32_t names_bytes : 30, abstained : 1, labelled : 1;
     };
+
+    struct Candidate {
+        float confidence;
+        std::uint64_t number;
+        bool operator<(const Candidate& other) const {
+            return std::tie(confidence, number) < std::tie(other.confidence, other.number);
+        }
+    };
+
+    bool holds(std::uint64_t number) const { return first_ <= number && number <= last_; }
+    Entry& entry_of(std::uint64_t number) { return entries_[number - first_]; }
+    const Entry& entry_of(std::uint64_t number) const { return entries_[number - first_]; }
+
+    void copy(std::uint64_t number, Stored& stored) const {
+        const Entry& entry = entry_of(number);
+        stored.instance = entry.instance();
+        stored.names = entry.names();
+        stored.ranked_at = entry.ranked_at;
+        stored.confidence = entry.confidence;
+        stored.number = number;
+        stored.abstained = entry.abstained;
+    }
+
+    bool is_waiting(std::uint64_t number, double now) const {
+        const Entry& entry = entry_of(number);
+        std::uint32_t features;
+        std::memcpy(&features, entry.bytes.data(), sizeof features);  // wire.hpp
+        const bool newest = entry.given == nullptr || entry.given->second == number;
+        return newest && features > 0 && !entry.labelled && !is_outdated(entry, now);
+    }
 
     bool is_outdated(const Entry& entry, double now) const {
         return entry.ranked_at <= now - seconds_;
@@ -123,7 +234,7 @@ private:
         const char* const end = id.data() + id.size();
         const auto [at, error] = std::from_chars(id.data() + prefix_.size(), end, number);
         if (at != end || error != std::errc() || number > last_) return 0;
-        if (number >= first_ && entries_[number - first_].given != nullptr) return 0;
+        if (number >= first_ && entry_of(number).given != nullptr) return 0;
         return number;
     }
 
@@ -134,7 +245,7 @@ private:
             const Entry& oldest = entries_.front();
             if (bytes_ <= most_bytes_ && (aged++ == aged_at_once_ || !is_outdated(oldest, now)))
                 return;
-            bytes_ -= ENTRY_BYTES + oldest.instance.size();
+            bytes_ -= ENTRY_BYTES + oldest.bytes.size();
             if (oldest.given != nullptr) {
                 bytes_ -= GIVEN_BYTES + oldest.given->first.size();
                 if (oldest.given->second == first_) forget(oldest.given->first);

@@ -128,6 +128,9 @@ class Way:
             **{name: samples(metrics, name) for name in COUNTED},
             "without features": metrics.without_features,
             "pending": (len(pending), pending.bytes),
+            "waiting": [
+                (each.id, each.data, each.served) for each in pending.least_certain(10_000)
+            ],
             "requests in all": self.state.total_requests,
             "shed": limits.admission.shed,
             "taken": (limits.admission.short.taken, limits.admission.long.taken),

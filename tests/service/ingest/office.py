@@ -3,8 +3,10 @@
 import asyncio
 import threading
 
+from manyclass.core.instance import Instance
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.ingest.stored_instance import StoredInstance
 from manyclass.service.observability.metrics import Metrics
 from manyclass.service.store.protocol import Heartbeat, PeerMessage, Process
 from tests.service.faulty import PATIENCE, Clock, Gate
@@ -77,10 +79,20 @@ class Desk:
 
     async def find(self, *ids):
         """Return the peers' answers without letting the time pass."""
-        return await asyncio.wait_for(self.peer_lookup.find(list(ids)), PATIENCE)
+        return await asyncio.wait_for(self._answers(ids), PATIENCE)
 
     def ask(self, *ids):
-        return asyncio.create_task(self.peer_lookup.find(list(ids)))
+        return asyncio.create_task(self._answers(ids))
+
+    async def _answers(self, ids):
+        """Return the instance of each id with its age, or the reason for its absence."""
+        found = await self.peer_lookup.find(list(ids))
+        return {
+            name: (Instance.from_bytes(each.data), each.age)
+            if isinstance(each, StoredInstance)
+            else each
+            for name, each in found.items()
+        }
 
 
 async def processes(*names):

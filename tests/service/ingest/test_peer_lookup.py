@@ -52,21 +52,21 @@ async def test_an_instance_counts_more_than_that_it_is_gone_elsewhere():
         asking = one.ask("id")
         await one.office.gate.reached()
         one.office.desks["three"].pending.keep(B, "id")
-    assert await asking == {"id": StoredInstance(bytes(B), 0)}
+    assert await asking == {"id": (B, 0)}
 
 
 async def test_the_first_instance_is_enough():
     one, two, _ = await processes("one", "two", "silent")
     one.office.deaf.add("silent")
     made = two.pending.keep(A)
-    assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
+    assert await one.find(made) == {made: (A, 0)}
 
 
 async def test_the_age_is_never_below_zero():
     one, two = await processes("one", "two")
     made = two.pending.keep(A)
     two.clock.now -= 100
-    assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
+    assert await one.find(made) == {made: (A, 0)}
 
 
 async def test_no_peers():
@@ -83,15 +83,15 @@ async def test_a_process_that_has_just_started_is_asked_too():
     one, two = await processes("one", "two")
     three = one.office.process("three")  # unknown to its peers
     made, gone = three.pending.keep(A), two.pending.keep(B)
-    assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
+    assert await one.find(made) == {made: (A, 0)}
     two.clock.now += 60
     one.office.process("four").pending.keep(B, gone)
     assert await one.find(made, gone) == {
-        made: StoredInstance(bytes(A), 0),
-        gone: StoredInstance(bytes(B), 0),
+        made: (A, 0),
+        gone: (B, 0),
     }
     four = one.office.process("five")
-    assert await four.find(made) == {made: StoredInstance(bytes(A), 0)}
+    assert await four.find(made) == {made: (A, 0)}
 
 
 async def test_found_instances_need_no_poll():
@@ -122,7 +122,7 @@ async def test_silence_is_no_answer():
     asking = one.ask(made, "never")
     await one.office.has_sent(3)
     await time_passes()
-    assert await asking == {made: StoredInstance(bytes(A), 0), "never": NO_ANSWER}
+    assert await asking == {made: (A, 0), "never": NO_ANSWER}
     assert one.metrics.peer_lookups["no_answer"] == 1
 
 
@@ -132,7 +132,7 @@ async def test_messages_that_cannot_be_sent_are_not_waited_for():
     one.office.error = StoreUnavailable("the cable is cut")
     assert await one.find(made) == {made: NO_ANSWER}
     one.office.error = None
-    assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
+    assert await one.find(made) == {made: (A, 0)}
 
 
 async def test_a_store_that_hangs_is_waited_for_only_so_long():
@@ -157,7 +157,7 @@ async def test_so_many_ids_wait_and_no_more(monkeypatch):
         second = one.ask("d", "e")
         await asyncio.sleep(0)
         assert await one.find("f", "g") == {"f": NO_ANSWER, "g": NO_ANSWER}
-    assert await first | await second == dict.fromkeys("abcde", StoredInstance(bytes(A), 0))
+    assert await first | await second == dict.fromkeys("abcde", (A, 0))
 
 
 # --- messages -------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ async def test_lookups_during_a_post_share_one_message_to_each_process():
     for each in others:
         found |= await each
     assert set(found) == set(made)
-    assert all(isinstance(kept, StoredInstance) for kept in found.values())
+    assert not any(isinstance(each, Absence) for each in found.values())
     assert [name for sender, name, _ in one.office.sent if sender == "one"] == ["two", "three"] * 2
 
 
@@ -185,7 +185,7 @@ async def test_many_ids_are_asked_for_in_several_messages(monkeypatch):
     one, two = await processes("one", "two")
     made = [two.pending.keep(A) for _ in range(25)]
     said = await one.find(*made)
-    assert said == dict.fromkeys(made, StoredInstance(bytes(A), 0))
+    assert said == dict.fromkeys(made, (A, 0))
     assert len([name for sender, name, _ in one.office.sent if sender == "one"]) == 3
 
 
@@ -195,7 +195,7 @@ async def test_large_instances_come_in_several_messages(monkeypatch):
     made = [two.pending.keep(Instance([f"{number} {'x' * 300}"])) for number in range(10)]
     said = await one.find(*made)
     assert set(said) == set(made)
-    assert all(isinstance(each, StoredInstance) for each in said.values())
+    assert not any(isinstance(each, Absence) for each in said.values())
     sizes = [len(body) for sender, _, body in one.office.sent if sender == "two"]
     assert len(sizes) == 3
     assert max(sizes) < 2000
@@ -245,7 +245,7 @@ async def test_only_expected_answers_of_asked_peers_are_accepted():
     assert not asking.done()
     answer("two", 1, [(made, 2.0, bytes(A))])
     answer("two", 1, [(made, 3.0, bytes(B))])
-    assert await asking == {made: StoredInstance(bytes(A), 2)}
+    assert await asking == {made: (A, 2)}
 
 
 async def test_ended_lookups_are_forgotten():
@@ -302,7 +302,7 @@ async def test_damaged_messages_are_left_unread():
     assert len(one.office.sent) == 2
     assert not asking.done()
     one.peer_lookup.on_message(PeerMessage("two", answer))
-    assert await asking == {made: StoredInstance(bytes(A), 0)}
+    assert await asking == {made: (A, 0)}
 
 
 @pytest.mark.parametrize(
@@ -338,7 +338,7 @@ async def test_messages_that_make_no_sense_are_left_unread(said):
     assert len(one.office.sent) == 2
     assert not asking.done()
     one.peer_lookup.on_message(PeerMessage("two", answer))
-    assert await asking == {made: StoredInstance(bytes(A), 0)}
+    assert await asking == {made: (A, 0)}
 
 
 @examples(50)
@@ -347,5 +347,60 @@ async def test_an_instance_may_be_any_bytes(data):
     one, _, asking, made, (_, answer) = await messages_of_a_question()
     one.peer_lookup.on_message(PeerMessage("two", sealed(Answer(1, [(made, 0.0, data)]))))
     one.peer_lookup.on_message(PeerMessage("two", answer))
-    [found] = (await asking).values()
-    assert Instance.from_bytes(found.data)
+    [(found, _)] = (await asking).values()
+    assert isinstance(found, Instance)
+
+
+# --- labels ---------------------------------------------------------------------------------------
+
+
+async def labelled(process, instance_id, classes, rank_before=None):
+    """Let a process learn a label of an instance that another one has ranked."""
+    found = (await process.peer_lookup.find([instance_id]))[instance_id]
+    process.peer_lookup.learned(found, classes, rank_before)
+    await process.peer_lookup.close()
+    await many_turns()
+
+
+async def test_the_process_that_ranked_scores_its_ranking_once():
+    one, two = await processes("one", "two")
+    made = two.pending.keep(A, None, ["x", "y"], 0.5)
+    await labelled(one, made, ["y"], 1)
+    assert two.metrics.served.by_result() == {"first": 0, "later": 1, "missed": 0, "abstained": 0}
+    assert two.metrics.served.first_before_learning == 1
+    assert two.pending.least_certain(10) == []
+    await labelled(one, made, ["x"], 1)
+    assert sum(two.metrics.served.by_result().values()) == 1
+    assert sum(one.metrics.served.by_result().values()) == 0
+
+
+async def test_an_instance_waits_on_without_a_true_class():
+    one, two = await processes("one", "two")
+    made = two.pending.keep(A, None, ["x"], 0.5)
+    await labelled(one, made, [])
+    assert [each.id for each in two.pending.least_certain(10)] == [made]
+
+
+async def test_a_process_of_an_older_version_hears_of_no_label():
+    one, _, asking, made, _ = await messages_of_a_question()
+    one.peer_lookup.on_message(PeerMessage("two", sealed(Answer(1, [(made, 0.0, bytes(A))]))))
+    assert await asking == {made: (A, 0.0)}
+    found = StoredInstance(bytes(A), 0.0, None, "two")
+    sent = len(one.office.sent)
+    one.peer_lookup.learned(found, ["x"], 1)
+    await many_turns()
+    assert len(one.office.sent) == sent
+
+
+async def test_labels_of_a_busy_moment_share_a_message_of_bounded_size(monkeypatch):
+    monkeypatch.setattr(peer_lookup, "MESSAGE_IDS", 3)
+    one, two = await processes("one", "two")
+    made = [two.pending.keep(A, None, ["x"], 0.5) for _ in range(3)]
+    found = await one.peer_lookup.find(made)
+    sent = len(one.office.sent)
+    for each in [*made, made[0], made[1]]:
+        one.peer_lookup.learned(found[each], ["x"], None)
+    await one.peer_lookup.close()
+    await many_turns()
+    assert len(one.office.sent) == sent + 1
+    assert two.metrics.served.first == 3

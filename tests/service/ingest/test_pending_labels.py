@@ -4,7 +4,7 @@ import pytest
 
 from manyclass.core.instance import Instance
 from manyclass.service.ingest.pending_labels import PendingLabels
-from manyclass.service.ingest.stored_instance import Absence, StoredInstance
+from manyclass.service.ingest.stored_instance import Absence, ServedClasses, StoredInstance
 from tests.service.faulty import Clock
 
 A, B = Instance(["a"]), Instance({"b": 2.0})
@@ -103,6 +103,64 @@ def test_forgotten_ids_are_bounded():
     assert found(pending, "id-0") is NEVER_SEEN
 
 
+def waiting(pending, most=100):
+    return [each.id for each in pending.least_certain(most)]
+
+
+def test_the_least_certain_come_first_and_of_equal_ones_the_oldest():
+    pending, _ = window()
+    for name, confidence in (("a", 0.5), ("b", 0.2), ("c", None), ("d", 0.5), ("e", None)):
+        pending.keep(A, name, ["x"], confidence)
+    assert waiting(pending) == ["c", "e", "b", "a", "d"]
+    assert [waiting(pending, most) for most in (1, 4)] == [["c"], ["c", "e", "b", "a"]]
+
+
+def test_the_least_certain_of_very_many():
+    pending, clock = window(most_bytes=10**8)
+    confidences = [round(number * 0.61803 % 1, 6) for number in range(10_000)]
+    for confidence in confidences:
+        clock.now += 0.001
+        pending.keep(A, confidence=confidence)
+    shown = pending.least_certain(50)
+    assert [each.served.confidence for each in shown] == sorted(confidences)[:50]
+    clock.now += 55  # half of them are outdated
+    shown = pending.least_certain(50)
+    assert [each.served.confidence for each in shown] == sorted(confidences[5000:])[:50]
+
+
+def test_an_instance_waits_with_its_ranking_as_it_was_served():
+    pending, clock = window()
+    long = "é" * 400
+    pending.keep(B, "one", ["x", "", long, "y", "z", "sixth"], 0.123456789, True)
+    made = pending.keep(A)
+    clock.now += 5
+    one, two = pending.least_certain(10)[::-1]
+    assert (one.id, Instance.from_bytes(one.data), one.age) == ("one", B, 5)
+    assert one.served == ServedClasses(("x", "", long, "y", "z"), 0.123457, True)
+    assert (two.id, two.served) == (made, ServedClasses((), None, False))
+
+
+def test_only_the_newest_instance_of_an_id_waits_and_only_until_its_label_or_its_end():
+    pending, clock = window(seconds=60)
+    pending.keep(A, "one", ["x"], 0.5)
+    clock.now += 30
+    pending.keep(B, "one", ["y"], 0.6)
+    pending.keep(A, "two", ["z"], 0.7)
+    pending.keep(Instance([]), "nothing to see")
+    assert waiting(pending) == ["one", "two"]
+    number = pending.find("one").number
+    assert pending.label(number) == ServedClasses(("y",), 0.6, False)
+    assert pending.label(number) is None  # a second label
+    assert waiting(pending) == ["two"]
+    assert found(pending, "one") == (B, 0)  # a label may still refer to it
+    number = pending.find("two").number
+    clock.now += 60
+    assert waiting(pending) == []
+    assert found(pending, "two") is TOO_LATE
+    assert pending.label(number) is None
+    assert pending.label(10**6) is None
+
+
 def bytes_in_use():
     """Return the bytes that malloc has given out, by glibc's own count."""
     libc = ctypes.CDLL(None)
@@ -122,15 +180,16 @@ class MallInfo(ctypes.Structure):
 
 
 @pytest.mark.parametrize("given", [None, "", "Grüße "])
+@pytest.mark.parametrize("ranked", [[], ["a class", "another class", "a third"]])
 @pytest.mark.parametrize("many", [10_000, 11_000, 22_000])  # before and after a table grows
-def test_the_bytes_counted_are_those_taken(given, many):
+def test_the_bytes_counted_are_those_taken(given, ranked, many):
     instances = [Instance([f"feature {n} {place}" for place in range(10)]) for n in range(many)]
     ids = [None if given is None else f"{given}{number:06}" for number in range(many)]
     pending, clock = window(most_bytes=10**9)
     before = bytes_in_use()
     for instance, given_id in zip(instances, ids, strict=True):
         clock.now += 0.001
-        pending.keep(instance, given_id)
+        pending.keep(instance, given_id, ranked, 0.5)
     taken = bytes_in_use() - before
     assert taken <= pending.bytes <= 1.4 * taken
 

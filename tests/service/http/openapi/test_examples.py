@@ -24,6 +24,7 @@ VARYING = {
         "time",
         "seconds",
         "finished_at",
+        "age",
         "learn_seconds",
     ),
     "durability",

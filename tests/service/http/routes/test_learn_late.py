@@ -7,6 +7,7 @@ from unittest.mock import Mock
 import pytest
 
 from manyclass.service.ingest import peer_lookup
+from manyclass.service.ingest.peer_messages import Question, opened
 from manyclass.service.store.errors import CommitOutcomeUnknown, StoreUnavailable
 from tests.service.faulty import PATIENCE
 from tests.service.serving import NDJSON, assert_problem, calling, side_by_side
@@ -17,12 +18,12 @@ EVENT = {"features": ["z"], "classes": ["z"]}
 
 
 def count_posts(call, monkeypatch):
-    """Return a list that collects the recipients of peer messages from now on."""
+    """Return a list that collects the recipients of questions from now on."""
     posted = []
     post = call.store.post
 
     def counting(letters):
-        posted.extend(name for name, _ in letters)
+        posted.extend(name for name, body in letters if isinstance(opened(body), Question))
         post(letters)
 
     monkeypatch.setattr(call.store, "post", counting)

@@ -1,0 +1,49 @@
+"""manyclass review: list the ranked instances whose label would teach most."""
+
+import sys
+from typing import Annotated, Final
+
+import msgspec
+import typer
+
+from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.client.types import ReviewInstance
+from manyclass.service.http.schemas.review import DEFAULT_REVIEWED, MOST_REVIEWED
+
+SHOWN_FEATURES: Final = 12  # of an instance on the terminal
+
+
+def review(
+    url: Url = URL,
+    key: Key = None,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MOST_REVIEWED, help="Instances, at most.")
+    ] = DEFAULT_REVIEWED,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print an object of JSON for each, with all features.")
+    ] = False,
+) -> None:
+    """List ranked instances that wait for a label, least certain first.
+
+    Label one by its id: POST /learn, or `manyclass learn` of lines as
+    {"id": "...", "classes": ["..."]}. The list is that of the process that answers.
+    """
+    with connected(url, key) as client:
+        instances = client.review(limit).instances
+    if json:
+        sys.stdout.buffer.write(msgspec.json.Encoder().encode_lines(instances))
+        sys.stdout.buffer.flush()
+        return
+    if not instances:
+        typer.echo("no ranked instance waits for a label", err=True)
+    for each in instances:
+        typer.echo(_line(each))
+
+
+def _line(instance: ReviewInstance) -> str:
+    confidence = "-" if instance.confidence is None else f"{instance.confidence:.3f}"
+    names = list(instance.features)
+    more = len(names) + instance.omitted_features - SHOWN_FEATURES
+    shown = ", ".join(names[:SHOWN_FEATURES]) + (f", and {more} more" if more > 0 else "")
+    ranked = ", ".join(instance.ranked) or "(no class)"
+    return f"{instance.id}\t{confidence}\t{instance.age:,.0f} s\t{ranked}\t{shown}"

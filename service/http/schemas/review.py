@@ -1,0 +1,33 @@
+"""The answer of GET /review."""
+
+from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
+
+DEFAULT_REVIEWED = 20
+MOST_REVIEWED = 100
+MOST_FEATURES = 500  # of one instance
+
+# A map with a name, so that it is a component of the document: generated clients name it too.
+StoredFeatures = TypeAliasType("StoredFeatures", dict[str, float])
+
+
+class ReviewInstance(BaseModel):
+    """A ranked instance that waits for its label, and its ranking as it was served."""
+
+    id: str = Field(description="POST /learn takes the label by it")
+    ranked: list[str] = Field(description="the first classes served, best first, at most five")
+    confidence: float | None = Field(description="as served, with six digits")
+    abstained: bool = Field(description="true if the answer had none of these classes")
+    age: float = Field(description="seconds since it was ranked")
+    features: StoredFeatures
+    omitted_features: int = Field(description="the number of features beyond the first 500")
+
+
+class Review(BaseModel):
+    """Instances to label, least certain first, in the memory of one process.
+
+    `process` is the name of the process that answered, null when the store is for one process.
+    """
+
+    process: str | None
+    instances: list[ReviewInstance]

@@ -1,0 +1,32 @@
+import json
+
+from manyclass.cli.environment import without_settings
+from manyclass.cli.ephemeral_service import ephemeral_service
+from manyclass.client.client import Client
+
+
+def test_lists_instances_without_a_label(manyclass):
+    with ephemeral_service(without_settings()) as url:
+        nothing = manyclass("review", "--url", url)
+        assert (nothing.stdout, nothing.stderr) == (
+            "",
+            "no ranked instance waits for a label\n",
+        )
+        with Client(url) as client:
+            client.learn({"features": ["a"], "classes": ["x"]})
+            client.learn({"features": ["b"], "classes": ["y"]})
+            client.rank({"features": ["a", "b"], "id": "one"})
+            client.rank({"features": [f"f{each}" for each in range(20)], "id": "two"})
+        one, two = (
+            line.split("\t") for line in manyclass("review", "--url", url).stdout.splitlines()
+        )
+        assert (one[0], one[1], set(one[3].split(", ")), one[4]) == ("one", "-", {"x", "y"}, "a, b")
+        assert (two[0], two[3]) == ("two", "(no class)")
+        assert two[4].endswith("f10, f11, and 8 more")
+        lines = manyclass("review", "--json", "--limit", "1", "--url", url).stdout.splitlines()
+        [shown] = map(json.loads, lines)
+        assert (shown["id"], shown["features"]) == ("one", {"a": 1.0, "b": 1.0})
+
+
+def test_a_limit_that_is_too_high(manyclass, nobody):
+    manyclass("review", "--limit", "101", "--url", nobody, exit_code=2)

@@ -1,0 +1,259 @@
+"""The list of instances to label, and the accuracy of rankings as they were served."""
+
+import asyncio
+import json
+
+import pytest
+
+from manyclass.service.store.errors import StoreUnavailable
+from tests.service.serving import KEYS, assert_problem, bearer, calling, post, serving, side_by_side
+
+MANY = 200  # events, enough for a confidence
+
+
+async def taught(call):
+    """Teach two classes that are easy to tell apart, and one that is not."""
+    pairs = [("a", "x"), ("b", "y"), ("a b", "x"), ("a b", "z"), ("a b", "y")]
+    await call.learn(*(pairs * (MANY // len(pairs))))
+
+
+async def review(call, limit=20):
+    answer = await call("GET", f"/review?limit={limit}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()["instances"]
+
+
+async def ids(call):
+    return [each["id"] for each in await review(call)]
+
+
+async def served(call):
+    return (await call("GET", "/stats")).json()["served"]
+
+
+async def rank_alone(call, **body):
+    return (await call("POST", "/rank", body)).json()
+
+
+async def rank_in_batch(call, features, **options):
+    instance = {"features": features} | ({"id": options.pop("id")} if "id" in options else {})
+    [result] = (await call("POST", "/rank", {"instances": [instance]} | options)).json()["results"]
+    return result
+
+
+async def rank_plainly(call, **body):
+    request = post("/rank", json.dumps(body).encode())
+    answer = call.app.plain_rankings.answer(request, [])
+    return json.loads(answer.partition(b"\r\n\r\n")[2])
+
+
+WAYS = {"alone": rank_alone, "in a batch": rank_in_batch, "plainly": rank_plainly}
+
+
+@pytest.mark.parametrize("rank", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize(
+    "options", [{}, {"k": 1}, {"k": 7}, {"threshold": 0.5}, {"threshold": 100.0}]
+)
+async def test_shows_each_ranking_as_it_was_served(rank, options):
+    async with calling(hot_path=True) as call:
+        await taught(call)
+        await call.learn(*((f"a c{each}", f"class {each}") for each in range(6)))
+        answer = await rank(call, features=["a", "b"], id="one", **options)
+        call.clock.now += 4
+        [shown] = await review(call)
+        assert shown == {
+            "id": "one",
+            "ranked": [each["class"] for each in answer["ranked"][:5]],
+            "confidence": round(shown["confidence"], 6),
+            "abstained": False,
+            "age": 4,
+            "features": {"a": 1.0, "b": 1.0},
+            "omitted_features": 0,
+        }
+        assert shown["confidence"] == pytest.approx(answer["confidence"], abs=1e-6)
+
+
+@pytest.mark.parametrize("rank", WAYS.values(), ids=WAYS)
+async def test_an_abstention_shows_the_classes_that_its_answer_lacks(rank):
+    async with calling(hot_path=True) as call:
+        await taught(call)
+        answer = await rank(call, features=["a", "b"], min_confidence=1)
+        assert (answer["abstained"], answer["ranked"]) == (True, [])
+        [shown] = await review(call)
+        assert shown["abstained"]
+        assert set(shown["ranked"]) == {"x", "y", "z"}
+        await call("POST", "/learn", {"id": answer["id"], "classes": [shown["ranked"][0]]})
+        told = await served(call)
+        assert (told["abstained"], told["first"], told["r1"]) == (1, 0, None)
+
+
+async def test_the_order_and_expected_classes_of_other_rankings():
+    async with calling() as call:
+        await taught(call)
+        await call("POST", "/classes", {"parents": {"x": "top", "y": "top", "z": "top"}})
+        among = await rank_alone(call, features=["a"], among=["z", "x"])
+        decoded = await rank_alone(call, features=["a", "b"], decode="taxo", k=2)
+        shown = {each["id"]: each for each in await review(call)}
+        for answer in (among, decoded):
+            names = [each["class"] for each in answer["ranked"]]
+            assert shown[answer["id"]]["ranked"] == names
+        assert shown[among["id"]]["confidence"] is None
+
+
+async def test_the_least_certain_come_first(call):
+    await taught(call)
+    sure = await rank_alone(call, features=["b"])
+    unsure = await rank_alone(call, features=["a", "b"])
+    unknown = await rank_alone(call, features=["c"])
+    assert unsure["confidence"] < sure["confidence"]
+    order = [each["id"] for each in (unknown, unsure, sure)]
+    assert await ids(call) == order
+    assert [each["id"] for each in await review(call, 2)] == order[:2]
+
+
+async def test_a_label_takes_an_instance_off_the_list_and_a_refused_one_does_not(call):
+    one, two, three = [await call.ranked_id("a") for _ in range(3)]
+    await call("POST", "/learn", {"id": one, "classes": "x"})
+    await call("POST", "/learn", {"id": one, "not": ["x"]})
+    assert await ids(call) == [one, two, three]
+    await call("POST", "/learn", {"id": two, "classes": ["x"]})
+    assert await ids(call) == [one, three]
+    await call.stream({"id": three, "classes": ["x"]})
+    assert await ids(call) == [one]
+    await call("POST", "/learn", {"events": [{"id": one, "classes": ["x"]}]})
+    assert await ids(call) == []
+
+
+async def test_what_cannot_be_labelled_any_more_is_not_listed():
+    async with calling(late_label_seconds=60) as call:
+        await call.ranked_id("a")
+        await call.ranked_id("")
+        call.clock.now += 60
+        assert await ids(call) == []
+
+
+async def test_very_many_features_are_cut(call):
+    names = [f"f{each}" for each in range(700)]
+    await call.ranked_id(" ".join(names))
+    [shown] = await review(call)
+    assert (list(shown["features"]), shown["omitted_features"]) == (names[:500], 200)
+
+
+async def test_a_text_shows_as_its_words(call):
+    await call("POST", "/rank", {"text": "a puck over"})
+    [shown] = await review(call)
+    assert [name for name in shown["features"] if " " not in name] == ["a", "puck", "over"]
+
+
+async def test_needs_a_key_that_may_learn():
+    async with calling(**KEYS) as call:
+        assert_problem(await call("GET", "/review", headers=bearer("r")), 403)
+        assert (await call("GET", "/review", headers=bearer("l"))).status_code == 200
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=x", "most=5"])
+async def test_refuses_other_parameters(call, query):
+    assert_problem(await call("GET", f"/review?{query}"), 422)
+
+
+# --- accuracy as served ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["one", "many", "stream"])
+async def test_a_label_scores_the_ranking_as_it_was_served(call, how):
+    await call.learn(("a", "x"), ("b", "y"))
+    answers = [await rank_alone(call, features=["a", "b"]) for _ in range(3)]
+    first, second = (each["class"] for each in answers[0]["ranked"])
+    labels = [[second, first], [second], ["never seen"]]
+    pairs = zip(answers, labels, strict=True)
+    events = [{"id": each["id"], "classes": label} for each, label in pairs]
+    await call.learn(*[("a b", second)] * 20)  # the model has changed its mind since
+    if how == "one":
+        for event in events:
+            await call("POST", "/learn", event)
+    elif how == "many":
+        await call("POST", "/learn", {"events": events})
+    else:
+        await call.stream(*events)
+    assert await served(call) == {
+        **{"first": 1, "later": 1, "missed": 1, "abstained": 0},
+        **{"r1": pytest.approx(1 / 3), "r1_before_learning": pytest.approx(2 / 3)},
+    }
+    metrics = await call.metrics()
+    counts = [metrics[f'served_labels_total{{result="{each}"}}'] for each in ("first", "later")]
+    assert (counts, metrics["served_first_before_learning_total"]) == ([1, 1], 2)
+
+
+async def test_each_ranking_counts_once(call):
+    await call.learn(("a", "x"))
+    made = await call.ranked_id("a")
+    event = {"id": made, "classes": ["x"], "event_id": "e-1"}
+    for _ in range(2):
+        assert (await call("POST", "/learn", event)).status_code == 200
+    await call("POST", "/learn", {"events": [event, event]})
+    await call.stream(event, event)
+    del event["event_id"]
+    await call("POST", "/learn", event)  # another label
+    assert (await served(call))["first"] == 1
+
+
+async def test_a_retry_does_not_score_a_newer_ranking_of_its_id(call):
+    await call.learn(("a", "x"))
+    await call.ranked_id("a", id="user-7")
+    event = {"id": "user-7", "classes": ["x"], "event_id": "e-1"}
+    await call("POST", "/learn", event)
+    await call.ranked_id("a", id="user-7")
+    await call("POST", "/learn", event)
+    assert (await served(call))["first"] == 1
+    assert await ids(call) == ["user-7"]
+
+
+async def test_an_event_with_its_own_instance_or_without_a_true_class_does_not_count(call):
+    await call.learn(("a", "x"))
+    made = await call.ranked_id("a")
+    await call("POST", "/learn", {"id": made, "not": ["y"]})
+    await call.learn(("a", "x"))
+    told = await served(call)
+    assert sum(told[each] for each in ("first", "later", "missed", "abstained")) == 0
+    assert (told["r1"], told["r1_before_learning"]) == (None, None)
+
+
+async def test_a_label_that_is_not_stored_does_not_count(call):
+    await call.learn(("a", "x"))
+    made = await call.ranked_id("a")
+    call.store.append_error = StoreUnavailable("the disk is gone")
+    response = await call("POST", "/learn", {"id": made, "classes": ["x"]})
+    assert response.status_code == 503
+    assert await ids(call) == [made]
+    assert (await served(call))["first"] == 0
+
+
+@pytest.mark.parametrize("how", ["one", "stream"])
+async def test_a_label_that_comes_to_another_process(how):
+    async with side_by_side() as (one, two):
+        await two.learn(("a", "x"))
+        made = await two.ranked_id("a")
+        assert await ids(one) == []
+        assert [each["id"] for each in await review(two)] == [made]
+        assert (await two("GET", "/review")).json()["process"] == "two"
+        event = {"id": made, "classes": ["x"]}
+        await (one.stream(event) if how == "stream" else one("POST", "/learn", event))
+        while not two.app.api.state.metrics.served.first:
+            await asyncio.sleep(0)
+        assert await ids(two) == []
+        assert (await served(one))["first"] == 0
+
+
+def test_rankings_of_workers_are_listed_and_scored():
+    with serving(workers=2, hot_path=True) as server:
+        event = {"features": ["a"], "classes": ["x"]}
+        server.talk(post("/learn", json.dumps(event).encode()))
+        for name in ("one", "two"):
+            body = json.dumps({"features": ["a"], "id": name}).encode()
+            assert server.talk(post("/rank", body))[0] == 200
+        counts = server.app.workers.counts()
+        assert sum(sum(each.rank_request_durations) for each in counts) == 2
+        server.talk(post("/learn", b'{"id": "one", "classes": ["x"]}'))
+        waiting = server.app.api.state.pending.least_certain(10)
+        assert [(each.id, each.served.classes) for each in waiting] == [("two", ("x",))]
+        assert server.app.api.state.metrics.served.first == 1
