@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from manyclass import __version__
-from manyclass.cli.commands import events, learners, snapshot, store
+from manyclass.cli.commands import classes, events, learners, snapshot, store
 from manyclass.cli.commands.config import config
 from manyclass.cli.commands.convert import convert
 from manyclass.cli.commands.copy import copy
@@ -54,6 +54,7 @@ app.command()(learn)
 app.command()(rank)
 app.command()(review)
 app.command()(place)
+app.add_typer(classes.app, name="classes", no_args_is_help=True)
 app.add_typer(events.app, name="events", no_args_is_help=True)
 app.command()(rebuild)
 app.add_typer(learners.app, name="learners", no_args_is_help=True)

@@ -266,6 +266,17 @@ class Client:
         """
         return self._place("PUT", path_of("classes", name), {"parent": parent, "move": move})
 
+    def rename_class(self, name: str, to: str | int) -> int:
+        """Rename a class; return the number of the event that did.
+
+        409 if there is a class `to` (merge into it), or one of them is in the taxonomy.
+        """
+        return self._place("POST", path_of("classes", name), {"rename": to})
+
+    def merge_class(self, name: str, into: str | int) -> int:
+        """Make a class a part of another; return the number of the event that did."""
+        return self._place("POST", path_of("classes", name), {"merge_into": into})
+
     def place_many(self, parents: Mapping[str, str | int | None], move: bool = False) -> int:
         """Place up to 1,000 classes, each below its parent, all or none; return the number of the
         event that did.

@@ -252,6 +252,8 @@ class Model:
                 raise RenameConflict(
                     f"class {each!r} is in the taxonomy", "classes of a taxonomy keep their names"
                 )
+        if event.merges and not self.has_class(to):
+            raise UnknownName("class", to)
         if to != name and self.has_class(to) and not event.merges:
             raise RenameConflict(f"there is a class {to!r}", "merge into it instead")
 

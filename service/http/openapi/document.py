@@ -70,6 +70,7 @@ _CONFLICT: Schema = {
 _LABELLED: Schema = {
     "not": {"allOf": [{"not": {"required": ["classes"]}}, {"not": {"required": ["not"]}}]}
 }
+_EITHER: Schema = {"oneOf": [{"required": ["rename"]}, {"required": ["merge_into"]}]}
 _UNIONS = {
     "RankRequest": ["RankFeatures", "RankText", "RankMany"],
     "RankInstance": ["FeaturesInstance", "TextInstance"],
@@ -123,8 +124,15 @@ def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
 
 def _ours(settings: Settings) -> Schema:
     _, read = msgspec.json.schema_components(_TYPES, ref_template=REFERENCE)
-    for name in (*_UNIONS, "PlaceClassRequest", "PlaceClassesRequest", "CorrectRequest"):
+    for name in (
+        *_UNIONS,
+        "PlaceClassRequest",
+        "PlaceClassesRequest",
+        "CorrectRequest",
+        "RenameRequest",
+    ):
         _set_limits(read[name]["properties"], settings)
+    read["RenameRequest"] |= _EITHER
     unions = {
         name: {
             "description": read[name]["description"],
@@ -309,6 +317,8 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
         for form in properties["among"]["anyOf"]:
             if form["type"] == "array":
                 form["items"] = _reference("Name")
+    for name in properties.keys() & {"rename", "merge_into"}:
+        properties[name] |= _reference("Name")
     if "parent" in properties:
         properties["parent"] = {"anyOf": [_reference("Name"), {"type": "null"}]}
     if "parents" in properties:

@@ -588,4 +588,33 @@ CALLS: Final = (
             "finished_at": 1767225600.0,
         },
     ),
+    Call(
+        "learn",
+        "a class outside the taxonomy",
+        {"seq": 16, "accepted": 1, "duplicates": 0, "rank_before": None, "updated": True},
+        body={"features": ["net", "indoors"], "classes": ["futsal"]},
+    ),
+    Call(
+        "rename_class",
+        "renamed",
+        {"seq": 17},
+        body={"rename": "indoor football"},
+        parameters={"name": "futsal"},
+    ),
+    Call(
+        "rename_class",
+        "a class of the taxonomy",
+        _problem(409, "class 'hockey' is in the taxonomy; classes of a taxonomy keep their names"),
+        409,
+        body={"merge_into": "indoor football"},
+        parameters={"name": "hockey"},
+    ),
+    Call(
+        "rename_class",
+        "an unknown class",
+        _problem(404, "no class is named 'cricket'"),
+        404,
+        body={"rename": "wicket"},
+        parameters={"name": "cricket"},
+    ),
 )

@@ -5,6 +5,7 @@ from typing import ClassVar
 import msgspec
 from msgspec import UNSET
 
+from manyclass.core.errors import RenameConflict
 from manyclass.core.event import Event
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
@@ -53,10 +54,8 @@ class RenameClass(HotCall):
         merges = form.rename is UNSET
         given = form.merge_into if merges else form.rename
         to = name_of(None if isinstance(given, msgspec.UnsetType) else given, "rename")
-        if merges and not self._engine.model.has_class(str(to)):
-            raise invalid(f"There is no class {str(to)!r} to merge into.", "merge_into")
         if str(to) == request.name:
-            raise invalid("The class has this name already.", "merge_into" if merges else "rename")
+            raise RenameConflict("the class has this name already", "give another one")
         [result] = await self._engine.submit([Event.rename(request.name, str(to), merges)])
         if merges:
             self._engine.rebuild_soon()

@@ -1,0 +1,41 @@
+import pytest
+
+from manyclass.client.client import Client
+from manyclass.client.errors import RequestRefused
+
+
+def learned(url, *events):
+    with Client(url) as client:
+        for features, name in events:
+            client.learn({"features": features, "classes": [name]})
+
+
+def ranked(url, features):
+    with Client(url) as client:
+        return [each.name for each in client.rank(features=features).ranked]
+
+
+def test_a_class_is_renamed_and_its_former_name_stands_for_it(manyclass, service):
+    learned(service, (["renamed a"], "renamed from"))
+    made = manyclass("classes", "rename", "renamed from", "renamed to", "--url", service)
+    assert made.stdout.startswith("renamed by event ")
+    assert ranked(service, ["renamed a"]) == ["renamed to"]
+    learned(service, (["renamed b"], "renamed from"))
+    assert ranked(service, ["renamed b"]) == ["renamed to"]
+
+
+def test_a_class_is_merged_and_the_history_learned_again(manyclass, service):
+    learned(service, (["merged a"], "merged one"), (["merged b"], "merged two"))
+    manyclass("classes", "merge", "merged one", "merged two", "--url", service)
+    manyclass("rebuild", "--url", service)
+    assert ranked(service, ["merged a"]) == ["merged two"]
+
+
+def test_a_name_that_is_taken_is_refused_with_the_way_out(manyclass, service):
+    learned(service, (["taken a"], "taken one"), (["taken b"], "taken two"))
+    refused = manyclass(
+        "classes", "rename", "taken one", "taken two", "--url", service, exit_code=1
+    )
+    assert "merge into it instead" in refused.stderr
+    with Client(service) as client, pytest.raises(RequestRefused, match="404"):
+        client.rename_class("taken nobody", "x")
