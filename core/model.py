@@ -16,7 +16,9 @@ from manyclass.core.errors import (
     UnknownName,
 )
 from manyclass.core.event import Event
+from manyclass.core.event_batch import EventBatch
 from manyclass.core.expected_loss import ExpectedLoss
+from manyclass.core.index import Index
 from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import Learner, make
 from manyclass.core.learners.options import Options
@@ -347,6 +349,28 @@ class Model:
         return Outcome(
             seq, learned.rank or None, learned.updated, answering.label, shadows, seconds
         )
+
+    @property
+    def learns_batches(self) -> bool:
+        """True if `apply_batch` can learn: one index alone, whose classes are in no taxonomy."""
+        return (
+            not self.shadows and isinstance(self.answering.learner, Index) and not self.taxonomy
+        )
+
+    def apply_batch(self, batch: EventBatch, seconds: float) -> None:
+        """Apply the next events of a batch, which come next in the log.
+
+        It applies at least one, and others for so many seconds, each as `apply` would; the batch
+        has their outcomes. Only if `learns_batches`. RulesDiffer as of `apply`.
+        """
+        self.check_rules()
+        first = batch.learned
+        answering = self.answering
+        assert isinstance(answering.learner, Index)
+        try:
+            batch.learn(answering.learner, answering.calibration, self.published, seconds)
+        finally:  # after an error too: what is learned counts
+            answering.progress.add_each(batch.ranks(first))
 
     def _learn_in_shadow(
         self, event: Event, clock: Callable[[], float], began: float

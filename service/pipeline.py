@@ -11,7 +11,7 @@ from manyclass.service.config.learners import as_variables
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine_stats import EngineStats
 from manyclass.service.errors import OptionsDiffer, with_hint
-from manyclass.service.log.apply_loop import ApplyLoop, OnApplied
+from manyclass.service.log.apply_loop import ApplyLoop, OnApplied, OnLearned
 from manyclass.service.log.group_commit import GroupCommit
 from manyclass.service.log.log_tailer import OnMessage
 from manyclass.service.log.snapshot_loader import SnapshotLoader
@@ -41,13 +41,14 @@ class Pipeline:
         clock: Callable[[], float],
         hash_seed: int,
         on_applied: OnApplied | None,
+        on_learned: OnLearned | None,
         on_message: OnMessage,
     ) -> None:
         store, live = cluster.store, cluster.live
         loader = SnapshotLoader(store, hash_seed)
         self._settings = settings
         self._cluster = cluster
-        self.apply_loop = ApplyLoop(live, loader, on_applied)
+        self.apply_loop = ApplyLoop(live, loader, on_applied, on_learned)
         self.group_commit = GroupCommit(
             store,
             live,

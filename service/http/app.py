@@ -94,6 +94,7 @@ class App(HotPath):
             clock,
             hash_seed=randbits(63),
             on_applied=metrics.applied,
+            on_learned=metrics.learned,
             on_message=peers.on_message,
         )
         builder = EventBuilder(

@@ -7,7 +7,6 @@ None for all other requests, and then nothing has changed: FastAPI's way answers
 
 import asyncio
 import logging
-from collections.abc import Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from time import perf_counter
@@ -95,15 +94,15 @@ class PlainLearning:
             results = learning.results.result()
         except Exception as error:
             return self.refusal(error, learning.began, default_headers)
-        self.count(results, "event loop")
+        self.count(1, results[0].duplicate, "event loop")
         body = _encode(self._answered(results[0]))
         headers = [*_OK, (b"content-length", b"%d" % len(body))]
         return self._whole(200, headers, body, learning.began, default_headers)
 
-    def count(self, results: Sequence[Result], thread: Literal["event loop", "worker"]) -> None:
+    def count(self, events: int, retries: int, thread: Literal["event loop", "worker"]) -> None:
         """Count plain events that `thread` has read; events learned are counted elsewhere."""
-        self._metrics.plain_events[thread] += len(results)
-        self._metrics.learn_events["duplicate"] += sum(each.duplicate for each in results)
+        self._metrics.plain_events[thread] += events
+        self._metrics.learn_events["duplicate"] += retries
 
     def refusal(self, error: Exception, began: float, default_headers: Lines) -> bytes:
         """Return the whole answer to a request whose event is not learned; see HotPath."""

@@ -6,10 +6,12 @@ from libc.stdint cimport uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
+from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
 cimport cython
 
+from manyclass.core.event_batch cimport EventBatch
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.service.http.plain_events cimport PlainEvent, PlainEvents, PlainLearner
 from manyclass.service.http.plain_rankings cimport PlainCounts, PlainRanker, PlainRankings
@@ -96,7 +98,28 @@ cdef class TakenEvents:
 
     cdef Workers _workers
     cdef vector[Asker] _askers
-    cdef readonly list events
+    cdef readonly list parts
+    cdef EventBatch _last  # part, None if it is another event
+
+    cdef add(self, const PlainEvent& read):
+        """Add an event to the parts: to the last batch, or by itself if it has an id."""
+        if read.id.size() > 0:
+            self.parts.append(PlainEvents.made_of(read))
+            self._last = None
+            return
+        if self._last is None:
+            self._last = EventBatch()
+            self.parts.append(self._last)
+        self._last._native.add(string_view(read.instance), read.classes)
+
+    def answer_batch(self, size_t first, EventBatch batch not None):
+        cdef vector[LearnAnswer] answers
+        answers.resize(batch._native.learned())
+        for i in range(answers.size()):
+            answers[i].seq = batch.first_seq + i
+            answers[i].rank = batch._native[i].rank
+            answers[i].is_updated = batch._native[i].is_updated
+        self._send(first, answers)
 
     def answer(self, size_t first, list results not None):
         cdef vector[LearnAnswer] answers
@@ -222,10 +245,10 @@ cdef class Workers:
         cdef vector[QueuedEvent] queued = deref(self._queue).take()
         cdef TakenEvents taken = TakenEvents.__new__(TakenEvents)
         taken._workers = self
-        taken.events = []
+        taken.parts = []
         for i in range(queued.size()):
             taken._askers.push_back(queued[i].asker)
-            taken.events.append(PlainEvents.made_of(queued[i].event))
+            taken.add(queued[i].event)
         return taken
 
     @property
