@@ -353,9 +353,7 @@ class Model:
     @property
     def learns_batches(self) -> bool:
         """True if `apply_batch` can learn: one index alone, whose classes are in no taxonomy."""
-        return (
-            not self.shadows and isinstance(self.answering.learner, Index) and not self.taxonomy
-        )
+        return not self.shadows and isinstance(self.answering.learner, Index) and not self.taxonomy
 
     def apply_batch(self, batch: EventBatch, seconds: float) -> None:
         """Apply the next events of a batch, which come next in the log.

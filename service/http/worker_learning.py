@@ -64,9 +64,7 @@ class WorkerLearning:
                     self._learn(taken, place, event, began)
                 first += len(part)
 
-    def _learn_batch(
-        self, taken: TakenEvents, first: int, batch: EventBatch, began: float
-    ) -> None:
+    def _learn_batch(self, taken: TakenEvents, first: int, batch: EventBatch, began: float) -> None:
         """Learn a batch of the events taken, which begins with number `first`."""
         try:
             learned = self._engine.admit_batch(batch)
