@@ -6,14 +6,18 @@ from libc.stdint cimport uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
-from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
 cimport cython
 
 from manyclass.core.event_batch cimport EventBatch
 from manyclass.core.locking cimport release_gil_while_waiting
-from manyclass.service.http.plain_events cimport PlainEvent, PlainEvents, PlainLearner
+from manyclass.service.http.plain_events cimport (
+    LearnAnswer,
+    PlainEvent,
+    PlainEvents,
+    PlainLearner,
+)
 from manyclass.service.http.plain_rankings cimport PlainCounts, PlainRanker, PlainRankings
 
 import os
@@ -46,14 +50,6 @@ cdef extern from "service/http/native/worker_pool.hpp" namespace "manyclass::htt
         vector[QueuedEvent] take()
         void open()
         void close()
-
-    cdef cppclass LearnAnswer:
-        void* connection
-        uint64_t seq
-        uint32_t rank
-        cpp_bool is_updated
-        cpp_bool is_duplicate
-        string refusal
 
     cdef cppclass WorkerLimits:
         size_t most_connections
@@ -110,7 +106,7 @@ cdef class TakenEvents:
         if self._last is None:
             self._last = EventBatch()
             self.parts.append(self._last)
-        self._last._native.add(string_view(read.instance), read.classes)
+        PlainEvents.add_to(self._last, read)
 
     def answer_batch(self, size_t first, EventBatch batch not None):
         cdef vector[LearnAnswer] answers
