@@ -2,8 +2,7 @@
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cython.operator cimport dereference as deref
-from libc.stdint cimport uint32_t, uint64_t
-from libcpp cimport bool as cpp_bool
+from libc.stdint cimport uint64_t
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
