@@ -34,26 +34,13 @@ public:
     // once.
     template <class Names>
     void add(std::string_view instance, const Names& classes) {
-        BatchedEvent event{};
-        event.payload = bytes_.size();
-        bytes_.append(HEAD_BYTES, '\0');  // kind learn, no fingerprint, no event id
-        const std::size_t count_at = bytes_.size();
-        std::uint32_t count = 0;
-        put(bytes_, count);
-        for (std::size_t at = 0; at < classes.size(); ++at) {
-            const std::string_view name = classes[at];
-            if (std::find(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(at),
-                          name) != classes.begin() + static_cast<std::ptrdiff_t>(at))
-                continue;
-            put(bytes_, static_cast<std::uint16_t>(name.size()));
-            bytes_.append(name);
-            ++count;
+        const std::size_t before = bytes_.size();
+        try {
+            events_.push_back(written(instance, classes));
+        } catch (...) {
+            bytes_.resize(before);
+            throw;
         }
-        std::memcpy(&bytes_[count_at], &count, sizeof count);
-        event.instance = bytes_.size();
-        bytes_.append(instance);
-        event.end = bytes_.size();
-        events_.push_back(event);
     }
 
     std::size_t count() const { return events_.size(); }
@@ -113,6 +100,31 @@ public:
 
 private:
     static constexpr std::size_t HEAD_BYTES = 11;
+
+    // Write an event behind the others.
+    template <class Names>
+    BatchedEvent written(std::string_view instance, const Names& classes) {
+        BatchedEvent event{};
+        event.payload = bytes_.size();
+        bytes_.append(HEAD_BYTES, '\0');  // kind learn, no fingerprint, no event id
+        const std::size_t count_at = bytes_.size();
+        std::uint32_t count = 0;
+        put(bytes_, count);
+        for (std::size_t at = 0; at < classes.size(); ++at) {
+            const std::string_view name = classes[at];
+            if (std::find(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(at),
+                          name) != classes.begin() + static_cast<std::ptrdiff_t>(at))
+                continue;
+            put(bytes_, static_cast<std::uint16_t>(name.size()));
+            bytes_.append(name);
+            ++count;
+        }
+        std::memcpy(&bytes_[count_at], &count, sizeof count);
+        event.instance = bytes_.size();
+        bytes_.append(instance);
+        event.end = bytes_.size();
+        return event;
+    }
 
     std::string_view view(std::size_t begin, std::size_t end) const {
         return std::string_view(bytes_).substr(begin, end - begin);

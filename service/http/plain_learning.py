@@ -201,7 +201,7 @@ class PlainLearning:
 
 
 def _end(learnings: Sequence[Learning], outcomes: Sequence[Outcome]) -> None:
-    """Let the connections of requests send their answers, each whatever becomes of the others."""
+    """Let the connections of requests send their answers; a failure of one stops no other."""
     for learning, outcome in zip(learnings, outcomes, strict=True):
         learning.outcome = outcome
         try:

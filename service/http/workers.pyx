@@ -5,11 +5,12 @@ from cython.operator cimport dereference as deref
 from libc.stdint cimport uint64_t
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
+from libcpp.utility cimport move
 from libcpp.vector cimport vector
 
 cimport cython
 
-from manyclass.core.event_batch cimport EventBatch
+from manyclass.core.event_batch cimport EventBatch, NativeEventBatch
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.service.http.plain_events cimport (
     LearnAnswer,
@@ -39,14 +40,19 @@ cdef extern from "service/http/native/worker_pool.hpp" namespace "manyclass::htt
         size_t worker
         void* connection
 
-    cdef cppclass QueuedEvent:
-        PlainEvent event
-        Asker asker
+    cdef cppclass QueuedPart:
+        NativeEventBatch batch
+        PlainEvent with_id
+        bint has_id()
+
+    cdef cppclass QueuedEvents:
+        vector[QueuedPart] parts
+        vector[Asker] askers
 
     cdef cppclass LearnQueue:
         LearnQueue() except +
         int fd()
-        vector[QueuedEvent] take()
+        QueuedEvents take()
         void open()
         void close()
 
@@ -94,18 +100,6 @@ cdef class TakenEvents:
     cdef Workers _workers
     cdef vector[Asker] _askers
     cdef readonly list parts
-    cdef EventBatch _last  # part, None if it is another event
-
-    cdef add(self, const PlainEvent& read):
-        """Add an event to the parts: to the last batch, or by itself if it has an id."""
-        if read.id.size() > 0:
-            self.parts.append(PlainEvents.made_of(read))
-            self._last = None
-            return
-        if self._last is None:
-            self._last = EventBatch()
-            self.parts.append(self._last)
-        PlainEvents.add_to(self._last, read)
 
     def answer_batch(self, size_t first, EventBatch batch not None):
         cdef vector[LearnAnswer] answers
@@ -237,13 +231,19 @@ cdef class Workers:
             deref(self._queue).close()
 
     def taken_events(self):
-        cdef vector[QueuedEvent] queued = deref(self._queue).take()
+        cdef QueuedEvents queued = deref(self._queue).take()
         cdef TakenEvents taken = TakenEvents.__new__(TakenEvents)
+        cdef EventBatch batch
         taken._workers = self
+        taken._askers.swap(queued.askers)
         taken.parts = []
-        for i in range(queued.size()):
-            taken._askers.push_back(queued[i].asker)
-            taken.add(queued[i].event)
+        for i in range(queued.parts.size()):
+            if queued.parts[i].has_id():
+                taken.parts.append(PlainEvents.made_of(queued.parts[i].with_id))
+            else:
+                batch = EventBatch()
+                batch._native = move(queued.parts[i].batch)
+                taken.parts.append(batch)
         return taken
 
     @property
