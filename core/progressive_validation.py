@@ -48,15 +48,18 @@ class ProgressiveValidation:
 
     def add_each(self, ranks: Sequence[int]) -> None:
         """Count the ranks of a few examples in order."""
-        total = self.reciprocal_rank_sum
+        total, at_rank = self.reciprocal_rank_sum, [0] * (DEEPEST + 1)
         for place, rank in enumerate(ranks, self.examples):
             self._ranks[place % _LONGEST] = rank
-            if rank != _NOT_RETRIEVED:
-                total += 1 / rank
+            if rank == _NOT_RETRIEVED:
+                continue
+            total += 1 / rank
+            if rank <= DEEPEST:
+                at_rank[rank] += 1
         self.examples += len(ranks)
         self.reciprocal_rank_sum = total
         for k in HITS_AT:
-            self.hits[k] += sum(_NOT_RETRIEVED < rank <= k for rank in ranks)
+            self.hits[k] += sum(at_rank[: k + 1])
 
     def add_all(self, ranks: NDArray[np.int32]) -> None:
         """Count the ranks of examples in order, of 10,000 at most."""

@@ -177,8 +177,11 @@ class GroupCommit:
         self._commit_soon()
 
     def _commit_soon(self) -> None:
-        """Commit when the loop has run everything that is ready now, so that it comes along."""
-        if not self._commit_is_due:
+        """Commit when the loop has run everything that is ready now, so that it comes along.
+
+        After an append under way the next one begins at once.
+        """
+        if not self._commit_is_due and not self._appending:
             self._commit_is_due = True
             self._loop.call_soon(self._commit)
 
