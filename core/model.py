@@ -6,7 +6,7 @@ from manyclass.core import expected_loss, rules, snapshot, taxonomic_loss, taxon
 from manyclass.core.abilities import check_ability
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
-from manyclass.core.enrolled import Enrolled, continued
+from manyclass.core.enrolled import Enrolled, continued, learn_in_shadow
 from manyclass.core.errors import (
     EventConflict,
     EventError,
@@ -18,7 +18,6 @@ from manyclass.core.errors import (
 from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
 from manyclass.core.expected_loss import ExpectedLoss
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import Learner, make
 from manyclass.core.learners.options import Options
@@ -337,7 +336,7 @@ class Model:
             ended = clock()
             seconds = ended - began
             if self.shadows:
-                shadows = self._learn_in_shadow(event, clock, ended)
+                shadows = learn_in_shadow(self.shadows.values(), event, clock, ended)
         else:
             learned = NOTHING_LEARNED
             self._change(event)
@@ -353,7 +352,7 @@ class Model:
     @property
     def learns_batches(self) -> bool:
         """True if `apply_batch` can learn: one index alone, whose classes are in no taxonomy."""
-        return not self.shadows and isinstance(self.answering.learner, Index) and not self.taxonomy
+        return not self.shadows and self.answering.learns_batches
 
     def apply_batch(self, batch: EventBatch, seconds: float) -> None:
         """Apply the next events of a batch, which come next in the log.
@@ -362,24 +361,7 @@ class Model:
         has their outcomes. Only if `learns_batches`. RulesDiffer as of `apply`.
         """
         self.check_rules()
-        first = batch.learned
-        answering = self.answering
-        assert isinstance(answering.learner, Index)
-        try:
-            batch.learn(answering.learner, answering.calibration, self.published, seconds)
-        finally:  # after an error too: what is learned counts
-            answering.progress.add_each(batch.ranks(first))
-
-    def _learn_in_shadow(
-        self, event: Event, clock: Callable[[], float], began: float
-    ) -> tuple[ShadowOutcome, ...]:
-        outcomes = []
-        for shadow in self.shadows.values():
-            learned = shadow.apply(event)
-            ended = clock()
-            outcomes.append(ShadowOutcome(shadow.label, learned.rank or None, ended - began))
-            began = ended
-        return tuple(outcomes)
+        self.answering.apply_batch(batch, self.published, seconds)
 
     def _change(self, event: Event) -> None:
         """Apply an event other than "learn"."""
