@@ -82,6 +82,7 @@ def service_of(learner: str, options: Namespace) -> AbstractContextManager[Serve
         learner=learner,
         max_concurrent=UNLIMITED,
         hot_path=options.hot_path,
+        workers=options.workers,
     )
 
 
@@ -364,5 +365,6 @@ if __name__ == "__main__":
     parser.add_argument(
         "--hot-path", choices=("yes", "no"), default="yes", help="as of the service"
     )
+    parser.add_argument("--workers", type=int, default=1, help="threads of the service")
     parser.add_argument("--folder", type=Path, help="where the service keeps its store meanwhile")
     main(parser.parse_args())

@@ -1,6 +1,6 @@
 """Ratios of the service's CPU time a request between this checkout and another, in pairs.
 
-python -m benchmarks.serving_pairs [--pairs 10] [--seconds 1] [--learner svm] OTHER
+python -m benchmarks.serving_pairs [--pairs 10] [--seconds 1] [--learner svm] [--workers 1] OTHER
 
 Runs the services of both checkouts at once on one core, taught alike, and loads them in turns from
 another core; every second pair in the other order. Only the loaded one works. Prints for each kind
@@ -76,11 +76,16 @@ def main() -> None:
     parser.add_argument("--pairs", type=pair_count, default=10)
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a measurement")
     parser.add_argument("--learner", default="svm")
+    parser.add_argument("--workers", type=int, default=1, help="threads of each service")
     add_json_option(parser)
     options = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[-1]})
-    settings = {"max_concurrent": UNLIMITED, "learner": options.learner}
+    settings = {
+        "max_concurrent": UNLIMITED,
+        "learner": options.learner,
+        "workers": options.workers,
+    }
     report = Report(options)
     with (
         service_on_sqlite({cores[0]}, source=CHECKOUT, **settings) as here,
@@ -104,7 +109,8 @@ def main() -> None:
             low, high = interval(ratios)
             figures = {"CPU µs/request": median(ours), "ratio": median(ratios)}
             rows.append({"requests": kind, **figures, "from": low, "to": high})
-    report.table(f"CPU time beside {options.other}, {options.learner}", rows)
+    workers = f"{options.workers} workers"
+    report.table(f"CPU time beside {options.other}, {options.learner}, {workers}", rows)
     report.close()
 
 

@@ -1,17 +1,20 @@
 """A learner of a model, with its accuracy, its calibration and its expected losses."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from manyclass.core.calibration import Calibration
 from manyclass.core.errors import TaxonomyMissing
 from manyclass.core.event import Event
+from manyclass.core.event_batch import EventBatch
 from manyclass.core.expected_loss import CANDIDATES, ExpectedLoss
+from manyclass.core.index import Index
 from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import Learner
 from manyclass.core.learners.options import Options
-from manyclass.core.outcome import NOTHING_LEARNED, Answer, Decoded, Learned
+from manyclass.core.outcome import NOTHING_LEARNED, Answer, Decoded, Learned, ShadowOutcome
 from manyclass.core.progressive_validation import ProgressiveValidation
+from manyclass.core.published_learner import PublishedLearner
 from manyclass.core.taxonomic_loss import edges_between, has_parent_of
 
 # Examples to which expected losses are fitted: all of the first, then one in so many, for a ranking
@@ -62,6 +65,23 @@ class Enrolled:
             self._apply_without_features(corrected)
         else:
             self.learner.apply(corrected)
+
+    @property
+    def learns_batches(self) -> bool:
+        """True if the learner is one index, whose classes are in no taxonomy."""
+        return isinstance(self.learner, Index) and not self.learner.taxonomy
+
+    def apply_batch(self, batch: EventBatch, published: PublishedLearner, seconds: float) -> None:
+        """Learn the next events of a batch for so many seconds, and count the outcomes.
+
+        Only if `learns_batches`; `published` is that of the model.
+        """
+        assert isinstance(self.learner, Index)
+        first = batch.learned
+        try:
+            batch.learn(self.learner, self.calibration, published, seconds)
+        finally:  # after an error, too, outcomes count of events that are learned
+            self.progress.add_each(batch.ranks(first))
 
     def _count_losses(self, event: Event) -> None:
         """Count the taxonomic losses of the instance's ranking."""
@@ -128,6 +148,19 @@ class Enrolled:
         if threshold is not None:
             decoded = [each for each in decoded if each[1] > threshold]
         return Decoded(decoded[:k], confidence)
+
+
+def learn_in_shadow(
+    shadows: Iterable[Enrolled], event: Event, clock: Callable[[], float], began: float
+) -> tuple[ShadowOutcome, ...]:
+    """Learn the event with each shadow; `clock` measures their times from `began` on."""
+    outcomes = []
+    for shadow in shadows:
+        learned = shadow.apply(event)
+        ended = clock()
+        outcomes.append(ShadowOutcome(shadow.label, learned.rank or None, ended - began))
+        began = ended
+    return tuple(outcomes)
 
 
 def continued(before: Enrolled, options: Options) -> Enrolled:

@@ -7,7 +7,7 @@ from manyclass.core.abilities import check_ability
 from manyclass.core.aliases import renamed, with_alias
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
-from manyclass.core.enrolled import Enrolled, continued
+from manyclass.core.enrolled import Enrolled, continued, learn_in_shadow
 from manyclass.core.errors import (
     EventConflict,
     EventError,
@@ -18,6 +18,7 @@ from manyclass.core.errors import (
     UnknownName,
 )
 from manyclass.core.event import Event
+from manyclass.core.event_batch import EventBatch
 from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import Learner, make
@@ -356,7 +357,7 @@ class Model:
             ended = clock()
             seconds = ended - began
             if self.shadows:
-                shadows = self._learn_in_shadow(event, clock, ended)
+                shadows = learn_in_shadow(self.shadows.values(), event, clock, ended)
         else:
             learned = NOTHING_LEARNED
             self._change(event)
@@ -369,16 +370,21 @@ class Model:
             seq, learned.rank or None, learned.updated, answering.label, shadows, seconds
         )
 
-    def _learn_in_shadow(
-        self, event: Event, clock: Callable[[], float], began: float
-    ) -> tuple[ShadowOutcome, ...]:
-        outcomes = []
-        for shadow in self.shadows.values():
-            learned = shadow.apply(event)
-            ended = clock()
-            outcomes.append(ShadowOutcome(shadow.label, learned.rank or None, ended - began))
-            began = ended
-        return tuple(outcomes)
+    @property
+    def learns_batches(self) -> bool:
+        """True if `apply_batch` can learn: one index alone, whose classes are in no taxonomy and
+        have no former names.
+        """
+        return not self.shadows and not self.aliases and self.answering.learns_batches
+
+    def apply_batch(self, batch: EventBatch, seconds: float) -> None:
+        """Apply the next events of a batch, which come next in the log.
+
+        It applies at least one, and others for so many seconds, each as `apply` would; the batch
+        has their outcomes. Only if `learns_batches`. RulesDiffer as of `apply`.
+        """
+        self.check_rules()
+        self.answering.apply_batch(batch, self.published, seconds)
 
     def _change(self, event: Event) -> None:
         """Apply an event other than "learn"."""

@@ -1,5 +1,7 @@
 """Progressive validation: each example is ranked before it is learned, and its rank counted."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,6 +45,21 @@ class ProgressiveValidation:
         for k in HITS_AT:
             if rank <= k:
                 self.hits[k] += 1
+
+    def add_each(self, ranks: Sequence[int]) -> None:
+        """Count the ranks of a few examples in order."""
+        total, at_rank = self.reciprocal_rank_sum, [0] * (DEEPEST + 1)
+        for place, rank in enumerate(ranks, self.examples):
+            self._ranks[place % _LONGEST] = rank
+            if rank == _NOT_RETRIEVED:
+                continue
+            total += 1 / rank
+            if rank <= DEEPEST:
+                at_rank[rank] += 1
+        self.examples += len(ranks)
+        self.reciprocal_rank_sum = total
+        for k in HITS_AT:
+            self.hits[k] += sum(at_rank[: k + 1])
 
     def add_all(self, ranks: NDArray[np.int32]) -> None:
         """Count the ranks of examples in order, of 10,000 at most."""

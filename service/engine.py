@@ -10,6 +10,7 @@ from typing import Literal
 
 from manyclass.core.errors import CoreError
 from manyclass.core.event import Event
+from manyclass.core.event_batch import EventBatch
 from manyclass.core.model import Model
 from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.cluster import Cluster, StateRestorer
@@ -27,7 +28,7 @@ from manyclass.service.errors import (
 from manyclass.service.history.history import History
 from manyclass.service.history.rebuild import Rebuild, Rebuilt
 from manyclass.service.history.schedule import RebuildSchedule
-from manyclass.service.log.apply_loop import OnApplied
+from manyclass.service.log.apply_loop import OnApplied, OnLearned
 from manyclass.service.log.log_tailer import OnMessage
 from manyclass.service.log.request import Result
 from manyclass.service.pipeline import Pipeline
@@ -61,12 +62,14 @@ class Engine:
         *,
         hash_seed: int = 0,
         on_applied: OnApplied | None = None,
+        on_learned: OnLearned | None = None,
         on_message: OnMessage = lambda _: None,
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
         """`hash_seed` salts the tables of names; use a random one if clients are not trusted.
 
-        `on_applied` gets each applied event, `on_message` the messages of other processes.
+        `on_applied` gets each applied event, or `on_learned` many plain ones at once, `on_message`
+        the messages of other processes.
         """
         self.settings = settings
         self.cluster = cluster
@@ -84,6 +87,7 @@ class Engine:
             clock,
             hash_seed,
             on_applied,
+            on_learned,
             on_message,
             wall_clock,
         )
@@ -220,10 +224,21 @@ class Engine:
             self._queue_full += 1
             raise
 
-    def has_room(self, events: Sequence[Event]) -> bool:
+    def admit_batch(self, batch: EventBatch) -> "asyncio.Future[EventBatch]":
+        """Queue plain events, at least one; the future returns the batch when all are applied.
+
+        Raise QueueFull and NotReady; the answer may be StoreUnavailable or NotReady.
+        """
+        try:
+            return self._able().group_commit.admit_batch(batch)
+        except QueueFull:
+            self._queue_full += 1
+            raise
+
+    def has_room(self, batch: EventBatch) -> bool:
         """Return whether the queue takes all these events; True also if the engine cannot learn."""
         return self._pipeline is None or self._pipeline.group_commit.has_room(
-            len(events), sum(len(bytes(event)) for event in events)
+            len(batch), batch.size
         )
 
     async def reached(self, seq: int, seconds: float) -> bool:

@@ -13,7 +13,7 @@ from manyclass.service.engine_stats import EngineStats, HistoryStats
 from manyclass.service.errors import OptionsDiffer, with_hint
 from manyclass.service.history.history import History
 from manyclass.service.history.rebuild import Rebuild
-from manyclass.service.log.apply_loop import ApplyLoop, OnApplied
+from manyclass.service.log.apply_loop import ApplyLoop, OnApplied, OnLearned
 from manyclass.service.log.group_commit import GroupCommit
 from manyclass.service.log.log_tailer import OnMessage
 from manyclass.service.log.snapshot_loader import SnapshotLoader
@@ -43,6 +43,7 @@ class Pipeline:
         clock: Callable[[], float],
         hash_seed: int,
         on_applied: OnApplied | None,
+        on_learned: OnLearned | None,
         on_message: OnMessage,
         wall_clock: Callable[[], float],
         history: History | None,
@@ -54,7 +55,7 @@ class Pipeline:
         self.history = history
         if history is not None:
             on_applied = history.noting(on_applied)
-        self.apply_loop = ApplyLoop(live, loader, on_applied)
+        self.apply_loop = ApplyLoop(live, loader, on_applied, on_learned)
         self.group_commit = GroupCommit(
             store,
             live,

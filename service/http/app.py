@@ -102,6 +102,7 @@ class App(HotPath):
             clock,
             hash_seed=randbits(63),
             on_applied=metrics.applied,
+            on_learned=metrics.learned,
             on_message=peers.on_message,
             wall_clock=wall_clock,
         )

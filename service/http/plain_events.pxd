@@ -1,4 +1,4 @@
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
@@ -6,6 +6,7 @@ from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
 from manyclass.core.event cimport Event
+from manyclass.core.event_batch cimport EventBatch
 from manyclass.service.http.plain_rankings cimport Gate, PlainRequest
 
 
@@ -23,6 +24,17 @@ cdef extern from "service/http/native/plain_learner.hpp" namespace "manyclass::h
         cpp_bool read(const PlainRequest& request, PlainEvent& event) except +
 
 
+cdef extern from "service/http/native/learn_answer.hpp" namespace "manyclass::http" nogil:
+    cdef cppclass LearnAnswer:
+        void* connection
+        uint64_t seq
+        uint32_t rank
+        cpp_bool is_updated
+        cpp_bool is_duplicate
+        string refusal
+        string whole(string_view first, string_view last) except +
+
+
 cdef class PlainEvents:
     cdef unique_ptr[PlainLearner] _learner
     cdef PlainRequest _request
@@ -32,3 +44,6 @@ cdef class PlainEvents:
 
     @staticmethod
     cdef Event made_of(const PlainEvent& read)
+
+    @staticmethod
+    cdef int add_to(EventBatch batch, const PlainEvent& read) except -1

@@ -1,6 +1,7 @@
 from typing import Self, final
 
 from manyclass.core.event import Event
+from manyclass.core.event_batch import EventBatch
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import CsrfGuard
@@ -11,8 +12,18 @@ class PlainEvents:
     `event_id`."""
 
     def __new__(cls, settings: Settings, keys: ApiKeys, csrf: CsrfGuard) -> Self: ...
-    def event(self, data: bytes) -> Event | None:
-        """Return the event of one plain request that may learn; None if `data` is anything else."""
+    def take(self, data: bytes, batch: EventBatch) -> Event | bool:
+        """Add the event of one plain request that may learn to a batch; False for other `data`.
+
+        An event with an id is returned in place of that.
+        """
+
+    @staticmethod
+    def answer(batch: EventBatch, place: int, first: bytes, last: bytes) -> bytes:
+        """Return the whole answer to the request of an applied event of a batch.
+
+        `first` are the status line and the headers of the server, `last` headers behind others.
+        """
 
     def is_begun(self, data: bytes) -> bool:
         """Return whether a plain request may begin here: with its whole head, but not all of its

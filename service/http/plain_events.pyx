@@ -10,6 +10,7 @@ from libcpp.vector cimport vector
 cimport cython
 
 from manyclass.core.event cimport Event
+from manyclass.core.event_batch cimport EventBatch
 from manyclass.core.instance cimport Instance
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.service.http.plain_rankings cimport Gate
@@ -20,6 +21,10 @@ from manyclass.service.http.labels import Labels
 from manyclass.service.http.schemas import learn
 
 release_gil_while_waiting()
+
+
+cdef string_view view_of(bytes data) noexcept:
+    return string_view(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
 
 
 @cython.final
@@ -55,17 +60,36 @@ cdef class PlainEvents:
             instance, classes, event_id, labels.fingerprint(sorted(instance.items()))
         )
 
+    @staticmethod
+    cdef int add_to(EventBatch batch, const PlainEvent& read) except -1:
+        """Add an event without an id, which the reader has checked, to a batch."""
+        batch._native.add(string_view(read.instance), read.classes)
+        return 0
+
     cdef bint _reads_head(self, bytes data):
-        return deref(self._learner).read_head(
-            string_view(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)), self._request
-        )
+        return deref(self._learner).read_head(view_of(data), self._request)
 
     def is_begun(self, bytes data not None):
         return self._reads_head(data) and not self._request.is_whole()
 
-    def event(self, bytes data not None):
+    def take(self, bytes data not None, EventBatch batch not None):
         if not self._reads_head(data) or not self._request.is_whole():
-            return None
+            return False
         if not deref(self._learner).read(self._request, self._event):
-            return None
-        return PlainEvents.made_of(self._event)
+            return False
+        if self._event.id.size() > 0:
+            return PlainEvents.made_of(self._event)
+        PlainEvents.add_to(batch, self._event)
+        return True
+
+    @staticmethod
+    def answer(EventBatch batch not None, size_t place, bytes first not None, bytes last not None):
+        cdef LearnAnswer answer
+        cdef string whole
+        if place >= batch._native.learned():
+            raise IndexError("this event of the batch is not applied")
+        answer.seq = batch.first_seq + place
+        answer.rank = batch._native[place].rank
+        answer.is_updated = batch._native[place].is_updated
+        whole = answer.whole(view_of(first), view_of(last))
+        return PyBytes_FromStringAndSize(whole.data(), whole.size())

@@ -7,8 +7,9 @@ None for all other requests, and then nothing has changed: FastAPI's way answers
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
 from time import perf_counter
 from typing import Final, Literal
@@ -16,6 +17,7 @@ from typing import Final, Literal
 import msgspec
 
 from manyclass.core.event import Event
+from manyclass.core.event_batch import EventBatch
 from manyclass.service.engine import Engine
 from manyclass.service.errors import NotReady
 from manyclass.service.http.limits import Limits
@@ -33,21 +35,27 @@ _encode = msgspec.json.Encoder().encode
 _OK: Final = [(b"content-type", b"application/json")]
 
 Lines = list[tuple[bytes, bytes]]
+# the batch that has an event and its place there, the result of an event by itself, or the error
+Outcome = tuple[EventBatch, int] | Result | Exception
 
 
 class Learning:
     """A plain request to learn whose event is on its way through the log."""
 
-    __slots__ = ("began", "results", "size")
+    __slots__ = ("began", "on_end", "outcome", "size")
 
-    def __init__(self, results: "asyncio.Future[list[Result]]", size: int, began: float) -> None:
-        self.results = results
+    def __init__(self, size: int, began: float, on_end: Callable[[], None]) -> None:
+        self.outcome: Outcome | None = None  # until `on_end` is called
         self.size = size  # bytes of the request
         self.began = began
+        self.on_end = on_end
 
 
 class PlainLearning:
-    """Admits the events of plain requests, and makes the answers. Belongs to the event loop."""
+    """Admits the events of plain requests, and makes the answers. Belongs to the event loop.
+
+    The events without ids of a turn of the loop are admitted together.
+    """
 
     def __init__(
         self,
@@ -62,22 +70,33 @@ class PlainLearning:
         self._metrics = metrics
         self._budget = limits.budget
         self._stopping = stopping
-        self._last_headers = limits.cors.headers_for(None) if limits.cors.is_enabled else []
+        last_headers = limits.cors.headers_for(None) if limits.cors.is_enabled else []
+        self._last_lines = _lines_of(last_headers)
         self.answered = 0
         self._lines_of: Lines | None = None  # the headers of the server in `_lines`
-        self._lines = b""
+        self._lines = self._first_lines = b""
+        self._batch = EventBatch()  # of this turn
+        self._gathered: list[Learning] = []  # of its events
 
-    def begin(self, data: bytes) -> Learning | None:
-        """Admit the event of one plain request; None if `data` is anything else."""
+    def begin(self, data: bytes, on_end: Callable[[], None]) -> Learning | None:
+        """Take the event of one plain request; None if `data` is anything else.
+
+        `on_end` is called in a later turn of the loop, when the event is applied or refused.
+        """
         began = perf_counter()
         if self._stopping.is_set() or not self._budget.fits(len(data), len(data)):
             return None
-        event = self._events.event(data)
-        if event is None:
-            return None
         with suppress(NotReady):  # the other way says so
             _ = self._engine.model
-            return Learning(self._admitted(event), len(data), began)
+            taken = self._events.take(data, self._batch)
+            if taken is False:
+                return None
+            learning = Learning(len(data), began, on_end)
+            if isinstance(taken, Event):  # a conflict of its id refuses its whole submission
+                self._learn(learning, taken)
+            else:
+                self._gather(learning)
+            return learning
         return None
 
     def is_begun(self, data: bytes) -> bool:
@@ -91,19 +110,24 @@ class PlainLearning:
     def answer(self, learning: Learning, default_headers: Lines) -> bytes:
         """Return the whole answer, once the event is applied or refused."""
         self.answered += 1
-        try:
-            results = learning.results.result()
-        except Exception as error:
-            return self.refusal(error, learning.began, default_headers)
-        self.count(results, "event loop")
-        body = _encode(self._answered(results[0]))
-        headers = [*_OK, (b"content-length", b"%d" % len(body))]
-        return self._whole(200, headers, body, learning.began, default_headers)
+        outcome = learning.outcome
+        assert outcome is not None
+        if isinstance(outcome, Exception):
+            return self.refusal(outcome, learning.began, default_headers)
+        if isinstance(outcome, Result):
+            self.count(1, outcome.duplicate, "event loop")
+            body = _encode(_answered(outcome))
+            headers = [*_OK, (b"content-length", b"%d" % len(body))]
+            return self._whole(200, headers, body, learning.began, default_headers)
+        self.count(1, 0, "event loop")
+        self._metrics.request(ENDPOINT, 200, perf_counter() - learning.began)
+        self._note_lines(default_headers)
+        return self._events.answer(*outcome, self._first_lines, self._last_lines)
 
-    def count(self, results: Sequence[Result], thread: Literal["event loop", "worker"]) -> None:
+    def count(self, events: int, retries: int, thread: Literal["event loop", "worker"]) -> None:
         """Count plain events that `thread` has read; events learned are counted elsewhere."""
-        self._metrics.plain_events[thread] += len(results)
-        self._metrics.learn_events["duplicate"] += sum(each.duplicate for each in results)
+        self._metrics.plain_events[thread] += events
+        self._metrics.learn_events["duplicate"] += retries
 
     def refusal(self, error: Exception, began: float, default_headers: Lines) -> bytes:
         """Return the whole answer to a request whose event is not learned; see HotPath."""
@@ -119,24 +143,81 @@ class PlainLearning:
         self, status: int, headers: Lines, body: bytes, began: float, default_headers: Lines
     ) -> bytes:
         self._metrics.request(ENDPOINT, status, perf_counter() - began)
+        self._note_lines(default_headers)
+        first = b"HTTP/1.1 %d %s\r\n" % (status, HTTPStatus(status).phrase.encode())
+        return b"".join((first, self._lines, _lines_of(headers), self._last_lines, b"\r\n", body))
+
+    def _note_lines(self, default_headers: Lines) -> None:
+        """Take the headers of the server, which change once a second."""
         if self._lines_of is not default_headers:
             self._lines_of, self._lines = default_headers, _lines_of(default_headers)
-        first = b"HTTP/1.1 %d %s\r\n" % (status, HTTPStatus(status).phrase.encode())
-        own = _lines_of([*headers, *self._last_headers])
-        return b"".join((first, self._lines, own, b"\r\n", body))
+            self._first_lines = b"HTTP/1.1 200 OK\r\n" + self._lines
 
-    def _admitted(self, event: Event) -> "asyncio.Future[list[Result]]":
+    # --- through the log -------------------------------------------------------------------------
+
+    def _gather(self, learning: Learning) -> None:
+        """Have the event that was taken last admitted with those of this turn."""
+        if not self._gathered:
+            asyncio.get_running_loop().call_soon(self._admit)
+        self._gathered.append(learning)
+
+    def _admit(self) -> None:
+        """Admit the events of a turn, together if the queue has room for all."""
+        batch, learnings = self._batch, self._gathered
+        self._batch, self._gathered = EventBatch(), []
+        if not self._engine.has_room(batch):
+            for learning, event in zip(learnings, batch.events(), strict=True):
+                self._learn(learning, event)
+            return
         try:
-            return self._engine.admit([event])
+            learned = self._engine.admit_batch(batch)
         except Exception as error:
-            refused: asyncio.Future[list[Result]] = asyncio.get_running_loop().create_future()
-            refused.set_exception(error)
-            return refused
+            _end(learnings, [error] * len(learnings))
+        else:
+            learned.add_done_callback(partial(self._end_batch, learnings))
 
     @staticmethod
-    def _answered(result: Result) -> LearnAnswer:
-        repeated, rank = int(result.duplicate), result.rank
-        return LearnAnswer(result.seq, 1 - repeated, repeated, rank, rank, result.updated)
+    def _end_batch(learnings: Sequence[Learning], learned: "asyncio.Future[EventBatch]") -> None:
+        error = learned.exception()
+        if error is None:
+            batch = learned.result()
+            _end(learnings, [(batch, place) for place in range(len(learnings))])
+        else:
+            _end(learnings, [_as_exception(error)] * len(learnings))
+
+    def _learn(self, learning: Learning, event: Event) -> None:
+        """Admit an event by itself."""
+        try:
+            results = self._engine.admit([event])
+        except Exception as error:
+            asyncio.get_running_loop().call_soon(_end, [learning], [error])
+        else:
+            results.add_done_callback(partial(self._end, learning))
+
+    @staticmethod
+    def _end(learning: Learning, results: "asyncio.Future[list[Result]]") -> None:
+        error = results.exception()
+        _end([learning], [results.result()[0] if error is None else _as_exception(error)])
+
+
+def _end(learnings: Sequence[Learning], outcomes: Sequence[Outcome]) -> None:
+    """Let the connections of requests send their answers; a failure of one stops no other."""
+    for learning, outcome in zip(learnings, outcomes, strict=True):
+        learning.outcome = outcome
+        try:
+            learning.on_end()
+        except Exception as error:
+            context = {"message": "the answer to a plain event failed", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
+
+
+def _as_exception(error: BaseException) -> Exception:
+    return error if isinstance(error, Exception) else RuntimeError(repr(error))
+
+
+def _answered(result: Result) -> LearnAnswer:
+    repeated, rank = int(result.duplicate), result.rank
+    return LearnAnswer(result.seq, 1 - repeated, repeated, rank, rank, result.updated)
 
 
 def _lines_of(headers: Lines) -> bytes:

@@ -210,21 +210,19 @@ class Protocol(HttpToolsProtocol):
     def _learns(self, data: bytes, held: bytes) -> bool:
         """Begin a plain request to learn, or hold its first piece; False for other requests."""
         assert self._plain_learning is not None
-        learning = self._plain_learning.begin(data)
+        learning = self._plain_learning.begin(data, self._send_learned)
         if learning is None:
             if held or not self._plain_learning.is_begun(data):
                 return False
             self._hold(data)
             return True
-        self._unset_keepalive_if_required()
         self._limits.idle.pop(self, None)
         self._stalls.begin_request(len(data))
         self._learning = learning
-        learning.results.add_done_callback(self._send_learned)
         self._count_bytes()
         return True
 
-    def _send_learned(self, _: object) -> None:
+    def _send_learned(self) -> None:
         """Answer the plain request to learn, and go on with the bytes behind it."""
         assert self._learning is not None
         assert self._plain_learning is not None
@@ -237,7 +235,6 @@ class Protocol(HttpToolsProtocol):
         if behind or self._closes_after_learning:
             self._plain_in_a_row = 0  # it stays here
         self._send_plainly(answer, 0)
-        self._count_bytes()
         if self._closes_after_learning:
             self.transport.close()
         elif behind:

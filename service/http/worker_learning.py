@@ -4,14 +4,13 @@ worker ──► queue ──► take ──► group commit ──► answers �
 """
 
 import asyncio
-from collections.abc import Sequence
 from functools import partial
-from itertools import groupby
 from time import perf_counter
 
 from uvicorn.server import ServerState
 
 from manyclass.core.event import Event
+from manyclass.core.event_batch import EventBatch
 from manyclass.service.engine import Engine
 from manyclass.service.http.plain_learning import PlainLearning
 from manyclass.service.http.workers import TakenEvents, Workers
@@ -33,7 +32,7 @@ class WorkerLearning:
         self._engine = engine
         self._learning = learning
         self._server_state = server_state
-        self._under_way = set[asyncio.Future[list[Result]]]()
+        self._under_way = set[asyncio.Future[list[Result]] | asyncio.Future[EventBatch]]()
 
     def start(self) -> None:
         """Take events from now on."""
@@ -53,42 +52,65 @@ class WorkerLearning:
         began = perf_counter()
         taken = self._workers.taken_events()
         first = 0
-        for has_id, group in groupby(taken.events, lambda event: event.event_id is not None):
-            events = list(group)
-            # A conflict of an id refuses its whole submission; without room there may be some.
-            if has_id or not self._engine.has_room(events):
-                for place, event in enumerate(events, first):
-                    self._learn(taken, place, [event], began)
-            else:
-                self._learn(taken, first, events, began)
-            first += len(events)
+        for part in taken.parts:
+            if isinstance(part, Event):  # a conflict of its id refuses its whole submission
+                self._learn(taken, first, part, began)
+                first += 1
+            elif self._engine.has_room(part):
+                self._learn_batch(taken, first, part, began)
+                first += len(part)
+            else:  # there may be some for a few
+                for place, event in enumerate(part.events(), first):
+                    self._learn(taken, place, event, began)
+                first += len(part)
 
-    def _learn(self, taken: TakenEvents, first: int, events: Sequence[Event], began: float) -> None:
-        """Learn some of the events taken, which begin with number `first`."""
-        answer = partial(self._answer, taken, first, len(events), began)
+    def _learn_batch(self, taken: TakenEvents, first: int, batch: EventBatch, began: float) -> None:
+        """Learn a batch of the events taken, which begins with number `first`."""
         try:
-            results = self._engine.admit(events)
+            learned = self._engine.admit_batch(batch)
         except Exception as error:
-            self._refuse(taken, first, len(events), began, error)
+            self._refuse(taken, first, len(batch), began, error)
             return
-        self._under_way.add(results)
-        results.add_done_callback(answer)
+        self._under_way.add(learned)
+        learned.add_done_callback(partial(self._answer_batch, taken, first, batch, began))
 
-    def _answer(
+    def _answer_batch(
         self,
         taken: TakenEvents,
         first: int,
-        count: int,
+        batch: EventBatch,
         began: float,
-        results: "asyncio.Future[list[Result]]",
+        learned: "asyncio.Future[EventBatch]",
+    ) -> None:
+        self._under_way.discard(learned)
+        error = learned.exception()
+        if error is None:
+            self._learning.count(len(batch), 0, "worker")
+            taken.answer_batch(first, batch)
+        else:
+            self._refuse(taken, first, len(batch), began, error)
+
+    def _learn(self, taken: TakenEvents, place: int, event: Event, began: float) -> None:
+        """Learn one of the events taken, number `place`, by itself."""
+        try:
+            results = self._engine.admit([event])
+        except Exception as error:
+            self._refuse(taken, place, 1, began, error)
+            return
+        self._under_way.add(results)
+        results.add_done_callback(partial(self._answer, taken, place, began))
+
+    def _answer(
+        self, taken: TakenEvents, place: int, began: float, results: "asyncio.Future[list[Result]]"
     ) -> None:
         self._under_way.discard(results)
         error = results.exception()
         if error is None:
-            self._learning.count(results.result(), "worker")
-            taken.answer(first, results.result())
+            [result] = results.result()
+            self._learning.count(1, result.duplicate, "worker")
+            taken.answer(place, [result])
         else:
-            self._refuse(taken, first, count, began, error)
+            self._refuse(taken, place, 1, began, error)
 
     def _refuse(
         self, taken: TakenEvents, first: int, count: int, began: float, error: BaseException

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from typing import final
 
 from manyclass.core.event import Event
+from manyclass.core.event_batch import EventBatch
 from manyclass.service.http.limits import Socket
 from manyclass.service.http.plain_events import PlainEvents
 from manyclass.service.http.plain_rankings import PlainRankings
@@ -13,8 +14,11 @@ class TakenEvents:
     """Events that workers have read; their connections wait for the answers."""
 
     @property
-    def events(self) -> list[Event]:
-        """The events, in the order in which they came."""
+    def parts(self) -> list[EventBatch | Event]:
+        """The events, in the order in which they came: those without an id in batches."""
+
+    def answer_batch(self, first: int, batch: EventBatch) -> None:
+        """Answer the events of a batch, which begins with number `first`: they are learned."""
 
     def answer(self, first: int, results: Sequence[Result]) -> None:
         """Answer the events from number `first` on: they are learned."""

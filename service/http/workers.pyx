@@ -2,16 +2,22 @@
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cython.operator cimport dereference as deref
-from libc.stdint cimport uint32_t, uint64_t
-from libcpp cimport bool as cpp_bool
+from libc.stdint cimport uint64_t
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
+from libcpp.utility cimport move
 from libcpp.vector cimport vector
 
 cimport cython
 
+from manyclass.core.event_batch cimport EventBatch, NativeEventBatch
 from manyclass.core.locking cimport release_gil_while_waiting
-from manyclass.service.http.plain_events cimport PlainEvent, PlainEvents, PlainLearner
+from manyclass.service.http.plain_events cimport (
+    LearnAnswer,
+    PlainEvent,
+    PlainEvents,
+    PlainLearner,
+)
 from manyclass.service.http.plain_rankings cimport PlainCounts, PlainRanker, PlainRankings
 
 import os
@@ -34,24 +40,21 @@ cdef extern from "service/http/native/worker_pool.hpp" namespace "manyclass::htt
         size_t worker
         void* connection
 
-    cdef cppclass QueuedEvent:
-        PlainEvent event
-        Asker asker
+    cdef cppclass QueuedPart:
+        NativeEventBatch batch
+        PlainEvent with_id
+        bint has_id()
+
+    cdef cppclass QueuedEvents:
+        vector[QueuedPart] parts
+        vector[Asker] askers
 
     cdef cppclass LearnQueue:
         LearnQueue() except +
         int fd()
-        vector[QueuedEvent] take()
+        QueuedEvents take()
         void open()
         void close()
-
-    cdef cppclass LearnAnswer:
-        void* connection
-        uint64_t seq
-        uint32_t rank
-        cpp_bool is_updated
-        cpp_bool is_duplicate
-        string refusal
 
     cdef cppclass WorkerLimits:
         size_t most_connections
@@ -96,7 +99,16 @@ cdef class TakenEvents:
 
     cdef Workers _workers
     cdef vector[Asker] _askers
-    cdef readonly list events
+    cdef readonly list parts
+
+    def answer_batch(self, size_t first, EventBatch batch not None):
+        cdef vector[LearnAnswer] answers
+        answers.resize(batch._native.learned())
+        for i in range(answers.size()):
+            answers[i].seq = batch.first_seq + i
+            answers[i].rank = batch._native[i].rank
+            answers[i].is_updated = batch._native[i].is_updated
+        self._send(first, answers)
 
     def answer(self, size_t first, list results not None):
         cdef vector[LearnAnswer] answers
@@ -219,13 +231,19 @@ cdef class Workers:
             deref(self._queue).close()
 
     def taken_events(self):
-        cdef vector[QueuedEvent] queued = deref(self._queue).take()
+        cdef QueuedEvents queued = deref(self._queue).take()
         cdef TakenEvents taken = TakenEvents.__new__(TakenEvents)
+        cdef EventBatch batch
         taken._workers = self
-        taken.events = []
-        for i in range(queued.size()):
-            taken._askers.push_back(queued[i].asker)
-            taken.events.append(PlainEvents.made_of(queued[i].event))
+        taken._askers.swap(queued.askers)
+        taken.parts = []
+        for i in range(queued.parts.size()):
+            if queued.parts[i].has_id():
+                taken.parts.append(PlainEvents.made_of(queued.parts[i].with_id))
+            else:
+                batch = EventBatch()
+                batch._native = move(queued.parts[i].batch)
+                taken.parts.append(batch)
         return taken
 
     @property

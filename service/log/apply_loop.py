@@ -10,11 +10,12 @@ from time import perf_counter
 
 from manyclass.core.errors import EventError, RequestConflict, RulesDiffer
 from manyclass.core.event import Event
+from manyclass.core.event_batch import EventBatch
 from manyclass.core.model import Model
 from manyclass.core.outcome import Outcome
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.outcomes import NO_EFFECT, code_of
-from manyclass.service.log.request import Request, Result
+from manyclass.service.log.request import BatchRequest, Request, Result
 from manyclass.service.log.snapshot_loader import SnapshotLoader
 from manyclass.service.store.protocol import Batch
 
@@ -24,8 +25,11 @@ log = logging.getLogger(__name__)
 # not a number, because an event can cost anything from microseconds to tenths of a second.
 STRETCH_SECONDS = 0.001
 
-Arrival = Request | Batch | Callable[[], None]  # the last is called when its turn comes
+# the last is called when its turn comes
+Arrival = Request | BatchRequest | Batch | Callable[[], None]
 OnApplied = Callable[[Event, Outcome, float], None]  # event, outcome, seconds
+# the label of the learner, ranks (0: not retrieved) and seconds of plain events
+OnLearned = Callable[[str, Sequence[int], Sequence[float]], None]
 
 
 class ApplyLoop:
@@ -42,12 +46,17 @@ class ApplyLoop:
     """
 
     def __init__(
-        self, live: LiveModel, loader: SnapshotLoader, on_applied: OnApplied | None = None
+        self,
+        live: LiveModel,
+        loader: SnapshotLoader,
+        on_applied: OnApplied | None = None,
+        on_learned: OnLearned | None = None,
     ) -> None:
-        """`on_applied` gets each event that changed the model."""
+        """`on_applied` gets each event that changed the model, or `on_learned` many at once."""
         self._live = live
         self._loader = loader
         self._on_applied = on_applied
+        self._on_learned = on_learned
         self._loop = asyncio.get_running_loop()
         # The error because of which the model cannot follow the log, until `resume`.
         self.broken: asyncio.Future[Exception] = self._loop.create_future()
@@ -58,6 +67,7 @@ class ApplyLoop:
         self._quiet = asyncio.Lock()
         self._loading: asyncio.Future[Model] | None = None
         self._is_due = False
+        self._end = 0.0  # of the stretch
         self._progress: asyncio.Future[None] | None = None
         # Waiters: the seq of the event, a number that makes each waiter unique, the waiter.
         self._awaited: list[tuple[int, int, asyncio.Future[None]]] = []
@@ -153,7 +163,7 @@ class ApplyLoop:
     def _apply(self) -> None:
         """Apply arrivals for a stretch."""
         self._is_due = False
-        end = perf_counter() + STRETCH_SECONDS
+        self._end = perf_counter() + STRETCH_SECONDS
         try:
             while self._may_go_on():
                 if self._steps is None:
@@ -161,7 +171,7 @@ class ApplyLoop:
                 now = next(self._steps, None)
                 if now is None:
                     self._steps = None
-                elif now >= end:
+                elif now >= self._end:
                     break
         except Exception as error:  # the model is no longer the state that the log describes
             self._break(error)
@@ -194,6 +204,9 @@ class ApplyLoop:
         """Apply an arrival; yield the time after each step."""
         if isinstance(arrived, Request):
             yield from self._request(arrived.events, arrived.on_applied)
+        elif isinstance(arrived, BatchRequest):
+            yield from self._together(arrived.batch)
+            arrived.on_applied()
         elif isinstance(arrived, Batch):
             yield from self._batch(arrived)
         else:
@@ -237,6 +250,26 @@ class ApplyLoop:
         self._live.recovery.outcomes.note(first_seq, codes)
         if on_applied is not None:
             on_applied(outcome)
+
+    def _together(self, batch: EventBatch) -> Iterator[float]:
+        """Apply plain events: as many at once as the stretch allows, if the model can."""
+        self._amid = True
+        model = self._live.model
+        first_seq = model.seq + 1
+        batch.begin(first_seq)
+        if not model.learns_batches:
+            results: list[Result] = []
+            for now in self._apply_events(batch.events(), results):
+                batch.note(results[-1].rank or 0, results[-1].updated)
+                yield now
+        while (first := batch.learned) < len(batch):
+            model.apply_batch(batch, self._end - perf_counter())
+            if self._on_learned is not None:
+                label = model.answering.label
+                self._on_learned(label, batch.ranks(first), batch.seconds(first))
+            yield perf_counter()
+        self._live.recovery.outcomes.note(first_seq, batch.ranks(0))
+        self._amid = False
 
     def _apply_events(self, events: Sequence[Event], results: list[Result]) -> Iterator[float]:
         model = self._live.model

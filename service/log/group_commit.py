@@ -3,17 +3,20 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from time import perf_counter
 
 from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
+from manyclass.core.event_batch import EventBatch
 from manyclass.core.model import Model
 from manyclass.service.errors import NotReady, QueueFull, with_hint
-from manyclass.service.log.apply_loop import ApplyLoop
+from manyclass.service.log.append_thread import AppendThread
+from manyclass.service.log.apply_loop import ApplyLoop, Arrival
+from manyclass.service.log.batch_submission import BatchSubmission
 from manyclass.service.log.live_model import LiveModel
-from manyclass.service.log.request import Request, Result
+from manyclass.service.log.request import Result
 from manyclass.service.log.submission import Submission
 from manyclass.service.store.errors import CommitOutcomeUnknown, StoreError, StoreUnavailable
 from manyclass.service.store.protocol import Batch, Store, as_shared
@@ -24,6 +27,8 @@ log = logging.getLogger(__name__)
 COMMIT_EVENTS = 4096
 COMMIT_BYTES = 4 * 2**20
 EXPIRY_SECONDS = 0.1  # between two searches for submissions that a shared store kept waiting
+
+Queued = Submission | BatchSubmission
 
 
 class GroupCommit:
@@ -74,11 +79,11 @@ class GroupCommit:
         self._max_events = max_events
         self._max_bytes = max_bytes
         self._loop = asyncio.get_running_loop()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="append")
-        self._open: deque[Submission] = deque()  # submissions that may need an answer, oldest first
-        self._waiting: deque[Submission] = deque()
-        self._appending: list[Submission] = []
-        self._landing: dict[int, list[Submission]] = {}  # by append id, until `deliver`
+        self._thread = AppendThread()
+        self._open: deque[Queued] = deque()  # submissions that may need an answer, oldest first
+        self._waiting: deque[Queued] = deque()
+        self._appending: list[Queued] = []
+        self._landing: dict[int, list[Queued]] = {}  # by append id, until `deliver`
         self._append_id = 0
         self._store_fails = False
         self._commit_is_due = False
@@ -103,13 +108,18 @@ class GroupCommit:
             self._live.model.check_all(submission.new)
         except RequestConflict as conflict:
             raise submission.placed(conflict) from None
-        if not self.has_room(submission.count, submission.size):
-            raise QueueFull(self.events, self.bytes)
-        self.events += submission.count
-        self.bytes += submission.size
-        self._open.append(submission)
-        self._waiting.append(submission)
-        self._commit_soon()
+        self._enqueue(submission)
+        return submission.answer
+
+    def admit_batch(self, batch: EventBatch) -> "asyncio.Future[EventBatch]":
+        """Return a future of the batch, at least one event, applied; all are admitted, or none.
+
+        Raises QueueFull and NotReady; the answer may be StoreUnavailable or NotReady.
+        """
+        if self.failure is not None:
+            raise NotReady("failed", self.failure)
+        submission = BatchSubmission(batch, self._loop.time(), self._loop.create_future())
+        self._enqueue(submission)
         return submission.answer
 
     def has_room(self, events: int, size: int) -> bool:
@@ -127,7 +137,7 @@ class GroupCommit:
             return
         ours = self._landing.pop(batch.append_id, None)
         self.appended = max(self.appended, batch.first_seq + len(batch.events) - 1)
-        arrived = [batch] if ours is None else list(map(self._request, ours))
+        arrived = [batch] if ours is None else self._requests(ours)
         self._apply_loop.extend([*arrived, applied], soon=True)
 
     def resume(self, model: Model) -> None:
@@ -156,13 +166,25 @@ class GroupCommit:
         self._closed = True
         if self._expiry_timer is not None:
             self._expiry_timer.cancel()
-        await asyncio.to_thread(self._thread.shutdown)
+        await asyncio.to_thread(self._thread.close)
 
     # --- append ----------------------------------------------------------------------------------
 
+    def _enqueue(self, submission: Queued) -> None:
+        if not self.has_room(submission.count, submission.size):
+            raise QueueFull(self.events, self.bytes)
+        self.events += submission.count
+        self.bytes += submission.size
+        self._open.append(submission)
+        self._waiting.append(submission)
+        self._commit_soon()
+
     def _commit_soon(self) -> None:
-        """Commit when the loop has run everything that is ready now, so that it comes along."""
-        if not self._commit_is_due:
+        """Commit when the loop has run everything that is ready now, so that it comes along.
+
+        After an append under way the next one begins at once.
+        """
+        if not self._commit_is_due and not self._appending:
             self._commit_is_due = True
             self._loop.call_soon(self._commit)
 
@@ -176,7 +198,7 @@ class GroupCommit:
             new = [each for each in self._appending if each.new]
             if self._shared is not None and new:
                 self._landing[self._append_id] = new
-            self._thread.submit(self._append, new, self._append_id)
+            self._thread.run(partial(self._append, new, self._append_id))
 
     def _gather(self) -> None:
         """Move the submissions of the next append to `_appending`.
@@ -201,17 +223,15 @@ class GroupCommit:
                 self.conflicts += 1
                 self._refuse(submission, conflict)
                 continue
-            if not submission.new:
-                submission.outcome = []
-                if self._shared is None:  # the events that it repeats are as durable as can be
-                    self._answer(submission, [])
-                    continue
+            if not submission.new and self._shared is None:
+                self._answer(submission)  # the events that it repeats are as durable as can be
+                continue
             count += len(submission.new)
             size += submission.size
             submission.sent = True
             self._appending.append(submission)
 
-    def _append(self, submissions: Sequence[Submission], append_id: int) -> None:
+    def _append(self, submissions: Sequence[Queued], append_id: int) -> None:
         """Append in the thread; pass the store's answer or error to the loop."""
         began = perf_counter()
         last, error = 0, None
@@ -247,7 +267,7 @@ class GroupCommit:
             submission.durable = True
         self._commit()  # the next append begins while this one is applied
         if self._shared is None:
-            self._apply_loop.extend(map(self._request, appended))
+            self._apply_loop.extend(self._requests(appended))
         else:
             for submission in appended:
                 self._settle(submission)
@@ -307,26 +327,24 @@ class GroupCommit:
 
     # --- answer ----------------------------------------------------------------------------------
 
-    def _request(self, submission: Submission) -> Request:
-        def on_applied(outcome: list[Result] | RequestConflict) -> None:
-            submission.outcome = outcome
-            self._settle(submission)
+    def _requests(self, submissions: Iterable[Queued]) -> list[Arrival]:
+        """Return the events of each for the apply loop."""
+        return [each.request(partial(self._settle, each)) for each in submissions]
 
-        return Request(submission.new, on_applied)
-
-    def _settle(self, submission: Submission) -> None:
+    def _settle(self, submission: Queued) -> None:
         """Answer a durable and applied submission."""
-        if submission.durable and submission.outcome is not None:
-            self._answer(submission, submission.outcome)
+        if submission.durable and submission.applied:
+            self._answer(submission)
 
-    def _answer(self, submission: Submission, outcome: list[Result] | RequestConflict) -> None:
-        if isinstance(outcome, RequestConflict):
+    def _answer(self, submission: Queued) -> None:
+        conflict = submission.conflict()
+        if conflict is not None:
             self.conflicts += 1
-            self._refuse(submission, submission.placed(outcome))
+            self._refuse(submission, conflict)
         elif self._close(submission):
-            submission.answer.set_result(submission.in_order(outcome))
+            submission.finish()
 
-    def _refuse(self, submission: Submission, error: Exception) -> None:
+    def _refuse(self, submission: Queued, error: Exception) -> None:
         if self._close(submission):
             submission.answer.set_exception(error)
 
@@ -336,7 +354,7 @@ class GroupCommit:
         self._waiting.clear()
         self._landing.clear()
 
-    def _close(self, submission: Submission) -> bool:
+    def _close(self, submission: Queued) -> bool:
         """Count a submission as answered; return whether its caller still waits."""
         if submission.closed:
             return False

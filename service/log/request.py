@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
+from manyclass.core.event_batch import EventBatch
 
 
 class Result(NamedTuple):
@@ -31,3 +32,14 @@ class Request:
 
     events: Sequence[Event]
     on_applied: Callable[[list[Result] | RequestConflict], None]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRequest:
+    """Plain events of several requests, one behind the other in the log.
+
+    `on_applied` is called when all are applied; the batch has their outcomes.
+    """
+
+    batch: EventBatch
+    on_applied: Callable[[], None]

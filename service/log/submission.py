@@ -1,12 +1,12 @@
 """Submissions: the events of one call, from the queue to their answer."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
 from manyclass.core.model import Model
-from manyclass.service.log.request import Result
+from manyclass.service.log.request import Request, Result
 
 
 class Submission:
@@ -51,7 +51,8 @@ class Submission:
         self.closed = False  # answered, or given up
         self.sent = False  # to the store
         self.durable = False
-        self.outcome: list[Result] | RequestConflict | None = None  # of `new`, applied
+        # of `new`, applied
+        self.outcome: list[Result] | RequestConflict | None = None if self.new else []
 
     def set_aside(self, model: Model) -> None:
         """Keep retries of applied events out of the log. Raises RequestConflict.
@@ -69,12 +70,38 @@ class Submission:
             places = self._places()
             self._known |= {places[at]: Result.of_retry(seq) for at, seq in applied.items()}
             self.new = [event for at, event in enumerate(self.new) if at not in applied]
+            self.outcome = None if self.new else []
 
     def payloads(self) -> Iterator[bytes]:
         """Yield the new events as bytes for the log. They may be many: not for the event loop."""
         for at, event in enumerate(self.new):
             # A conflict of one event with an id or placements keeps the whole request out.
             yield bytes(event.join() if self._is_joined and at else event)
+
+    @property
+    def applied(self) -> bool:
+        """True when the events are applied, or a conflict kept them out."""
+        return self.outcome is not None
+
+    def request(self, on_applied: Callable[[], None]) -> Request:
+        """Return the new events for the apply loop, which calls `on_applied` at the end."""
+
+        def note(outcome: list[Result] | RequestConflict) -> None:
+            self.outcome = outcome
+            on_applied()
+
+        return Request(self.new, note)
+
+    def conflict(self) -> RequestConflict | None:
+        """Return the conflict that kept all events out; call this once."""
+        if isinstance(self.outcome, RequestConflict):
+            return self.placed(self.outcome)
+        return None
+
+    def finish(self) -> None:
+        """Give the caller the results of applied events."""
+        assert isinstance(self.outcome, list)
+        self.answer.set_result(self.in_order(self.outcome))
 
     def in_order(self, results: list[Result]) -> list[Result]:
         """Return the results of all entries in their order, given those of the new events."""

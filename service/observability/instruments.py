@@ -27,6 +27,13 @@ class Histogram:
         self._counts[bisect_left(self._bounds, value)] += times
         self._sum += value * times
 
+    def observe_each(self, values: Sequence[float]) -> None:
+        """Count an observation of each value."""
+        counts, bounds = self._counts, self._bounds
+        for value in values:
+            counts[bisect_left(bounds, value)] += 1
+        self._sum += sum(values)
+
     def copy(self) -> "Histogram":
         """Return another histogram with the same observations."""
         made = Histogram(self._bounds)
@@ -64,6 +71,17 @@ class Score:
             self.reciprocal_ranks += 1 / rank
             if rank <= HITS_AT[-1]:
                 self._at_rank[rank] += 1
+
+    def add_each(self, ranks: Sequence[int], seconds: Sequence[float]) -> None:
+        """Count events as `add` does; the rank of one that was not retrieved is 0."""
+        self.examples += len(ranks)
+        self.seconds += sum(seconds)
+        at_rank = self._at_rank
+        for rank in ranks:
+            if rank > 0:
+                self.reciprocal_ranks += 1 / rank
+                if rank <= HITS_AT[-1]:
+                    at_rank[rank] += 1
 
     def hits(self) -> dict[int, int]:
         """Return, by k, the number of events with a true class among the first k."""

@@ -78,6 +78,12 @@ class Metrics(Collector):
             self.score("shadow", shadow.label).add(shadow.rank, shadow.seconds)
         self.score("primary", outcome.label).add(outcome.rank, outcome.seconds)
 
+    def learned(self, label: str, ranks: Sequence[int], seconds: Sequence[float]) -> None:
+        """Count labelled events that the primary learner has learned; 0: it was not retrieved."""
+        self.learn_duration.observe_each(seconds)
+        self.learn_events["learned"] += len(ranks)
+        self.score("primary", label).add_each(ranks, seconds)
+
     def score(self, role: Role, label: str) -> Score:
         """Return the counts of a learner in this role."""
         scores = self._scores[role]

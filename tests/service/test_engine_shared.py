@@ -14,6 +14,8 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.request import Result
 from manyclass.service.store.errors import CommitOutcomeUnknown, LogDamaged, StoreUnavailable
+from tests.core.streams import lessons
+from tests.service.batches import batch_of
 from tests.service.engines import engine_on, engines_on, equal, leader_first, until
 from tests.service.faulty import PATIENCE, Clock, learn, many_turns
 
@@ -289,6 +291,53 @@ async def test_other_errors_of_a_shared_store_leave_the_outcome_unknown(first):
     first.store.append_errors = [ZeroDivisionError()]
     with pytest.raises(CommitOutcomeUnknown, match="broke"):
         await first.submit([learn("a", "x")])
+
+
+# --- batches of plain events ----------------------------------------------------------------------
+
+
+async def test_batches_and_events_of_processes_have_one_order(first, second):
+    one, two = lessons(40), lessons(40, 40)
+    batches = [first.admit_batch(batch_of(*one[at : at + 8])) for at in range(0, 40, 8)]
+    answers = [second.admit([event]) for event in two]
+    numbers = [result.seq for [result] in await asyncio.gather(*answers)]
+    for batch in await asyncio.gather(*batches):
+        numbers += range(batch.first_seq, batch.first_seq + len(batch))
+    assert sorted(numbers) == list(range(1, 81))
+    await equal(first, second)
+
+
+async def test_a_batch_whose_reply_is_lost_is_uncertain(first, second):
+    first.store.lost_replies = 1
+    with pytest.raises(CommitOutcomeUnknown):
+        await first.admit_batch(batch_of(*lessons(3)))
+    assert first.stats().uncertain == 1
+    assert await first.reached(3, PATIENCE)
+    await equal(first, second)
+
+
+async def test_a_batch_that_comes_before_the_reply_is_answered_after_it(first):
+    with first.store.after_append.shut():
+        answer = first.admit_batch(batch_of(*lessons(3)))
+        assert await first.reached(3, PATIENCE)
+        await many_turns()
+        assert not answer.done()
+    assert (await answer).first_seq == 1
+
+
+async def test_a_batch_does_not_wait_longer_for_the_store_than_allowed(impatient):
+    with impatient.store.before_append.shut() as gate:
+        under_way = impatient.admit_batch(batch_of(*lessons(3)))
+        await gate.reached()
+        waiting = impatient.admit_batch(batch_of(*lessons(3, 3)))
+        with pytest.raises(CommitOutcomeUnknown):
+            await under_way
+        with pytest.raises(StoreUnavailable) as caught:
+            await waiting
+        assert not isinstance(caught.value, CommitOutcomeUnknown)
+        assert impatient.stats().queued_events == 0
+    assert await impatient.reached(3, PATIENCE)
+    assert impatient.model.learner.learned == 3
 
 
 # --- snapshots ------------------------------------------------------------------------------------

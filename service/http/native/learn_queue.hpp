@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/native/event_batch.hpp"
 #include "service/http/native/handover.hpp"
 #include "service/http/native/learn_body.hpp"
 
@@ -17,9 +18,18 @@ struct Asker {
     void* connection;
 };
 
-struct QueuedEvent {
-    PlainEvent event;
-    Asker asker;
+// Events that came one behind the other: plain ones without ids, or one with an id.
+struct QueuedPart {
+    EventBatch batch;
+    PlainEvent with_id;
+
+    bool has_id() const { return !with_id.id.empty(); }
+};
+
+// Events in their order, and the request of each.
+struct QueuedEvents {
+    std::vector<QueuedPart> parts;
+    std::vector<Asker> askers;
 };
 
 // Threads: any.
@@ -27,13 +37,19 @@ class LearnQueue {
 public:
     int fd() const { return wake_.fd(); }
 
-    // Queue an event for the loop. False when the queue is full or closed; then the event is as it
-    // was.
-    bool offer(QueuedEvent& event) {
-        const std::size_t size = event.event.instance.size();
+    // Queue an event for the loop. False when the queue is full or closed.
+    bool offer(const PlainEvent& event, const Asker& asker) {
+        const std::size_t size = event.instance.size();
         const std::lock_guard<std::mutex> guard(mutex_);
         if (!is_open_ || bytes_ + size > MOST_BYTES) return false;
-        events_.push_back(std::move(event));
+        auto& [parts, askers] = events_;
+        askers.push_back(asker);
+        try {
+            add(event);
+        } catch (...) {
+            askers.pop_back();
+            throw;
+        }
         bytes_ += size;
         return true;
     }
@@ -41,7 +57,7 @@ public:
     // Make the descriptor readable: there are events.
     void wake() { wake_.wake(); }
 
-    std::vector<QueuedEvent> take() {
+    QueuedEvents take() {
         wake_.clear();
         const std::lock_guard<std::mutex> guard(mutex_);
         bytes_ = 0;
@@ -54,13 +70,27 @@ public:
 private:
     static constexpr std::size_t MOST_BYTES = 16'777'216;  // of instances
 
+    // Add an event to the last batch, or as a part of its own.
+    void add(const PlainEvent& event) {
+        auto& parts = events_.parts;
+        const bool begins = parts.empty() || parts.back().has_id() || !event.id.empty();
+        if (!begins) {
+            parts.back().batch.add(event.instance, event.classes);
+            return;
+        }
+        QueuedPart part;
+        if (event.id.empty()) part.batch.add(event.instance, event.classes);
+        else part.with_id = event;
+        parts.push_back(std::move(part));
+    }
+
     void set_open(bool is_open) {
         const std::lock_guard<std::mutex> guard(mutex_);
         is_open_ = is_open;
     }
 
     std::mutex mutex_;
-    std::vector<QueuedEvent> events_;
+    QueuedEvents events_;
     std::size_t bytes_ = 0;
     bool is_open_ = false;
     Wake wake_;

@@ -393,8 +393,8 @@ private:
     // Let the loop learn the event of a request; false when it has to go the other way.
     bool learn(Connection& it) {
         const double began = seconds_now();
-        QueuedEvent queued{{}, {number_, &it}};
-        if (!parts_.learner.read(task_.request, queued.event) || !parts_.queue.offer(queued))
+        if (!parts_.learner.read(task_.request, event_) ||
+            !parts_.queue.offer(event_, {number_, &it}))
             return false;
         note_request(it);
         it.learns_since = began;
@@ -455,6 +455,7 @@ private:
     const WorkerParts& parts_;
     const std::size_t number_;
     RankTask task_;
+    PlainEvent event_;  // read last, with memory for the next
     const int epoll_;
     Wake wake_;
     std::vector<Worker*> others_;

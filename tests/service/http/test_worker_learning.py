@@ -183,8 +183,9 @@ def test_events_that_the_store_refuses(served, store, error, status):
     assert 'learn_events_total{result="learned"} 2.0' in counted
 
 
-def test_a_full_queue_takes_as_many_events_as_it_has_room_for(store):
-    with serving(workers=1, hot_path=True, opened=store, max_queue_events=3) as served:
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_full_queue_takes_as_many_events_as_it_has_room_for(store, workers):
+    with serving(workers=workers, hot_path=True, opened=store, max_queue_events=3) as served:
         group_commit = served.app.engine._pipeline.group_commit
         connections = [served.connect() for _ in range(6)]
         with store.before_append.shut():

@@ -15,11 +15,11 @@ from tests.service.faulty import FaultyStore
 class Parts:
     """A GroupCommit over a store in memory, and its collaborators."""
 
-    def __init__(self, store, max_events, max_bytes, on_applied):
+    def __init__(self, store, max_events, max_bytes, on_applied, on_learned):
         self.store = store
         self.live = LiveModel()
         self.live.use(Model(Options()))
-        self.apply_loop = ApplyLoop(self.live, SnapshotLoader(store), on_applied)
+        self.apply_loop = ApplyLoop(self.live, SnapshotLoader(store), on_applied, on_learned)
         self.group_commit = GroupCommit(store, self.live, self.apply_loop, max_events, max_bytes)
 
     @property
@@ -28,9 +28,11 @@ class Parts:
 
 
 @asynccontextmanager
-async def committing(store=None, max_events=1000, max_bytes=2**20, on_applied=None):
+async def committing(
+    store=None, max_events=1000, max_bytes=2**20, on_applied=None, on_learned=None
+):
     """Yield the parts and their GroupCommit; close it at the end."""
-    parts = Parts(store or FaultyStore(), max_events, max_bytes, on_applied)
+    parts = Parts(store or FaultyStore(), max_events, max_bytes, on_applied, on_learned)
     try:
         yield parts, parts.group_commit
     finally:

@@ -1,0 +1,36 @@
+from libc.stdint cimport uint32_t, uint64_t
+from libcpp cimport bool as cpp_bool
+from libcpp.string cimport string
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
+
+from manyclass.core.calibration cimport NativeCalibration
+from manyclass.core.index cimport Engine, Seconds
+from manyclass.core.locking cimport raise_error
+from manyclass.core.published_learner cimport NativePublishedLearner
+
+
+cdef extern from "core/native/event_batch.hpp" namespace "manyclass" nogil:
+    cdef cppclass BatchedEvent:
+        uint32_t rank
+        cpp_bool is_updated
+        double seconds
+
+    cdef cppclass NativeEventBatch "manyclass::EventBatch":
+        NativeEventBatch()
+        void add[Names](string_view instance, const Names& classes) except +
+        size_t count()
+        size_t bytes()
+        const BatchedEvent& operator[](size_t at)
+        string_view payload(size_t at)
+        string_view instance(size_t at)
+        void read_classes(size_t at, vector[string_view]& names) except +
+        size_t learned()
+        void note(uint32_t rank, cpp_bool is_updated)
+        void learn(Seconds time, Engine& engine, NativeCalibration& calibration,
+                   NativePublishedLearner& published) except +raise_error
+
+
+cdef class EventBatch:
+    cdef NativeEventBatch _native
+    cdef readonly uint64_t first_seq

@@ -1,0 +1,96 @@
+"""Plain learn events of many requests, applied together."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from cython.operator cimport dereference as deref
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
+
+cimport cython
+
+from manyclass.core.calibration cimport Calibration, NativeCalibration
+from manyclass.core.event cimport Event
+from manyclass.core.index cimport Engine, Index, Seconds
+from manyclass.core.instance cimport Instance, bytes_of
+from manyclass.core.locking cimport release_gil_while_waiting
+from manyclass.core.published_learner cimport NativePublishedLearner, PublishedLearner
+
+release_gil_while_waiting()
+
+
+cdef bytes bytes_in(string_view text):
+    return PyBytes_FromStringAndSize(text.data(), text.size())
+
+
+@cython.final
+cdef class EventBatch:
+    """Plain learn events in the order of the log, and their outcomes.
+
+    Threads: one at a time; `learn` releases the GIL.
+    """
+
+    def add(self, Instance instance not None, classes):
+        cdef vector[string_view] names
+        if len(instance) == 0:
+            raise ValueError("a plain event has features")
+        for name in classes:
+            names.push_back(Instance.utf8(<str?>name, "class", ("classes",)))
+        if names.empty():
+            raise ValueError("a plain event has true classes")
+        self._native.add(bytes_of(instance), names)
+
+    def __len__(self):
+        return self._native.count()
+
+    @property
+    def size(self):
+        return self._native.bytes()
+
+    def payloads(self):
+        return [bytes_in(self._native.payload(at)) for at in range(self._native.count())]
+
+    def events(self):
+        cdef vector[string_view] names
+        cdef uint32_t features
+        cdef list events = []
+        for at in range(self._native.count()):
+            self._native.read_classes(at, names)
+            memcpy(&features, self._native.instance(at).data(), sizeof(features))
+            events.append(Event.learn(
+                Instance.wrap(bytes_in(self._native.instance(at)), features),
+                [PyUnicode_DecodeUTF8(name.data(), name.size(), NULL) for name in names],
+            ))
+        return events
+
+    @property
+    def learned(self):
+        return self._native.learned()
+
+    def begin(self, uint64_t first_seq):
+        self.first_seq = first_seq
+
+    def note(self, uint32_t rank, bint is_updated):
+        if self._native.learned() == self._native.count():
+            raise IndexError("all events of the batch are applied")
+        self._native.note(rank, is_updated)
+
+    def learn(self, Index index not None, Calibration calibration not None,
+              PublishedLearner published not None, double seconds):
+        cdef Engine* engine = index._native.get()
+        cdef NativeCalibration* outcomes = calibration._native.get()
+        cdef NativePublishedLearner* answering = published._native.get()
+        with nogil:
+            self._native.learn(
+                Seconds(seconds), deref(engine), deref(outcomes), deref(answering)
+            )
+
+    def ranks(self, size_t first=0):
+        return [self._native[at].rank for at in range(first, self._native.learned())]
+
+    def seconds(self, size_t first=0):
+        return [self._native[at].seconds for at in range(first, self._native.learned())]
+
+    def updated(self, size_t first=0):
+        return [self._native[at].is_updated for at in range(first, self._native.learned())]

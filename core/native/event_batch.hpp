@@ -1,0 +1,138 @@
+// Learn events of many requests, as the log keeps them, and what learning them gave.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibration.hpp"
+#include "engine.hpp"
+#include "pipeline/wire.hpp"
+#include "published_learner.hpp"
+
+namespace manyclass {
+
+// An event and its outcome. `payload` and `instance` are places in the bytes of the batch.
+struct BatchedEvent {
+    std::size_t payload, instance, end;
+    std::uint32_t rank = 0;  // of the best true class before learning; 0: it was not retrieved
+    bool is_updated = false;
+    double seconds = 0;  // that learning took
+};
+
+// Plain events: features and true classes, no event id, weight 1. core/event.pyx has their bytes.
+//
+// Threads: one at a time. `learn` may take the locks of the engine and of the calibration.
+class EventBatch {
+public:
+    // Add an event: an instance in wire form, and true classes, at least one, of which each counts
+    // once.
+    template <class Names>
+    void add(std::string_view instance, const Names& classes) {
+        const std::size_t before = bytes_.size();
+        try {
+            events_.push_back(written(instance, classes));
+        } catch (...) {
+            bytes_.resize(before);
+            throw;
+        }
+    }
+
+    std::size_t count() const { return events_.size(); }
+    std::size_t bytes() const { return bytes_.size(); }
+    const BatchedEvent& operator[](std::size_t at) const { return events_[at]; }
+
+    std::string_view payload(std::size_t at) const {
+        return view(events_[at].payload, events_[at].end);
+    }
+    std::string_view instance(std::size_t at) const {
+        return view(events_[at].instance, events_[at].end);
+    }
+
+    // Set `names` to the true classes of an event.
+    void read_classes(std::size_t at, std::vector<std::string_view>& names) const {
+        names.clear();
+        const char* place = bytes_.data() + events_[at].payload + HEAD_BYTES + sizeof(std::uint32_t);
+        const char* const end = bytes_.data() + events_[at].instance;
+        while (place < end) {
+            std::uint16_t size;
+            std::memcpy(&size, place, sizeof size);
+            names.emplace_back(place + sizeof size, size);
+            place += sizeof size + size;
+        }
+    }
+
+    // The events that are learned, the first ones.
+    std::size_t learned() const { return learned_; }
+
+    // Note the outcome of the next event, which was learned by itself.
+    void note(std::uint32_t rank, bool is_updated) {
+        events_[learned_].rank = rank;
+        events_[learned_].is_updated = is_updated;
+        ++learned_;
+    }
+
+    // Learn the next events: at least one, and others until the time is over. Each is ranked, learned
+    // and counted in the calibration before the next, also if that one ends in an error.
+    void learn(std::chrono::duration<double> time, Engine& engine, Calibration& calibration,
+               PublishedLearner& published) {
+        auto began = std::chrono::steady_clock::now();
+        const auto deadline = began + time;
+        std::vector<std::string_view> classes;
+        const std::vector<std::string_view> rejected;
+        while (learned_ < events_.size()) {
+            read_classes(learned_, classes);
+            const Outcome outcome = engine.learn(instance(learned_), classes, rejected, 1, true);
+            calibration.add(outcome.top_two, outcome.rank == 1);
+            published.set_seq(published.seq() + 1);
+            const auto now = std::chrono::steady_clock::now();
+            events_[learned_].seconds = std::chrono::duration<double>(now - began).count();
+            note(outcome.rank, outcome.updated);
+            if (now >= deadline) return;
+            began = now;
+        }
+    }
+
+private:
+    static constexpr std::size_t HEAD_BYTES = 11;
+
+    // Write an event behind the others.
+    template <class Names>
+    BatchedEvent written(std::string_view instance, const Names& classes) {
+        BatchedEvent event{};
+        event.payload = bytes_.size();
+        bytes_.append(HEAD_BYTES, '\0');  // kind learn, no fingerprint, no event id
+        const std::size_t count_at = bytes_.size();
+        std::uint32_t count = 0;
+        put(bytes_, count);
+        for (std::size_t at = 0; at < classes.size(); ++at) {
+            const std::string_view name = classes[at];
+            if (std::find(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(at),
+                          name) != classes.begin() + static_cast<std::ptrdiff_t>(at))
+                continue;
+            put(bytes_, static_cast<std::uint16_t>(name.size()));
+            bytes_.append(name);
+            ++count;
+        }
+        std::memcpy(&bytes_[count_at], &count, sizeof count);
+        event.instance = bytes_.size();
+        bytes_.append(instance);
+        event.end = bytes_.size();
+        return event;
+    }
+
+    std::string_view view(std::size_t begin, std::size_t end) const {
+        return std::string_view(bytes_).substr(begin, end - begin);
+    }
+
+    std::string bytes_;  // of all payloads, end to end
+    std::vector<BatchedEvent> events_;
+    std::size_t learned_ = 0;
+};
+
+}  // namespace manyclass

@@ -1,0 +1,167 @@
+"""EventBatch: the same bytes, outcomes and states as of the events one by one."""
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from manyclass.core.errors import InstanceError, RulesDiffer
+from manyclass.core.event import Event
+from manyclass.core.event_batch import EventBatch
+from manyclass.core.instance import Instance
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
+from manyclass.core.model_set import ModelSet
+from tests.core.specifications import SPECIFICATIONS
+from tests.core.streams import lessons
+
+ALONE = [each for each in SPECIFICATIONS if not each.startswith("committee")]
+
+
+def batch_of(events):
+    batch = EventBatch()
+    for event in events:
+        batch.add(event.instance, event.classes)
+    return batch
+
+
+def drawn(count, seed=0):
+    """Return events of many features and few classes, some of several classes."""
+    chance = random.Random(seed)
+    events = []
+    for _ in range(count):
+        of = chance.sample(range(8), chance.choice([1, 1, 2]))
+        names = [f"f{chance.randrange(40)}" for _ in range(4)] + [f"of {n}" for n in of]
+        features = {name: chance.choice([0.5, 1.0, 3.0]) for name in names}
+        events.append(Event.learn(Instance(features), [f"c{n}" for n in of]))
+    return events
+
+
+def apply_all(model, batch, seconds=1.0):
+    batch.begin(model.seq + 1)
+    counts = [0]
+    while batch.learned < len(batch):
+        model.apply_batch(batch, seconds)
+        counts.append(batch.learned)
+    return counts
+
+
+def test_payloads_and_events_are_those_of_events_by_themselves():
+    events = [*drawn(20), Event.learn(Instance({"é": 2.5}), ["Ω", "x", "Ω"])]
+    batch = EventBatch()
+    for event in events[:-1]:
+        batch.add(event.instance, event.classes)
+    batch.add(Instance({"é": 2.5}), ["Ω", "x", "Ω"])
+    assert batch.payloads() == [bytes(event) for event in events]
+    assert batch.events() == events
+    assert [event.classes for event in batch.events()] == [event.classes for event in events]
+    assert len(batch.events()[-1].instance) == 1
+    assert (len(batch), batch.size) == (21, sum(len(bytes(event)) for event in events))
+
+
+@pytest.mark.parametrize("specification", ALONE)
+def test_the_state_and_the_outcomes_are_equal_bit_for_bit(specification):
+    events = drawn(150)
+    one_by_one, together = (Model(Options.parse(specification)) for _ in range(2))
+    assert together.learns_batches
+    outcomes = [one_by_one.apply(seq, event) for seq, event in enumerate(events, 1)]
+    for begin in range(0, len(events), 40):
+        batch = batch_of(events[begin : begin + 40])
+        apply_all(together, batch)
+        expected = outcomes[begin : begin + 40]
+        assert batch.first_seq == expected[0].seq
+        assert batch.ranks() == [outcome.rank or 0 for outcome in expected]
+        assert batch.updated() == [outcome.updated for outcome in expected]
+        assert all(seconds > 0 for seconds in batch.seconds())
+        assert together.seq == expected[-1].seq
+    assert together.digest() == one_by_one.digest()
+    assert together.progress.windows() == one_by_one.progress.windows()
+    learners = (together.learner, one_by_one.learner)
+    assert len({each.active_features_ranked for each in learners}) == 1
+    assert len({each.edges_touched for each in learners}) == 1
+
+
+def test_more_outcomes_than_are_kept():
+    events = lessons(10_050)
+    one_by_one, together = Model(Options()), Model(Options())
+    for seq, event in enumerate(events, 1):
+        one_by_one.apply(seq, event)
+    apply_all(together, batch_of(events))
+    assert together.digest() == one_by_one.digest()
+
+
+def test_without_time_each_call_learns_one_event():
+    one_by_one, model = Model(Options()), Model(Options())
+    for seq, event in enumerate(drawn(20), 1):
+        one_by_one.apply(seq, event)
+    batch = batch_of(drawn(20))
+    counts = apply_all(model, batch, seconds=0.0)
+    assert [after - before for before, after in pairwise(counts)] == [1] * 20
+    assert batch.ranks(3) == batch.ranks()[3:]
+    assert model.digest() == one_by_one.digest()
+
+
+def test_names_of_others_may_stand_between_events():
+    model = Model(Options())
+    apply_all(model, batch_of(drawn(5)))
+    model.apply(6, Event.forget_class("c1"))
+    again = Model(Options())
+    for seq, event in enumerate([*drawn(5), Event.forget_class("c1"), *drawn(5, 1)], 1):
+        again.apply(seq, event)
+    apply_all(model, batch_of(drawn(5, 1)))
+    assert model.digest() == again.digest()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Model(ModelSet(Options(), (Options.of("pa"),))),
+        Model(Options.parse("committee(members=ff+pa)")),
+    ],
+    ids=["shadow", "committee"],
+)
+def test_other_models_learn_one_by_one(model):
+    assert not model.learns_batches
+
+
+def test_a_model_with_a_taxonomy_learns_one_by_one():
+    model = Model(Options())
+    model.apply(1, Event.place({"c1": "sports"}))
+    assert not model.learns_batches
+
+
+def test_other_rules_refuse_a_batch_before_any_change():
+    model = Model(Options())
+    model.rules -= 1
+    batch = batch_of(drawn(3))
+    with pytest.raises(RulesDiffer):
+        apply_all(model, batch)
+    assert (model.seq, model.learner.learned, batch.learned) == (0, 0, 0)
+
+
+def test_outcomes_that_came_by_other_means():
+    batch = batch_of(drawn(2))
+    batch.note(3, True)
+    assert (batch.ranks(), batch.updated(), batch.learned) == ([3], [True], 1)
+    batch.note(0, False)
+    with pytest.raises(IndexError):
+        batch.note(1, True)
+    assert batch.ranks() == [3, 0]
+
+
+@pytest.mark.parametrize(
+    ("features", "classes", "error"),
+    [
+        ({"a": 1}, [], ValueError),
+        ({}, ["x"], ValueError),
+        ({"a": 1}, [""], InstanceError),
+        ({"a": 1}, ["x" * 5000], InstanceError),
+        ({"a": 1}, ["\ud800"], InstanceError),
+        ({"a": 1}, [1], TypeError),
+    ],
+)
+def test_other_events_are_refused(features, classes, error):
+    batch = EventBatch()
+    with pytest.raises(error):
+        batch.add(Instance(features), classes)
+    assert (len(batch), batch.size) == (0, 0)
