@@ -369,8 +369,8 @@ class Client:
         return self._ask("POST", path, answer, content=content, repeatable=True)
 
     def _place(self, method: str, path: str, body: Mapping[str, object]) -> int:
-        # A move that arrives twice may undo another one between the two.
-        repeatable = not body["move"]
+        # A move that arrives twice may undo another one between the two. A second rename fails.
+        repeatable = not body.get("move", True)
         content = msgspec.json.encode(body)
         return self._ask(method, path, EventNumber, content=content, repeatable=repeatable).seq
 

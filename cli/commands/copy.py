@@ -26,7 +26,7 @@ def copy(
     ],
     target: Annotated[str, typer.Argument(help="The store to write, a new one.")],
 ) -> None:
-    """Copy a store: its snapshots, and the events after the oldest of them.
+    """Copy a store: its snapshots, the events after the oldest of them, and its history of events.
 
     No service may write to either meanwhile. A service on the target continues where the one on
     the source stopped.

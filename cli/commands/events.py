@@ -47,6 +47,7 @@ def list_events(
     since: Annotated[
         str | None,
         typer.Option(
+            "--since",
             help="Only events from this time on: 2026-11-25 or 2026-11-25T09:30, in UTC.",
             metavar="TIME",
             show_default=False,
@@ -54,7 +55,9 @@ def list_events(
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(help="Only events up to this time.", metavar="TIME", show_default=False),
+        typer.Option(
+            "--until", help="Only events up to this time.", metavar="TIME", show_default=False
+        ),
     ] = None,
     wrong: Annotated[
         bool,

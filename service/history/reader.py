@@ -28,13 +28,9 @@ class Record(NamedTuple):
     event: Event
     outcome: int
     classes: list[str]  # true ones, as corrected, by their present names
+    rejected: list[str]  # wrong ones, without classes that are true by now
     is_corrected: bool
     time: int  # Unix milliseconds; that of an event before it if it has none; 0: not known
-
-    @property
-    def rejected(self) -> list[str]:
-        """The classes taught to be wrong, without classes that a correction made true."""
-        return [name for name in self.event.rejected if name not in self.classes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,10 +150,11 @@ class Reader:
         if amended is not None and not amended.classes:
             return None
         is_corrected = amended is not None or segment.flags[at] != AS_SENT
-        classes = names_now(
-            event.classes if amended is None else amended.classes, self._live.model.aliases
-        )
-        return Record(seq, event, segment.outcomes[at], classes, is_corrected, time)
+        aliases = self._live.model.aliases
+        classes = names_now(event.classes if amended is None else amended.classes, aliases)
+        rejected = [name for name in names_now(event.rejected, aliases) if name not in classes]
+        outcome = segment.outcomes[at]
+        return Record(seq, event, outcome, classes, rejected, is_corrected, time)
 
     def _parts(self, after: int | None, newest_first: bool) -> Iterator[Segment]:
         """Yield the segments that hold events behind `after`; what is in the log alone is one."""

@@ -7,8 +7,8 @@ from time import time
 
 from manyclass.core.event import Event
 from manyclass.service.history.amendments import dated
-from manyclass.service.history.segment import AS_SENT, Segment
-from manyclass.service.log.outcomes import Outcomes
+from manyclass.service.history.segment import AS_SENT, GONE, Segment
+from manyclass.service.log.outcomes import NO_EFFECT, Outcomes
 from manyclass.service.store.errors import LogDamaged
 from manyclass.service.store.protocol import Store
 from manyclass.service.store.segments import SegmentInfo, SegmentStore
@@ -113,7 +113,12 @@ class Recorder:
 
     def _save(self, payloads: list[bytes]) -> None:
         first, count = self.end + 1, len(payloads)
-        segment = Segment(first, payloads, self._outcomes.of(first, count), [AS_SENT] * count)
+        outcomes = self._outcomes.of(first, count)
+        # A retry is another copy of its event: no deletion would find it.
+        has_effect = [outcome != NO_EFFECT for outcome in outcomes]
+        kept = [each if has else b"" for each, has in zip(payloads, has_effect, strict=True)]
+        flags = [AS_SENT if has else GONE for has in has_effect]
+        segment = Segment(first, kept, outcomes, flags)
         self.replace(segment)
         self.end = segment.last_seq
         self._outcomes.drop(first, count)

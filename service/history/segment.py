@@ -2,7 +2,8 @@
 
     version u8 | zstd of: count u32 | flag u8 of each | outcome i32 of each | batch.py's body
 
-Little-endian. A flag of 1: the event was amended by a rebuild, which rewrote it; 2: it is gone.
+Little-endian. A flag of 1: the event was amended by a rebuild, which rewrote it; 2: it is gone,
+by a rebuild, or because it had no effect.
 """
 
 import sys

@@ -3,18 +3,20 @@
 from collections.abc import Callable, Iterator
 
 from manyclass.core.event import Event
-from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, StoreError
+from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, StoreDamaged, StoreError
 from manyclass.service.store.protocol import SnapshotInfo, Store, StoredState
+from manyclass.service.store.segments import segments_of
 
 APPENDED_EVENTS = 4096  # at once, or all of one request
 APPENDED_BYTES = 4 * 2**20
 
 
 def copy(source: StoredState, target: Store, say: Callable[[str], None]) -> int:
-    """Copy snapshots and events under their numbers; return the number of the last event.
+    """Copy snapshots, events and their history; return the number of the last event.
 
-    Events appended after the begin may be missing. A damaged snapshot is left out, unless it is the
-    only one to begin with. Raises StoreError, also when the target is not empty. A target whose
+    Numbers stay. Events appended after the begin may be missing. A damaged snapshot is left out,
+    unless it is the only one to begin with; so is a damaged part of the history, and all of it if
+    the target keeps none. Raises StoreError, also when the target is not empty. A target whose
     copy failed has to be deleted.
     """
     if target.last_seq or target.snapshots():
@@ -33,7 +35,30 @@ def copy(source: StoredState, target: Store, say: Callable[[str], None]) -> int:
     for info in snapshots[first:]:
         if base < info.seq <= last:
             _save(source, target, info, say)
+    _copy_history(source, target, last, say)
     return last
+
+
+def _copy_history(
+    source: StoredState, target: Store, last: int, say: Callable[[str], None]
+) -> None:
+    """Copy the segments of the history, up to event `last`."""
+    kept, made = segments_of(source), segments_of(target)
+    infos = [] if kept is None else kept.segments()
+    if kept is None or not infos:
+        return
+    if made is None:
+        say("left out: the history of events, which the target cannot keep")
+        return
+    for info in infos:
+        if info.last_seq > last:
+            break
+        try:
+            made.save_segment(info, kept.read_segment(info.last_seq))
+        except StoreDamaged as error:
+            say(f"left out: {error}")
+        else:
+            say(f"history up to event {info.last_seq}")
 
 
 def _first_followed(source: StoredState, snapshots: list[SnapshotInfo]) -> int:

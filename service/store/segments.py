@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol, cast
 
-from manyclass.service.store.protocol import Store
+from manyclass.service.store.protocol import StoredState
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,6 @@ class SegmentStore(Protocol):
         """Leave no bytes of deleted or replaced rows in anything that the store has written."""
 
 
-def segments_of(store: Store) -> SegmentStore | None:
+def segments_of(store: StoredState) -> SegmentStore | None:
     """Return the store as a store of segments; None if it keeps none."""
     return cast(SegmentStore, store) if hasattr(store, "save_segment") else None

@@ -178,3 +178,13 @@ def test_a_key_that_does_not_do(url, key, status):
     with Client(url, key) as client, pytest.raises(RequestRefused) as caught:
         client.take_snapshot()
     assert caught.value.status == status
+
+
+def test_classes_are_renamed_and_merged(client):
+    for name in ("was", "other"):
+        client.learn({"features": [f"rename {name}"], "classes": [f"rename {name}"]})
+    assert client.rename_class("rename was", "rename is") > 0
+    assert client.class_("rename is").learned == 1
+    assert client.merge_class("rename is", "rename other") > 0
+    with pytest.raises(RequestRefused):
+        client.rename_class("rename nothing", "rename is")

@@ -12,7 +12,7 @@ def learned(url, *events):
 
 def ranked(url, features):
     with Client(url) as client:
-        return [each.name for each in client.rank(features=features).ranked]
+        return [each.name for each in client.rank({"features": features}).ranked]
 
 
 def test_a_class_is_renamed_and_its_former_name_stands_for_it(manyclass, service):

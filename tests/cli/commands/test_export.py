@@ -187,3 +187,17 @@ def test_events_are_not_in_a_file_nor_in_a_store_without_history(manyclass, file
     refused = manyclass("export", file, "--events", exit_code=2)
     assert "a FILE has no events" in refused.stderr
     manyclass("export", "--events", "--url", nobody, exit_code=3)
+
+
+def test_exported_classes_have_their_present_names(manyclass, tmp_path):
+    with served(tmp_path, "renamed") as one, Client(one.url) as client:
+        client.learn({"text": "a puck", "classes": ["hokey"], "not": ["golf"]})
+        client.learn({"text": "a ball", "classes": ["golf"], "not": ["hokey"]})
+        client.rename_class("hokey", "hockey")
+        exported = as_json(manyclass("export", "--events", "--url", one.url))
+        assert [(each["classes"], each["not"]) for each in exported] == [
+            (["hockey"], ["golf"]),
+            (["golf"], ["hockey"]),
+        ]
+    stored = manyclass("export", "--events", "--store", f"sqlite:{tmp_path}/renamed.db")
+    assert as_json(stored) == exported

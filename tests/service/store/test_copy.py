@@ -1,5 +1,8 @@
 """A copied store equals its source: numbers, snapshots, and the recovered state."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 from typer.testing import CliRunner
 
@@ -13,7 +16,10 @@ from manyclass.service.store import open_store
 from manyclass.service.store.copy import copy
 from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, StoreError
 from manyclass.service.store.memory import MemoryStore
+from manyclass.service.store.sqlite.store import SqliteStore
 from tests.service.engines import recovered
+from tests.service.serving import calling
+from tests.service.shared import SharedLog
 
 
 def clock():
@@ -128,3 +134,64 @@ def test_from_the_command_line(tmp_path):
     assert copied.last_seq == 1
     assert recovered(copied).digest() != digest
     copied.close()
+
+
+# --- the history ----------------------------------------------------------------------------------
+
+
+async def served(store, work):
+    """Run a service on the store; return what `work` returns, once it has stopped."""
+    async with calling(store=store) as call:
+        return await work(call)
+
+
+async def corrected(call):
+    """Teach events and pack the first two; amend one of these; return the list of all."""
+    for name in ("a", "b", "c"):
+        await call("POST", "/learn", {"features": [name], "classes": [name], "event_id": name})
+        if name == "b":
+            await call("POST", "/snapshots")
+    await call("PUT", "/events/a", {"classes": ["z"]})
+    return (await call("GET", "/events")).json()
+
+
+async def listed(call):
+    events = (await call("GET", "/events")).json()
+    status = (await call("GET", "/rebuild")).json()
+    report = (await call("POST", "/rebuild")).json()
+    return events, status["waiting"], report["base"], report["corrected"]
+
+
+async def test_the_history_is_copied_with_its_amendments(tmp_path):
+    source = SqliteStore(tmp_path / "one.db", clock)
+    events = await served(source, corrected)
+    source = SqliteStore(tmp_path / "one.db", clock)
+    target = SqliteStore(tmp_path / "two.db", clock)
+    told = []
+    assert copy(source, target, told.append) == 4
+    source.close()
+    assert "history up to event 2" in told
+    assert await served(target, listed) == (events, 1, 0, 1)
+
+
+async def test_a_damaged_part_of_the_history_is_left_out(tmp_path):
+    path = tmp_path / "one.db"
+    await served(SqliteStore(path, clock), corrected)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE segments SET body = x'00' WHERE last_seq = 2")
+        connection.commit()
+    source, target, told = SqliteStore(path, clock), MemoryStore(clock), []
+    copy(source, target, told.append)
+    source.close()
+    [left_out] = [each for each in told if each.startswith("left out")]
+    assert "the history up to event 2 is damaged" in left_out
+    assert [info.first_seq for info in target.segments()] == [3]
+
+
+async def test_a_store_without_history_says_that_it_stays_behind(tmp_path):
+    path = tmp_path / "one.db"
+    await served(SqliteStore(path, clock), corrected)
+    source, told = SqliteStore(path, clock), []
+    copy(source, SharedLog().store("one"), told.append)
+    source.close()
+    assert "left out: the history of events, which the target cannot keep" in told
