@@ -35,7 +35,8 @@ ENV PATH=/opt/manyclass/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     MANYCLASS_HOST=0.0.0.0 \
     MANYCLASS_PORT=8000 \
-    MANYCLASS_STORE=sqlite:/data/manyclass.db
+    MANYCLASS_STORE=sqlite:/data/manyclass.db \
+    SQLITE_TMPDIR=/data
 WORKDIR /data
 VOLUME /data
 USER manyclass

@@ -297,9 +297,9 @@ class Rebuild:
         history.pack(seq)
         fold(history, settled, base)
         store.trim(min(seq, history.recorder.end))
-        history.amendments.settle(settled)
         history.reader.forget()
         history.segments.scrub()
+        history.amendments.settle(settled)  # last: without room to scrub, they wait for another try
 
 
 def _effective(

@@ -99,6 +99,35 @@ async def test_failures_are_counted():
         assert samples["rebuild_failures_total"] == 1
 
 
+class NoRoomToScrub(FaultyStore):
+    """A store that cannot write its file anew the first time."""
+
+    scrubs = 0
+
+    def scrub(self):
+        self.scrubs += 1
+        if self.scrubs == 1:
+            raise StoreFull("the disk is full")
+
+
+async def test_amendments_wait_until_the_file_is_rewritten():
+    store = NoRoomToScrub()
+    async with calling(store=store) as call:
+        await call("POST", "/learn", {"events": [EVENT] * 3})
+        await call("PUT", "/events/seq:1", {"classes": ["y"]})
+        await call("DELETE", "/events/seq:2")
+        assert (await call("POST", "/rebuild")).status_code == 503
+        shown = await figures(call)
+        assert (shown["amendments"], shown["rebuild_failures"]) == (2, 1)
+        listed = (await call("GET", "/events")).json()["events"]
+        assert [each["classes"] for each in listed] == [["x"], ["y"]]
+        digest = call.digest()
+        assert (await call("POST", "/rebuild")).status_code == 200
+        assert call.digest() == digest
+        assert (await figures(call))["amendments"] == 0
+        assert (await call("GET", "/events")).json()["events"] == listed
+
+
 async def test_without_a_history_there_are_no_figures():
     async with calling(history=False) as call:
         assert await figures(call) is None
