@@ -21,6 +21,7 @@ from studies import (
     neighbors,
     options_of_ff,
     paper,
+    review,
     satimage,
     techniques,
     text,
@@ -61,6 +62,7 @@ STUDIES: Final[dict[str, Study]] = {
     "klr": klr.STUDY,
     "fit-online": fit_online.STUDY,
     "weight-bounded": weight_bounded.STUDY,
+    "review": review.STUDY,
 }
 
 

@@ -13,6 +13,7 @@ from studies import (
     estimates,
     fit_online,
     klr,
+    review,
     satimage,
     text,
     trees,
@@ -26,7 +27,10 @@ from studies.peers import PEERS
 
 EVERY = pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
 OF_OTHER_DATA = (estimates.STUDY, word_rules.STUDY, text.CHOICE, text.STUDY)
-OF_OTHER_MODELS = (klr.STUDY, fit_online.STUDY, satimage.STUDY, weight_bounded.STUDY)
+OF_OTHER_MODELS = (
+    *(klr.STUDY, fit_online.STUDY, satimage.STUDY, weight_bounded.STUDY),
+    *(review.STUDY,),
+)
 OF_DATASETS = [each for each in STUDIES.values() if each not in OF_OTHER_DATA + OF_OTHER_MODELS]
 
 
