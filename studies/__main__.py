@@ -19,6 +19,7 @@ from studies import (
     klr,
     many_classes,
     neighbors,
+    noise,
     options_of_ff,
     paper,
     review,
@@ -63,6 +64,7 @@ STUDIES: Final[dict[str, Study]] = {
     "fit-online": fit_online.STUDY,
     "weight-bounded": weight_bounded.STUDY,
     "review": review.STUDY,
+    "noise": noise.STUDY,
 }
 
 
