@@ -19,8 +19,10 @@ from studies import (
     klr,
     many_classes,
     neighbors,
+    noise,
     options_of_ff,
     paper,
+    review,
     satimage,
     techniques,
     text,
@@ -61,6 +63,8 @@ STUDIES: Final[dict[str, Study]] = {
     "klr": klr.STUDY,
     "fit-online": fit_online.STUDY,
     "weight-bounded": weight_bounded.STUDY,
+    "review": review.STUDY,
+    "noise": noise.STUDY,
 }
 
 

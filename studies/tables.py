@@ -17,7 +17,7 @@ COUNTS = {"mistakes", "bound by u - 1", "bound by u - 2", "least gain / beta^2",
 UNRANKED = (
     SIZES
     | COUNTS
-    | {"evaluations", "unfinished"}
+    | {"evaluations", "unfinished", "R1 of all labels", "reached", "share at the end"}
     | {f"{each} of the constant" for each in ("calibration error", "Brier", "log loss")}
 )
 COSTS = frozenset({"T_train s", "T s", "CPU s", "bytes", "|W|", "d"})
@@ -34,6 +34,7 @@ LESS = COSTS | {
     "Brier",
     "log loss",
     "deviation",
+    "share needed",
 }
 SHORT = SIZES | COSTS | {"ranks/s"}  # written with three digits
 

@@ -13,6 +13,8 @@ from studies import (
     estimates,
     fit_online,
     klr,
+    noise,
+    review,
     satimage,
     text,
     trees,
@@ -26,7 +28,10 @@ from studies.peers import PEERS
 
 EVERY = pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
 OF_OTHER_DATA = (estimates.STUDY, word_rules.STUDY, text.CHOICE, text.STUDY)
-OF_OTHER_MODELS = (klr.STUDY, fit_online.STUDY, satimage.STUDY, weight_bounded.STUDY)
+OF_OTHER_MODELS = (
+    *(klr.STUDY, fit_online.STUDY, satimage.STUDY, weight_bounded.STUDY),
+    *(review.STUDY, noise.STUDY),
+)
 OF_DATASETS = [each for each in STUDIES.values() if each not in OF_OTHER_DATA + OF_OTHER_MODELS]
 
 
@@ -49,7 +54,7 @@ def test_no_trial_is_declared_twice(study):
 @EVERY
 def test_tables_have_the_keys_of_trials(study):
     keys = {"dataset", "estimator", "pass"} | {key for each in study.trials for key in each.tags}
-    of_measures = {"p*", "events", "limit", "tenth"}  # keys of some measures' records
+    of_measures = {"p*", "events", "limit", "tenth", "way"}  # keys of some measures' records
     estimators = {each.estimator for each in study.trials}
     for table in study.tables:
         if isinstance(table, Pivot):

@@ -113,6 +113,7 @@ public:
     // unknown one is the lowest, and of equal ones the oldest entry is first, as it is the first to
     // go. Those without features are left out, and those whose id has a newer one.
     std::vector<std::uint64_t> least_certain(double now, std::size_t most) {
+        if (most == 0) return {};
         std::vector<Candidate> best;  // a heap, with the most certain in front
         std::uint64_t next = 1, last = 0;
         do {

@@ -1,7 +1,6 @@
 // The part of a ranking that is stored with its instance until the label comes.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

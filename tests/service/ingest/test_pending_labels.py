@@ -112,7 +112,7 @@ def test_the_least_certain_come_first_and_of_equal_ones_the_oldest():
     for name, confidence in (("a", 0.5), ("b", 0.2), ("c", None), ("d", 0.5), ("e", None)):
         pending.keep(A, name, ["x"], confidence)
     assert waiting(pending) == ["c", "e", "b", "a", "d"]
-    assert [waiting(pending, most) for most in (1, 4)] == [["c"], ["c", "e", "b", "a"]]
+    assert [waiting(pending, most) for most in (0, 1, 4)] == [[], ["c"], ["c", "e", "b", "a"]]
 
 
 def test_the_least_certain_of_very_many():
