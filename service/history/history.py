@@ -23,7 +23,6 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-MOST_DELETED = 100_000  # events of a source, in one call
 PAGE = 1000
 
 
@@ -128,10 +127,17 @@ class History:
     # --- reading ---------------------------------------------------------------------------------
 
     def page(
-        self, wanted: Filter, limit: int, after: int | None = None, newest_first: bool = True
+        self,
+        wanted: Filter,
+        limit: int,
+        after: int | None = None,
+        newest_first: bool = True,
+        most_bytes: int | None = None,
     ) -> Page:
         """Return matching records, see Reader.page. Blocks. Raises StoreError."""
-        return self._while_packing(lambda: self.reader.page(wanted, limit, after, newest_first))
+        return self._while_packing(
+            lambda: self.reader.page(wanted, limit, after, newest_first, most_bytes)
+        )
 
     def find(self, seq: int) -> Record | None:
         """Return a record, see Reader.find. Blocks. Raises StoreError."""
@@ -157,16 +163,6 @@ class History:
             if info.first_seq <= seq <= info.last_seq:
                 return self.reader.segment(info).outcomes[seq - info.first_seq]
         return UNKNOWN
-
-    def of_source(self, source: str) -> list[Record]:
-        """Return the records of a source, oldest first, MOST_DELETED at most. Blocks."""
-        records: list[Record] = []
-        after: int | None = 0
-        while after is not None and len(records) < MOST_DELETED:
-            page = self.page(Filter(source=source), PAGE, after, newest_first=False)
-            records += page.records
-            after = page.next
-        return records
 
     def _while_packing(self, read: Callable[[], T]) -> T:
         """Read again if the log was trimmed behind new segments meanwhile."""

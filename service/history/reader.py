@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from manyclass.core.aliases import names_now
 from manyclass.core.event import Event
-from manyclass.service.history.amendments import Amendments
+from manyclass.core.model import Model
+from manyclass.service.history.amendments import Amendments, dated
 from manyclass.service.history.recorder import Recorder
 from manyclass.service.history.segment import AS_SENT, GONE, Segment, SegmentDamaged
 from manyclass.service.log.live_model import LiveModel
@@ -18,6 +19,7 @@ from manyclass.service.store.protocol import Store
 from manyclass.service.store.segments import SegmentInfo, SegmentStore
 
 SCAN_SECONDS = 1.0  # a page ends after this time, with fewer events than asked for
+BY_NUMBER = "seq:"  # begins a key that is the number of an event
 KEPT_SEGMENTS = 4  # unpacked, for pages that follow each other
 
 
@@ -31,6 +33,15 @@ class Record(NamedTuple):
     rejected: list[str]  # wrong ones, without classes that are true by now
     is_corrected: bool
     time: int  # Unix milliseconds; that of an event before it if it has none; 0: not known
+
+
+def key_of(record: Record, model: Model) -> str:
+    """Return the key that finds a record: its id, unless that finds another event or none."""
+    event_id, by_number = record.event.event_id, f"{BY_NUMBER}{record.seq}"
+    if event_id is None or event_id.startswith(BY_NUMBER):
+        return by_number
+    seen = model.seen(event_id)
+    return event_id if seen is not None and seen[0] == record.seq else by_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,31 +105,37 @@ class Reader:
         return infos[0].first_seq if infos else self._recorder.end + 1
 
     def page(
-        self, wanted: Filter, limit: int, after: int | None = None, newest_first: bool = True
+        self,
+        wanted: Filter,
+        limit: int,
+        after: int | None = None,
+        newest_first: bool = True,
+        most_bytes: int | None = None,
     ) -> Page:
         """Return up to `limit` matching events, from behind event `after`.
 
-        A page is shorter if the scan takes too long; `next` then goes on behind the events read.
+        A page is shorter if the scan takes too long, or after the event with which its events have
+        `most_bytes`; `next` then goes on behind the events read.
         Raises StoreError.
         """
         records: list[Record] = []
+        size = 0
         until = monotonic() + SCAN_SECONDS
         for segment in self._parts(after, newest_first):
-            time = 0
-            found = []
-            for at, payload in enumerate(segment.payloads):
-                seq = segment.first_seq + at
-                time = Event.time_of(payload) or time
-                is_behind = after is None or (seq < after if newest_first else seq > after)
-                if is_behind and segment.flags[at] != GONE and wanted.may_hold(payload):
-                    record = self._record(segment, at, time)
+            times = [time for _, _, time in dated(enumerate(segment.payloads))]
+            places = range(len(times))
+            for at in reversed(places) if newest_first else places:
+                seq, payload = segment.first_seq + at, segment.payloads[at]
+                if after is not None and (seq >= after if newest_first else seq <= after):
+                    continue
+                if segment.flags[at] != GONE and wanted.may_hold(payload):
+                    record = self._record(segment, at, times[at])
                     if record is not None and wanted.matches(record):
-                        found.append(record)
-            records += reversed(found) if newest_first else found
-            if len(records) > limit or (len(records) == limit and found):
-                return Page(records[:limit], records[limit - 1].seq)
-            if monotonic() > until:
-                return Page(records, segment.first_seq if newest_first else segment.last_seq)
+                        records.append(record)
+                        size += len(payload)
+                is_full = len(records) == limit or (most_bytes is not None and size >= most_bytes)
+                if is_full or monotonic() > until:
+                    return Page(records, seq)
         return Page(records, None)
 
     def find(self, seq: int) -> Record | None:

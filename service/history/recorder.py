@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from threading import Lock
+from threading import RLock
 from time import time
 
 from manyclass.core.event import Event
@@ -55,7 +55,7 @@ class Recorder:
         self._most_bytes = most_bytes
         self._most_seconds = most_seconds
         self._wall_clock = wall_clock
-        self._lock = Lock()
+        self._lock = RLock()
         self.infos = segments.segments()  # replaced as a whole: any thread may look at it
         self.end = self._begin()
         self.deleted_events = 0  # by the limits, since the start
@@ -128,9 +128,10 @@ class Recorder:
         body = segment.packed()
         waiting = len(amending(segment))
         info = SegmentInfo(segment.first_seq, segment.last_seq, len(body), waiting)
-        self._segments.save_segment(info, body)
-        others = [each for each in self.infos if each.last_seq != info.last_seq]
-        self.infos = sorted([*others, info], key=lambda each: each.last_seq)
+        with self._lock:  # a rebuild rewrites segments while others are packed
+            self._segments.save_segment(info, body)
+            others = [each for each in self.infos if each.last_seq != info.last_seq]
+            self.infos = sorted([*others, info], key=lambda each: each.last_seq)
 
     def has_limits_to_check(self) -> bool:
         """Return whether `excess` may find something; costs nothing."""

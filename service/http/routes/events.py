@@ -7,9 +7,9 @@ from fastapi import APIRouter, Query
 
 from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME
+from manyclass.core.model import Model
 from manyclass.service.engine import Engine
-from manyclass.service.history.history import MOST_DELETED
-from manyclass.service.history.reader import Filter, Record
+from manyclass.service.history.reader import BY_NUMBER, Filter, Record, key_of
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.routes.contract import TheEngine, needs
@@ -20,8 +20,9 @@ from manyclass.service.log.outcomes import UNKNOWN
 
 router = APIRouter(tags=["events"])
 
-BY_NUMBER = "seq:"
 AMENDED_AT_ONCE = 200  # events of one request to the log
+PAGE_BYTES = 512 * 1024  # of the events of a page, which the event loop writes as JSON
+MOST_DELETED = 100_000  # events of a source, in one call
 
 Seconds = Annotated[float | None, Query(ge=0, le=1e11, description="unix seconds")]
 
@@ -64,14 +65,17 @@ async def list_events(
         until=None if until is None else int(1000 * until),
         wrong=wrong,
     )
-    page = await asyncio.to_thread(engine.history.page, wanted, limit, after, order == "newest")
-    return EventPage(events=list(map(shown, page.records)), next=page.next)
+    page = await asyncio.to_thread(
+        engine.history.page, wanted, limit, after, order == "newest", PAGE_BYTES
+    )
+    model = engine.model
+    return EventPage(events=[shown(each, model) for each in page.records], next=page.next)
 
 
 @router.get("/events/{name:name}", **needs(Scope.LEARN, 404))
 async def get_event(engine: TheEngine, name: Name) -> EventRecord:
     """Return an event by its `event_id`, or by `seq:` and its number."""
-    return shown(await find(engine, name))
+    return shown(await find(engine, name), engine.model)
 
 
 @router.delete("/events/{name:name}", **needs(Scope.ADMIN, 404, 413))
@@ -90,30 +94,35 @@ async def delete_events(
     engine: TheEngine, source: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME)]
 ) -> Deleted:
     """Delete all events of a source, as `DELETE /events/{name}` does: for example of a person."""
-    records = await asyncio.to_thread(engine.history.of_source, source)
-    seq = await _delete(engine, records) if records else None
-    return Deleted(seq=seq, deleted=len(records), more=len(records) >= MOST_DELETED)
+    wanted = Filter(source=source)
+    seq, deleted = None, 0
+    next_page: int | None = 0
+    while next_page is not None and deleted < MOST_DELETED:
+        limit = min(AMENDED_AT_ONCE, MOST_DELETED - deleted)
+        page = await asyncio.to_thread(engine.history.page, wanted, limit, next_page, False)
+        if page.records:
+            seq = await _delete(engine, page.records)
+        deleted += len(page.records)
+        next_page = page.next
+    return Deleted(seq=seq, deleted=deleted, more=next_page is not None)
 
 
 async def _delete(engine: Engine, records: list[Record]) -> int:
-    last = 0
-    for at in range(0, len(records), AMENDED_AT_ONCE):
-        deletions = [
-            Event.amend(each.seq, each.event.instance, [], each.classes, each.event.weight)
-            for each in records[at : at + AMENDED_AT_ONCE]
-        ]
-        results = await engine.submit(deletions, wait=True)
-        last = results[-1].seq
-    return last
+    deletions = [
+        Event.amend(each.seq, each.event.instance, [], each.classes, each.event.weight)
+        for each in records
+    ]
+    results = await engine.submit(deletions, wait=True)
+    return results[-1].seq
 
 
-def shown(record: Record) -> EventRecord:
+def shown(record: Record, model: Model) -> EventRecord:
     """Return a record as it is answered."""
     event = record.event
     is_text = event.text is not None
     return EventRecord(
         seq=record.seq,
-        key=event.event_id or f"{BY_NUMBER}{record.seq}",
+        key=key_of(record, model),
         event_id=event.event_id,
         time=record.time / 1000 or None,
         source=event.source,

@@ -75,7 +75,7 @@ async def list_suspects(engine: TheEngine, last: Last = 10_000, limit: Limit = 1
             SuspectEvent(
                 ranked_first=each.ranked_first,
                 confidence=each.confidence,
-                event=shown(each.record),
+                event=shown(each.record, model),
             )
             for each in found
         ]
