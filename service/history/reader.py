@@ -156,11 +156,15 @@ class Reader:
         """Drop the unpacked segments, which a rebuild has rewritten."""
         self._unpacked.cache_clear()
 
+    def _is_undone(self, seq: int) -> bool:
+        """Return whether a restore went back to a state before the event."""
+        return any(source < seq < mark for mark, source in self._live.model.restores)
+
     def _record(self, segment: Segment, at: int, time: int) -> Record | None:
-        if segment.outcomes[at] == NO_EFFECT:
+        seq = segment.first_seq + at
+        if segment.outcomes[at] == NO_EFFECT or self._is_undone(seq):
             return None
         event = Event.from_bytes(segment.payloads[at])
-        seq = segment.first_seq + at
         if event.kind != "learn":
             return None
         amended = self._amendments.of(seq)

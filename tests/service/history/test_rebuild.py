@@ -149,6 +149,8 @@ async def test_events_undone_by_a_restore_are_not_learned_again():
         snapshot = await engine.take_snapshot()
         await teach(engine, "a c -> y")
         await engine.restore(snapshot.seq)
+        assert engine.history.find(2) is None
+        assert [each.seq for each in engine.history.page(Filter(), 10).records] == [1]
         await teach(engine, "b c -> z")
         await engine.rebuild_state()
         expected = taught(engine.model.options, [learn("a b", "x"), learn("b c", "z")])
