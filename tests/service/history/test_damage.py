@@ -4,6 +4,8 @@ import sqlite3
 import time
 from contextlib import closing
 
+import pytest
+
 from manyclass.service.store.sqlite.store import SqliteStore
 from tests.service.serving import assert_problem, calling
 
@@ -23,3 +25,18 @@ async def test_a_damaged_segment_with_amendments_stops_nothing_but_rebuilds(tmp_
         assert_problem(await call("POST", "/rebuild"), 503)
         assert call.app.engine.history.failures == 1
         assert call.app.engine.status == "ready"
+
+
+@pytest.mark.parametrize("column", ["first_seq", "body", "checksum"])
+async def test_a_value_of_another_type_is_named_as_damage(tmp_path, column):
+    path = tmp_path / "store.db"
+    async with calling(store=SqliteStore(path, time.time)) as call:
+        await call.learn(("a", "x"), ("b", "y"))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"UPDATE segments SET {column} = 'x'")
+        connection.commit()
+    async with calling(store=SqliteStore(path, time.time)) as call:
+        assert "damaged" in assert_problem(await call("GET", "/events"), 503)["detail"]
+        assert_problem(await call("POST", "/rebuild"), 503)
+        assert (await call("GET", "/metrics")).status_code == 200
+        assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
