@@ -137,6 +137,14 @@ cdef bytes wire_of_origin(unsigned long long time, str source, str text):
     ))
 
 
+cdef int check_weight(double weight) except -1:
+    if not SMALLEST_WEIGHT <= weight <= LARGEST_WEIGHT:  # nor NaN
+        raise InstanceError(
+            f"a weight must be from {SMALLEST_WEIGHT} to {LARGEST_WEIGHT:g}", ("weight",)
+        )
+    return 0
+
+
 cdef int refuse_both(list names, rejected) except -1:
     cdef set true = set(names)
     for position, name in enumerate(rejected):
@@ -177,10 +185,7 @@ cdef class Event:
             raise InstanceError("an event needs at least one true class", ("classes",))
         if wrong and names:
             refuse_both(names, rejected)
-        if not SMALLEST_WEIGHT <= weight <= LARGEST_WEIGHT:  # nor NaN
-            raise InstanceError(
-                f"a weight must be from {SMALLEST_WEIGHT} to {LARGEST_WEIGHT:g}", ("weight",)
-            )
+        check_weight(weight)
         cdef dict placed = placements(parents, to_root=False) if parents else {}
         cdef bint is_plain = not wrong and weight == 1 and not placed
         cdef bytes origin = wire_of_origin(time, source, text)
@@ -220,6 +225,7 @@ cdef class Event:
     @classmethod
     def amend(cls, unsigned long long target, Instance instance not None, classes, replaced,
               double weight=1, str event_id=None, unsigned long long fingerprint=0):
+        check_weight(weight)
         cdef Event event = Event.__new__(Event)
         event.kind = "amend"
         event.target = target

@@ -15,7 +15,7 @@ from manyclass.service.history.recorder import SEGMENT_EVENTS, Recorder, amendin
 from manyclass.service.log.apply_loop import OnApplied
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.outcomes import UNKNOWN
-from manyclass.service.store.errors import LogDamaged, StoreError
+from manyclass.service.store.errors import LogDamaged, StoreDamaged, StoreError
 from manyclass.service.store.protocol import Store
 from manyclass.service.store.segments import SegmentStore
 
@@ -60,7 +60,11 @@ class History:
     def _find_amendments(self) -> None:
         for info in self.recorder.infos:
             if info.amendments:
-                self.amendments.note_all(amending(self.reader.segment(info)))
+                try:
+                    self.amendments.note_all(amending(self.reader.segment(info)))
+                except StoreDamaged as error:  # ranking goes on; rebuilds are refused
+                    self.failures += 1
+                    log.error("amendments that wait are not known: %s", with_hint(error))
         self.amendments.note_all(dated(self.store.read(self.recorder.end)))
 
     def noting(self, on_applied: OnApplied | None) -> OnApplied:

@@ -1,5 +1,6 @@
 import json
 import math
+import struct
 
 import pytest
 from hypothesis import given
@@ -315,3 +316,14 @@ def test_a_cut_weighted_event_is_refused():
     for end in range(len(data)):
         with pytest.raises(EventError):
             Event.from_bytes(data[:end])
+
+
+@pytest.mark.parametrize("weight", [0, -1, 1e9, float("nan"), float("inf")])
+def test_an_amendment_has_a_weight_in_the_range_of_events(weight):
+    amend = bytes(Event.amend(1, Instance(["a"]), ["x"], ["y"], 2))
+    assert Event.from_bytes(amend).weight == 2
+    with pytest.raises(InstanceError, match="weight"):
+        Event.amend(1, Instance(["a"]), ["x"], ["y"], weight)
+    crafted = amend.replace(struct.pack("<d", 2), struct.pack("<d", weight))
+    with pytest.raises(EventError):
+        Event.from_bytes(crafted)

@@ -14,7 +14,8 @@ TaughtParents = TypeAliasType("TaughtParents", dict[str, str])
 class EventRecord(BaseModel):
     """An event that was taught.
 
-    `key` addresses it: its `event_id`, or `seq:` and its number. `classes` are the true ones after
+    `key` addresses it: its `event_id`, or `seq:` and its number if that id finds another event or
+    none. `classes` are the true ones after
     corrections. `rank_before` is the rank of the best true class before it was learned, null if
     none was retrieved; `outcome_known` is false if that was not recorded. `time` is in unix
     seconds. The instance is `text` if it was sent as text, else `features`.
@@ -39,8 +40,8 @@ class EventRecord(BaseModel):
 class EventPage(BaseModel):
     """Events in order. Pass `next` as `after` for more; null at the end.
 
-    A page may have fewer events than `limit`, or none, before the end: a search through a long
-    history goes on with `next`.
+    A page may have fewer events than `limit`, or none, before the end: large events make it
+    shorter, and a search through a long history goes on with `next`.
     """
 
     events: list[EventRecord]

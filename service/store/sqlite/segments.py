@@ -8,6 +8,9 @@ from manyclass.service.store.segments import SegmentInfo
 from manyclass.service.store.sqlite.file import RESTORE_HINT
 from manyclass.service.store.sqlite.store_file import StoreFile
 
+# A damaged row may hold a value of another type: it is read as a number, and the checksum differs.
+_FIRST_SEQ, _AMENDMENTS = "CAST(first_seq AS INTEGER)", "CAST(amendments AS INTEGER)"
+
 
 class SqliteSegments:
     """The rows of `segments`. Any thread may call any method at any time."""
@@ -19,7 +22,7 @@ class SqliteSegments:
         """Return the segments, oldest first."""
         with self._file.reading() as connection:
             rows = connection.execute(
-                "SELECT first_seq, last_seq, length(body), amendments FROM segments"
+                f"SELECT {_FIRST_SEQ}, last_seq, length(body), {_AMENDMENTS} FROM segments"
                 " ORDER BY last_seq"
             )
             return [SegmentInfo(*row) for row in rows]
@@ -37,7 +40,8 @@ class SqliteSegments:
         """Return the body of a row, checked. StoreDamaged."""
         with self._file.reading() as connection:
             row = connection.execute(
-                "SELECT first_seq, amendments, checksum, body FROM segments WHERE last_seq = ?",
+                f"SELECT {_FIRST_SEQ}, {_AMENDMENTS}, checksum, body FROM segments"
+                " WHERE last_seq = ?",
                 (last_seq,),
             ).fetchone()
         if row is not None:
