@@ -25,12 +25,14 @@ from manyclass.service.log.request import Result
 from manyclass.service.snapshots.restore import learner_changes
 from manyclass.service.store.errors import SnapshotDamaged, StoreUnavailable
 from tests.examples import examples
+from tests.service.batches import batch_of
 from tests.service.faulty import Clock, FaultyStore, learn
 
 NAMES = st.sampled_from(["a", "b", "c", "a b", "b c", "a c"])
 CLASSES = st.sampled_from(["x", "y", "z", "x y"])
 IDS = st.none() | st.sampled_from([f"id {n}" for n in range(6)])
 LESSONS = st.builds(learn, NAMES, CLASSES, IDS)
+PLAIN = st.builds(learn, NAMES, CLASSES)
 BATCHES = st.lists(LESSONS, min_size=1, max_size=4)
 
 
@@ -177,6 +179,18 @@ class EngineStates(RuleBasedStateMachine):
 
         self.take_all(batches, self.run(all_of_them()))
 
+    @rule(events=st.lists(PLAIN, min_size=1, max_size=6))
+    def learn_plain_events(self, events):
+        async def together():
+            return await self.engine.admit_batch(batch_of(*events))
+
+        batch = self.run(together())
+        outcomes = zip(batch.ranks(), batch.updated(), strict=True)
+        for seq, (event, (rank, updated)) in enumerate(
+            zip(events, outcomes, strict=True), batch.first_seq
+        ):
+            assert self.learn_logged([event]) == [Result(seq, False, rank or None, updated)]
+
     @rule(batches=st.lists(BATCHES, min_size=1, max_size=3))
     def learn_while_the_store_is_away(self, batches):
         async def all_of_them():
@@ -279,7 +293,7 @@ class EngineStates(RuleBasedStateMachine):
             for answer in answers:
                 answer.cancel()
             # The thread has to end, but the engine does not see its result.
-            await asyncio.to_thread(self.engine._pipeline.group_commit._thread.shutdown)
+            await asyncio.to_thread(self.engine._pipeline.group_commit._thread.close)
             await self.engine._pipeline.stop_following()
             return in_log
 
