@@ -30,7 +30,7 @@ from studies import (
     weight_bounded,
     word_rules,
 )
-from studies.declaration import Record, Study, Trial
+from studies.declaration import Bounds, Record, Study, Trial
 from studies.isolation import Failed
 from studies.runner import added, render, run, write
 from studies.tables import tables
@@ -87,6 +87,10 @@ def parser() -> ArgumentParser:
         help="a learner or peer in place of the declared ones; again for more",
     )
     made.add_argument("--rows", type=int, help="most training rows of a data set")
+    made.add_argument(
+        "--evaluations", type=int, help="evaluations of each stage of a search, at most"
+    )
+    made.add_argument("--search-rows", type=int, help="rows of a search for parameters")
     made.add_argument("--splits", type=int, help="splits of every trial")
     made.add_argument("--passes", type=int, help="most passes of every trial")
     made.add_argument("--seed", type=int, default=0, help="of the first split")
@@ -124,8 +128,12 @@ def narrowed(study: Study, given: Namespace) -> Study:
         chosen = [
             replace(first, estimator=each, tags={}) for first in firsts for each in given.estimator
         ]
+    bounds = Bounds(given.evaluations, given.search_rows)
+    if bounds != Bounds() and study.bounded is None:
+        raise SystemExit("this study searches for no parameters: no --evaluations, --search-rows")
     return replace(
         study,
+        measure=study.bounded(bounds) if study.bounded else study.measure,
         trials=[_sized(trial, given) for trial in chosen],
         rows=given.rows or study.rows,
     )

@@ -98,8 +98,23 @@ class Plot:
 
 
 @dataclass(frozen=True)
+class Bounds:
+    """Bounds of a search for parameters; None: not given."""
+
+    evaluations: int | None = None  # in each stage
+    rows: int | None = None  # at random
+
+    def over(self, usual: "Bounds") -> "Bounds":
+        """Return these bounds, and the usual ones where none is given."""
+        return Bounds(self.evaluations or usual.evaluations, self.rows or usual.rows)
+
+
+@dataclass(frozen=True)
 class Study:
-    """A study. `printed` holds records of the paper; `rows` limits the rows of a data set."""
+    """A study. `printed` holds records of the paper; `rows` limits the rows of a data set.
+
+    `bounded` makes the measure of a study that searches for parameters within given bounds.
+    """
 
     about: str
     trials: Sequence[Trial]
@@ -110,3 +125,4 @@ class Study:
     rows: int | None = None
     prepare: Callable[[Dataset, int | None], Dataset] = sampled
     read: Callable[[str, Path], Dataset] = datasets.read
+    bounded: Callable[[Bounds], Measure] | None = None

@@ -8,6 +8,7 @@ from manyclass.training.klr.crossvalidation import CrossValidation, random_folds
 from manyclass.training.klr.newton import Effort, Newton
 from manyclass.training.rows import Rows
 from studies import klr
+from studies.declaration import Bounds
 from studies.rbf import RbfKernel, squared_distances
 
 EXACT = Effort(fall=1e-15, residual=1e-10, products=300, adjoint=1e-13, adjoint_products=300)
@@ -70,11 +71,37 @@ def test_a_study_of_a_small_taxonomy_has_every_measure():
     rows = Rows.of([*labelled(90)])
     taxonomy = Taxonomy.of_codes(["45000000-7", *codes])
     data = Dataset("cpv-45", rows, published=60, taxonomy=taxonomy)
-    for name in ("F1", "H2"):
-        [record] = klr.measured(data, name, 1, 0)
+    for name, bounds in (("F1", Bounds()), ("H2", Bounds(evaluations=1, rows=40))):
+        [record] = klr.measured(data, name, 0, bounds)
         assert {*klr.MEASURES, "Psi / n", "log loss (seen)", "CPU s"} <= record.keys()
         assert record["acc %"] > 80
         assert record["taxo"] < 0.5
-    [record] = klr.measured(data, "unweighted", 1, 0)
+    [record] = klr.measured(data, "unweighted", 0, Bounds())
     assert record["acc %"] > 60
     assert record["R5 %"] == 100
+    [record] = klr.measured(data, "path", 0, Bounds())
+    assert record["acc %"] > 60
+    assert record["taxo"] < 0.5
+
+
+def test_bounds_that_are_not_given_are_the_usual_ones():
+    assert Bounds(rows=9).over(Bounds(evaluations=3, rows=4)) == Bounds(evaluations=3, rows=9)
+
+
+def test_of_several_true_classes_the_first_in_the_ranking_counts():
+    codes = ["45100000-1", "45110000-2", "45200000-3"]
+    instances = [({"a": 1.0}, codes[:2]), ({"b": 1.0}, codes[2:])]
+    rows = Rows.of([*instances * 20, *instances])
+    data = Dataset("cpv-45", rows, published=40, taxonomy=Taxonomy.of_codes(["45000000-7", *codes]))
+    [record] = klr.measured(data, "F1", 0, Bounds(evaluations=2))
+    assert record["acc %"] == 100
+    assert record["taxo[0-1]"] == 0
+    assert record["log loss (seen)"] > 0.5 * np.log(2)  # of two classes, each of half the mass
+
+
+def test_a_part_of_a_data_set_keeps_its_split():
+    rows = Rows.of([({f"w{number % 7}": 1.0}, [f"c{number % 3}"]) for number in range(60)])
+    part = klr.prepared(Dataset("cpv-45", rows, published=40), 10)
+    assert part.published == 10
+    assert len(part.rows) == 30
+    assert klr.prepared(Dataset("cpv-45", rows, published=40), None).published == 40

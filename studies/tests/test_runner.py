@@ -179,3 +179,20 @@ def test_a_declared_study_runs_on_a_small_data_set(name, monkeypatch, capsys):
     main([name])
 
     assert "always" in capsys.readouterr().out
+
+
+def test_only_a_study_that_searches_takes_bounds_of_a_search():
+    with pytest.raises(SystemExit, match="no --evaluations"):
+        main(["drift", "--evaluations", "3"])
+
+
+def test_bounds_of_a_search_reach_the_measure(monkeypatch, capsys):
+    def bounded(bounds):
+        def measure(data, name, passes, seed):
+            yield {"pass": passes, "R1": bounds.evaluations + bounds.rows / 10}
+
+        return measure
+
+    monkeypatch.setitem(STUDIES, "klr", declared(Trial("one", "F1"), bounded=bounded))
+    main(["klr", "--evaluations", "3", "--search-rows", "5"])
+    assert "3.500" in capsys.readouterr().out

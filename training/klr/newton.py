@@ -19,7 +19,8 @@ from manyclass.training.klr.workers import Workers
 BUFFERS = 8  # arrays of scores in a Newton object, beside alpha
 LEAST_STEP = 2.0**-30
 SHORT_STEP = 0.1  # below it the direction is improved before it is used
-ROUNDS = 6  # of conjugate gradients for one direction, at most
+ROUNDS = 24  # of conjugate gradients for one direction, at most
+SETTLED = 0.01  # relative change of the slope in a round, below which the direction is used
 ENOUGH_FALL = 1e-4  # Armijo: share of the slope by which the objective must fall
 REFRESH = 10  # Newton steps between two exact products, against rounding
 START_VARIANCE = 4.0  # a cold fit begins at a variance up to this, and multiplies it by GROWTH
@@ -145,15 +146,19 @@ class Newton:
         self._start(alpha)
         self._left *= self._by_row(active.astype(float))[:, None].astype(self._left.dtype)
         solve = self._solver(effort.residual)
+        slope = np.zeros(self.folds)
         for round_ in range(ROUNDS):
             grew = solve(effort.products)
+            last_slope = slope
             slope, linear, square = self._move(alpha)
             falls = slope < 0
+            # Then Phi is far from its quadratic model, and a better direction has no longer step.
+            settled = falls & (np.abs(slope - last_slope) < SETTLED * np.abs(slope))
             steps, phi = self._line_search(fit.phi, slope, linear, square, active & falls)
             # A fall below the rounding of Phi cannot be tested; Newton's step is right there.
             tiny = active & (np.abs(slope) <= self._rounding * np.abs(fit.phi))
             steps, phi = np.where(tiny, 1.0, steps), np.where(tiny, fit.phi, phi)
-            good = tiny | (falls & (steps >= SHORT_STEP))
+            good = tiny | (falls & (steps >= SHORT_STEP)) | (settled & (steps > 0))
             if good[active].all() or not grew or round_ == ROUNDS - 1:
                 break
         moves = active & (steps > 0)
@@ -194,18 +199,25 @@ class Newton:
         square: Scalars,
         active: NDArray[np.bool_],
     ) -> tuple[Scalars, Scalars]:
-        """Return for each fold a step that lowers Phi enough, 0 if there is none, and Phi there."""
+        """Return for each fold the step that lowers Phi most, 0 if none does enough, and Phi there.
+
+        Steps are 1, 1/2, 1/4 and so on; the search ends where Phi rises again. Far from the
+        minimum a full step may lower Phi enough, and a shorter one ten times as much.
+        """
         steps = np.where(active, 1.0, 0.0)
+        best, falls = np.zeros(self.folds), np.zeros(self.folds)
         before = self._losses(np.zeros(self.folds))
-        while True:
-            losses = self._losses(steps)
+        while (steps > 0).any():
             # The difference of sums, as Phi may be much larger than its change.
-            change = losses - before + steps * linear + steps**2 * square / 2
-            good = change <= ENOUGH_FALL * steps * slope
-            if (good | (steps == 0)).all():
-                return steps, phi + np.where(steps > 0, change, 0.0)
-            steps = np.where(good, steps, steps / 2)
+            change = self._losses(steps) - before + steps * linear + steps**2 * square / 2
+            better = (change <= ENOUGH_FALL * steps * slope) & (change < falls)
+            best, falls = np.where(better, steps, best), np.where(better, change, falls)
+            # A quadratic Phi falls by half the slope at its minimum, and by a third where half the
+            # step is as good.
+            is_done = ((best > 0) & ~better) | (change <= steps * slope / 3)
+            steps = np.where(is_done, 0.0, steps / 2)
             steps[steps < LEAST_STEP] = 0.0
+        return best, phi + falls
 
     # --- the equations of Newton's step and of the gradient ---------------------------------------
 

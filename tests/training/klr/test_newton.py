@@ -148,6 +148,31 @@ def test_a_cold_start_with_a_large_variance_converges():
     assert fit.phi[0] == pytest.approx(exact.phi[0], rel=1e-3)
 
 
+def test_a_fit_far_from_the_minimum_takes_few_products():
+    made = problem(n=300, d=200, sharing="F1", classes=[f"c{number}" for number in range(60)])
+    newton = Newton(made.kernel(), made.targets)
+    newton.kernel.set(np.log([50.0]))
+    fit = newton.fit(np.zeros_like(newton.u), made.targets.weights, Effort())
+    assert fit.converged.all()
+    assert fit.products < 700  # 3,500 where any step that lowers Phi enough is taken
+    assert fit.steps < 25
+
+
+def test_rounds_along_a_settled_direction_end():
+    made = problem(n=300, d=200, sharing="F1", classes=[f"c{number}" for number in range(60)])
+    newton = Newton(made.kernel(), made.targets)
+    stages = []
+    newton.cold_fit(
+        np.zeros_like(newton.u),
+        made.targets.weights,
+        np.log([50.0]),
+        Effort(),
+        lambda fit: stages.append(fit) if fit.steps == 1 else None,
+    )
+    assert all(stage.converged.all() for stage in stages)
+    assert sum(stage.products for stage in stages) < 400  # 680 where rounds go on
+
+
 def test_stages_of_a_cold_start_end_also_with_short_steps():
     made = problem(sharing="H1", n=60, d=30)
     newton = Newton(made.kernel(), made.targets)
