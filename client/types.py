@@ -256,8 +256,9 @@ class Learner(msgspec.Struct, frozen=True):
 class RebuildReport(msgspec.Struct, frozen=True):
     """A rebuild: the state at event `seq` follows from the amended history.
 
-    Events up to `base` were not learned again: they are in the snapshot that it began with.
-    `finished_at` is in unix seconds.
+    Events up to `base` were not learned again: they are in the snapshot that it began with. So are
+    the `unreached` amended events: their data and their part of the weights are left. `finished_at` is
+    in unix seconds.
     """
 
     seq: int
@@ -267,6 +268,7 @@ class RebuildReport(msgspec.Struct, frozen=True):
     deleted: int
     seconds: float
     finished_at: float
+    unreached: int = 0
 
 
 class HistoryStats(msgspec.Struct, frozen=True):

@@ -40,3 +40,7 @@ def _print(report: RebuildReport) -> None:
     )
     if report.base:
         typer.echo(f"events up to {report.base} are in the state as they were taught")
+    if report.unreached:
+        typer.echo(
+            f"{report.unreached:,} amended events are among these: their data is left", err=True
+        )

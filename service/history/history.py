@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
 from typing import TypeVar
 
 from manyclass.core.event import Event
@@ -24,6 +25,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 PAGE = 1000
+LOOK_SECONDS = 5.0
 
 
 class History:
@@ -54,6 +56,7 @@ class History:
         self._wall_clock = wall_clock
         self._is_failing = False
         self._is_packing = False
+        self._look_at = monotonic() + LOOK_SECONDS  # at the events in the log, for a full segment
         self._checked_end = -1  # the end of the history when its limits were last checked
         self._find_amendments()
 
@@ -88,11 +91,18 @@ class History:
     # --- writing ---------------------------------------------------------------------------------
 
     def starts_packing(self) -> bool:
-        """Return whether to call `pack_full` now: a segment is full, and none is being packed."""
-        is_due = self.live.model.seq - self.recorder.end >= SEGMENT_EVENTS
-        starts = is_due and not self._is_packing
-        self._is_packing = self._is_packing or starts
-        return starts
+        """Return whether to call `pack_full` now: a segment may be full, and none is being packed.
+
+        A few large events fill one too, so the log is looked at from time to time.
+        """
+        unpacked = self.live.model.seq - self.recorder.end
+        now = monotonic()
+        is_due = unpacked >= SEGMENT_EVENTS or (unpacked > 0 and now >= self._look_at)
+        if not is_due or self._is_packing:
+            return False
+        self._is_packing = True
+        self._look_at = now + LOOK_SECONDS
+        return True
 
     def pack_full(self) -> None:
         """Pack full segments. Blocks; an error is logged, and the next snapshot tries again."""

@@ -1,7 +1,7 @@
 """Errors in the history: pairs of confused classes, and likely label errors."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import nlargest
 
@@ -85,12 +85,14 @@ def suspects(model: Model, records: Iterable[Record], limit: int) -> list[Suspec
 
     While the model has no confidence yet (100 outcomes), there are none.
     """
-    found = []
+    return nlargest(limit, _disputed(model, records))
+
+
+def _disputed(model: Model, records: Iterable[Record]) -> Iterator[Suspect]:
     for record in records:
         answer = model.answer(record.event.instance, 1)
         if not answer.ranked or answer.confidence is None or not record.classes:
             continue
         first = answer.ranked[0][0]
         if first not in record.classes:
-            found.append(Suspect(answer.confidence, record.seq, first, record))
-    return nlargest(limit, found)
+            yield Suspect(answer.confidence, record.seq, first, record)

@@ -40,7 +40,8 @@ FRAME_EVENTS = 512
 class Rebuilt:
     """The result of a rebuild: the state at `seq` follows from the amended events.
 
-    Events up to `base` were not learned again: they are in the state it began with.
+    Events up to `base` were not learned again: they are in the state it began with. So are the
+    `unreached` amended ones, which were amended as well as can be at once.
     """
 
     seq: int
@@ -48,6 +49,7 @@ class Rebuilt:
     events: int
     corrected: int
     deleted: int
+    unreached: int
     seconds: float
     finished_at: float  # unix seconds
 
@@ -159,13 +161,15 @@ class Rebuild:
             self._schedule.supersede()
             info = await take()
             await asyncio.to_thread(self._settle, settled, base, info.seq)
-        deleted = sum(not each.classes for each in settled.values())
+        reached = [each for target, each in settled.items() if target > base]
+        deleted = sum(not each.classes for each in reached)
         done = Rebuilt(
             seq=info.seq,
             base=base,
             events=self.learned,
-            corrected=len(settled) - deleted,
+            corrected=len(reached) - deleted,
             deleted=deleted,
+            unreached=len(settled) - len(reached),
             seconds=self._clock() - began,
             finished_at=self._wall_clock(),
         )
@@ -214,6 +218,8 @@ class Rebuild:
         command = [sys.executable, "-m", "manyclass.service.history.rebuilder"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
             self._child = child
+            if self.is_closed:
+                child.kill()
             try:
                 assert child.stdin is not None
                 assert child.stdout is not None

@@ -26,7 +26,7 @@ def test_two_services_are_loaded_in_turns(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["serving_pairs", *arguments])
     serving_pairs.main()
     [(title, rows)] = json.loads(result.read_text()).items()
-    assert title == f"CPU time beside {CHECKOUT}, svm"
+    assert title == f"CPU time beside {CHECKOUT}, svm, 1 workers"
     assert [row["requests"] for row in rows] == [*serving_pairs.kinds()]
     assert all(row["from"] <= row["ratio"] <= row["to"] for row in rows)
     assert all(row["CPU µs/request"] > 0 for row in rows)

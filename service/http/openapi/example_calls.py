@@ -584,6 +584,7 @@ CALLS: Final = (
             "events": 9,
             "corrected": 0,
             "deleted": 2,
+            "unreached": 0,
             "seconds": 0.42,
             "finished_at": 1767225600.0,
         },

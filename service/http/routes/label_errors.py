@@ -61,7 +61,9 @@ async def list_confusions(
 
 
 @router.get("/suspects", **needs(Scope.LEARN, 404))
-async def list_suspects(engine: TheEngine, last: Last = 10_000, limit: Limit = 100) -> SuspectList:
+async def list_suspects(
+    engine: TheEngine, last: Last = 10_000, limit: Annotated[int, Query(ge=1, le=100)] = 100
+) -> SuspectList:
     """List the newest events whose label the model disagrees with most confidently: likely label
     errors, to be corrected by `PUT /events/{name}` or left.
 

@@ -79,7 +79,8 @@ class Deleted(BaseModel):
 class RebuildReport(BaseModel, from_attributes=True):
     """A rebuild: the state at event `seq` follows from the amended history.
 
-    Events up to `base` were not learned again: they are in the snapshot that it began with.
+    Events up to `base` were not learned again: they are in the snapshot that it began with. So are
+    the `unreached` amended events: their data and their part of the weights are left.
     `finished_at` is in unix seconds.
     """
 
@@ -88,6 +89,7 @@ class RebuildReport(BaseModel, from_attributes=True):
     events: int
     corrected: int
     deleted: int
+    unreached: int
     seconds: float
     finished_at: float
 

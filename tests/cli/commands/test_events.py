@@ -25,14 +25,18 @@ def test_events_are_listed_with_their_times_and_ranks(manyclass, service):
         service,
         "listed",
         {"text": long, "classes": ["listed a", "listed b"]},
-        {"features": {"ice": 1.5, "puck": 2}, "classes": ["listed a"], "not": ["listed b"]},
+        {
+            "features": {"listed ice": 1.5, "listed puck": 2},
+            "classes": ["listed a"],
+            "not": ["listed b"],
+        },
     )
     second, first = rows(manyclass("events", "list", "--source", "listed", "--url", service))
     assert first[0] == "listed-0"
     assert first[1].endswith(" UTC")
     assert first[2:5] == ["listed", "listed a,listed b", "-"]
     assert first[5] == ("one two three " + "four " * 20)[:59] + "…"
-    assert second[5] == "ice=1.5 puck=2"
+    assert second[5] == "listed ice=1.5 listed puck=2"
     oldest = manyclass(
         "events", "list", "--source", "listed", "--oldest", "--limit", 1, "--url", service
     )

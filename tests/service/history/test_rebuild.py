@@ -403,3 +403,16 @@ async def test_a_trained_class_is_renamed_too(tmp_path):
         facts, arrays = content(engine.model)
         assert facts.pop("aliases") == {"x": "z"}
         assert (facts, arrays) == content(taught(Options.parse("svm"), expected))
+
+
+async def test_an_amended_event_that_the_base_has_learned_is_reported_as_such():
+    async with running(learner="svm") as (engine, store):
+        await teach(engine, "a -> x", "b -> y")
+        await engine.take_snapshot()
+        store.delete_snapshot(0)
+        await teach(engine, "c -> y")
+        await engine.submit([Event.amend(1, learn("a").instance, [], ["x"])])
+        await engine.submit([Event.amend(3, learn("c").instance, ["x"], ["y"])])
+        done = await engine.rebuild_state()
+        assert (done.base, done.deleted, done.corrected, done.unreached) == (2, 0, 1, 1)
+        assert engine.model.has_class("x")

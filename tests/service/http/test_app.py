@@ -18,7 +18,7 @@ from tests.service.serving import assert_problem, calling
         ("POST", "/rank/", 404, None),
         ("GET", "/learn", 405, "POST"),
         ("POST", "/stats", 405, "GET"),
-        ("PATCH", "/classes/a/b", 405, "DELETE, GET, PUT"),
+        ("PATCH", "/classes/a/b", 405, "DELETE, GET, POST, PUT"),
         ("PUT", "/snapshots", 405, "GET, POST"),
         ("GET", "/snapshots/1/restore", 405, "POST"),
         ("DELETE", "/docs", 405, "GET, HEAD"),
