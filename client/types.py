@@ -257,8 +257,8 @@ class RebuildReport(msgspec.Struct, frozen=True):
     """A rebuild: the state at event `seq` follows from the amended history.
 
     Events up to `base` were not learned again: they are in the snapshot that it began with. So are
-    the `unreached` amended events: their data and their part of the weights are left. `finished_at` is
-    in unix seconds.
+    the `unreached` amended events: their data and their part of the weights are left.
+    `finished_at` is in unix seconds.
     """
 
     seq: int
