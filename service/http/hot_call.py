@@ -14,6 +14,8 @@ from typing import ClassVar
 
 from fastapi import APIRouter, Request, Response
 
+from manyclass.service.config.settings import Settings
+from manyclass.service.engine import Engine
 from manyclass.service.http.answers import send_json
 from manyclass.service.http.asgi import AsgiScope, Headers, Receive, Send
 from manyclass.service.http.auth import ApiKeys, Scope
@@ -118,6 +120,22 @@ class HotCall(ABC):
             **route,
         )
         return router
+
+
+class ChangeCall(HotCall):
+    """A call that changes the state by an event, described in a JSON body."""
+
+    def __init__(
+        self, settings: Settings, engine: Engine, keys: ApiKeys, budget: MemoryBudget
+    ) -> None:
+        super().__init__(keys, budget)
+        self._settings = settings
+        self._engine = engine
+
+    async def body(self, request: HotRequest) -> bytes:
+        """Return the body. Raises NotReady before there is a state to change."""
+        _ = self._engine.model
+        return await request.json_body(self._settings.max_body_bytes)
 
 
 # FastAPI caches endpoints for ever, so this one does not refer to a call, nor to its engine.

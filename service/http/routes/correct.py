@@ -5,12 +5,9 @@ from typing import ClassVar
 import msgspec
 
 from manyclass.core.event import Event, class_names
-from manyclass.service.config.settings import Settings
-from manyclass.service.engine import Engine
-from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.auth import Scope
 from manyclass.service.http.decoding import decode, names_of
-from manyclass.service.http.hot_call import HotCall, HotRequest
-from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.hot_call import ChangeCall, HotRequest
 from manyclass.service.http.problems import invalid
 from manyclass.service.http.routes.events import find
 from manyclass.service.http.schemas.events import Amended, CorrectRequest
@@ -19,7 +16,7 @@ from manyclass.service.http.schemas.learn import MOST_PAIRS
 _decoder = msgspec.json.Decoder(CorrectRequest)
 
 
-class CorrectEvent(HotCall):
+class CorrectEvent(ChangeCall):
     """Corrects one event."""
 
     method = "PUT"
@@ -31,13 +28,6 @@ class CorrectEvent(HotCall):
     reads: ClassVar = {"application/json": ["CorrectRequest"]}
     writes: ClassVar = {"application/json": ["Amended"]}
 
-    def __init__(
-        self, settings: Settings, engine: Engine, keys: ApiKeys, budget: MemoryBudget
-    ) -> None:
-        super().__init__(keys, budget)
-        self._settings = settings
-        self._engine = engine
-
     async def answer(self, request: HotRequest) -> bytes:
         """Correct the true classes of an event that was taught. This is a durable event.
 
@@ -47,7 +37,7 @@ class CorrectEvent(HotCall):
         correction changes nothing.
         """
         _ = self._engine.history  # raises HistoryOff, NotReady
-        form = decode(_decoder, await request.json_body(self._settings.max_body_bytes))
+        form = decode(_decoder, await self.body(request))
         classes = class_names(names_of(form.classes, "classes"))
         record = await find(self._engine, request.name)
         event = record.event

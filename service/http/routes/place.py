@@ -7,12 +7,9 @@ import msgspec
 
 from manyclass.core.errors import InstanceError, RequestConflict
 from manyclass.core.event import Event, class_names
-from manyclass.service.config.settings import Settings
-from manyclass.service.engine import Engine
-from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.auth import Scope
 from manyclass.service.http.decoding import decode, name_of, parents_of
-from manyclass.service.http.hot_call import HotCall, HotRequest
-from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.hot_call import ChangeCall, HotRequest
 from manyclass.service.http.problems import Fault, Problem, pointer, problem_of
 from manyclass.service.http.schemas.place import PlaceClassesRequest, PlaceClassRequest, Placed
 
@@ -20,22 +17,11 @@ _one = msgspec.json.Decoder(PlaceClassRequest)
 _many = msgspec.json.Decoder(PlaceClassesRequest)
 
 
-class _Place(HotCall):
+class _Place(ChangeCall):
     tag = "names"
     scope = Scope.LEARN
     statuses = (409,)
     writes: ClassVar = {"application/json": ["Placed"]}
-
-    def __init__(
-        self, settings: Settings, engine: Engine, keys: ApiKeys, budget: MemoryBudget
-    ) -> None:
-        super().__init__(keys, budget)
-        self._settings = settings
-        self._engine = engine
-
-    async def _body(self, request: HotRequest) -> bytes:
-        _ = self._engine.model  # raises NotReady before there is one
-        return await request.json_body(self._settings.max_body_bytes)
 
     async def _place(self, parents: Mapping[str, str | int | None], moves: bool) -> bytes:
         event = Event.place(parents, moves)
@@ -59,7 +45,7 @@ class PlaceClass(_Place):
         true; its children move along. If a circle or a path of more than 32 classes would result,
         the answer is 422.
         """
-        form = decode(_one, await self._body(request))
+        form = decode(_one, await self.body(request))
         try:
             class_names([request.name])
         except InstanceError as error:
@@ -85,5 +71,5 @@ class PlaceClasses(_Place):
 
         The rules are those of `PUT /classes/{name}`; `errors` names the first class at fault.
         """
-        form = decode(_many, await self._body(request))
+        form = decode(_many, await self.body(request))
         return await self._place(parents_of(form.parents), form.move)

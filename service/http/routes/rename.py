@@ -7,19 +7,16 @@ from msgspec import UNSET
 
 from manyclass.core.errors import RenameConflict
 from manyclass.core.event import Event
-from manyclass.service.config.settings import Settings
-from manyclass.service.engine import Engine
-from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.auth import Scope
 from manyclass.service.http.decoding import decode, name_of
-from manyclass.service.http.hot_call import HotCall, HotRequest
-from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.hot_call import ChangeCall, HotRequest
 from manyclass.service.http.problems import invalid
 from manyclass.service.http.schemas.rename import Renamed, RenameRequest
 
 _decoder = msgspec.json.Decoder(RenameRequest)
 
 
-class RenameClass(HotCall):
+class RenameClass(ChangeCall):
     """Renames one class."""
 
     path = "/classes/{name:name}"
@@ -29,13 +26,6 @@ class RenameClass(HotCall):
     statuses = (404, 409)
     reads: ClassVar = {"application/json": ["RenameRequest"]}
     writes: ClassVar = {"application/json": ["Renamed"]}
-
-    def __init__(
-        self, settings: Settings, engine: Engine, keys: ApiKeys, budget: MemoryBudget
-    ) -> None:
-        super().__init__(keys, budget)
-        self._settings = settings
-        self._engine = engine
 
     async def answer(self, request: HotRequest) -> bytes:
         """Rename a class, or merge it into another. This is a durable event.
@@ -47,8 +37,7 @@ class RenameClass(HotCall):
 
         409 to rename to a class that exists (merge into it), and for a class in the taxonomy.
         """
-        _ = self._engine.model  # raises NotReady before there is one
-        form = decode(_decoder, await request.json_body(self._settings.max_body_bytes))
+        form = decode(_decoder, await self.body(request))
         if (form.rename is UNSET) == (form.merge_into is UNSET):
             raise invalid("Give one of `rename` and `merge_into`.")
         merges = form.rename is UNSET
