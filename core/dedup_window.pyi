@@ -23,6 +23,9 @@ class DedupWindow:
     def dump(self) -> NDArray[np.uint64]:
         """Return rows of (id hash high, low, fingerprint, seq), oldest first."""
 
+    def copy(self) -> DedupWindow:
+        """Return another window with the same ids, of the default capacity."""
+
     @classmethod
     def load(cls, rows: NDArray[np.uint64], capacity: int = ...) -> DedupWindow:
         """Return the dumped window; raise ValueError for other rows."""

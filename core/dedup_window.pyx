@@ -77,6 +77,9 @@ cdef class DedupWindow:
                 deref(self._native).copy(<Remembered*>&view[0, 0])
         return rows
 
+    def copy(self):
+        return DedupWindow.load(self.dump())
+
     @classmethod
     def load(cls, const uint64_t[:, ::1] rows not None, size_t capacity=REMEMBERED):
         cdef DedupWindow recent = DedupWindow(capacity)

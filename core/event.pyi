@@ -14,6 +14,7 @@ _Kind = Literal[
     "rules",
     "amend",
     "rename",
+    "adopt",
 ]
 
 SMALLEST_WEIGHT: float
@@ -105,6 +106,10 @@ class Event:
         """Return a mark in the log: the state goes back to the snapshot taken at `seq`."""
 
     @classmethod
+    def adopt(cls, token: str) -> Event:
+        """Return a mark in the log: the state becomes the rebuilt one of this name."""
+
+    @classmethod
     def promote(cls, specification: str) -> Event:
         """Return an event that makes this learner the primary; the old primary becomes a shadow."""
 
@@ -130,7 +135,7 @@ class Event:
 
     @staticmethod
     def is_mark(data: bytes) -> bool:
-        """Return whether these are the bytes of a "restore", "rules" or "rename" event."""
+        """Return whether these are the bytes of a "restore", "rules", "rename" or "adopt" event."""
 
     @staticmethod
     def alone(data: bytes) -> bytes:
@@ -201,7 +206,8 @@ class Event:
 
     @property
     def name(self) -> str:
-        """The class or feature to forget, the class to rename, or the learner to promote.
+        """The class or feature to forget, the class to rename, the learner to promote, or the token
+        of the rebuilt state to adopt.
 
         An empty string for other kinds.
         """

@@ -15,6 +15,7 @@ An event's bytes, little-endian:
     promote         the learner's specification, in UTF-8
     configure       the options as JSON
     restore         seq u64
+    adopt           the token of a rebuilt state, in UTF-8
     rules           version u32
 """
 
@@ -35,7 +36,7 @@ from manyclass.core.errors import EventError, InstanceError
 
 cdef tuple KINDS = (
     *("learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"),
-    *("learn", "place", "learn", "amend", "rename"),
+    *("learn", "place", "learn", "amend", "rename", "adopt"),
 )
 cdef enum:
     LEARN, FORGET_CLASS, FORGET_FEATURE, CONFIGURE, RESTORE, PROMOTE, RULES  # places in KINDS
@@ -44,9 +45,10 @@ cdef enum:
     PLACING  # a learn event with placements
     AMEND  # a correction or deletion of an earlier learn event
     RENAME
+    ADOPT
     WITH_ORIGIN = 0x40
     JOINED = 0x80
-cdef dict NAMED = {FORGET_CLASS: "class", FORGET_FEATURE: "feature", PROMOTE: "learner"}
+cdef dict NAMED = {FORGET_CLASS: "class", FORGET_FEATURE: "feature", PROMOTE: "learner", ADOPT: "state"}
 _HEAD = struct.Struct("<BQH")
 _TIME = struct.Struct("<Q")
 _TARGET = struct.Struct("<Qd")
@@ -274,6 +276,10 @@ cdef class Event:
         return event
 
     @classmethod
+    def adopt(cls, str token not None):
+        return named_event(ADOPT, token)
+
+    @classmethod
     def promote(cls, str specification not None):
         return named_event(PROMOTE, specification)
 
@@ -317,7 +323,7 @@ cdef class Event:
     @staticmethod
     def is_mark(bytes data not None):
         cdef int kind = data[0] & ~(JOINED | WITH_ORIGIN) if data else LEARN
-        return kind == RESTORE or kind == RULES or kind == RENAME
+        return kind in (RESTORE, RULES, RENAME, ADOPT)
 
     @staticmethod
     def alone(bytes data not None):

@@ -388,9 +388,9 @@ class Model:
 
     def _change(self, event: Event) -> None:
         """Apply an event other than "learn"."""
-        if event.kind == "restore":
-            seq = self.seq + 1
-            raise EventError(f"event {seq} goes back to snapshot {event.restored}: load that first")
+        if event.kind in ("restore", "adopt"):
+            state = event.name or f"snapshot {event.restored}"
+            raise EventError(f"event {self.seq + 1} goes over to {state}: load that first")
         if event.kind == "configure":
             self._configure(ModelSet.from_dict(event.options))
         elif event.kind == "promote":
@@ -499,6 +499,15 @@ class Model:
         self.rules = self.rules if rules is None else rules
         self.restores.append((seq, snapshot_seq))
         del self.restores[:-MOST_RESTORES]
+
+    def adopted(self, seq: int, restores: list[tuple[int, int]]) -> None:
+        """Place this rebuilt state, which has the events before it, at `seq`, the mark in the log.
+
+        `restores` are those of the state that it replaces. Raise EventError for another number.
+        """
+        if seq != self.seq + 1:
+            raise EventError(f"event {seq} cannot follow event {self.seq}")
+        self.seq, self.restores = seq, list(restores)
 
     def freeze(self) -> Frozen:
         """Copy the current state. Only this step blocks events."""

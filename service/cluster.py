@@ -282,8 +282,12 @@ class Replica:
         apply_loop: ApplyLoop,
         group_commit: GroupCommit,
         on_message: OnMessage,
+        on_restored: Callable[[], None] | None,
     ) -> None:
-        """`on_message` receives the messages of other processes."""
+        """`on_message` receives the messages of other processes.
+
+        `on_restored` is called in a thread when the state was restored anew.
+        """
         self.rewinds = 0  # times the log had lost events
         self._cluster = cluster
         self._live = cluster.live
@@ -291,6 +295,7 @@ class Replica:
         self._apply_loop = apply_loop
         self._group_commit = group_commit
         self._on_message = on_message
+        self._on_restored = on_restored
         self._restoring = asyncio.Lock()
 
     async def run(self) -> None:
@@ -344,6 +349,8 @@ class Replica:
         model = await self._restorer.restore(stored.model_set, stored.text)
         if model is not None:
             self._group_commit.resume(model)
+            if self._on_restored is not None:
+                await asyncio.to_thread(self._on_restored)
         return model is not None
 
     def _fail(self, reason: str) -> None:

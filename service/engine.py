@@ -271,10 +271,6 @@ class Engine:
             raise HistoryOff
         return rebuild
 
-    def rebuild_soon(self) -> None:
-        """Let the history be learned again in the next second, if there is one."""
-        self._rebuilds.ask()
-
     async def rebuild_state(self) -> Rebuilt:
         """Learn the history again as it was amended, see Rebuild.run, which raises the same."""
         self._able()
@@ -319,13 +315,30 @@ class Engine:
             self._keep_history(history)
 
     def _keep_history(self, history: History) -> None:
-        if history.starts_packing():
-            self._tasks.start(asyncio.to_thread(history.pack_full))
+        is_leader, rebuild = self.cluster.is_leader, self.rebuild
+        if history.starts_packing(is_leader):
+            self._tasks.start(asyncio.to_thread(history.pack_full, is_leader))
+        if not is_leader:
+            rebuild.may_be_unsettled = True  # once it leads
+            return
+        if history.has_merged:
+            history.has_merged = False
+            self._rebuilds.ask()
         waiting, age = len(history.amendments), history.amendment_age
-        if self._rebuilds.is_due(waiting, age) and not self.rebuild.is_running:
-            self._tasks.start(self.rebuild.run())
-        elif history.is_above_limits() and not self.rebuild.is_running:
-            self._tasks.start(self.rebuild.shorten())
+        if rebuild.is_running:
+            return
+        if rebuild.may_be_unsettled:
+            self._tasks.start(rebuild.settle_left_over())
+        elif self._rebuilds.is_due(waiting, age):
+            self._tasks.start(self._rebuild_by_schedule())
+        elif history.is_above_limits():
+            self._tasks.start(rebuild.shorten())
+
+    async def _rebuild_by_schedule(self) -> None:
+        try:
+            await self.rebuild.run()
+        except Exception:  # logged and counted by the rebuild
+            self._rebuilds.failed()
 
     def stats(self) -> EngineStats:
         """Return the present counts."""

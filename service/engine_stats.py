@@ -14,6 +14,7 @@ class HistoryStats:
     events: int  # from there on, packed or in the log
     bytes: int  # of its segments
     deleted_events: int  # by the limits
+    lost_events: int  # not packed before the log had to be trimmed
     failures: int  # times that events could not be packed
     amendments: int  # amended events that wait for a rebuild
     amendment_age_seconds: float  # of the oldest amendment

@@ -73,7 +73,14 @@ class Pipeline:
         )
         self.restore = Restore(live, self.group_commit, loader, self.schedule)
         self.state_copy = StateCopy(self.apply_loop)
-        self._replica = Replica(cluster, restorer, self.apply_loop, self.group_commit, on_message)
+        self._replica = Replica(
+            cluster,
+            restorer,
+            self.apply_loop,
+            self.group_commit,
+            on_message,
+            None if history is None else history.reload,
+        )
         self._following = asyncio.create_task(self._replica.run())
 
     async def agree_on_learners(self, asked: ModelSet) -> None:
@@ -147,6 +154,7 @@ class Pipeline:
             events=max(0, self._cluster.live.model.seq + 1 - first_seq),
             bytes=history.recorder.total_bytes,
             deleted_events=history.recorder.deleted_events,
+            lost_events=history.recorder.lost_events,
             failures=history.failures,
             amendments=len(history.amendments),
             amendment_age_seconds=history.amendment_age,

@@ -28,6 +28,7 @@ from manyclass.service.config.kinds import (
     Kind,
 )
 from manyclass.service.config.learners import LearnerSettings, limits_of
+from manyclass.service.store.redis.url import is_redis
 
 T = TypeVar("T")
 
@@ -82,6 +83,12 @@ class Settings:
     history_seconds: float = _is(
         SECONDS, 0.0, "age from which events leave the history; 0: never", 0
     )
+    history_pending_bytes: int = _is(
+        BYTES, 256 * 2**20, "events kept in the log if the archive fails; beyond, some are lost", 1
+    )
+    archive: str | None = _is(
+        URL, None, "where a store in Redis keeps its history: file:///PATH or s3://BUCKET/PREFIX"
+    )
     rebuild_seconds: float = _is(
         SECONDS, 86400.0, "time from a correction until all is learned again; 0: on request", 0
     )
@@ -131,6 +138,13 @@ class Settings:
                 row.variable,
                 repr(row.text(self.max_buffered_bytes)),
                 f"must be at least twice {ROWS['max_body_bytes'].variable}, so {least} or more",
+            )
+        if self.archive is not None and not is_redis(self.store):
+            row = ROWS["archive"]
+            raise SettingError(
+                row.variable,
+                repr(row.text(self.archive)),
+                "is for a store in Redis; other stores keep the history themselves",
             )
         self._of_learners(LearnerSettings.check)
         if self.without_keys and not self.insecure_open and not _is_loopback(self.host):

@@ -59,6 +59,13 @@ class Amendments:
             if self._of.get(target) == amended:
                 del self._of[target]
 
+    def renew(self, events: Iterable[tuple[int, bytes, int]], last_seq: int) -> None:
+        """Replace those up to event `last_seq` by the amendments among these events."""
+        found = Amendments()
+        found.note_all(events)
+        later = {target: each for target, each in list(self._of.items()) if each.seq > last_seq}
+        self._of = found._of | later
+
     @property
     def oldest_time(self) -> int | None:
         """The time of the oldest amendment in Unix milliseconds, None if it is not known."""

@@ -53,6 +53,8 @@ class History:
         )
         self.reader = Reader(store, segments, self.recorder, self.amendments, outcomes, live)
         self.failures = 0
+        self.has_merged = False  # a class was merged into another since the last rebuild
+        self._pending_bytes = settings.history_pending_bytes
         self._wall_clock = wall_clock
         self._is_failing = False
         self._is_packing = False
@@ -61,14 +63,42 @@ class History:
         self._find_amendments()
 
     def _find_amendments(self) -> None:
+        self.amendments.note_all(self._packed_amendments())
+        self.amendments.note_all(dated(self.store.read(self.recorder.end)))
+
+    def _packed_amendments(self) -> list[tuple[int, bytes, int]]:
+        """Return number, bytes and time of the amendments in segments that wait for a rebuild."""
+        found: list[tuple[int, bytes, int]] = []
         for info in self.recorder.infos:
             if info.amendments:
                 try:
-                    self.amendments.note_all(amending(self.reader.segment(info)))
+                    found += amending(self.reader.segment(info))
                 except StoreDamaged as error:  # ranking goes on; rebuilds are refused
                     self.failures += 1
                     log.error("amendments that wait are not known: %s", with_hint(error))
-        self.amendments.note_all(dated(self.store.read(self.recorder.end)))
+        return found
+
+    def refresh(self) -> None:
+        """Take note of what the leader packed, rewrote and settled. Blocks. Raises StoreError."""
+        before = self.recorder.end
+        is_rewritten = self.recorder.refresh()
+        if is_rewritten:
+            self.reader.forget()
+        end = self.recorder.end
+        if is_rewritten or (end != before and len(self.amendments) > 0):
+            self.amendments.renew(self._packed_amendments(), end)
+
+    def reload(self) -> None:
+        """Begin anew after the state was restored: the log may have lost events. Blocks."""
+        try:
+            self.recorder.refresh()
+            self.reader.forget()
+            last_seq = self.live.model.seq
+            events = self._packed_amendments() + list(dated(self.store.read(self.recorder.end)))
+            self.amendments.renew(events, max(last_seq, self.store.last_seq))
+        except StoreError as error:
+            self.failures += 1
+            log.error("the history cannot be read anew: %s", with_hint(error))
 
     def noting(self, on_applied: OnApplied | None) -> OnApplied:
         """Return a function that notes an applied event if it amends another, then passes it on."""
@@ -77,6 +107,8 @@ class History:
         def note(event: Event, outcome: Outcome, seconds: float) -> None:
             if event.kind == "amend":
                 amendments.note(outcome.seq, event, int(1000 * wall_clock()))
+            elif event.kind == "rename" and event.merges:
+                self.has_merged = True
             if on_applied is not None:
                 on_applied(event, outcome, seconds)
 
@@ -90,32 +122,55 @@ class History:
 
     # --- writing ---------------------------------------------------------------------------------
 
-    def starts_packing(self) -> bool:
+    def starts_packing(self, is_leader: bool = True) -> bool:
         """Return whether to call `pack_full` now: a segment may be full, and none is being packed.
 
-        A few large events fill one too, so the log is looked at from time to time.
+        A few large events fill one too, so the log is looked at from time to time. A process that
+        does not lead looks at what the leader has packed.
         """
         unpacked = self.live.model.seq - self.recorder.end
         now = monotonic()
-        is_due = unpacked >= SEGMENT_EVENTS or (unpacked > 0 and now >= self._look_at)
+        packs = is_leader and self.recorder.packs
+        is_due = (packs and unpacked >= SEGMENT_EVENTS) or (unpacked > 0 and now >= self._look_at)
         if not is_due or self._is_packing:
             return False
         self._is_packing = True
         self._look_at = now + LOOK_SECONDS
         return True
 
-    def pack_full(self) -> None:
-        """Pack full segments. Blocks; an error is logged, and the next snapshot tries again."""
+    def pack_full(self, is_leader: bool = True) -> None:
+        """Pack full segments, as the leader. Blocks; an error is logged, and tried again later."""
         try:
-            self.pack(self.live.model.seq, only_full=True)
+            if is_leader and self.recorder.packs:
+                self.pack(self.live.model.seq, only_full=True)
+            else:
+                self.refresh()
         except StoreError as error:
             log.error("the history cannot be written: %s", with_hint(error))
         finally:
             self._is_packing = False
 
+    def pack_behind(self, last_seq: int, oldest: int, is_full: bool) -> int:
+        """Pack the events up to this one; return the last one behind which the log may be trimmed.
+
+        That is `oldest`, or an earlier one while the archive fails. If then more events wait than
+        HISTORY_PENDING_BYTES allows, or the store is full, they are lost to the history, and
+        learning goes on. Blocks.
+        """
+        if not self.recorder.packs:
+            return oldest
+        try:
+            self.pack(last_seq)
+        except StoreError as error:
+            log.error("the history cannot be written: %s", with_hint(error))
+            if is_full or self.recorder.pending_bytes(self._pending_bytes) > self._pending_bytes:
+                self.recorder.leave_gap(oldest)
+        return min(oldest, self.recorder.end)
+
     def pack(self, last_seq: int, only_full: bool = False) -> None:
         """Pack the events of the log up to this one. Blocks. Raises StoreError."""
         try:
+            self.refresh()
             self.recorder.pack(last_seq, only_full)
         except StoreError:
             self.failures += 1
@@ -180,10 +235,12 @@ class History:
 
     def _while_packing(self, read: Callable[[], T]) -> T:
         """Read again if the log was trimmed behind new segments meanwhile."""
+        self.refresh()
         while True:
             infos = self.recorder.infos
             try:
                 return read()
             except LogDamaged:
+                self.refresh()
                 if infos is self.recorder.infos:
                     raise

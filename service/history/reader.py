@@ -152,6 +152,10 @@ class Reader:
         """Return a stored segment. StoreError."""
         return self._unpacked(info.first_seq, info.last_seq)
 
+    def parts(self, after: int) -> Iterator[Segment]:
+        """Yield the segments that hold events behind `after`, oldest first. StoreError."""
+        return self._parts(after, newest_first=False)
+
     def forget(self) -> None:
         """Drop the unpacked segments, which a rebuild has rewritten."""
         self._unpacked.cache_clear()

@@ -1,39 +1,36 @@
 """Learns the history again as it was amended, and goes over to the state that results."""
 
 import asyncio
-import json
 import logging
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
+from time import monotonic, sleep
+
+import msgspec
 
 from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.service.errors import RebuildRefused, with_hint
 from manyclass.service.history.amendments import Amended
-from manyclass.service.history.fold import corrected, fold
+from manyclass.service.history.fold import fold
 from manyclass.service.history.history import History
 from manyclass.service.history.memory import check_memory
-from manyclass.service.history.rebuilder import (
-    ALIASES,
-    END,
-    EVENTS,
-    SNAPSHOT,
-    events_body,
-    frame,
-    learn_again,
-)
-from manyclass.service.history.segment import GONE, Segment
+from manyclass.service.history.relearning import Relearning
+from manyclass.service.log.adoption import is_undone
 from manyclass.service.log.apply_loop import ApplyLoop
-from manyclass.service.log.outcomes import NO_EFFECT
 from manyclass.service.snapshots.schedule import SnapshotSchedule
-from manyclass.service.store.errors import SnapshotMissing, StoreError
+from manyclass.service.store.errors import SnapshotMissing, StoreError, StoreUnavailable
+from manyclass.service.store.protocol import SnapshotInfo
+from manyclass.service.store.rebuilt import RebuiltState, RebuiltStates, rebuilt_states_of
+from manyclass.service.store.segments import as_shared_segments
 
 log = logging.getLogger(__name__)
 
-TAIL_EVENTS = 200  # applied in one go while learning waits
-FRAME_EVENTS = 512
+TRIM_SECONDS = 120.0  # for the other processes to go over to a rebuilt state
+TRIM_PAUSE = 0.2
+
+Take = Callable[[], Awaitable[SnapshotInfo]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +51,26 @@ class Rebuilt:
     finished_at: float  # unix seconds
 
 
+class Plan(msgspec.Struct, frozen=True):
+    """What a stored rebuilt state was made of: events behind `base`, as amended up to `upto`."""
+
+    base: int
+    upto: int
+
+
 class Rebuild:
     """Rebuilds the state, one rebuild at a time.
 
-        history ──► child process ──► snapshot ──► tail of the log ──► live model ──► snapshot
-        (amended)   (low priority)    (loaded)     (learning waits for the last of it)
+        history ──► child process ──► state ──► tail of the log ──► live model ──► snapshot
+        (amended)   (low priority)              (learning waits for the last of it)
 
     The live model ranks and learns until the rebuilt one takes its place. Until the snapshot at the
     end is durable, a crash leaves the former state and the amendments, and another rebuild
     begins anew. Then the amended events are rewritten in the history, older snapshots are deleted,
     and the store is scrubbed.
+
+    On a shared store the leader rebuilds. It stores the state, and appends the "adopt" mark at
+    which every process goes over to it. A leader that finds such a state at its start settles it.
     """
 
     def __init__(
@@ -82,18 +89,22 @@ class Rebuild:
         self._apply_loop = apply_loop
         self._schedule = schedule
         self._clock = clock
-        self._hash_seed = hash_seed
+        self._relearning = Relearning(history, hash_seed)
+        self._states = rebuilt_states_of(history.store)
         self._lock = asyncio.Lock()
-        self._child: subprocess.Popen[bytes] | None = None
         self.last: Rebuilt | None = None
         self.failures = 0
-        self.learned = 0  # events of the present rebuild
-        self.is_closed = False
+        self.may_be_unsettled = self._states is not None  # a rebuilt state may be left over
 
     @property
     def is_running(self) -> bool:
         """True while the history is learned again."""
         return self._lock.locked()
+
+    @property
+    def learned(self) -> int:
+        """The events that the present rebuild has learned."""
+        return self._relearning.learned
 
     async def run(self) -> Rebuilt:
         """Rebuild the state; return when it is durable and the amended events are gone.
@@ -110,6 +121,17 @@ class Rebuild:
                 log.error("the rebuild failed: %s", error)
                 raise
             return self.last
+
+    async def settle_left_over(self) -> None:
+        """Settle a rebuilt state of an earlier leader, or of a rebuild that failed at the end.
+
+        An error is logged, and `may_be_unsettled` stays.
+        """
+        async with self._lock:
+            try:
+                await self._settle_left_over()
+            except (StoreError, RebuildRefused) as error:
+                log.error("a rebuilt state cannot be settled yet: %s", with_hint(error))
 
     async def shorten(self) -> None:
         """Let the oldest events leave the history, if it is above its limits.
@@ -128,39 +150,45 @@ class Rebuild:
                 log.error("the history keeps events above its limits: %s", with_hint(error))
 
     def _shorten(self, last_seq: int) -> None:
-        base, undone = self._base(self._live.model.restores)
+        base, undone = self._relearning.base(self._live.model.restores)
         if base < last_seq:
-            moved = self._learn_again(base, last_seq, undone, {}, self._live.model.aliases)
-            self._history.store.save_snapshot(last_seq, moved.dump())
+            aliases = self._live.model.aliases
+            moved = self._relearning.learn(base, last_seq, undone, {}, aliases)
+            self._history.segments.save_base(last_seq, moved.dump())
         self._history.recorder.drop(last_seq)
         log.info("events up to %d have left the history", last_seq)
 
     def stop(self) -> None:
         """End the child process, so that a rebuild under way fails."""
-        self.is_closed = True
-        if self._child is not None:
-            self._child.kill()
+        self._relearning.stop()
 
     async def _run(self) -> Rebuilt:
         history, live = self._history, self._live
         began = self._clock()
-        self.learned = 0
+        await self._settle_left_over()
+        self._relearning.learned = 0
         model = live.model
         check_memory(sum(each.learner.resident_bytes for each in model.enrolled))
-        last_seq, restores = model.seq, list(model.restores)
-        aliases = dict(model.aliases)
+        times_lost, restores = live.times_lost, list(model.restores)
+        last_seq, aliases = model.seq, dict(model.aliases)
         settled = history.amendments.waiting()
         await asyncio.to_thread(history.pack, last_seq)
-        base, undone = await asyncio.to_thread(self._base, restores)
+        base, undone = await asyncio.to_thread(self._relearning.base, restores)
         rebuilt = await asyncio.to_thread(
-            self._learn_again, base, last_seq, undone, settled, aliases
+            self._relearning.learn, base, last_seq, undone, settled, aliases
         )
-        await asyncio.to_thread(self._catch_up, rebuilt)
+        await asyncio.to_thread(self._relearning.catch_up, rebuilt)
         async with self._schedule.exclusive() as take:
-            await self._go_over(rebuilt, restores)
-            self._schedule.supersede()
-            info = await take()
-            await asyncio.to_thread(self._settle, settled, base, info.seq)
+            if self._states is None:
+                await self._go_over(rebuilt, restores)
+                self._schedule.supersede()
+                info = await take()
+                await asyncio.to_thread(self._settle, settled, base, info.seq, lambda: None)
+            else:
+                self.may_be_unsettled = True  # until it is settled
+                plan = Plan(base, last_seq)
+                state = await self._adopt(self._states, rebuilt, restores, times_lost, plan)
+                info = await self._complete(self._states, state, settled, take)
         reached = [each for target, each in settled.items() if target > base]
         deleted = sum(not each.classes for each in reached)
         done = Rebuilt(
@@ -180,118 +208,88 @@ class Rebuild:
         )
         return done
 
-    # --- learning again --------------------------------------------------------------------------
-
-    def _base(self, restores: list[tuple[int, int]]) -> tuple[int, list[range]]:
-        """Return the snapshot to begin with, and the events that restores have undone."""
-        present = [info.seq for info in self._history.store.snapshots()]
-        base = self._history.base(present)
-        if base is None:
-            raise RebuildRefused("there is no snapshot with which the history could begin")
-        undone: list[range] = []
-        for mark, source in sorted(restores, reverse=True):
-            if mark <= base or any(mark in each for each in undone):
-                continue
-            undone.append(range(source + 1, mark + 1))
-            if source < base:
-                if source not in present:
-                    raise RebuildRefused(
-                        f"event {mark} went back to snapshot {source}, which is older than the"
-                        " history and no longer there"
-                    )
-                base = source
-        return base, undone
-
-    def _learn_again(
-        self,
-        base: int,
-        last_seq: int,
-        undone: list[range],
-        settled: dict[int, Amended],
-        aliases: dict[str, str],
-    ) -> Model:
-        """Return the state after the amended events up to `last_seq`. Blocks.
-
-        `aliases` hold from the first event on: each class has its present name.
-        """
-        snapshot = b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
-        command = [sys.executable, "-m", "manyclass.service.history.rebuilder"]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-            self._child = child
-            if self.is_closed:
-                child.kill()
-            try:
-                assert child.stdin is not None
-                assert child.stdout is not None
-                child.stdin.write(frame(SNAPSHOT, snapshot))
-                child.stdin.write(frame(ALIASES, json.dumps(aliases).encode()))
-                for payloads in self._frames(base, last_seq, undone, settled):
-                    child.stdin.write(frame(EVENTS, events_body(payloads)))
-                    self.learned += sum(map(bool, payloads))
-                child.stdin.write(frame(END, b""))
-                child.stdin.close()
-                state = child.stdout.read()
-            except BrokenPipeError:
-                state = b""
-            finally:
-                self._child = None
-        if child.returncode != 0:
-            raise RebuildRefused(
-                "the process that learns the history again was ended"
-                if child.returncode < 0
-                else f"the history could not be learned again (status {child.returncode}): see the"
-                " log of the service"
-            )
-        return Model.load([state], self._hash_seed)
-
-    def _frames(
-        self, base: int, last_seq: int, undone: list[range], settled: dict[int, Amended]
-    ) -> Iterator[list[bytes]]:
-        """Yield the events behind `base` as amended, empty where one has no effect."""
-        expected = base + 1
-        for info in self._history.recorder.infos:
-            if info.last_seq <= base or info.first_seq > last_seq:
-                continue
-            segment = self._history.reader.segment(info)
-            if segment.first_seq > expected:
-                raise RebuildRefused(
-                    f"events {expected} to {segment.first_seq - 1} are not in the history"
-                )
-            effective = _effective(segment, base, undone, settled)
-            effective = effective[expected - segment.first_seq : last_seq + 1 - segment.first_seq]
-            expected += len(effective)
-            for at in range(0, len(effective), FRAME_EVENTS):
-                yield effective[at : at + FRAME_EVENTS]
-
-    def _catch_up(self, model: Model) -> None:
-        """Apply what the live model has learned meanwhile, but for the last few events."""
-        while self._live.model.seq - model.seq > TAIL_EVENTS:
-            self._apply_tail(model, self._live.model.seq)
-
-    def _apply_tail(self, model: Model, last_seq: int) -> None:
-        for seq, payload in self._history.store.read(model.seq):
-            if seq > last_seq:
-                return
-            event = Event.from_bytes(payload)
-            if event.kind == "restore":
-                raise RebuildRefused("a snapshot was restored meanwhile: rebuild again")
-            has_effect = self._history.outcome_of(seq) != NO_EFFECT
-            learn_again(model, payload if has_effect else b"")
+    # --- going over ------------------------------------------------------------------------------
 
     async def _go_over(self, model: Model, restores: list[tuple[int, int]]) -> None:
         """Replace the live model by the rebuilt one, which has nearly caught up."""
         async with self._apply_loop.quiet() as live:
-            await asyncio.to_thread(self._apply_tail, model, live.seq)
-            if model.seq != live.seq or live.restores != restores:
-                raise RebuildRefused("the log went on otherwise: rebuild again")
+            await self._catch_up_wholly(model, live, restores)
             model.recent = live.recent
-            model.restores = restores
             self._live.use(model)
+
+    async def _adopt(
+        self,
+        states: RebuiltStates,
+        model: Model,
+        restores: list[tuple[int, int]],
+        times_lost: int,
+        plan: Plan,
+    ) -> RebuiltState:
+        """Have every process go over to the rebuilt state; return it when this one has."""
+        async with self._apply_loop.quiet() as live:
+            if self._live.times_lost != times_lost:
+                raise RebuildRefused("the log has lost events meanwhile: rebuild again")
+            await self._catch_up_wholly(model, live, restores)
+            model.recent = await asyncio.to_thread(live.recent.copy)
+        body = msgspec.json.encode(plan)
+        state = await asyncio.to_thread(states.save, model.seq, model.dump(), body)
+        mark = bytes(Event.adopt(state.token))
+        adopted = await asyncio.to_thread(states.adopt, state.token, mark)
+        return RebuiltState(state.token, state.seq, body, adopted)
+
+    async def _catch_up_wholly(
+        self, model: Model, live: Model, restores: list[tuple[int, int]]
+    ) -> None:
+        await asyncio.to_thread(self._relearning.apply_tail, model, live.seq)
+        if model.seq != live.seq or live.restores != restores:
+            raise RebuildRefused("the log went on otherwise: rebuild again")
+        model.restores = restores
 
     # --- afterwards ------------------------------------------------------------------------------
 
-    def _settle(self, settled: dict[int, Amended], base: int, seq: int) -> None:
-        """Rewrite the amended events, and delete what else holds them."""
+    async def _settle_left_over(self) -> None:
+        states = self._states
+        if states is None or not self.may_be_unsettled:
+            return
+        state = await asyncio.to_thread(states.find)
+        if state is not None and state.adopted is None:
+            await asyncio.to_thread(states.drop, state.token, self._live.model.seq)
+        elif state is not None:
+            upto = msgspec.json.decode(state.plan, type=Plan).upto
+            waiting = self._history.amendments.waiting()
+            # One that was amended again since waits for the next rebuild.
+            settled = {target: each for target, each in waiting.items() if each.seq <= upto}
+            async with self._schedule.exclusive() as take:
+                await self._complete(states, state, settled, take)
+            log.info("settled the rebuilt state of event %d", state.adopted)
+        self.may_be_unsettled = False
+
+    async def _complete(
+        self, states: RebuiltStates, state: RebuiltState, settled: dict[int, Amended], take: Take
+    ) -> SnapshotInfo:
+        """Settle an adopted state. RebuildRefused if a restore has undone it."""
+        adopted = state.adopted or 0
+        await self._apply_loop.reached(adopted)
+        base = msgspec.json.decode(state.plan, type=Plan).base
+        is_undone_since = is_undone(self._live.model.restores, state.seq, adopted)
+        info = await take()
+        drop = partial(states.drop, state.token, adopted)
+        if is_undone_since:
+            await asyncio.to_thread(drop)
+        else:
+            await asyncio.to_thread(self._settle, settled, base, info.seq, drop)
+        self.may_be_unsettled = False
+        if is_undone_since:
+            raise RebuildRefused("a snapshot was restored meanwhile: rebuild again")
+        return info
+
+    def _settle(
+        self, settled: dict[int, Amended], base: int, seq: int, drop: Callable[[], None]
+    ) -> None:
+        """Rewrite the amended events, and delete what else holds them.
+
+        `drop` deletes the stored state, which is needed until the snapshot at `seq` is the oldest.
+        """
         history = self._history
         store = history.store
         for info in store.snapshots():
@@ -300,34 +298,27 @@ class Rebuild:
                     store.delete_snapshot(info.seq)
                 except SnapshotMissing:
                     log.info("snapshot %d is gone already", info.seq)
-        history.pack(seq)
-        fold(history, settled, base)
-        store.trim(min(seq, history.recorder.end))
+        if history.recorder.packs:
+            history.pack(seq)
+            fold(history, settled, base)
+            seq = min(seq, history.recorder.end)
+        drop()
+        self._trim(seq)
+        history.refresh()
         history.reader.forget()
         history.segments.scrub()
         history.amendments.settle(settled)  # last: without room to scrub, they wait for another try
 
-
-def _effective(
-    segment: Segment, base: int, undone: list[range], settled: dict[int, Amended]
-) -> list[bytes]:
-    """Return the events of a segment as they are to be learned, empty for one without effect.
-
-    Amendments of events up to `base` stay events: the state already holds what they amend.
-    """
-    effective = []
-    for at, payload in enumerate(segment.payloads):
-        seq = segment.first_seq + at
-        without_effect = (
-            segment.outcomes[at] == NO_EFFECT
-            or segment.flags[at] == GONE
-            or (Event.amends(payload) and Event.from_bytes(payload).target > base)
-            or any(seq in each for each in undone)
-        )
-        if without_effect or Event.is_mark(payload):
-            effective.append(b"")
-        elif seq in settled:
-            effective.append(corrected(payload, settled[seq]))
-        else:
-            effective.append(Event.alone(payload))
-    return effective
+    def _trim(self, seq: int) -> None:
+        """Trim the log up to this event, once every process has applied it."""
+        store, shared = self._history.store, as_shared_segments(self._history.segments)
+        until = monotonic() + TRIM_SECONDS
+        store.trim(seq)
+        while shared is not None and shared.trimmed() < seq:
+            if monotonic() > until:
+                raise StoreUnavailable(
+                    f"the log cannot be trimmed up to event {seq}: a process has not applied it",
+                    "see which process lags, and rebuild again",
+                )
+            sleep(TRIM_PAUSE)
+            store.trim(seq)

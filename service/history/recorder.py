@@ -9,9 +9,10 @@ from manyclass.core.event import Event
 from manyclass.service.history.amendments import dated
 from manyclass.service.history.segment import AS_SENT, GONE, Segment
 from manyclass.service.log.outcomes import NO_EFFECT, Outcomes
+from manyclass.service.store.batch import checksum_of
 from manyclass.service.store.errors import LogDamaged
 from manyclass.service.store.protocol import Store
-from manyclass.service.store.segments import SegmentInfo, SegmentStore
+from manyclass.service.store.segments import SegmentInfo, SegmentStore, as_shared_segments
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,9 @@ class Recorder:
         history  segment │ segment │            ◄── pack
 
     Packing is repeatable: a segment is saved before the log is trimmed, and `end` follows from the
-    segments. Any thread may call any method; packing is done by one at a time.
+    segments. Any thread may call any method; packing is done by one at a time. Of several processes
+    the leader packs, and the others `refresh`. A shared store without an archive keeps no segments:
+    the history then begins where the log does.
     """
 
     def __init__(
@@ -51,14 +54,39 @@ class Recorder:
         """Older events than `most_seconds` are dropped; 0: none. Blocks. Raises StoreError."""
         self._store = store
         self._segments = segments
+        self._shared = as_shared_segments(segments)
         self._outcomes = outcomes
         self._most_bytes = most_bytes
         self._most_seconds = most_seconds
         self._wall_clock = wall_clock
         self._lock = RLock()
         self.infos = segments.segments()  # replaced as a whole: any thread may look at it
-        self.end = self._begin()
+        self.end = self._begin() if self._shared is None else 0
         self.deleted_events = 0  # by the limits, since the start
+        self.lost_events = 0  # not packed before the log had to be trimmed, since the start
+        self.refresh()
+
+    @property
+    def packs(self) -> bool:
+        """False if the history is what the log holds."""
+        return self._shared is None or self._shared.are_kept
+
+    def refresh(self) -> bool:
+        """Take note of what another process packed or rewrote. Blocks. Raises StoreError.
+
+        Return whether a known segment was rewritten or deleted.
+        """
+        if self._shared is None:
+            return False
+        with self._lock:
+            before, infos = self.infos, self._shared.segments()
+            packed = infos[-1].last_seq if infos else 0
+            end = max(packed, self._shared.trimmed())
+            if end > self.end:
+                self._outcomes.drop(self.end + 1, end - self.end)
+            if infos != before or end != self.end:
+                self.infos, self.end = infos, end
+            return not set(before).issubset(infos)
 
     def _begin(self) -> int:
         """Return the end of the history, or of a gap behind it."""
@@ -95,6 +123,8 @@ class Recorder:
 
         Blocks. Raises StoreError.
         """
+        if not self.packs:
+            return
         with self._lock:
             payloads: list[bytes] = []
             size = 0
@@ -110,6 +140,27 @@ class Recorder:
                     payloads, size = [], 0
             if payloads and not only_full:
                 self._save(payloads)
+
+    def leave_gap(self, last_seq: int) -> None:
+        """Give up the events up to this one, which could not be packed."""
+        with self._lock:
+            if last_seq > self.end:
+                self.lost_events += last_seq - self.end
+                log.error("events %d to %d are lost to the history", self.end + 1, last_seq)
+                self._outcomes.drop(self.end + 1, last_seq - self.end)
+                self.end = last_seq
+
+    def pending_bytes(self, most: int) -> int:
+        """Return the bytes of the events that are not packed yet, not counted far beyond `most`.
+
+        Blocks. Raises StoreError.
+        """
+        size = 0
+        for _, payload in self._store.read(self.end):
+            size += len(payload)
+            if size > most:
+                break
+        return size
 
     def _save(self, payloads: list[bytes]) -> None:
         first, count = self.end + 1, len(payloads)
@@ -127,7 +178,8 @@ class Recorder:
         """Save a segment, in place of the one that ends with the same event."""
         body = segment.packed()
         waiting = len(amending(segment))
-        info = SegmentInfo(segment.first_seq, segment.last_seq, len(body), waiting)
+        checksum = "" if self._shared is None else checksum_of(body).hex()
+        info = SegmentInfo(segment.first_seq, segment.last_seq, len(body), waiting, checksum)
         with self._lock:  # a rebuild rewrites segments while others are packed
             self._segments.save_segment(info, body)
             others = [each for each in self.infos if each.last_seq != info.last_seq]

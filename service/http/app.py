@@ -54,6 +54,7 @@ from manyclass.service.http.routes.rename import RenameClass
 from manyclass.service.http.routes.state import StateDownloads
 from manyclass.service.http.workers import Workers
 from manyclass.service.ingest.peer_lookup import PeerLookup
+from manyclass.service.ingest.peer_rebuild import PeerRebuild
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.exposition import EngineCollector, Exposition, LimitsCollector
 from manyclass.service.observability.metrics import Metrics
@@ -106,6 +107,8 @@ class App(HotPath):
             on_message=peers.on_message,
             wall_clock=wall_clock,
         )
+        self.rebuilds = PeerRebuild(cluster, self.engine.rebuild_state)
+        peers.on_rebuild = self.rebuilds.on_message
         builder = EventBuilder(
             self.engine,
             pending,
@@ -127,6 +130,7 @@ class App(HotPath):
         self.api.state.hot_calls = {(call.method, call.path): call for call in calls}
         self.api.state.engine = self.engine
         self.api.state.keys = keys
+        self.api.state.rebuilds = self.rebuilds
         self.api.state.downloads = StateDownloads(self.engine)
         self.api.state.pending = pending
         self.api.state.metrics = metrics
@@ -179,7 +183,9 @@ def create_app(
     Opens the store the settings name unless one is given. Raises StoreError.
     """
     if store is None:
-        store = open_store(settings.store, wall_clock, settings.store_seconds)
+        store = open_store(
+            settings.store, wall_clock, settings.store_seconds, archive=settings.archive
+        )
     return App(settings, store, clock, wall_clock)
 
 

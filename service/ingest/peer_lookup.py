@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import count
 
 import msgspec
@@ -16,6 +16,8 @@ from manyclass.service.ingest.peer_messages import (
     Label,
     Labelled,
     Question,
+    RebuildAnswer,
+    RebuildQuestion,
     opened,
     sealed,
 )
@@ -57,6 +59,8 @@ class PeerLookup:
         self._pending = pending
         self._served = ServedLabels(pending, metrics.served)
         self._metrics = metrics
+        # Called with the sender and each message about rebuilds.
+        self.on_rebuild: Callable[[str, RebuildQuestion | RebuildAnswer], None] = _ignore
         self._numbers = count(1)
         self._next: dict[str, _Lookup] = {}  # ids whose messages are still to be written
         self._rounds: dict[int, dict[str, _Lookup]] = {}  # by the number of the question
@@ -93,6 +97,8 @@ class PeerLookup:
                 case Labelled() as labelled:
                     for label in labelled.labels:
                         self._served.add(*label)
+                case RebuildQuestion() | RebuildAnswer() as about_rebuild:
+                    self.on_rebuild(message.sender, about_rebuild)
         except (msgspec.DecodeError, EventError) as error:
             log.warning("a message of process %s cannot be read: %s", message.sender, error)
 
@@ -232,6 +238,10 @@ class PeerLookup:
                         lookup.give_up()
         finally:
             self._posting = None
+
+
+def _ignore(sender: str, message: RebuildQuestion | RebuildAnswer) -> None:
+    """Pass over a message about rebuilds."""
 
 
 class _Lookup:

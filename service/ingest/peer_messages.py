@@ -1,4 +1,4 @@
-"""Messages between processes on the same store about delayed labels, as bytes."""
+"""Messages between processes on the same store, as bytes: about delayed labels and rebuilds."""
 
 from typing import Annotated
 from zlib import crc32
@@ -47,7 +47,22 @@ class Labelled(msgspec.Struct, tag="labelled", array_like=True):
     labels: Annotated[list[Label], Meta(max_length=MESSAGE_IDS)]
 
 
-Message = Question | Answer | Labelled
+class RebuildQuestion(msgspec.Struct, tag="rebuild", array_like=True):
+    """Asks the leader to rebuild the state. The answers carry its number."""
+
+    number: int
+
+
+class RebuildAnswer(msgspec.Struct, tag="rebuilt", array_like=True):
+    """Says that a rebuild has begun, or how it ended: its result, or why there is none."""
+
+    number: int
+    rebuilt: dict[str, float] | None = None
+    refused: str = ""
+    failed: str = ""
+
+
+Message = Question | Answer | Labelled | RebuildQuestion | RebuildAnswer
 
 _encode = msgspec.msgpack.Encoder().encode
 _decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)

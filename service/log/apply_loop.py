@@ -40,7 +40,8 @@ class ApplyLoop:
 
     The log of several processes holds the events that any of them was sent. So retries and
     conflicts are recognised here, in the state that the events meet, which is the same in every
-    process. Their numbers are used up. A "restore" mark replaces the model by that of a snapshot.
+    process. Their numbers are used up. A "restore" mark replaces the model by that of a snapshot,
+    an "adopt" mark by a rebuilt one.
 
     All methods belong to one event loop.
     """
@@ -65,7 +66,7 @@ class ApplyLoop:
         self._amid = False  # some events of a request are applied, others not yet
         self._held = False  # the model has to stay as it is
         self._quiet = asyncio.Lock()
-        self._loading: asyncio.Future[Model] | None = None
+        self._loading: asyncio.Future[Model | None] | None = None
         self._is_due = False
         self._end = 0.0  # of the stretch
         self._progress: asyncio.Future[None] | None = None
@@ -235,8 +236,8 @@ class ApplyLoop:
         first_seq = self._live.model.seq + 1
         results: list[Result] = []
         outcome: list[Result] | RequestConflict = results
-        if events and events[0].kind == "restore":
-            yield from self._go_back(events[0])
+        if events and events[0].kind in ("restore", "adopt"):
+            yield from self._go_over(events[0])
             results.append(Result(self._live.model.seq, False, None, False))
             events = events[1:]
         try:
@@ -290,17 +291,30 @@ class ApplyLoop:
             yield ended
             began = perf_counter()
 
-    def _go_back(self, event: Event) -> Iterator[float]:
-        """Replace the model by that of the snapshot the event names. Ranking goes on meanwhile."""
-        self._loading = asyncio.ensure_future(self._loader.load(event.restored))
+    def _go_over(self, mark: Event) -> Iterator[float]:
+        """Replace the model by the one that a mark names. Ranking goes on meanwhile."""
+        before = self._live.model
+        seq = before.seq + 1
+        loading = (
+            self._loader.load(mark.restored)
+            if mark.kind == "restore"
+            else self._loader.adopted(mark.name, seq, before)
+        )
+        self._loading = asyncio.ensure_future(loading)
         self._loading.add_done_callback(lambda _: self._soon())
         yield perf_counter()
         model = self._loading.result()
         self._loading = None
-        before = self._live.model
-        model.restored(before.seq + 1, event.restored, before.rules)
+        if model is None:
+            before.pass_over()
+            log.warning("event %d has no effect: a snapshot was restored meanwhile", seq)
+            return
+        if mark.kind == "restore":
+            model.restored(seq, mark.restored, before.rules)
+            log.info("went back to snapshot %d as event %d", mark.restored, seq)
+        else:
+            log.info("went over to a rebuilt state as event %d", seq)
         self._live.use(model)
-        log.info("went back to snapshot %d as event %d", event.restored, model.seq)
 
 
 def _log_change(event: Event, outcome: Outcome, answering: str) -> None:

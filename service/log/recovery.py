@@ -1,7 +1,7 @@
 """Restores the state: the newest usable snapshot, and the events after it."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -19,6 +19,8 @@ from manyclass.service.errors import (
     OlderRules,
     RecoveryError,
 )
+from manyclass.service.log.adoption import adopted_state
+from manyclass.service.log.logged_requests import logged_requests
 from manyclass.service.log.outcomes import NO_EFFECT, Outcomes, code_of
 from manyclass.service.log.snapshot_loader import load_snapshot
 from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, SnapshotMissing
@@ -126,7 +128,7 @@ def _rules_at_first(store: Store) -> int:
     """
     if store.is_older_than_rules:
         return 1
-    raised = any(event.kind == "rules" for request in _requests(store, 0) for _, event in request)
+    raised = any(event.kind == "rules" for request in logged_requests(store, 0) for _, event in request)
     return 1 if raised else rules.RULES
 
 
@@ -181,7 +183,7 @@ def _replay(
     lost: RecoveryError | None = None
     logged_at = clock()
     checked = 0
-    for request in _requests(store, model.seq):
+    for request in logged_requests(store, model.seq):
         [(seq, first), *_] = request
         recovery.replayed += len(request)
         if first.kind == "restore":
@@ -198,6 +200,9 @@ def _replay(
                     f"{error}",
                     BACKUP,
                 )
+        elif first.kind == "adopt" and lost is None:
+            model = _adopted(store, model, seq, first, hash_seed)
+            request = request[1:]
         if lost is not None and first.kind == "rules":
             model.use_rules(first.rules)
         if lost is None:
@@ -216,6 +221,20 @@ def _replay(
     return model
 
 
+def _adopted(store: Store, model: Model, seq: int, mark: Event, hash_seed: int) -> Model:
+    """Return the state after an "adopt" mark. RecoveryError if it cannot be made."""
+    try:
+        adopted = adopted_state(store, mark.name, seq, model.restores, hash_seed)
+    except (SnapshotDamaged, SnapshotMissing) as error:
+        raise RecoveryError(
+            f"event {seq} went over to a rebuilt state, which is not usable: {error}", BACKUP
+        ) from error
+    if adopted is None:
+        model.pass_over()
+        return model
+    return adopted
+
+
 def _fit(model: Model, request: list[tuple[int, Event]]) -> None:
     """Raise RecoveryError if a request changes learners that this model lacks."""
     for seq, event in request:
@@ -227,19 +246,6 @@ def _fit(model: Model, request: list[tuple[int, Event]]) -> None:
                     f"event {seq} does not fit the learners of the settings: {error}",
                     NAME_THE_LEARNERS,
                 ) from error
-
-
-def _requests(store: Store, after: int) -> Iterator[list[tuple[int, Event]]]:
-    """Yield the events of the log with their numbers, one request at a time."""
-    request: list[tuple[int, Event]] = []
-    for seq, payload in store.read(after):
-        event = Event.from_bytes(payload)
-        if request and not event.joined:
-            yield request
-            request = []
-        request.append((seq, event))
-    if request:
-        yield request
 
 
 def _apply(model: Model, events: list[Event], outcomes: Outcomes) -> None:

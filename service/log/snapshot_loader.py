@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from manyclass.core.errors import SnapshotError
 from manyclass.core.model import Model
 from manyclass.service.errors import with_hint
+from manyclass.service.log.adoption import adopted_state
 from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing, StoreError
 from manyclass.service.store.protocol import Store
 
@@ -49,6 +50,12 @@ class SnapshotLoader:
         except StoreError as error:
             log.error("snapshot %d cannot be loaded: %s", seq, with_hint(error))
             raise
+
+    async def adopted(self, token: str, seq: int, before: Model) -> Model | None:
+        """Return the state after an "adopt" mark; None if it has no effect. See adoption.py."""
+        return await asyncio.to_thread(
+            adopted_state, self._store, token, seq, before.restores, self._hash_seed
+        )
 
     @contextmanager
     def keep_ready(self, seq: int, model: Model) -> Iterator[None]:

@@ -64,6 +64,7 @@ HELP: Final = {  # by name without the prefix
     "history_bytes": "size of the history of events; MANYCLASS_HISTORY_BYTES bounds it",
     "history_events": "events that the history reaches back, in it or in the log",
     "history_deleted_events_total": "events that have left the history because of its limits",
+    "history_lost_events_total": "events trimmed from the log unkept, while the archive failed",
     "history_failures_total": "times that events could not be written to the history",
     "amendments_waiting": "corrected and deleted events that wait for a rebuild",
     "amendment_age_seconds": "time that the oldest of them has waited",

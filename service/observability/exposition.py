@@ -172,6 +172,7 @@ class EngineCollector(Collector):
         yield gauge("history_bytes", stats.bytes)
         yield gauge("history_events", stats.events)
         yield counter("history_deleted_events_total", stats.deleted_events)
+        yield counter("history_lost_events_total", stats.lost_events)
         yield counter("history_failures_total", stats.failures)
         yield gauge("amendments_waiting", stats.amendments)
         yield gauge("amendment_age_seconds", stats.amendment_age_seconds)

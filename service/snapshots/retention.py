@@ -38,9 +38,8 @@ class Retention:
         oldest = kept[-1]
         base = None
         if self._history is not None:
-            self._history.pack(present[0])
+            oldest = self._history.pack_behind(present[0], oldest, is_full)
             base = self._history.base(usable)
-            oldest = min(oldest, self._history.recorder.end)
         named = {snapshot_seq for mark_seq, snapshot_seq in restores if mark_seq > oldest}
         for seq in present:
             if seq not in kept and seq not in named and seq != base:

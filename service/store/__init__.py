@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from manyclass.service.store.archive import open_archive
 from manyclass.service.store.errors import StoreError, StoreMissing
 from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.protocol import Store
@@ -18,14 +19,17 @@ def open_store(
     patience: float = 5.0,
     make_new: bool = True,
     salvage: bool = False,
+    archive: str | None = None,
 ) -> Store:
     """Open the store of a URL: `sqlite:PATH`, `redis://...` and its variants, or `memory:`.
 
     Create a missing store, or raise StoreMissing without `make_new`. A call to a store on another
-    machine fails after about `patience` seconds.
+    machine fails after about `patience` seconds. `archive` is the URL of the place where a store in
+    Redis keeps its history; other stores keep it themselves.
     """
     if is_redis(url):
-        return RedisStore(url, clock, patience, make_new=make_new)
+        kept = None if archive is None else open_archive(archive)
+        return RedisStore(url, clock, patience, make_new=make_new, archive=kept)
     kind, _, place = url.partition(":")
     if kind == "memory" and url == "memory:":
         return MemoryStore(clock)

@@ -97,6 +97,9 @@ class MemoryStore:
             for seq in [each for each in self._segments if each <= last_seq]:
                 del self._segments[seq]
 
+    def save_base(self, seq: int, chunks: Iterable[bytes | memoryview]) -> None:
+        self.save_snapshot(seq, chunks)
+
     def scrub(self) -> None:
         """Do nothing: nothing was written."""
 

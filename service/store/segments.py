@@ -1,5 +1,6 @@
 """The part of a store that keeps the segments of the history."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol, cast
 
@@ -14,6 +15,7 @@ class SegmentInfo:
     last_seq: int
     bytes: int
     amendments: int  # events in it that amend others, and were not rebuilt yet
+    checksum: str = ""  # of its bytes, in a shared store: tells a rewritten one from the former
 
 
 class SegmentStore(Protocol):
@@ -34,10 +36,34 @@ class SegmentStore(Protocol):
     def delete_segments(self, last_seq: int) -> None:
         """Delete the segments that end at or before this event."""
 
+    def save_base(self, seq: int, chunks: Iterable[bytes | memoryview]) -> None:
+        """Save a snapshot with which the history begins; the log may begin later."""
+
     def scrub(self) -> None:
         """Leave no bytes of deleted or replaced rows in anything that the store has written."""
 
 
+class SharedSegments(SegmentStore, Protocol):
+    """The segments of a store that several processes use; only the leader changes them.
+
+    In other processes changes raise StoreUnavailable.
+    """
+
+    @property
+    def are_kept(self) -> bool:
+        """False without an archive: then the history is what the log holds."""
+
+    def trimmed(self) -> int:
+        """Return the event up to which the log was trimmed."""
+
+
 def segments_of(store: StoredState) -> SegmentStore | None:
     """Return the store as a store of segments; None if it keeps none."""
-    return cast(SegmentStore, store) if hasattr(store, "save_segment") else None
+    if hasattr(store, "save_segment"):
+        return cast(SegmentStore, store)
+    return getattr(store, "archived_segments", None)
+
+
+def as_shared_segments(segments: SegmentStore) -> SharedSegments | None:
+    """Return the segments as shared ones, or None if only one process can use them."""
+    return cast(SharedSegments, segments) if hasattr(segments, "trimmed") else None

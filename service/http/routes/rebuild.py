@@ -1,23 +1,26 @@
 """Rebuilds: learn the amended history again."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.http.schemas.events import RebuildReport, RebuildStatus
+from manyclass.service.ingest.peer_rebuild import PeerRebuild
 
 router = APIRouter(tags=["events"])
 
 
 @router.post("/rebuild", **needs(Scope.ADMIN, 404, 409, 413))
-async def rebuild(engine: TheEngine) -> RebuildReport:
+async def rebuild(request: Request, engine: TheEngine) -> RebuildReport:
     """Learn the history again as it was amended, and go over to the state that results.
 
     The answer comes when that state is durable. Then no trace of deleted events is left in the log,
     the history, the snapshots and the free pages of the store. Ranking and learning go on
-    meanwhile. 409 if a rebuild is under way, or the history does not reach back to a snapshot.
+    meanwhile. Of several processes the leader rebuilds, whichever is asked. 409 if a rebuild is under way, or the history does not reach back to a snapshot.
     """
-    return RebuildReport.model_validate(await engine.rebuild_state())
+    _ = engine.rebuild  # raises HistoryOff, NotReady
+    rebuilds: PeerRebuild = request.app.state.rebuilds
+    return RebuildReport.model_validate(await rebuilds.run())
 
 
 @router.get("/rebuild", **needs(Scope.LEARN, 404))

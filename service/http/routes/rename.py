@@ -46,6 +46,4 @@ class RenameClass(ChangeCall):
         if str(to) == request.name:
             raise RenameConflict("the class has this name already", "give another one")
         [result] = await self._engine.submit([Event.rename(request.name, str(to), merges)])
-        if merges:
-            self._engine.rebuild_soon()
         return msgspec.json.encode(Renamed(result.seq))

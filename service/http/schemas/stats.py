@@ -28,6 +28,7 @@ class HistoryStats(BaseModel, from_attributes=True):
     events: int
     bytes: int = Field(description="MANYCLASS_HISTORY_BYTES bounds it")
     deleted_events: int
+    lost_events: int = Field(description="trimmed from the log while the archive failed")
     failures: int = Field(description="times that events could not be written to it")
     amendments: int
     amendment_age_seconds: float

@@ -46,6 +46,8 @@ _AWAY = {
     "SWEPT": "it took too long; try again",
     "STALE": GOES_ON,
     "NOTLAST": "other events came first",
+    "UNSETTLED": "the process that leads settles it; try again",
+    "NOREBUILT": "another process leads now, and gave it up; rebuild again",
     "FOREIGN": "`manyclass copy` the store to another name, and keep others from its keys",
 }
 

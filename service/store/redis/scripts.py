@@ -3,7 +3,8 @@
 lua/ has a file for each, which begins with its keys, arguments and answer. All keys of a service
 begin with {name}, so that a cluster keeps them on one server:
 
-    {name}:facts       identity | version | tail | epoch | floor | fence | confirmed
+    {name}:facts       identity | version | tail | epoch | floor | fence | confirmed |
+                       adopted
                        identity: made once, tells this store from any other of the same name
                        tail: the id of the newest entry of the log, see entry.py; a snapshot newer
                              than the log makes it "<place of its seq>-0"
@@ -11,6 +12,7 @@ begin with {name}, so that a cluster keeps them on one server:
                        floor: the log was trimmed up to this event
                        fence: the number of times the lease was taken
                        confirmed: the number of times a process waited for the replicas
+                       adopted: the newest event that adopted a rebuilt state
     {name}:events      the log: a stream, see entry.py
     {name}:append:P    "<number> <last seq>" of the newest append of process P, for a day
     {name}:lease       "<token> <process>" of the leader, for some seconds
@@ -19,6 +21,10 @@ begin with {name}, so that a cluster keeps them on one server:
                        and read no more than two words in {name}:processes
     {name}:mail:P      messages to process P: a stream, for a minute
     {name}:snapshots   seq -> manifest, see manifest.py
+    {name}:segments    last seq -> "<first seq> <bytes> <amendments> <checksum> <name in the
+                       archive>" of each segment of the history, see segments.py
+    {name}:rebuilt     seq | manifest | plan | adopted, of a state that a rebuild made, until it is
+                       settled: adopted is the event that made it the state, see rebuilt.py
     {name}:chunks      identity of a snapshot -> "<in use until, in ms> <number of chunks>", for
                        every snapshot that may have chunks, listed or not
     {name}:chunk:I:N   chunk N of the snapshot with identity I
@@ -62,17 +68,25 @@ class Script:
 
 
 OPEN_STORE: Final = Script("open_store", "events", opens=True)
-APPEND: Final = Script("append", "events")
+APPEND: Final = Script("append", "events", "rebuilt")
 CONFIRM: Final = Script("confirm")
 READ: Final = Script("read", "events")
-HEARTBEAT: Final = Script("heartbeat", "lease", "processes", "snapshots", "chunks", "rules")
+HEARTBEAT: Final = Script(
+    *("heartbeat", "lease", "processes", "snapshots", "chunks", "rules", "rebuilt")
+)
 LEAVE: Final = Script("leave", "lease", "processes")
 POST: Final = Script("post", "processes")
-TRIM: Final = Script("trim", "events", "lease", "processes", "snapshots")
+TRIM: Final = Script("trim", "events", "lease", "processes", "snapshots", "rebuilt")
 PUT_CHUNK: Final = Script("put_chunk", "chunks")
-LIST_SNAPSHOT: Final = Script("list_snapshot", "events", "snapshots", "chunks")
+LIST_SNAPSHOT: Final = Script("list_snapshot", "events", "snapshots", "chunks", "lease")
 LISTED: Final = Script("listed", "snapshots")
 OPEN_SNAPSHOT: Final = Script("open_snapshot", "snapshots", "chunks")
 HOLD_CHUNKS: Final = Script("hold_chunks", "chunks")
 DELETE_SNAPSHOT: Final = Script("delete_snapshot", "lease", "snapshots")
-SWEEP: Final = Script("sweep", "snapshots", "chunks")
+SWEEP: Final = Script("sweep", "snapshots", "chunks", "rebuilt")
+SEGMENTS: Final = Script("segments", "segments")
+LIST_SEGMENT: Final = Script("list_segment", "lease", "segments")
+DELETE_SEGMENTS: Final = Script("delete_segments", "lease", "segments")
+LIST_REBUILT: Final = Script("list_rebuilt", "events", "lease", "chunks", "rebuilt")
+REBUILT: Final = Script("rebuilt", "rebuilt", "chunks")
+DROP_REBUILT: Final = Script("drop_rebuilt", "lease", "rebuilt")

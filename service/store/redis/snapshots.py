@@ -53,23 +53,41 @@ class RedisSnapshots:
         chunks: Iterable[bytes | memoryview],
         keep_existing: bool,
         place: bytes,
+        is_base: bool = False,
     ) -> SnapshotInfo:
         """Save a snapshot, see `Store.save_snapshot`. It is listed only if the log still has the
         entry at `place`, so that the state of a lost log cannot become a snapshot of the new one.
+
+        The leader may save one that is older than the log, as the base of the history.
+        """
+
+        def lists(manifest: Manifest) -> Manifest:
+            return self._make_visible(manifest, keep_existing, place, is_base)
+
+        return self.write(seq, chunks, lists).info
+
+    def write(
+        self,
+        seq: int,
+        chunks: Iterable[bytes | memoryview],
+        lists: Callable[[Manifest], Manifest],
+    ) -> Manifest:
+        """Write the chunks of a state and return what `lists` returns: the manifest that is listed.
+
+        Chunks that are not listed are freed.
         """
         taken_at = float(self._clock())
         self._session.tail()  # connects, if this is the first call: the identity is known then
         identity = new_identity(self._session.identity)
         listed: Manifest | None = None
         try:
-            manifest = self._write(seq, identity, taken_at, chunks)
-            listed = self._make_visible(manifest, keep_existing, place)
+            listed = lists(self._write(seq, identity, taken_at, chunks))
         finally:
             with suppress(StoreError):  # then the leader does it, after some minutes
                 if listed is None or listed.identity != identity:
                     self._session.run(scripts.HOLD_CHUNKS, identity, 0)
                 self.sweep()
-        return listed.info
+        return listed
 
     def _write(
         self, seq: int, identity: str, taken_at: float, chunks: Iterable[bytes | memoryview]
@@ -84,24 +102,31 @@ class RedisSnapshots:
 
         return Manifest(seq, identity, taken_at, *write_chunks(chunks, CHUNK_BYTES, put))
 
-    def _make_visible(self, manifest: Manifest, keep_existing: bool, place: bytes) -> Manifest:
+    def _make_visible(
+        self, manifest: Manifest, keep_existing: bool, place: bytes, is_base: bool
+    ) -> Manifest:
         """List the manifest; return it, or the existing one that was kept."""
         listed = self._session.run(
             scripts.LIST_SNAPSHOT,
             *(manifest.seq, manifest.text(), manifest.identity, manifest.chunks),
             *(int(keep_existing), place, int(self._session.may_exceed_memory)),
+            *(int(is_base), self._session.lease),
         )
         try:
             kept = parse_manifest(manifest.seq, listed)
             check_store(kept, self._session.identity)
             return kept
         except SnapshotDamaged:  # the existing one is damaged: replace it
-            return self._make_visible(manifest, False, place)
+            return self._make_visible(manifest, False, place, is_base)
 
     def open(self, seq: int) -> Iterator[bytes]:
         text = self._session.run(scripts.OPEN_SNAPSHOT, seq, READING_MS)
         if text is None:
             raise SnapshotMissing(seq)
+        return self.read(seq, text)
+
+    def read(self, seq: int, text: bytes) -> Iterator[bytes]:
+        """Yield the bytes of a state by the text of its manifest. SnapshotDamaged."""
         manifest = parse_manifest(seq, text)
         check_store(manifest, self._session.identity)
         return check_chunks(seq, manifest.digest, self._read(manifest))
@@ -131,12 +156,15 @@ class RedisSnapshots:
         with suppress(StoreUnavailable):
             self.sweep()
 
-    def sweep(self, steps: int | None = None) -> None:
+    def sweep(self, steps: int | None = None, also_in_use: bool = False) -> None:
         """Free the chunks that no snapshot has, and that no process writes or reads.
 
-        Stop after this many steps; None: when all are freed.
+        Stop after this many steps; None: when all are freed. `also_in_use`: a process that writes
+        or reads them has to begin anew.
         """
         more = 1
         while more and steps != 0:
-            more = self._session.run(scripts.SWEEP, self._keys.chunk, CHUNKS_SWEPT_AT_ONCE)
+            more = self._session.run(
+                scripts.SWEEP, self._keys.chunk, CHUNKS_SWEPT_AT_ONCE, int(also_in_use)
+            )
             steps = None if steps is None else steps - 1

@@ -13,6 +13,7 @@ from threading import Lock
 
 from redis.exceptions import RedisError
 
+from manyclass.service.store.archive import Archive
 from manyclass.service.store.batch import join_batch_within
 from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
@@ -29,6 +30,8 @@ from manyclass.service.store.redis.feed import Feed
 from manyclass.service.store.redis.link import Link, pairs
 from manyclass.service.store.redis.log_check import LogCheck
 from manyclass.service.store.redis.manifest import list_snapshots
+from manyclass.service.store.redis.rebuilt import RedisRebuilt
+from manyclass.service.store.redis.segments import RedisSegments
 from manyclass.service.store.redis.session import OLD_VERSION, Session
 from manyclass.service.store.redis.snapshots import RedisSnapshots
 from manyclass.service.store.redis.url import parse
@@ -68,10 +71,12 @@ class RedisStore:
         patience: float = 5.0,
         lease_seconds: float = LEASE_SECONDS,
         make_new: bool = True,
+        archive: Archive | None = None,
     ) -> None:
         """Raise StoreError for an invalid URL; do not connect yet.
 
-        Without `make_new`, the first connection raises StoreMissing if the server has no store.
+        Without `make_new`, the first connection raises StoreMissing if the server has no store. The
+        `archive` keeps the history of events.
         """
         parsed = parse(url)
         host = re.sub(r"[^A-Za-z0-9._-]", "_", socket.gethostname())
@@ -79,6 +84,10 @@ class RedisStore:
         self._session = Session(parsed, self.name, patience, make_new)
         self._keys = self._session.keys
         self._snapshots = RedisSnapshots(self._session, clock)
+        self.archived_segments = RedisSegments(self._session, self._snapshots, archive)
+        self.rebuilt_states = RedisRebuilt(
+            self._session, self._snapshots, self._append_adoption, self._place_from
+        )
         self._patience = patience
         self._replicas = parsed.replicas
         self._lease_ms = int(1000 * lease_seconds)
@@ -118,6 +127,12 @@ class RedisStore:
             self._appends += 1
             return self._until_known(lambda: self._send_append(append_id, len(events), body, after))
 
+    def _append_adoption(self, events: Sequence[bytes], manifest: bytes) -> int:
+        body = join_batch_within(LARGEST_BATCH, events)
+        with self._appending:
+            self._appends += 1
+            return self._until_known(lambda: self._send_append(0, len(events), body, None, manifest))
+
     def confirm(self) -> None:
         if self._replicas:  # without replicas every readable event is as durable as it gets
             with self._appending:
@@ -153,7 +168,9 @@ class RedisStore:
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _send_append(self, append_id: int, count: int, body: bytes, after: int | None) -> int:
+    def _send_append(
+        self, append_id: int, count: int, body: bytes, after: int | None, adopted: bytes = b""
+    ) -> int:
         link = self._linked()
         nonce = self._nonces.getrandbits(NONCE_BITS)  # a new one for each try: see Feed
         head = entry_head(self.name, append_id, nonce, count, body)
@@ -161,7 +178,7 @@ class RedisStore:
             link,
             scripts.APPEND,
             *(self._appends, nonce, count, RECORD_SECONDS, head, body),
-            "" if after is None else after,
+            *("" if after is None else after, adopted),
             more_keys=[self._keys.appends_of(self.name)],
         )
         self._wait_for_replicas(link)
@@ -214,7 +231,8 @@ class RedisStore:
                     continue
                 events = check.accept(entry)
                 yield from enumerate(events, check.seq - len(events) + 1)
-                self._place = check.place or self._place
+                if check.place is not None and seq_of(check.place) > seq_of(self._place):
+                    self._place = check.place  # the history is read from far behind it
                 if check.seq >= known:
                     return
             start = f"({entries[-1][0].decode()}"
@@ -319,8 +337,11 @@ class RedisStore:
     ) -> SnapshotInfo:
         if self._rewound and seq:
             raise StoreUnavailable("the log has lost events, and this state with them", GOES_ON)
-        place = self._place if seq_of(self._place) >= seq else b""
-        return self._snapshots.save(seq, chunks, keep_existing, place)
+        return self._snapshots.save(seq, chunks, keep_existing, self._place_from(seq))
+
+    def _place_from(self, seq: int) -> bytes:
+        """Return the place of an entry that a state at `seq` was taken at or before, if known."""
+        return self._place if seq_of(self._place) >= seq else b""
 
     def open_snapshot(self, seq: int) -> Iterator[bytes]:
         return self._snapshots.open(seq)

@@ -146,6 +146,9 @@ class SqliteStore:
     def delete_segments(self, last_seq: int) -> None:
         self._segments.delete(last_seq)
 
+    def save_base(self, seq: int, chunks: Iterable[bytes | memoryview]) -> None:
+        self.save_snapshot(seq, chunks)
+
     def scrub(self) -> None:
         """Write the file anew without its free pages, and empty the write-ahead log.
 

@@ -1,5 +1,5 @@
--- KEYS facts, events, append record; ARGV identity, number, nonce, count, record seconds, head,
--- body, seq it comes right after or ''
+-- KEYS facts, events, rebuilt, append record; ARGV identity, number, nonce, count, record seconds,
+-- head, body, seq it comes right after or '', manifest of the rebuilt state that it adopts or ''
 -- -> last seq. A number is appended once, and never after a later one: a late append of an earlier
 -- connection is refused.
 -- If foreign entries have taken the next places, the log goes on in a later epoch, which only
@@ -9,11 +9,11 @@ local facts = redis.call('HMGET', KEYS[1], 'identity', 'tail')
 if facts[1] ~= ARGV[1] then
     return redis.error_reply(REPLACED)
 end
-local record = redis.call('GET', KEYS[3])
+local record = redis.call('GET', KEYS[4])
 if record then
     local number, last_seq = string.match(record, '^(%d+) (%d+)$')
     if tonumber(number) == tonumber(ARGV[2]) then
-        redis.call('EXPIRE', KEYS[3], ARGV[5])  -- a write, so that a WAIT after it covers it
+        redis.call('EXPIRE', KEYS[4], ARGV[5])  -- a write, so that a WAIT after it covers it
         return last_seq
     elseif tonumber(number) > tonumber(ARGV[2]) then
         return redis.error_reply('STALE a later append was first')
@@ -21,6 +21,9 @@ if record then
 end
 if ARGV[8] ~= '' and tonumber(ARGV[8]) ~= seq_of(facts[2]) then
     return redis.error_reply('NOTLAST another event is the last one')
+end
+if ARGV[9] ~= '' and redis.call('HGET', KEYS[3], 'manifest') ~= ARGV[9] then
+    return redis.error_reply('NOREBUILT the rebuilt state is gone')
 end
 local last_seq = whole(seq_of(facts[2]) + ARGV[4])
 local number = epoch()
@@ -52,5 +55,9 @@ if added.err then
     return added
 end
 redis.call('HSET', KEYS[1], 'tail', place)
-redis.call('SET', KEYS[3], ARGV[2] .. ' ' .. last_seq, 'EX', ARGV[5])
+if ARGV[9] ~= '' then
+    redis.call('HSET', KEYS[3], 'adopted', last_seq)
+    redis.call('HSET', KEYS[1], 'adopted', last_seq)
+end
+redis.call('SET', KEYS[4], ARGV[2] .. ' ' .. last_seq, 'EX', ARGV[5])
 return last_seq

@@ -32,3 +32,39 @@ end
 local function tail()
     return redis.call('HGET', KEYS[1], 'tail')
 end
+
+-- Return the identities of the chunks of all snapshots, and of the rebuilt state.
+local function listed_chunks(snapshots, rebuilt)
+    local listed = {}
+    for _, manifest in ipairs(redis.call('HVALS', snapshots)) do
+        listed[string.match(manifest, '^%w*')] = true
+    end
+    local manifest = redis.call('HGET', rebuilt, 'manifest')
+    if manifest then
+        listed[string.match(manifest, '^%w*')] = true
+    end
+    return listed
+end
+
+-- Return the reason why a state taken at this place of the log cannot be listed, or nothing.
+local function place_error(seq, place, events)
+    local floor = tonumber(redis.call('HGET', KEYS[1], 'floor'))
+    if seq < floor then
+        return 'TRIMMED the log was trimmed beyond it'
+    end
+    if place ~= '' and place ~= tail() and seq_of(place) > floor
+            and #redis.call('XRANGE', events, place, place) == 0 then
+        return 'REWOUND the log is not the one it was taken from'
+    end
+end
+
+-- Keep the chunks of a manifest for so many milliseconds at least.
+local function hold_chunks(chunks, manifest, milliseconds)
+    local identity = string.match(manifest, '^%w*')
+    local held = redis.call('HGET', chunks, identity)
+    if held then
+        write_without_memory()
+        redis.call('HSET', chunks, identity,
+            whole(math.max(number_of(held), now() + milliseconds)) .. string.match(held, ' .*'))
+    end
+end

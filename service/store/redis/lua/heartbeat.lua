@@ -1,4 +1,4 @@
--- KEYS facts, lease, processes, snapshots, chunks, rules; ARGV identity, process, seq or '', lease
+-- KEYS facts, lease, processes, snapshots, chunks, rules, rebuilt; ARGV identity, process, seq or '', lease
 -- in ms, version of the rules, 1 if it may lead
 -- -> tail, holder of the lease, manifests by seq, processes, rules of processes, 1 if there is
 -- something to sweep, 1 if the server has no memory for an append
@@ -38,10 +38,7 @@ for i = 1, #processes, 2 do
     end
 end
 local manifests = redis.call('HGETALL', KEYS[4])
-local listed = {}
-for i = 2, #manifests, 2 do
-    listed[string.match(manifests[i], '^%w*')] = true
-end
+local listed = listed_chunks(KEYS[4], KEYS[7])
 local sweep = 0
 local chunks = redis.call('HGETALL', KEYS[5])
 for i = 1, #chunks, 2 do

@@ -3,12 +3,6 @@
 
 local manifest = redis.call('HGET', KEYS[2], ARGV[2])
 if manifest then
-    local identity = string.match(manifest, '^%w*')
-    local chunks = redis.call('HGET', KEYS[3], identity)
-    if chunks then
-        write_without_memory()
-        redis.call('HSET', KEYS[3], identity,
-            whole(math.max(number_of(chunks), now() + ARGV[3])) .. string.match(chunks, ' .*'))
-    end
+    hold_chunks(KEYS[3], manifest, ARGV[3])
 end
 return manifest

@@ -1,6 +1,7 @@
--- KEYS facts, events, lease, processes, snapshots; ARGV identity, lease as the process knows it,
+-- KEYS facts, events, lease, processes, snapshots, rebuilt; ARGV identity, lease as the process knows it,
 -- seq, events at once
--- -> 1 if there is more to trim. Events that no snapshot has, or that a live process needs, stay.
+-- -> 1 if there is more to trim. Events that no snapshot has, that a live process needs, or
+-- that follow a rebuilt state which is not settled, stay.
 
 if redis.call('GET', KEYS[3]) ~= ARGV[2] then
     return redis.error_reply('NOLEASE another process leads')
@@ -13,6 +14,7 @@ local target = math.min(tonumber(ARGV[3]), seq_of(tail()), newest)
 for _, seen in ipairs(redis.call('HVALS', KEYS[4])) do  -- the leader's heartbeat removes the dead
     target = math.min(target, tonumber(string.match(seen, ' (%d+)$')) or 0)
 end
+target = math.min(target, tonumber(redis.call('HGET', KEYS[6], 'seq')) or target)
 local floor = tonumber(redis.call('HGET', KEYS[1], 'floor'))
 if target <= floor then
     return 0

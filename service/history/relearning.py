@@ -1,0 +1,174 @@
+"""Learns the history again in a process of its own, up to a state that has nearly caught up."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from manyclass.core.event import Event
+from manyclass.core.model import Model
+from manyclass.service.errors import RebuildRefused
+from manyclass.service.history.amendments import Amended
+from manyclass.service.history.fold import corrected
+from manyclass.service.history.history import History
+from manyclass.service.history.rebuilder import (
+    ALIASES,
+    END,
+    EVENTS,
+    SNAPSHOT,
+    events_body,
+    frame,
+    learn_again,
+)
+from manyclass.service.history.segment import GONE, Segment
+from manyclass.service.log.outcomes import NO_EFFECT
+
+TAIL_EVENTS = 200  # applied in one go while learning waits
+FRAME_EVENTS = 512
+
+
+class Relearning:
+    """Learns events of the history again, as they were amended. All methods but `stop` block.
+
+    One thread at a time may call them; any may call `stop`.
+    """
+
+    def __init__(self, history: History, hash_seed: int) -> None:
+        """`hash_seed`: salts the tables of names of the state."""
+        self._history = history
+        self._live = history.live
+        self._hash_seed = hash_seed
+        self._child: subprocess.Popen[bytes] | None = None
+        self.learned = 0  # events, since it was set to 0
+        self.is_stopped = False
+
+    def stop(self) -> None:
+        """End the child process, so that `learn` fails, from now on."""
+        self.is_stopped = True
+        if self._child is not None:
+            self._child.kill()
+
+    def base(self, restores: list[tuple[int, int]]) -> tuple[int, list[range]]:
+        """Return the snapshot to begin with, and the events that restores have undone.
+
+        Raise RebuildRefused without one; StoreError.
+        """
+        present = [info.seq for info in self._history.store.snapshots()]
+        base = self._history.base(present)
+        if base is None:
+            raise RebuildRefused("there is no snapshot with which the history could begin")
+        undone: list[range] = []
+        for mark, source in sorted(restores, reverse=True):
+            if mark <= base or any(mark in each for each in undone):
+                continue
+            undone.append(range(source + 1, mark + 1))
+            if source < base:
+                if source not in present:
+                    raise RebuildRefused(
+                        f"event {mark} went back to snapshot {source}, which is older than the"
+                        " history and no longer there"
+                    )
+                base = source
+        return base, undone
+
+    def learn(
+        self,
+        base: int,
+        last_seq: int,
+        undone: list[range],
+        settled: dict[int, Amended],
+        aliases: dict[str, str],
+    ) -> Model:
+        """Return the state after the amended events up to `last_seq`.
+
+        `aliases` hold from the first event on: each class has its present name.
+        Raise RebuildRefused if the history has a gap, or the process was ended; StoreError.
+        """
+        snapshot = b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
+        command = [sys.executable, "-m", "manyclass.service.history.rebuilder"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+            self._child = child
+            if self.is_stopped:
+                child.kill()
+            try:
+                assert child.stdin is not None
+                assert child.stdout is not None
+                child.stdin.write(frame(SNAPSHOT, snapshot))
+                child.stdin.write(frame(ALIASES, json.dumps(aliases).encode()))
+                for payloads in self._frames(base, last_seq, undone, settled):
+                    child.stdin.write(frame(EVENTS, events_body(payloads)))
+                    self.learned += sum(map(bool, payloads))
+                child.stdin.write(frame(END, b""))
+                child.stdin.close()
+                state = child.stdout.read()
+            except BrokenPipeError:
+                state = b""
+            finally:
+                self._child = None
+        if child.returncode != 0:
+            raise RebuildRefused(
+                "the process that learns the history again was ended"
+                if child.returncode < 0
+                else f"the history could not be learned again (status {child.returncode}): see the"
+                " log of the service"
+            )
+        return Model.load([state], self._hash_seed)
+
+    def _frames(
+        self, base: int, last_seq: int, undone: list[range], settled: dict[int, Amended]
+    ) -> Iterator[list[bytes]]:
+        """Yield the events behind `base` as amended, empty where one has no effect."""
+        expected = base + 1
+        for segment in self._history.reader.parts(base):
+            if segment.first_seq > last_seq:
+                break
+            if segment.first_seq > expected:
+                raise RebuildRefused(
+                    f"events {expected} to {segment.first_seq - 1} are not in the history"
+                )
+            effective = _effective(segment, base, undone, settled)
+            effective = effective[expected - segment.first_seq : last_seq + 1 - segment.first_seq]
+            expected += len(effective)
+            for at in range(0, len(effective), FRAME_EVENTS):
+                yield effective[at : at + FRAME_EVENTS]
+
+    def catch_up(self, model: Model) -> None:
+        """Apply what the live model has learned meanwhile, but for the last few events."""
+        while self._live.model.seq - model.seq > TAIL_EVENTS:
+            self.apply_tail(model, self._live.model.seq)
+
+    def apply_tail(self, model: Model, last_seq: int) -> None:
+        """Apply the events of the log up to this one. RebuildRefused, StoreError."""
+        for seq, payload in self._history.store.read(model.seq):
+            if seq > last_seq:
+                return
+            event = Event.from_bytes(payload)
+            if event.kind in ("restore", "adopt"):
+                raise RebuildRefused("a snapshot was restored meanwhile: rebuild again")
+            has_effect = self._history.outcome_of(seq) != NO_EFFECT
+            learn_again(model, payload if has_effect else b"")
+
+
+def _effective(
+    segment: Segment, base: int, undone: list[range], settled: dict[int, Amended]
+) -> list[bytes]:
+    """Return the events of a segment as they are to be learned, empty for one without effect.
+
+    Amendments of events up to `base` stay events: the state already holds what they amend.
+    """
+    effective = []
+    for at, payload in enumerate(segment.payloads):
+        seq = segment.first_seq + at
+        without_effect = (
+            segment.outcomes[at] == NO_EFFECT
+            or segment.flags[at] == GONE
+            or (Event.amends(payload) and Event.from_bytes(payload).target > base)
+            or any(seq in each for each in undone)
+        )
+        if without_effect or Event.is_mark(payload):
+            effective.append(b"")
+        elif seq in settled:
+            effective.append(corrected(payload, settled[seq]))
+        else:
+            effective.append(Event.alone(payload))
+    return effective

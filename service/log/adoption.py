@@ -1,0 +1,50 @@
+"""Makes the state that follows from an "adopt" mark: a rebuilt one, with the tail of the log.
+
+    log             ──── S ─────────── A ───►
+    rebuilt state        └─ events S+1 to A-1, as any other ─┘
+
+Every process does this at the same mark, so all go over to the same state.
+"""
+
+from contextlib import suppress
+
+from manyclass.core.errors import RequestConflict, SnapshotError
+from manyclass.core.model import Model
+from manyclass.service.log.logged_requests import logged_requests
+from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing
+from manyclass.service.store.protocol import Store
+from manyclass.service.store.rebuilt import rebuilt_states_of
+
+
+def adopted_state(
+    store: Store, token: str, seq: int, restores: list[tuple[int, int]], hash_seed: int
+) -> Model | None:
+    """Return the rebuilt state of this name at `seq`, its mark; None if the mark has no effect.
+
+    That is so if a snapshot was restored since the rebuilt state was made. `restores` are those of
+    the state in use. Blocks. Raises SnapshotMissing if the state is gone: there is a newer snapshot
+    then. Raises SnapshotDamaged, StoreError, and EventError.
+    """
+    states = rebuilt_states_of(store)
+    if states is None:
+        raise SnapshotMissing(seq)
+    try:
+        model = Model.load(states.open(token), hash_seed)
+    except SnapshotError as error:
+        raise SnapshotDamaged(seq, "rebuilt state", str(error)) from error
+    if is_undone(restores, model.seq, seq):
+        return None
+    for request in logged_requests(store, model.seq):
+        events = [event for each, event in request if each < seq]
+        if not events:
+            break
+        with suppress(RequestConflict):
+            for _ in model.apply_request(events):
+                pass
+    model.adopted(seq, restores)
+    return model
+
+
+def is_undone(restores: list[tuple[int, int]], made_at: int, adopted_at: int) -> bool:
+    """Return whether a snapshot was restored between the state and its adoption."""
+    return any(made_at < mark < adopted_at for mark, _ in restores)
