@@ -1,12 +1,15 @@
-"""Rebuilds of a service on SQLite, killed at random moments of them.
+"""Rebuilds of a service on SQLite or Redis, killed at random moments of them.
 
-python -m load_tests.rebuilds [--kills 50] [--seed 1] [--events 3000]
+python -m load_tests.rebuilds [--kills 50] [--seed 1] [--events 3000] [--redis] [--no-archive]
 
 Events are taught in rounds while others are corrected and deleted. In each round a rebuild is
 asked for and the service is killed by SIGKILL at a random moment. In the end one rebuild may end:
 the state then has to be, byte for byte but for its place in the log, that of a service that was
 taught the amended events from the start; no acknowledged event may be lost, and the files may hold
 no trace of a deleted event.
+
+With `--redis` there are three processes on one Redis server, with an archive in a folder. Killed
+is the process that leads, another one, all of them, or the server. All states have to be equal.
 
 Ends with status 1 otherwise.
 """
@@ -31,30 +34,32 @@ from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.text import DEFAULT_TEXT
+from tests.redis_server import RedisServer
 
 READY_SECONDS = 60.0
 SECRET = "zzdeleted"  # in each deleted event, and in no other
 
 
-class Service:
-    """The service as a process of its own, started anew after each kill."""
+class Process:
+    """A process of the service, started anew after each kill."""
 
-    def __init__(self, store: Path) -> None:
-        self._store = store
+    def __init__(self, *options: str) -> None:
+        self._options = options
         self._port = free_port()
         self.start()
 
     def start(self) -> None:
         command = [sys.executable, "-m", "manyclass", "serve", "--port", str(self._port)]
-        self._process = subprocess.Popen(
-            [*command, "--store", f"sqlite:{self._store}", "--snapshot-keep", "1"],
-            stderr=subprocess.DEVNULL,
-        )
+        self._process = subprocess.Popen([*command, *self._options], stderr=open("/tmp/w/rb.log","ab"))
+
+    def await_ready(self) -> None:
         until = time.monotonic() + READY_SECONDS
         while time.monotonic() < until:
             with suppress(OSError):
                 self.call("GET", "/readyz")
                 return
+            if self._process.poll() is not None:  # as a supervisor does
+                self.start()
             time.sleep(0.05)
         raise SystemExit("the service is not ready")
 
@@ -72,6 +77,103 @@ class Service:
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()
+
+
+class OnSqlite:
+    """One process on a SQLite file."""
+
+    longest_wait = 0.6  # seconds from asking for a rebuild to the kill
+
+    def __init__(self, folder: Path, random: Random) -> None:
+        del random  # there is one thing to kill
+        self._process = Process("--store", f"sqlite:{folder}/store.db", "--snapshot-keep", "1")
+        self._process.await_ready()
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        return self._process.call(method, path, body)
+
+    def kill_and_start(self) -> None:
+        self.end()
+        self._process.start()
+        self._process.await_ready()
+
+    def states(self) -> list[bytes]:
+        return [self.call("GET", "/state")]
+
+    def end(self) -> None:
+        self._process.kill()
+
+
+class OnRedis:
+    """Three processes on one Redis server that loses no acknowledged write."""
+
+    longest_wait = 3.0
+    has_archive = True
+
+    def __init__(self, folder: Path, random: Random) -> None:
+        self._random = random
+        self._server = RedisServer(folder / "redis")
+        self._server.start()
+        options = ["--store", self._server.url, "--snapshot-keep", "1", "--store-seconds", "2"]
+        if self.has_archive:
+            options += ["--archive", f"file://{folder}/archive"]
+        self._processes = [Process(*options) for _ in range(3)]
+        self._await_ready()
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        """Return the answer of a process; ask others while the store or a process is away."""
+        until = time.monotonic() + READY_SECONDS
+        while True:
+            try:
+                return self._random.choice(self._processes).call(method, path, body)
+            except urllib.error.HTTPError as error:
+                if path == "/rebuild" or error.code != 503 or time.monotonic() > until:
+                    raise
+            except OSError:
+                if path == "/rebuild" or time.monotonic() > until:
+                    raise
+            time.sleep(0.05)
+
+    def kill_and_start(self) -> None:
+        what = self._random.choice(["leader", "other", "all", "server"])
+        if what == "server":
+            self._server.kill()
+            self._server.start()
+        else:
+            leads = [self._leads(each) for each in self._processes]
+            for process, is_leader in zip(self._processes, leads, strict=True):
+                if what == "all" or is_leader == (what == "leader"):
+                    process.kill()
+                    process.start()
+        self._await_ready()
+
+    def states(self) -> list[bytes]:
+        return [each.call("GET", "/state") for each in self._processes]
+
+    def end(self) -> None:
+        for each in self._processes:
+            each.kill()
+        self._server.stop()
+
+    def _leads(self, process: Process) -> bool:
+        try:
+            stats = process.call("GET", "/stats")
+        except OSError:
+            return False
+        return bool(stats["leads"])
+
+    def _await_ready(self) -> None:
+        for each in self._processes:
+            each.await_ready()
+
+
+class OnRedisWithoutArchive(OnRedis):
+    """The same without an archive: the history is what the log holds."""
+
+    has_archive = False
+
+
+Service = OnSqlite | OnRedis
 
 
 def content_of(model: Model) -> tuple[object, object]:
@@ -93,12 +195,11 @@ class Story:
         self.effective: dict[int, tuple[list[str], str]] = {}
 
     def teach(self, events: int) -> None:
-        """Teach events in batches; each is acknowledged, or the program ends."""
-        for _ in range(0, events, 100):
-            batch = [self._event() for _ in range(100)]
-            answer = self._service.call("POST", "/learn", {"events": list(map(_form, batch))})
-            first = answer["seq"] - len(batch) + 1
-            self.effective |= dict(enumerate(batch, first))
+        """Teach events; each is acknowledged, or the program ends."""
+        for _ in range(events):
+            event = self._event()
+            form = {"features": event[0], "classes": [event[1]], "event_id": f"e{self._made}"}
+            self.effective[self._service.call("POST", "/learn", form)["seq"]] = event
 
     def amend(self, events: int) -> None:
         """Correct half of so many events, and delete others, which hold the secret."""
@@ -107,9 +208,12 @@ class Story:
             other = f"c{self._random.randrange(20)}"
             self._service.call("PUT", f"/events/seq:{seq}", {"classes": [other]})
             self.effective[seq] = (self.effective[seq][0], other)
+            self._made += 1
             secret = {"features": [SECRET, "f1"], "classes": [SECRET], "source": SECRET}
-            deleted = self._service.call("POST", "/learn", secret)["seq"]
-            self._service.call("DELETE", f"/events/seq:{deleted}")
+            secret["event_id"] = f"e{self._made}"
+            self._service.call("POST", "/learn", secret)
+            with suppress(urllib.error.HTTPError):  # 404: a first answer was lost
+                self._service.call("DELETE", f"/events/e{self._made}")
 
     def rebuild_and_kill(self) -> bool:
         """Ask for a rebuild and kill the service; return whether the rebuild had ended before."""
@@ -122,10 +226,9 @@ class Story:
 
         asking = threading.Thread(target=ask)
         asking.start()
-        ended.wait(self._random.uniform(0, 0.6))
-        self._service.kill()
+        ended.wait(self._random.uniform(0, self._service.longest_wait))
+        self._service.kill_and_start()
         asking.join()
-        self._service.start()
         return ended.is_set()
 
     def expected(self) -> Model:
@@ -142,30 +245,47 @@ class Story:
         return [f"f{each}" for each in drawn], f"c{drawn[0] % 20}"
 
 
-def _form(event: tuple[list[str], str]) -> dict[str, object]:
-    return {"features": event[0], "classes": [event[1]]}
-
-
-def run(kills: int, seed: int, events: int, folder: Path) -> str:
+def run(
+    kills: int, seed: int, events: int, folder: Path, kind: type[Service] = OnSqlite
+) -> str:
     """Return a line on the run; SystemExit for a state that differs, or a trace of a deletion."""
-    service = Service(folder / "store.db")
+    random = Random(seed)
+    service = kind(folder, random)
     try:
-        story = Story(service, Random(seed))
+        story = Story(service, random)
         ended = 0
         for _ in range(kills):
             story.teach(events // kills)
             story.amend(6)
             ended += story.rebuild_and_kill()
-        report = service.call("POST", "/rebuild")
-        state = Model.load([service.call("GET", "/state")])
-        left = [each.name for each in folder.iterdir() if SECRET.encode() in each.read_bytes()]
+        report = _rebuilt(service)
+        states = [Model.load([each]) for each in service.states()]
+        time.sleep(1)  # Redis removes a file that it has rewritten in a thread
+        left = [
+            each.name
+            for each in folder.rglob("*")
+            if each.is_file() and SECRET.encode() in each.read_bytes()
+        ]
     finally:
-        service.kill()
-    if content_of(state) != content_of(story.expected()):
+        service.end()
+    expected = content_of(story.expected())
+    if any(content_of(each) != expected for each in states):
         raise SystemExit("the rebuilt state is not that of the amended events")
     if left:
         raise SystemExit(f"a deleted event is left in {left}")
     return f"{kills} kills, {ended} behind the end of a rebuild; the last one: {report}"
+
+
+def _rebuilt(service: Service) -> Any:
+    """Return the report of a rebuild, as soon as one can end."""
+    until = time.monotonic() + READY_SECONDS
+    while True:
+        try:
+            return service.call("POST", "/rebuild")
+        except OSError:  # the lease of a killed leader lasts for some seconds
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.5)
 
 
 def main() -> None:
@@ -173,9 +293,13 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--events", type=int, default=10_000)
+    parser.add_argument("--redis", action="store_true")
+    parser.add_argument("--no-archive", action="store_true", help="of --redis")
     options = parser.parse_args()
+    on_redis = OnRedisWithoutArchive if options.no_archive else OnRedis
+    kind = on_redis if options.redis else OnSqlite
     with tempfile.TemporaryDirectory() as folder:
-        print(run(options.kills, options.seed, options.events, Path(folder)))
+        print(run(options.kills, options.seed, options.events, Path(folder), kind))
 
 
 if __name__ == "__main__":

@@ -282,11 +282,12 @@ class Replica:
         apply_loop: ApplyLoop,
         group_commit: GroupCommit,
         on_message: OnMessage,
-        on_restored: Callable[[], None] | None,
+        on_restored: Callable[[int], None] | None,
     ) -> None:
         """`on_message` receives the messages of other processes.
 
-        `on_restored` is called in a thread when the state was restored anew.
+        `on_restored` is called in a thread with the number of a state that was restored anew,
+        before it is used.
         """
         self.rewinds = 0  # times the log had lost events
         self._cluster = cluster
@@ -348,9 +349,9 @@ class Replica:
         stored = self._live.model
         model = await self._restorer.restore(stored.model_set, stored.text)
         if model is not None:
-            self._group_commit.resume(model)
             if self._on_restored is not None:
-                await asyncio.to_thread(self._on_restored)
+                await asyncio.to_thread(self._on_restored, model.seq)
+            self._group_commit.resume(model)
         return model is not None
 
     def _fail(self, reason: str) -> None:

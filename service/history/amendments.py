@@ -59,11 +59,14 @@ class Amendments:
             if self._of.get(target) == amended:
                 del self._of[target]
 
-    def renew(self, events: Iterable[tuple[int, bytes, int]], last_seq: int) -> None:
-        """Replace those up to event `last_seq` by the amendments among these events."""
+    def renew(
+        self, events: Iterable[tuple[int, bytes, int]], last_seq: int | None = None
+    ) -> None:
+        """Replace those up to event `last_seq`, or all, by the amendments among these events."""
         found = Amendments()
         found.note_all(events)
-        later = {target: each for target, each in list(self._of.items()) if each.seq > last_seq}
+        kept = [] if last_seq is None else list(self._of.items())
+        later = {target: each for target, each in kept if each.seq > (last_seq or 0)}
         self._of = found._of | later
 
     @property

@@ -88,14 +88,16 @@ class History:
         if is_rewritten or (end != before and len(self.amendments) > 0):
             self.amendments.renew(self._packed_amendments(), end)
 
-    def reload(self) -> None:
-        """Begin anew after the state was restored: the log may have lost events. Blocks."""
+    def reload(self, seq: int) -> None:
+        """Begin anew with the state at `seq`, which was restored: the log may have lost events.
+
+        Blocks. An error is logged: what waits is then known at the next start.
+        """
         try:
             self.recorder.refresh()
             self.reader.forget()
-            last_seq = self.live.model.seq
-            events = self._packed_amendments() + list(dated(self.store.read(self.recorder.end)))
-            self.amendments.renew(events, max(last_seq, self.store.last_seq))
+            in_log = (each for each in dated(self.store.read(self.recorder.end)) if each[0] <= seq)
+            self.amendments.renew([*self._packed_amendments(), *in_log])
         except StoreError as error:
             self.failures += 1
             log.error("the history cannot be read anew: %s", with_hint(error))
@@ -164,7 +166,9 @@ class History:
         except StoreError as error:
             log.error("the history cannot be written: %s", with_hint(error))
             if is_full or self.recorder.pending_bytes(self._pending_bytes) > self._pending_bytes:
+                log.error("events up to %d are lost to the history", oldest)
                 self.recorder.leave_gap(oldest)
+                return oldest
         return min(oldest, self.recorder.end)
 
     def pack(self, last_seq: int, only_full: bool = False) -> None:

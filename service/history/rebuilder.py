@@ -87,4 +87,7 @@ if __name__ == "__main__":
     # Standard output has the state alone; anything printed goes to standard error.
     state = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    run(sys.stdin.buffer, state)
+    try:
+        run(sys.stdin.buffer, state)
+    except EOFError:  # the parent process has ended, or gave the rebuild up
+        sys.exit(1)

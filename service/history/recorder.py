@@ -64,6 +64,7 @@ class Recorder:
         self.end = self._begin() if self._shared is None else 0
         self.deleted_events = 0  # by the limits, since the start
         self.lost_events = 0  # not packed before the log had to be trimmed, since the start
+        self._is_known = False  # where the history ends
         self.refresh()
 
     @property
@@ -84,6 +85,9 @@ class Recorder:
             end = max(packed, self._shared.trimmed())
             if end > self.end:
                 self._outcomes.drop(self.end + 1, end - self.end)
+            if self.packs and self._is_known:
+                self.lost_events += max(0, end - max(packed, self.end))
+            self._is_known = True
             if infos != before or end != self.end:
                 self.infos, self.end = infos, end
             return not set(before).issubset(infos)
@@ -142,11 +146,10 @@ class Recorder:
                 self._save(payloads)
 
     def leave_gap(self, last_seq: int) -> None:
-        """Give up the events up to this one, which could not be packed."""
+        """Give up the events up to this one, which could not be packed: the log is trimmed."""
         with self._lock:
-            if last_seq > self.end:
+            if self._shared is None and last_seq > self.end:
                 self.lost_events += last_seq - self.end
-                log.error("events %d to %d are lost to the history", self.end + 1, last_seq)
                 self._outcomes.drop(self.end + 1, last_seq - self.end)
                 self.end = last_seq
 

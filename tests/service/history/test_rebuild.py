@@ -95,6 +95,8 @@ class History:
         self.snapshots[info.seq] = set(self.effective)
 
     async def rebuild(self):
+        while self.engine.rebuild.is_running:  # a merge has begun one
+            await asyncio.sleep(0.01)
         await self.engine.rebuild_state()
         self.snapshots = {self.engine.model.seq: set(self.effective)}
 
@@ -137,7 +139,7 @@ def test_the_state_is_that_of_the_amended_stream(learner, steps):
             history = History(engine)
             for name, *arguments in steps:
                 await getattr(history, name)(*arguments)
-            await engine.rebuild_state()
+            await history.rebuild()
             history.assert_rebuilt(options)
 
     asyncio.run(run())

@@ -2,15 +2,22 @@
 
 import asyncio
 from contextlib import AsyncExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
 
 from manyclass.core.event import Event
+from manyclass.service.errors import RebuildRefused
+from manyclass.service.history import recorder
 from manyclass.service.history.reader import Filter
+from manyclass.service.store.errors import StoreUnavailable
 from tests.redis_server import RedisServer
 from tests.service.engines import until
 from tests.service.history.redis_cluster import History, event, leader, same
-from tests.service.history.test_rebuild import content, taught
+from tests.service.history.test_rebuild import History as Amending
+from tests.service.history.test_rebuild import content, steps, taught
 
 
 @pytest.fixture
@@ -94,3 +101,205 @@ def _holds(folder):
     words = (b"zzsecret", b"zzclass", b"zzperson")
     files = [each for each in folder.rglob("*") if each.is_file()]
     return [each for each in files if any(word in each.read_bytes() for word in words)]
+
+
+async def _amended(engine, number=30):
+    """Teach events and correct one; return the model of a service that was taught it right."""
+    events = [event(f"f{n % 7} g{n % 5}", f"c{n % 4}") for n in range(number)]
+    for each in events:
+        await engine.submit([each])
+    await engine.submit([Event.amend(3, events[2].instance, ["c9"], events[2].classes)])
+    return [*events[:2], event("f2 g2", "c9"), *events[3:]]
+
+
+async def test_the_next_leader_settles_an_adopted_state(history):
+    async with AsyncExitStack() as stack:
+        async with history.engine() as first:
+            expected = await _amended(first)
+            await until(lambda: first.cluster.is_leader)
+            second = await stack.enter_async_context(history.engine())
+
+            def fails(*_):
+                raise StoreUnavailable("the process ends here", "")
+
+            first.rebuild._settle = fails
+            with pytest.raises(StoreUnavailable, match="ends here"):
+                await first.rebuild_state()
+            await same(first, second)
+            assert content(second.model) == content(taught(second.model.options, expected))
+            third = await stack.enter_async_context(history.engine())  # recovers over the mark
+            await same(first, second, third)
+            assert len(second.history.amendments) == 1
+            first.tick = lambda: None  # it sends no heartbeat any more
+            first.cluster.resign()
+        await until(lambda: second.cluster.is_leader or third.cluster.is_leader)
+        now, other = await leader(second, third)
+        await until(lambda: not now.rebuild.may_be_unsettled)
+        assert await asyncio.to_thread(now.store.rebuilt_states.find) is None
+        await asyncio.to_thread(other.history.refresh)
+        assert [len(each.history.amendments) for each in (now, other)] == [0, 0]
+        assert content(now.model) == content(taught(now.model.options, expected))
+        await same(now, other)
+
+
+async def test_a_state_that_was_never_adopted_is_dropped(history):
+    async with history.engine() as engine:
+        expected = await _amended(engine)
+        await until(lambda: engine.cluster.is_leader)
+        adopts = engine.store.rebuilt_states.adopt
+
+        def fails(*_):
+            raise StoreUnavailable("the process ends here", "")
+
+        engine.store.rebuilt_states.adopt = fails
+        with pytest.raises(StoreUnavailable, match="ends here"):
+            await engine.rebuild_state()
+        assert await asyncio.to_thread(engine.store.rebuilt_states.find) is not None
+        engine.store.rebuilt_states.adopt = adopts
+        engine.tick()
+        await until(lambda: not engine.rebuild.may_be_unsettled)
+        assert await asyncio.to_thread(engine.store.rebuilt_states.find) is None
+        assert (await engine.rebuild_state()).corrected == 1
+        assert content(engine.model) == content(taught(engine.model.options, expected))
+
+
+async def test_a_state_does_not_undo_a_restore_in_another_process(archived):
+    async with archived.engine() as first, archived.engine() as second:
+        await first.submit([event("a b", "x")])
+        await until(lambda: first.cluster.is_leader or second.cluster.is_leader)
+        first, second = await leader(first, second)
+        await same(first, second)
+        kept = await first.take_snapshot()
+        await _amended(first, 5)
+        adopts = first.store.rebuilt_states.adopt
+        loop = asyncio.get_running_loop()
+
+        def restores_first(token, mark):
+            asyncio.run_coroutine_threadsafe(second.restore(kept.seq), loop).result(20)
+            return adopts(token, mark)
+
+        first.store.rebuilt_states.adopt = restores_first
+        with pytest.raises(RebuildRefused, match="a snapshot was restored"):
+            await first.rebuild_state()
+        await same(first, second)
+        assert content(second.model) == content(
+            taught(second.model.options, [event("a b", "x")])
+        )
+        assert await asyncio.to_thread(first.store.rebuilt_states.find) is None
+
+
+async def test_a_rebuild_over_a_lost_log_changes_nothing(tmp_path):
+    with RedisServer(tmp_path / "redis", appendfsync=None) as server:
+        history = History(server, tmp_path / "archive")
+        async with history.engine() as engine:
+            await engine.submit([event("a b", "x")])
+            await until(lambda: engine.cluster.is_leader)
+            await engine.take_snapshot()
+            with server.client() as client:
+                client.save()
+            await engine.submit([event("c d", "y")])
+            await engine.submit([Event.amend(2, event("c d", "y").instance, ["z"], ["y"])])
+            assert len(engine.history.amendments) == 1
+            server.kill()
+            server.start()
+            await until(lambda: engine.model.seq == 1 and engine.status == "ready")
+            await until(lambda: len(engine.history.amendments) == 0)
+            await engine.submit([event("c d", "u")])
+            assert (await asyncio.to_thread(engine.history.find, 2)).classes == ["u"]
+            assert (await engine.rebuild_state()).events == 2
+            assert engine.model.has_class("u")
+            assert not engine.model.has_class("z")
+
+
+async def test_a_failing_archive_holds_the_log_until_its_limit_and_learning_goes_on(archived):
+    async with archived.engine(history_pending_bytes=20_000, snapshot_keep=1) as engine:
+        await until(lambda: engine.cluster.is_leader)
+        archive = engine.store.archived_segments._archive
+        puts = archive.put
+
+        def fails(*_):
+            raise StoreUnavailable("the archive is away", "")
+
+        archive.put = fails
+        await engine.submit([event(f"f{n}", "x") for n in range(20)])
+        await engine.take_snapshot()
+        assert (engine.history.recorder.end, engine.history.recorder.lost_events) == (0, 0)
+        assert len((await asyncio.to_thread(engine.history.page, Filter(), 100)).records) == 20
+        await engine.submit([event(f"f{n} {'g' * 200}", "x") for n in range(100)])
+        await engine.cluster.poll()  # the log is trimmed up to the position it says
+        await engine.take_snapshot()
+        await asyncio.to_thread(engine.history.refresh)
+        assert engine.history.recorder.lost_events == 120
+        assert engine.stats().history.lost_events == 120
+        archive.put = puts
+        await engine.submit([event("h", "y")])
+        await engine.take_snapshot()
+        found = await asyncio.to_thread(engine.history.page, Filter(), 100)
+        assert [each.seq for each in found.records] == [121]
+        assert (await engine.rebuild_state()).base == 120
+
+
+async def test_objects_that_were_never_listed_are_deleted_by_a_rebuild(archived, tmp_path):
+    async with archived.engine() as engine:
+        await engine.submit([event("a b", "x")])
+        await until(lambda: engine.cluster.is_leader)
+        segments = engine.store.archived_segments
+        left = f"{segments._session.identity}/000000000000001-000000000000001-1-99.segment"
+        later = f"{segments._session.identity}/000000000000001-000000000000001-900-1.segment"
+        for name in (left, later):
+            segments._archive.put(name, b"of a leader that ended")
+        await engine.rebuild_state()
+        assert segments._archive.get(left) is None
+        assert segments._archive.get(later) is not None  # of a later leader: about to be listed
+
+
+async def test_the_oldest_events_leave_the_archive(archived, monkeypatch):
+    monkeypatch.setattr(recorder, "SEGMENT_EVENTS", 10)
+    async with archived.engine(history_bytes=300, snapshot_keep=1) as engine:
+        await until(lambda: engine.cluster.is_leader)
+        expected = [event(f"f{n % 7} g{n}", f"c{n % 4}") for n in range(60)]
+        for each in expected:
+            await engine.submit([each])
+        await engine.take_snapshot()
+        await engine.rebuild.shorten()
+        first = engine.history.reader.first_seq
+        assert first > 1
+        done = await engine.rebuild_state()
+        assert done.base == first - 1
+        assert content(engine.model) == content(taught(engine.model.options, expected))
+
+
+class Anywhere(Amending):
+    """Teaches and amends at the processes in turn; the leader rebuilds."""
+
+    def __init__(self, engines):
+        super().__init__(engines[0])
+        self.engines = engines
+
+    async def go_on(self, step):
+        self.engine = self.engines[step % len(self.engines)]
+        await same(*self.engines)
+
+    async def rebuild(self):
+        [self.engine, *_] = await leader(*self.engines)
+        await super().rebuild()
+        await same(*self.engines)
+
+
+@given(steps=steps)
+@settings(max_examples=8, deadline=None)
+def test_the_state_of_three_processes_is_that_of_the_amended_stream(steps):
+    async def run(folder, server):
+        kept = History(server, folder / "archive", snapshot_keep=1)
+        async with AsyncExitStack() as stack:
+            engines = [await stack.enter_async_context(kept.engine()) for _ in range(3)]
+            options = engines[0].model.options
+            history = Anywhere(engines)
+            for at, (name, *arguments) in enumerate(steps):
+                await history.go_on(at)
+                await getattr(history, name)(*arguments)
+            await history.rebuild()
+            history.assert_rebuilt(options)
+
+    with TemporaryDirectory() as folder, RedisServer(Path(folder) / "redis") as server:
+        asyncio.run(run(Path(folder), server))
