@@ -287,8 +287,9 @@ class HistoryStats(msgspec.Struct, frozen=True):
 
 
 class ReviewInstance(msgspec.Struct, frozen=True):
-    """A ranked instance that waits for its label, by `id`, and the first classes of its ranking as
-    served. If it `abstained`, the answer had none of them. `age` is in seconds."""
+    """A ranked instance that waits for its label, by `id`, and the first classes of its ranking, as
+    served or by the learner asked for. If it `abstained`, it was served without classes. `age` is
+    in seconds."""
 
     id: str
     ranked: tuple[str, ...]
