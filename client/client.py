@@ -225,9 +225,7 @@ class Client:
         return self._get("/confusions", Confusions, {"last": last, "limit": limit})
 
     def suspects(self, last: int = 10_000, limit: int = 100) -> tuple[Suspect, ...]:
-        """Return the events, of the `last`, whose label the model disagrees with most confidently:
-        likely label errors.
-        """
+        """Return the events, of the `last`, whose labels are most likely wrong, likeliest first."""
         return self._get("/suspects", SuspectList, {"last": last, "limit": limit}).suspects
 
     def review(self, limit: int = 20, learner: str | None = None) -> Review:

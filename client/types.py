@@ -447,15 +447,15 @@ class Confusions(msgspec.Struct, frozen=True):
 
 
 class Suspect(msgspec.Struct, frozen=True):
-    """An event, the class that the model ranks first for it, and the confidence in that class."""
+    """An event, the best other class of the model, and the confidence that the label is wrong."""
 
-    ranked_first: str
+    suggested: str
     confidence: float
     event: TaughtEvent
 
 
 class SuspectList(msgspec.Struct, frozen=True):
-    """Likely label errors, most confident first."""
+    """Likely label errors, the likeliest first."""
 
     suspects: tuple[Suspect, ...]
 
