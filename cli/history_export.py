@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from manyclass.client.client import Client
 from manyclass.client.types import TaughtEvent
 from manyclass.core.learners.options import Options
-from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
 from manyclass.service.config.settings import Settings
 from manyclass.service.errors import HistoryOff
 from manyclass.service.history.history import History
-from manyclass.service.history.reader import Filter, Record, key_of
+from manyclass.service.history.reader import Filter, fields_of
 from manyclass.service.log.live_model import LiveModel
-from manyclass.service.log.outcomes import UNKNOWN
 from manyclass.service.log.recovery import recover
 from manyclass.service.store.protocol import Store
 from manyclass.service.store.segments import segments_of
@@ -41,26 +39,5 @@ def events_of_store(store: Store) -> Iterator[TaughtEvent]:
     after: int | None = 0
     while after is not None:
         page = history.page(Filter(), PAGE, after, newest_first=False)
-        yield from (_taught(each, live.model) for each in page.records)
+        yield from (TaughtEvent(**fields_of(each, live.model)) for each in page.records)
         after = page.next
-
-
-def _taught(record: Record, model: Model) -> TaughtEvent:
-    event = record.event
-    is_text = event.text is not None
-    return TaughtEvent(
-        seq=record.seq,
-        key=key_of(record, model),
-        classes=tuple(record.classes),
-        event_id=event.event_id,
-        time=record.time / 1000 or None,
-        source=event.source,
-        rejected=tuple(record.rejected),
-        weight=event.weight,
-        parents=event.parents,
-        corrected=record.is_corrected,
-        rank_before=record.outcome if record.outcome > 0 else None,
-        outcome_known=record.outcome != UNKNOWN,
-        text=event.text,
-        features=None if is_text else dict(event.instance.items()),
-    )

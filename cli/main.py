@@ -7,6 +7,7 @@ import typer
 from manyclass import __version__
 from manyclass.cli.commands import classes, events, learners, snapshot, store
 from manyclass.cli.commands.config import config
+from manyclass.cli.commands.confusions import confusions
 from manyclass.cli.commands.convert import convert
 from manyclass.cli.commands.copy import copy
 from manyclass.cli.commands.demo import demo
@@ -20,6 +21,7 @@ from manyclass.cli.commands.rebuild import rebuild
 from manyclass.cli.commands.report import report
 from manyclass.cli.commands.review import review
 from manyclass.cli.commands.serve import serve
+from manyclass.cli.commands.suspects import suspects
 from manyclass.cli.commands.train import train
 
 app = typer.Typer(
@@ -56,6 +58,8 @@ app.command()(review)
 app.command()(place)
 app.add_typer(classes.app, name="classes", no_args_is_help=True)
 app.add_typer(events.app, name="events", no_args_is_help=True)
+app.command()(suspects)
+app.command()(confusions)
 app.command()(rebuild)
 app.add_typer(learners.app, name="learners", no_args_is_help=True)
 app.add_typer(snapshot.app, name="snapshot", no_args_is_help=True)

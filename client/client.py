@@ -225,17 +225,20 @@ class Client:
         return self._get("/confusions", Confusions, {"last": last, "limit": limit})
 
     def suspects(self, last: int = 10_000, limit: int = 100) -> tuple[Suspect, ...]:
-        """Return the events, of the `last`, whose label the model disagrees with most confidently:
-        likely label errors.
-        """
+        """Return the events, of the `last`, whose labels are most likely wrong, likeliest first."""
         return self._get("/suspects", SuspectList, {"last": last, "limit": limit}).suspects
 
-    def review(self, limit: int = 20) -> Review:
+    def review(self, limit: int = 20, learner: str | None = None) -> Review:
         """Return up to `limit` ranked instances that wait for a label, least certain first.
 
-        The process that answers has ranked them itself; `learn` takes a label by `id`.
+        With `learner`, as `learners` names it, they are ranked anew by that one, a shadow for
+        example; 404 if there is none. The process that answers has ranked them itself; `learn`
+        takes a label by `id`.
         """
-        return self._get("/review", Review, {"limit": limit})
+        parameters: dict[str, str | int] = {"limit": limit}
+        if learner is not None:
+            parameters["learner"] = learner
+        return self._get("/review", Review, parameters)
 
     # --- classes and features ---------------------------------------------------------------------
 

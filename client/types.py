@@ -287,8 +287,9 @@ class HistoryStats(msgspec.Struct, frozen=True):
 
 
 class ReviewInstance(msgspec.Struct, frozen=True):
-    """A ranked instance that waits for its label, by `id`, and the first classes of its ranking as
-    served. If it `abstained`, the answer had none of them. `age` is in seconds."""
+    """A ranked instance that waits for its label, by `id`, and the first classes of its ranking, as
+    served or by the learner asked for. If it `abstained`, it was served without classes. `age` is
+    in seconds."""
 
     id: str
     ranked: tuple[str, ...]
@@ -446,15 +447,15 @@ class Confusions(msgspec.Struct, frozen=True):
 
 
 class Suspect(msgspec.Struct, frozen=True):
-    """An event, the class that the model ranks first for it, and the confidence in that class."""
+    """An event, the best other class of the model, and the confidence that the label is wrong."""
 
-    ranked_first: str
+    suggested: str
     confidence: float
     event: TaughtEvent
 
 
 class SuspectList(msgspec.Struct, frozen=True):
-    """Likely label errors, most confident first."""
+    """Likely label errors, the likeliest first."""
 
     suspects: tuple[Suspect, ...]
 

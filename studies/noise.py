@@ -1,9 +1,10 @@
 """Wrong labels among the training rows: how many a review finds, and R1 once they are corrected.
 
 A tenth of the labels of the training rows is made wrong: another class at random. Each way orders
-the rows by how likely their label is wrong. `report` is `manyclass report` with svm. cleanlab takes
-the probabilities of logistic regression on tf-idf values, of the same rows, each from a model that
-has not learned it (five folds; features of one row alone are left out). It orders by label quality:
+the rows by how likely their label is wrong. `report` is `manyclass report` with svm. `suspects` is
+GET /suspects with svm: one model learns all rows, once, and ranks them then. cleanlab takes the
+probabilities of logistic regression on tf-idf values, of the same rows, each from a model that has
+not learned it (five folds; features of one row alone are left out). It orders by label quality:
 `self confidence` is the probability of the label, `margin` that less the highest other one.
 `issues` has what `find_label_issues` finds, in its order, and the other rows by self confidence
 behind.
@@ -12,20 +13,26 @@ With n wrong labels, the first n rows are reviewed: the wrong labels among them 
 R1 is that of svm on the test rows, which have true labels, after one pass over all training rows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
 from manyclass.evaluation.cost import timed
 from manyclass.evaluation.datasets import Dataset
 from manyclass.evaluation.label_review import LabelReview
 from manyclass.evaluation.learner_estimator import LearnerEstimator
 from manyclass.evaluation.measures import hits_in
 from manyclass.evaluation.out_of_fold import out_of_fold
+from manyclass.service.history.likely_errors import suspects
+from manyclass.service.history.reader import Record as Taught
+from manyclass.service.log.outcomes import NOT_RETRIEVED
 from manyclass.training.rows import Rows
 from studies.declaration import Pivot, Record, Study, trials
 from studies.peers.package import imported
@@ -34,7 +41,7 @@ from studies.peers.vectors import Vectors
 
 DATASETS: Final = ("banking", "newsgroups-bydate")
 LEARNER: Final = "svm"
-WAYS: Final = ("report", "cleanlab")
+WAYS: Final = ("report", "suspects", "cleanlab")
 WRONG: Final = 0.1  # of the labels
 FOLDS: Final = 5
 C: Final = 10.0  # of the logistic regression; with 1 fewer errors are found
@@ -56,6 +63,20 @@ def by_report(rows: Rows, seed: int) -> Order:
     """Return the suspects of a report, most suspicious first, and the other rows behind."""
     found = LabelReview(rows, out_of_fold(rows, Options.parse(LEARNER), FOLDS, seed)).suspects()
     return _completed(np.array(found, np.int64), np.arange(len(rows)))
+
+
+def by_suspects(rows: Rows) -> Order:
+    """Return the suspects of a service that was taught the rows, likeliest first, and the other
+    rows behind, newest first.
+    """
+    model = Model(Options.parse(LEARNER))
+    records = []
+    for seq, (instance, classes) in enumerate(rows, 1):
+        event = Event.learn(Instance(instance), classes)
+        rank = model.apply(seq, event).rank or NOT_RETRIEVED
+        records.append(Taught(seq, event, rank, list(classes), [], is_corrected=False, time=0))
+    found = [each.seq - 1 for each in suspects(model, records, len(records))]
+    return _completed(np.array(found, np.int64), np.arange(len(rows))[::-1])
 
 
 def by_cleanlab(rows: Rows, seed: int) -> dict[str, Order]:
@@ -105,9 +126,12 @@ def reviewed(data: Dataset, name: str, passes: int, seed: int) -> Iterator[Recor
     """Yield the share of wrong labels among the first rows, and R1 before and after correction."""
     training, test = data.split(seed)
     noisy, wrong = with_errors(training, seed)
-    orders, seconds = timed(
-        lambda: {"report": by_report(noisy, seed)} if name == "report" else by_cleanlab(noisy, seed)
-    )
+    ways: dict[str, Callable[[], dict[str, Order]]] = {
+        "report": lambda: {name: by_report(noisy, seed)},
+        "suspects": lambda: {name: by_suspects(noisy)},
+        "cleanlab": lambda: by_cleanlab(noisy, seed),
+    }
+    orders, seconds = timed(ways[name])
     uncorrected, without_errors = r1(noisy, test), r1(training, test)
     for way, order in orders.items():
         found = np.isin(order[: len(wrong)], wrong)

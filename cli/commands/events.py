@@ -9,11 +9,11 @@ import msgspec
 import typer
 
 from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.cli.event_text import beginning_of
 from manyclass.client.types import TaughtEvent
 
 app = typer.Typer(help="List, correct and delete the events that a running service was taught.")
 
-MOST_SHOWN = 60  # letters of an instance
 UNKNOWN = "?"
 NOTHING = "-"
 
@@ -163,13 +163,5 @@ def _cells(event: TaughtEvent) -> list[str]:
         event.source or NOTHING,
         ",".join(event.classes) or NOTHING,
         rank if event.outcome_known else UNKNOWN,
-        _shortened(event),
+        beginning_of(event),
     ]
-
-
-def _shortened(event: TaughtEvent) -> str:
-    if event.text is not None:
-        whole = " ".join(event.text.split())
-    else:
-        whole = " ".join(f"{name}={value:g}" for name, value in (event.features or {}).items())
-    return whole if len(whole) <= MOST_SHOWN else whole[: MOST_SHOWN - 1] + "…"

@@ -19,6 +19,13 @@ def review(
     limit: Annotated[
         int, typer.Option(min=1, max=MOST_REVIEWED, help="Instances, at most.")
     ] = DEFAULT_REVIEWED,
+    learner: Annotated[
+        str | None,
+        typer.Option(
+            help="Rank them anew by this learner, as `manyclass learners list` prints it.",
+            show_default=False,
+        ),
+    ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print an object of JSON for each, with all features.")
     ] = False,
@@ -29,7 +36,7 @@ def review(
     {"id": "...", "classes": ["..."]}. The list is that of the process that answers.
     """
     with connected(url, key) as client:
-        instances = client.review(limit).instances
+        instances = client.review(limit, learner).instances
     if json:
         sys.stdout.buffer.write(msgspec.json.Encoder().encode_lines(instances))
         sys.stdout.buffer.flush()

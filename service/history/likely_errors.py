@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import nlargest
 
+from manyclass.core.calibration import Calibration
 from manyclass.core.model import Model
 from manyclass.service.history.reader import Record
 from manyclass.service.log.outcomes import UNKNOWN
 
 EXAMPLES = 3  # events shown of each pair
+PLACES = 50  # classes ranked, to find the score of a label among them
 
 
 @dataclass(slots=True)
@@ -72,27 +74,46 @@ def confusions(model: Model, records: Iterable[Record]) -> Confusions:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Suspect:
-    """An event whose label the model disagrees with, although it was taught it."""
+    """An event whose label is likely wrong, the best other class, and the confidence that the label
+    is wrong.
+    """
 
     confidence: float
     seq: int
-    ranked_first: str = field(compare=False)
+    suggested: str = field(compare=False)
     record: Record = field(compare=False)
 
 
 def suspects(model: Model, records: Iterable[Record], limit: int) -> list[Suspect]:
-    """Return the events for which the model is most confident in another class. Blocks.
+    """Return the events whose labels are most likely wrong, the likeliest first. Blocks.
 
-    While the model has no confidence yet (100 outcomes), there are none.
+    Candidates are events whose label did not rank first before it was learned. The model has
+    learned them since, so that most wrong labels rank first by now: the confidence is that of a
+    ranking of the best other class and the label alone. Corrected events are left out. While the
+    model has no confidence yet (100 outcomes), there are none.
     """
     return nlargest(limit, _disputed(model, records))
 
 
 def _disputed(model: Model, records: Iterable[Record]) -> Iterator[Suspect]:
     for record in records:
-        answer = model.answer(record.event.instance, 1)
-        if not answer.ranked or answer.confidence is None or not record.classes:
+        if record.outcome == 1 or record.is_corrected or not record.classes:
             continue
-        first = answer.ranked[0][0]
-        if first not in record.classes:
-            yield Suspect(answer.confidence, record.seq, first, record)
+        ranked = model.rank(record.event.instance, PLACES)
+        other = next((each for each in ranked if each[0] not in record.classes), None)
+        if other is None:
+            continue
+        own = (score for name, score in ranked if name in record.classes)
+        # A class that is not retrieved scores no more than the last one that is.
+        label = max(own, default=min(ranked[-1][1], 0.0))
+        confidence = _against(model.answering.calibration, label, other[1])
+        if confidence is not None:
+            yield Suspect(confidence, record.seq, other[0], record)
+
+
+def _against(calibration: Calibration, label: float, other: float) -> float | None:
+    """Return the confidence that the label is wrong, by its score and that of another class."""
+    if other > label:
+        return calibration.confidence(other, label)
+    in_label = calibration.confidence(label, other)
+    return None if in_label is None else 1 - in_label

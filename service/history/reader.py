@@ -3,17 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from time import monotonic
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from manyclass.core.aliases import names_now
 from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.service.history.amendments import Amendments, dated
-from manyclass.service.history.recorder import Recorder
+from manyclass.service.history.recorder import SEGMENT_EVENTS, Recorder
 from manyclass.service.history.segment import AS_SENT, GONE, Segment, SegmentDamaged
+from manyclass.service.history.undone import Undone
 from manyclass.service.log.live_model import LiveModel
-from manyclass.service.log.outcomes import NO_EFFECT, NOT_RETRIEVED, Outcomes
+from manyclass.service.log.outcomes import NO_EFFECT, NOT_RETRIEVED, UNKNOWN, Outcomes
 from manyclass.service.store.errors import StoreDamaged
 from manyclass.service.store.protocol import Store
 from manyclass.service.store.segments import SegmentInfo, SegmentStore
@@ -21,6 +23,8 @@ from manyclass.service.store.segments import SegmentInfo, SegmentStore
 SCAN_SECONDS = 1.0  # a page ends after this time, with fewer events than asked for
 BY_NUMBER = "seq:"  # begins a key that is the number of an event
 KEPT_SEGMENTS = 4  # unpacked, for pages that follow each other
+WINDOW = 512  # events of the log that a page reads at once
+WIDER = 8  # times as many, while none of them has a time
 
 
 class Record(NamedTuple):
@@ -42,6 +46,46 @@ def key_of(record: Record, model: Model) -> str:
         return by_number
     seen = model.seen(event_id)
     return event_id if seen is not None and seen[0] == record.seq else by_number
+
+
+class EventFields(TypedDict):
+    """A record as the service and the command line show it."""
+
+    seq: int
+    key: str
+    event_id: str | None
+    time: float | None  # unix seconds
+    source: str | None
+    classes: tuple[str, ...]
+    rejected: tuple[str, ...]
+    weight: float
+    parents: dict[str, str]
+    corrected: bool
+    rank_before: int | None
+    outcome_known: bool
+    text: str | None
+    features: dict[str, float] | None
+
+
+def fields_of(record: Record, model: Model) -> EventFields:
+    """Return a record as it is shown, with the key that finds it."""
+    event = record.event
+    return {
+        "seq": record.seq,
+        "key": key_of(record, model),
+        "event_id": event.event_id,
+        "time": record.time / 1000 or None,
+        "source": event.source,
+        "classes": tuple(record.classes),
+        "rejected": tuple(record.rejected),
+        "weight": event.weight,
+        "parents": event.parents,
+        "corrected": record.is_corrected,
+        "rank_before": record.outcome if record.outcome > 0 else None,
+        "outcome_known": record.outcome != UNKNOWN,
+        "text": event.text,
+        "features": None if event.text is not None else dict(event.instance.items()),
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +164,7 @@ class Reader:
         """
         records: list[Record] = []
         size = 0
+        undone = Undone(self._live.model.restores)
         until = monotonic() + SCAN_SECONDS
         for segment in self._parts(after, newest_first):
             times = [time for _, _, time in dated(enumerate(segment.payloads))]
@@ -129,7 +174,7 @@ class Reader:
                 if after is not None and (seq >= after if newest_first else seq <= after):
                     continue
                 if segment.flags[at] != GONE and wanted.may_hold(payload):
-                    record = self._record(segment, at, times[at])
+                    record = self._record(segment, at, times[at], undone)
                     if record is not None and wanted.matches(record):
                         records.append(record)
                         size += len(payload)
@@ -140,13 +185,20 @@ class Reader:
 
     def find(self, seq: int) -> Record | None:
         """Return a "learn" event that is neither deleted nor beyond the history. StoreError."""
-        for segment in self._parts(seq - 1, newest_first=False):
-            at = seq - segment.first_seq
-            if not 0 <= at < len(segment.payloads) or segment.flags[at] == GONE:
+        end, infos = self._ends()
+        if seq > end:
+            segment = self._window(end, seq, 1)
+        else:
+            held = (info for info in infos if info.first_seq <= seq <= info.last_seq)
+            info = next(held, None)
+            if info is None:
                 return None
-            time = next(filter(None, map(Event.time_of, reversed(segment.payloads[: at + 1]))), 0)
-            return self._record(segment, at, time)
-        return None
+            segment = self.segment(info)
+        at = seq - segment.first_seq
+        if not 0 <= at < len(segment.payloads) or segment.flags[at] == GONE:
+            return None
+        time = next(filter(None, map(Event.time_of, reversed(segment.payloads[: at + 1]))), 0)
+        return self._record(segment, at, time, Undone(self._live.model.restores))
 
     def segment(self, info: SegmentInfo) -> Segment:
         """Return a stored segment. StoreError."""
@@ -160,13 +212,9 @@ class Reader:
         """Drop the unpacked segments, which a rebuild has rewritten."""
         self._unpacked.cache_clear()
 
-    def _is_undone(self, seq: int) -> bool:
-        """Return whether a restore went back to a state before the event."""
-        return any(source < seq < mark for mark, source in self._live.model.restores)
-
-    def _record(self, segment: Segment, at: int, time: int) -> Record | None:
+    def _record(self, segment: Segment, at: int, time: int, undone: Undone) -> Record | None:
         seq = segment.first_seq + at
-        if segment.outcomes[at] == NO_EFFECT or self._is_undone(seq):
+        if segment.outcomes[at] == NO_EFFECT or seq in undone:
             return None
         event = Event.from_bytes(segment.payloads[at])
         if event.kind != "learn":
@@ -181,32 +229,61 @@ class Reader:
         outcome = segment.outcomes[at]
         return Record(seq, event, outcome, classes, rejected, is_corrected, time)
 
-    def _parts(self, after: int | None, newest_first: bool) -> Iterator[Segment]:
-        """Yield the segments that hold events behind `after`; what is in the log alone is one."""
+    def _ends(self) -> tuple[int, list[SegmentInfo]]:
+        """Return the end of what is packed, or of a gap behind it, and the segments."""
+        end = self._recorder.end  # before the segments: more may be packed meanwhile
         infos = self._recorder.infos
-        end = infos[-1].last_seq if infos else self._recorder.end
+        return max(end, infos[-1].last_seq if infos else 0), infos
+
+    def _parts(self, after: int | None, newest_first: bool) -> Iterator[Segment]:
+        """Yield segments with all events behind `after`, and perhaps some before it."""
+        end, infos = self._ends()
         if newest_first:
-            if after is None or after > end + 1:
-                yield from self._in_log(end)
+            yield from self._log_backwards(end, after)
             for info in reversed(infos):
                 if after is None or info.first_seq < after:
-                    yield self._unpacked(info.first_seq, info.last_seq)
+                    yield self.segment(info)
             return
         for info in infos:
             if after is None or info.last_seq > after:
-                yield self._unpacked(info.first_seq, info.last_seq)
-        yield from self._in_log(end)
+                yield self.segment(info)
+        begin = end
+        if after is not None and end < after <= self._live.model.seq:
+            begin = self._window(end, after, 1).first_seq - 1
+        if begin < self._live.model.seq:
+            yield self._in_log(begin, self._live.model.seq)
 
-    def _in_log(self, end: int) -> Iterator[Segment]:
-        last = self._live.model.seq
-        payloads = []
-        for seq, payload in self._store.read(end):
-            if seq > last:
-                break
-            payloads.append(payload)
-        if payloads:
-            outcomes = self._outcomes.of(end + 1, len(payloads))
-            yield Segment(end + 1, payloads, outcomes, [AS_SENT] * len(payloads))
+    # --- what is in the log alone -----------------------------------------------------------------
+
+    def _log_backwards(self, end: int, after: int | None) -> Iterator[Segment]:
+        last = self._live.model.seq if after is None else min(self._live.model.seq, after - 1)
+        while last > end:
+            window = self._window(end, last, WINDOW)
+            yield window
+            last = window.first_seq - 1
+
+    def _window(self, end: int, last: int, count: int) -> Segment:
+        """Return about `count` events up to `last`, of those behind `end`.
+
+        They begin with an event that has a time, if there is one among as many as a segment has:
+        the others have the time of one before them.
+        """
+        while True:
+            first = max(end + 1, last + 1 - count)
+            found = self._in_log(first - 1, last)
+            if first == end + 1 or count >= SEGMENT_EVENTS:
+                return found
+            for at, payload in enumerate(found.payloads):
+                if Event.time_of(payload):
+                    return found.behind(at)
+            count *= WIDER
+
+    def _in_log(self, after: int, last: int) -> Segment:
+        """Return the events behind `after`, up to `last`."""
+        events = islice(self._store.read(after), last - after)
+        payloads = [payload for _, payload in events]
+        outcomes = self._outcomes.of(after + 1, len(payloads))
+        return Segment(after + 1, payloads, outcomes, [AS_SENT] * len(payloads))
 
     def _read_segment(self, first_seq: int, last_seq: int) -> Segment:
         try:

@@ -42,6 +42,11 @@ class Segment:
         """The number of the last event."""
         return self.first_seq + len(self.payloads) - 1
 
+    def behind(self, count: int) -> "Segment":
+        """Return the events without the first `count`."""
+        payloads, outcomes = self.payloads[count:], self.outcomes[count:]
+        return Segment(self.first_seq + count, payloads, outcomes, self.flags[count:])
+
     def packed(self) -> bytes:
         """Return the bytes of the segment."""
         count = len(self.payloads)

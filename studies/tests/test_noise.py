@@ -3,7 +3,7 @@ import pytest
 
 from manyclass.evaluation.datasets import Dataset
 from studies import noise
-from studies.noise import by_cleanlab, by_report, reviewed, with_errors
+from studies.noise import by_cleanlab, by_report, by_suspects, reviewed, with_errors
 from tests.evaluation.examples import separable
 
 
@@ -23,7 +23,8 @@ def test_a_tenth_of_the_labels_is_wrong(rows):
 
 def test_every_way_finds_errors_among_separable_rows(rows):
     noisy, wrong = with_errors(rows, 1)
-    for way, order in {"report": by_report(noisy, 0), **by_cleanlab(noisy, 0)}.items():
+    ways = {"report": by_report(noisy, 0), "suspects": by_suspects(noisy)}
+    for way, order in (ways | by_cleanlab(noisy, 0)).items():
         assert sorted(order) == [*range(600)], way
         assert np.isin(order[:60], wrong).mean() > 0.9, way
 

@@ -50,6 +50,9 @@ def test_review(client):
     listed = {each.id: each for each in client.review(100).instances}
     assert listed["to label"].features == {"never seen before": 1.0}
     assert listed["to label"].ranked == ()
+    primary = client.learners()[0].label
+    [shown] = (each for each in client.review(100, primary).instances if each.id == "to label")
+    assert shown.ranked == ()
     missed = client.stats().served.missed
     client.learn({"id": "to label", "classes": ["review"]})
     assert "to label" not in [each.id for each in client.review(100).instances]

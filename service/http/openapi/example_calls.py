@@ -376,6 +376,32 @@ CALLS: Final = (
         parameters={"limit": 2},
     ),
     Call(
+        "review",
+        "least certain by a shadow",
+        {
+            "process": None,
+            "instances": [
+                {
+                    "id": "q-2",
+                    "ranked": ["hockey"],
+                    "confidence": None,
+                    "abstained": False,
+                    "age": 41.8,
+                    "features": {"puck": 1.0},
+                    "omitted_features": 0,
+                },
+            ],
+        },
+        parameters={"limit": 1, "learner": SHADOW},
+    ),
+    Call(
+        "review",
+        "an unknown learner",
+        _problem(404, "no learner is named 'pa'; there are 'svm', 'ff'"),
+        parameters={"learner": "pa"},
+        status=404,
+    ),
+    Call(
         "list_classes",
         "classes by prefix",
         {"classes": [{"class": "hockey", "learned": 3}], "next": None},

@@ -9,14 +9,13 @@ from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.core.model import Model
 from manyclass.service.engine import Engine
-from manyclass.service.history.reader import BY_NUMBER, Filter, Record, key_of
+from manyclass.service.history.reader import BY_NUMBER, Filter, Record, fields_of
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.http.routes.names import Name
 from manyclass.service.http.schemas.events import Deleted, EventPage, EventRecord
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
-from manyclass.service.log.outcomes import UNKNOWN
 
 router = APIRouter(tags=["events"])
 
@@ -118,21 +117,4 @@ async def _delete(engine: Engine, records: list[Record]) -> int:
 
 def shown(record: Record, model: Model) -> EventRecord:
     """Return a record as it is answered."""
-    event = record.event
-    is_text = event.text is not None
-    return EventRecord(
-        seq=record.seq,
-        key=key_of(record, model),
-        event_id=event.event_id,
-        time=record.time / 1000 or None,
-        source=event.source,
-        classes=record.classes,
-        rejected=record.rejected,
-        weight=event.weight,
-        parents=event.parents,
-        corrected=record.is_corrected,
-        rank_before=record.outcome if record.outcome > 0 else None,
-        outcome_known=record.outcome != UNKNOWN,
-        text=event.text,
-        features=None if is_text else dict(event.instance.items()),
-    )
+    return EventRecord(**fields_of(record, model))

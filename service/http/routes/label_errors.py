@@ -64,18 +64,19 @@ async def list_confusions(
 async def list_suspects(
     engine: TheEngine, last: Last = 10_000, limit: Annotated[int, Query(ge=1, le=100)] = 100
 ) -> SuspectList:
-    """List the newest events whose label the model disagrees with most confidently: likely label
-    errors, to be corrected by `PUT /events/{name}` or left.
+    """List events whose label is likely wrong, the likeliest first, to be corrected by
+    `PUT /events/{name}` or left.
 
-    The model has been taught these labels and still ranks another class first. Empty before the
-    model has a confidence (100 outcomes).
+    Their label did not rank first before it was learned. `suggested` is the best other class of the
+    model as it is now, and `confidence` that the label is wrong follows from the scores of both.
+    Corrected events are left out. Empty before the model has a confidence (100 outcomes).
     """
     history, model = engine.history, engine.model
     found = await asyncio.to_thread(lambda: suspects(model, history.newest(last), limit))
     return SuspectList(
         suspects=[
             SuspectEvent(
-                ranked_first=each.ranked_first,
+                suggested=each.suggested,
                 confidence=each.confidence,
                 event=shown(each.record, model),
             )

@@ -54,13 +54,22 @@ async def promote_learner(engine: TheEngine, name: Name) -> Promoted:
     The promotion is a durable event, for every process on the store. It changes nothing if the
     learner is the primary one already. The options in the learner's name may be in any order.
     """
-    model_set = engine.model.model_set
-    learner = model_set.find(_label(name))
-    if learner is None:
-        there = ", ".join(map(repr, model_set.labels))
-        raise Problem(404, f"no learner is named {name!r}; there are {there}")
-    [result] = await engine.submit([Event.promote(learner.stored_specification)])
-    return Promoted(seq=result.seq, learner=learner.specification)
+    options = enrolled(engine.model, name).learner.options
+    [result] = await engine.submit([Event.promote(options.stored_specification)])
+    return Promoted(seq=result.seq, learner=options.specification)
+
+
+def enrolled(model: Model, name: str) -> Enrolled:
+    """Return the learner of this specification, with its options in any order.
+
+    Raises Problem 404 if the model has none.
+    """
+    label = _label(name)
+    for each in model.enrolled:
+        if each.label == label:
+            return each
+    there = ", ".join(repr(each.label) for each in model.enrolled)
+    raise Problem(404, f"no learner is named {name!r}; there are {there}")
 
 
 def _label(name: str) -> str:

@@ -1,13 +1,16 @@
 """GET /review: the ranked instances whose label would teach most."""
 
 import asyncio
+from heapq import nsmallest
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from manyclass.core.instance import Instance
+from manyclass.core.enrolled import Enrolled
+from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.routes.learners import enrolled
 from manyclass.service.http.schemas.review import (
     DEFAULT_REVIEWED,
     MOST_FEATURES,
@@ -15,17 +18,23 @@ from manyclass.service.http.schemas.review import (
     Review,
     ReviewInstance,
 )
-from manyclass.service.ingest.pending_labels import PendingLabels
-from manyclass.service.ingest.stored_instance import WaitingInstance
+from manyclass.service.ingest.pending_labels import MOST_SERVED, PendingLabels
+from manyclass.service.ingest.stored_instance import ServedClasses, WaitingInstance
 
 router = APIRouter(tags=["learn"])
 
+MOST_RANKED_AGAIN = 10_000  # instances, for another learner
 
-@router.get("/review", **needs(Scope.LEARN, 422))
+
+@router.get("/review", **needs(Scope.LEARN, 404, 422))
 async def review(
     engine: TheEngine,
     request: Request,
     limit: Annotated[int, Query(ge=1, le=MOST_REVIEWED)] = DEFAULT_REVIEWED,
+    learner: Annotated[
+        str | None,
+        Query(min_length=1, max_length=LONGEST_NAME, description="a name as in GET /learners"),
+    ] = None,
 ) -> Review:
     """Return ranked instances that wait for a label, least certain first.
 
@@ -35,19 +44,49 @@ async def review(
     without features are left out.
 
     A label is an event of /learn with the `id`; the instance is on the list until then, or until it
-    expires. An event with `not` and without `classes` does not count as a label. The texts of
+    expires. With `learner`, `ranked` and `confidence` are those of this learner now, a shadow for
+    example, and order the list: of the 10,000 instances at most that were served least certain.
+
+    An event with `not` and without `classes` does not count as a label. The texts of
     instances are not stored: a text shows as its words and other features.
 
     The list is that of the process that answers, of the instances that it ranked itself. Any
     process on the store takes the labels.
     """
     pending: PendingLabels = request.app.state.pending
-    waiting = await asyncio.to_thread(pending.least_certain, limit)
+    if learner is None:
+        waiting = await asyncio.to_thread(pending.least_certain, limit)
+    else:
+        by = enrolled(engine.model, learner)
+        waiting = await asyncio.to_thread(_least_certain_of, by, pending, limit)
     shared = engine.cluster.shared
     return Review(
         process=None if shared is None else shared.name,
         instances=[_shown(each) for each in waiting],
     )
+
+
+def _least_certain_of(
+    learner: Enrolled, pending: PendingLabels, limit: int
+) -> list[WaitingInstance]:
+    """Return instances that wait for a label, least certain by a learner first. Blocks."""
+    waiting = (_ranked_by(learner, each) for each in pending.least_certain(MOST_RANKED_AGAIN))
+    return nsmallest(limit, waiting, key=_certainty)
+
+
+def _certainty(waiting: WaitingInstance) -> tuple[float, float]:
+    confidence = waiting.served.confidence
+    return -1.0 if confidence is None else confidence, -waiting.age
+
+
+def _ranked_by(learner: Enrolled, waiting: WaitingInstance) -> WaitingInstance:
+    ranked, confidence = learner.answer(Instance.from_bytes(waiting.data), MOST_SERVED, None)
+    now = ServedClasses(
+        tuple(name for name, _ in ranked),
+        None if confidence is None else round(confidence, 6),
+        waiting.served.abstained,
+    )
+    return waiting._replace(served=now)
 
 
 def _shown(waiting: WaitingInstance) -> ReviewInstance:

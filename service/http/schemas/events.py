@@ -26,8 +26,8 @@ class EventRecord(BaseModel):
     event_id: str | None
     time: float | None
     source: str | None
-    classes: list[str]
-    rejected: list[str] = Field(serialization_alias="not")
+    classes: tuple[str, ...]
+    rejected: tuple[str, ...] = Field(serialization_alias="not")
     weight: float
     parents: TaughtParents
     corrected: bool

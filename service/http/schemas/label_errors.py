@@ -35,14 +35,14 @@ class ConfusionReport(BaseModel):
 
 
 class SuspectEvent(BaseModel):
-    """An event, the class that the model ranks first for it, and the confidence in that class."""
+    """An event, the best other class of the model, and the confidence that the label is wrong."""
 
-    ranked_first: str
+    suggested: str
     confidence: float
     event: EventRecord
 
 
 class SuspectList(BaseModel):
-    """Likely label errors, most confident first."""
+    """Likely label errors, the likeliest first."""
 
     suspects: list[SuspectEvent]

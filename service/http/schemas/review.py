@@ -12,12 +12,13 @@ StoredFeatures = TypeAliasType("StoredFeatures", dict[str, float])
 
 
 class ReviewInstance(BaseModel):
-    """A ranked instance that waits for its label, and its ranking as it was served."""
+    """A ranked instance that waits for its label, and its ranking: as it was served, or that of the
+    `learner` asked for."""
 
     id: str = Field(description="POST /learn takes the label by it")
-    ranked: list[str] = Field(description="the first classes served, best first, at most five")
-    confidence: float | None = Field(description="as served, with six digits")
-    abstained: bool = Field(description="true if the answer had none of these classes")
+    ranked: list[str] = Field(description="the first classes, best first, at most five")
+    confidence: float | None = Field(description="with six digits")
+    abstained: bool = Field(description="true if the ranking was served without classes")
     age: float = Field(description="seconds since it was ranked")
     features: StoredFeatures
     omitted_features: int = Field(description="the number of features beyond the first 500")

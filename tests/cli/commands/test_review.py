@@ -6,7 +6,7 @@ from manyclass.client.client import Client
 
 
 def test_lists_instances_without_a_label(manyclass):
-    with ephemeral_service(without_settings()) as url:
+    with ephemeral_service(without_settings() | {"MANYCLASS_SHADOWS": "pa"}) as url:
         nothing = manyclass("review", "--url", url)
         assert (nothing.stdout, nothing.stderr) == (
             "",
@@ -26,6 +26,10 @@ def test_lists_instances_without_a_label(manyclass):
         lines = manyclass("review", "--json", "--limit", "1", "--url", url).stdout.splitlines()
         [shown] = map(json.loads, lines)
         assert (shown["id"], shown["features"]) == ("one", {"a": 1.0, "b": 1.0})
+        by_shadow = manyclass("review", "--learner", "pa", "--url", url).stdout
+        assert [line.split("\t")[0] for line in by_shadow.splitlines()] == ["one", "two"]
+        unknown = manyclass("review", "--learner", "ff", "--url", url, exit_code=1)
+        assert "no learner is named 'ff'; there are " in unknown.stderr
 
 
 def test_a_limit_that_is_too_high(manyclass, nobody):

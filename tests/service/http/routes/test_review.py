@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+from urllib.parse import quote
 
 import pytest
 
+from manyclass.core.instance import Instance
 from manyclass.service.store.errors import StoreUnavailable
 from tests.service.serving import KEYS, assert_problem, bearer, calling, post, serving, side_by_side
 
@@ -149,6 +151,59 @@ async def test_needs_a_key_that_may_learn():
     async with calling(**KEYS) as call:
         assert_problem(await call("GET", "/review", headers=bearer("r")), 403)
         assert (await call("GET", "/review", headers=bearer("l"))).status_code == 200
+
+
+# --- by another learner -------------------------------------------------------------------------
+
+
+async def test_another_learner_orders_by_its_own_confidence_now():
+    shadow = "svm(replay=4)"
+    async with calling(shadows=(shadow,), learner="pa") as call:
+        await taught(call)
+        made = [await rank_alone(call, features=each) for each in (["b"], ["c"], ["a", "b"], ["a"])]
+        await call.learn(*(("b", each) for each in "xyz" * 20))  # now `b` is uncertain
+        by_id = {each["id"]: each for each in await review(call)}
+        other = call.app.engine.model.enrolled[1]
+        expected = []
+        for answer in made:
+            told = by_id[answer["id"]]
+            ranked, confidence = other.answer(Instance(told["features"]), 5, None)
+            assert (confidence is None) == (not ranked)
+            told["ranked"] = [name for name, _ in ranked]
+            told["confidence"] = None if confidence is None else round(confidence, 6)
+            expected.append(told)
+        expected.sort(key=lambda each: -1 if each["confidence"] is None else each["confidence"])
+        assert [each["id"] for each in expected] != list(by_id)
+        query = f"/review?learner={quote(shadow)}"
+        assert (await call("GET", query)).json()["instances"] == expected
+        assert (await call("GET", f"{query}&limit=2")).json()["instances"] == expected[:2]
+
+
+async def test_equally_certain_instances_come_oldest_first(call):
+    made = [await call.ranked_id("a") for _ in range(3)]
+    call.clock.now += 1
+    made.append(await call.ranked_id("b"))
+    label = call.app.engine.model.answering.label
+    answer = await call("GET", f"/review?learner={quote(label)}&limit=4")
+    assert [each["id"] for each in answer.json()["instances"]] == made
+
+
+async def test_an_abstention_stays_one_for_another_learner():
+    async with calling(shadows=("pa",)) as call:
+        await taught(call)
+        await rank_alone(call, features=["a", "b"], min_confidence=1)
+        [shown] = (await call("GET", "/review?learner=pa")).json()["instances"]
+        assert shown["abstained"]
+        assert set(shown["ranked"]) == {"x", "y", "z"}
+
+
+async def test_a_learner_by_its_options_in_any_order_and_an_unknown_one():
+    async with calling(shadows=("pa(replay=2,C=0.5)",)) as call:
+        assert (await call("GET", "/review?learner=pa(C=0.5,replay=2)")).status_code == 200
+        for name in ("ff", "pa(", "pa"):
+            problem = assert_problem(await call("GET", f"/review?learner={name}"), 404)
+            assert problem["detail"].startswith(f"no learner is named {name!r}; there are ")
+        assert_problem(await call("GET", "/review?learner="), 422)
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=x", "most=5"])

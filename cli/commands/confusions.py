@@ -1,0 +1,57 @@
+"""manyclass confusions: list the classes that a running service takes for each other."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+import typer
+
+from manyclass.cli.commands.suspects import MOST_EVENTS
+from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.client.types import ClassErrors, ConfusedPair
+
+MOST_LISTED = 1000
+
+
+def confusions(
+    url: Url = URL,
+    key: Key = None,
+    last: Annotated[
+        int, typer.Option(min=1, max=MOST_EVENTS, help="Count so many of the newest events.")
+    ] = MOST_EVENTS,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Lines, at most.")] = 20,
+    classes: Annotated[
+        bool, typer.Option("--classes", help="List classes with recall and precision, not pairs.")
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print an object of JSON for each line.")
+    ] = False,
+) -> None:
+    """List pairs of confused classes, most frequent first.
+
+    A line has the number of events, the class that ranks first, the true class, and the keys of
+    some of the events, separated by tabs. With `--classes` it has a class, its events, recall and
+    precision; `-` stands for none. Classes with most errors come first.
+    """
+    with connected(url, key) as client:
+        report = client.confusions(last, limit)
+    listed: Sequence[ConfusedPair | ClassErrors] = report.classes if classes else report.pairs
+    if json:
+        sys.stdout.buffer.write(msgspec.json.Encoder().encode_lines(listed))
+        sys.stdout.buffer.flush()
+        return
+    first = "-" if report.r1 is None else f"{report.r1:.3f}"
+    typer.echo(f"{report.events:,} events, ranked right before learning: {first}", err=True)
+    for each in listed:
+        typer.echo("\t".join(_of_pair(each) if isinstance(each, ConfusedPair) else _of_class(each)))
+
+
+def _of_pair(pair: ConfusedPair) -> list[str]:
+    keys = " ".join(f"seq:{seq}" for seq in pair.events)
+    return [str(pair.count), pair.ranked_first, pair.true, keys]
+
+
+def _of_class(errors: ClassErrors) -> list[str]:
+    shares = ("-" if each is None else f"{each:.3f}" for each in (errors.recall, errors.precision))
+    return [errors.name, str(errors.events), *shares]
