@@ -205,8 +205,12 @@ class Reader:
         return self._unpacked(info.first_seq, info.last_seq)
 
     def parts(self, after: int) -> Iterator[Segment]:
-        """Yield the segments that hold events behind `after`, oldest first. StoreError."""
-        return self._parts(after, newest_first=False)
+        """Yield segments with all events behind `after`, oldest first. StoreError."""
+        end, infos = self._ends()
+        yield from (self.segment(info) for info in infos if info.last_seq > after)
+        begin, last = max(end, after), self._live.model.seq
+        for first in range(begin, last, SEGMENT_EVENTS):
+            yield self._in_log(first, min(first + SEGMENT_EVENTS, last))
 
     def forget(self) -> None:
         """Drop the unpacked segments, which a rebuild has rewritten."""
