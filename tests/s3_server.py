@@ -1,7 +1,8 @@
-"""A server of S3 for tests: moto's, with users and signatures checked; it forgets all when it ends."""
+"""A server of S3 for tests: moto's, which checks signatures and forgets all when it ends."""
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -23,13 +24,17 @@ SETTING_UP = 3  # calls before the server checks who calls
 
 
 class S3Server:
-    """A server process on one port for its whole life, with one user and one bucket."""
+    """A server process on one port for its whole life, with one bucket and one user.
 
-    def __init__(self, folder, bucket="events"):
+    With `checks=False` every key may do all, so that a client goes on after a restart.
+    """
+
+    def __init__(self, folder, bucket="events", checks=True):
         self.folder = folder
+        self.checks = checks
         self.bucket = bucket
         self.port = free_port()
-        self.key = self.secret = None
+        self.key = self.secret = "any"
         self._process = None
 
     @property
@@ -48,9 +53,9 @@ class S3Server:
         }
 
     def start(self):
-        """Start the server, and return when it has the bucket and, with new keys, the user."""
+        """Start the server, and return when it has the bucket and the user, whose keys are new."""
         command = [sys.executable, "-m", "moto.server", "--port", str(self.port)]
-        options = {"INITIAL_NO_AUTH_ACTION_COUNT": str(SETTING_UP)}
+        options = {"INITIAL_NO_AUTH_ACTION_COUNT": str(SETTING_UP)} if self.checks else {}
         with (self.folder / "s3.log").open("ab") as log:
             self._process = subprocess.Popen(
                 command, stdout=log, stderr=log, env={**os.environ, **options}
@@ -60,13 +65,17 @@ class S3Server:
             assert self._process.poll() is None, (self.folder / "s3.log").read_text()
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        iam = self.client("iam", "any", "key")
+        if self.checks:
+            self._make_user()
+        place = {"LocationConstraint": REGION}
+        self.client("s3").create_bucket(Bucket=self.bucket, CreateBucketConfiguration=place)
+
+    def _make_user(self):
+        iam = self.client("iam")
         iam.create_user(UserName=USER)
         keys = iam.create_access_key(UserName=USER)["AccessKey"]
         self.key, self.secret = keys["AccessKeyId"], keys["SecretAccessKey"]
         iam.put_user_policy(UserName=USER, PolicyName="all", PolicyDocument=json.dumps(POLICY))
-        place = {"LocationConstraint": REGION}
-        self.s3().create_bucket(Bucket=self.bucket, CreateBucketConfiguration=place)
 
     def _listens(self):
         try:
@@ -75,20 +84,23 @@ class S3Server:
             return False
         return True
 
-    def client(self, service, key, secret):
-        """Return a client of Amazon's library."""
+    def client(self, service):
+        """Return a client of Amazon's library, that may do all."""
         return boto3.client(
             service,
             endpoint_url=self.endpoint,
             region_name=REGION,
-            aws_access_key_id=key,
-            aws_secret_access_key=secret,
+            aws_access_key_id=self.key,
+            aws_secret_access_key=self.secret,
             config=Config(s3={"addressing_style": "path"}, retries={"total_max_attempts": 1}),
         )
 
-    def s3(self):
-        """Return a client for the objects, that may do all."""
-        return self.client("s3", self.key, self.secret)
+    def pause(self):
+        """Send SIGSTOP: connections stay, without answers."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self._process.send_signal(signal.SIGCONT)
 
     def kill(self):
         """Send SIGKILL: all is forgotten."""
