@@ -20,7 +20,7 @@ POLICY = {
     "Version": "2012-10-17",
     "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}],
 }
-SETTING_UP = 3  # calls before the server checks who calls
+SETTING_UP = 3  # calls before the server checks signatures
 
 
 class S3Server:

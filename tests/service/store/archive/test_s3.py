@@ -40,7 +40,9 @@ def failure(call, archive, kind=StoreUnavailable):
     error = caught.value
     assert archive.shown in str(error)
     assert error.hint
-    assert error.__suppress_context__  # the library's text is in no traceback
+    # The library's text is in no traceback.
+    assert error.__cause__ is None
+    assert error.__suppress_context__
     assert SECRET not in f"{error} {error.hint}"
     return error
 
