@@ -50,7 +50,7 @@ class Process:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "manyclass", "serve", "--port", str(self._port)]
-        self._process = subprocess.Popen([*command, *self._options], stderr=open("/tmp/w/rb.log","ab"))
+        self._process = subprocess.Popen([*command, *self._options], stderr=subprocess.DEVNULL)
 
     def await_ready(self) -> None:
         until = time.monotonic() + READY_SECONDS
@@ -245,9 +245,7 @@ class Story:
         return [f"f{each}" for each in drawn], f"c{drawn[0] % 20}"
 
 
-def run(
-    kills: int, seed: int, events: int, folder: Path, kind: type[Service] = OnSqlite
-) -> str:
+def run(kills: int, seed: int, events: int, folder: Path, kind: type[Service] = OnSqlite) -> str:
     """Return a line on the run; SystemExit for a state that differs, or a trace of a deletion."""
     random = Random(seed)
     service = kind(folder, random)

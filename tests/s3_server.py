@@ -31,6 +31,7 @@ class S3Server:
 
     def __init__(self, folder, bucket="events", checks=True):
         self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
         self.checks = checks
         self.bucket = bucket
         self.port = free_port()

@@ -59,9 +59,7 @@ class Amendments:
             if self._of.get(target) == amended:
                 del self._of[target]
 
-    def renew(
-        self, events: Iterable[tuple[int, bytes, int]], last_seq: int | None = None
-    ) -> None:
+    def renew(self, events: Iterable[tuple[int, bytes, int]], last_seq: int | None = None) -> None:
         """Replace those up to event `last_seq`, or all, by the amendments among these events."""
         found = Amendments()
         found.note_all(events)

@@ -91,7 +91,7 @@ class History:
     def reload(self, seq: int) -> None:
         """Begin anew with the state at `seq`, which was restored: the log may have lost events.
 
-        Blocks. An error is logged: what waits is then known at the next start.
+        Blocks. An error is logged: waiting amendments are then known at the next start.
         """
         try:
             self.recorder.refresh()

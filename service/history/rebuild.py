@@ -52,7 +52,7 @@ class Rebuilt:
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What a stored rebuilt state was made of: events behind `base`, as amended up to `upto`."""
+    """The making of a stored rebuilt state: of events behind `base`, as amended up to `upto`."""
 
     base: int
     upto: int

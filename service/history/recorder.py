@@ -64,7 +64,7 @@ class Recorder:
         self.end = self._begin() if self._shared is None else 0
         self.deleted_events = 0  # by the limits, since the start
         self.lost_events = 0  # not packed before the log had to be trimmed, since the start
-        self._is_known = False  # where the history ends
+        self._is_known = False  # the end, of a shared store
         self.refresh()
 
     @property

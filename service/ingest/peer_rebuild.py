@@ -65,10 +65,12 @@ class PeerRebuild:
                 if timeout is not None:
                     raise StoreUnavailable("the leader did not answer", "try again") from None
                 if leader not in self._cluster.peers():
-                    raise StoreUnavailable("the leader went away amid the rebuild", SEE_GET) from None
+                    raise StoreUnavailable(
+                        "the leader went away amid the rebuild", SEE_GET
+                    ) from None
                 continue
             if answer.rebuilt is not None:
-                return Rebuilt(**answer.rebuilt)
+                return msgspec.convert(answer.rebuilt, Rebuilt)
             if answer.refused:
                 raise RebuildRefused(answer.refused)
             if answer.failed:

@@ -128,7 +128,9 @@ def _rules_at_first(store: Store) -> int:
     """
     if store.is_older_than_rules:
         return 1
-    raised = any(event.kind == "rules" for request in logged_requests(store, 0) for _, event in request)
+    raised = any(
+        event.kind == "rules" for request in logged_requests(store, 0) for _, event in request
+    )
     return 1 if raised else rules.RULES
 
 

@@ -16,7 +16,8 @@ async def rebuild(request: Request, engine: TheEngine) -> RebuildReport:
 
     The answer comes when that state is durable. Then no trace of deleted events is left in the log,
     the history, the snapshots and the free pages of the store. Ranking and learning go on
-    meanwhile. Of several processes the leader rebuilds, whichever is asked. 409 if a rebuild is under way, or the history does not reach back to a snapshot.
+    meanwhile. Of several processes the leader rebuilds, whichever is asked. 409 if a rebuild is
+    under way, or the history does not reach back to a snapshot.
     """
     _ = engine.rebuild  # raises HistoryOff, NotReady
     rebuilds: PeerRebuild = request.app.state.rebuilds

@@ -43,7 +43,9 @@ def _run(
         return
     info = _wait(session, is_running, until)
     if info.get(status, "ok") != "ok":
-        raise StoreUnavailable(f"{command[0]} failed: the log of the Redis server says why", GOES_ON)
+        raise StoreUnavailable(
+            f"{command[0]} failed: the log of the Redis server says why", GOES_ON
+        )
 
 
 def _wait(session: Session, is_running: Callable[[Info], bool], until: float) -> Info:

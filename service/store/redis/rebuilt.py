@@ -51,7 +51,9 @@ class RedisRebuilt:
         if found is None:
             return None
         seq, manifest, plan, adopted = found
-        return RebuiltState(manifest.decode(), int(seq), plan, None if adopted is None else int(adopted))
+        return RebuiltState(
+            manifest.decode(), int(seq), plan, None if adopted is None else int(adopted)
+        )
 
     def adopt(self, token: str, event: bytes) -> int:
         return self._append([event], token.encode())

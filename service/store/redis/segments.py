@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from threading import Lock
 
-from manyclass.service.store.archive import Archive
+from manyclass.service.store.archive.archive import Archive
 from manyclass.service.store.batch import checksum_of
 from manyclass.service.store.errors import StoreDamaged, StoreUnavailable
 from manyclass.service.store.redis import scripts
@@ -45,7 +45,7 @@ class RedisSegments:
     def __init__(
         self, session: Session, snapshots: RedisSnapshots, archive: Archive | None
     ) -> None:
-        """Without an archive, the history is what the log holds."""
+        """Take the place of the bodies; without an archive the history is what the log holds."""
         self._session = session
         self._snapshots = snapshots
         self._archive = archive
@@ -73,9 +73,7 @@ class RedisSegments:
             )
             archive.put(name, body)
             entry = _Entry(replace(info, checksum=checksum_of(body).hex()), name)
-            former = self._session.run(
-                scripts.LIST_SEGMENT, lease, info.last_seq, entry.text()
-            )
+            former = self._session.run(scripts.LIST_SEGMENT, lease, info.last_seq, entry.text())
         if former is not None and (old := _parsed(info.last_seq, former)).name != name:
             archive.delete(old.name)
 

@@ -103,7 +103,7 @@ class RedisSnapshots:
         return Manifest(seq, identity, taken_at, *write_chunks(chunks, CHUNK_BYTES, put))
 
     def _make_visible(
-        self, manifest: Manifest, keep_existing: bool, place: bytes, is_base: bool
+        self, manifest: Manifest, keep_existing: bool, place: bytes, is_base: bool = False
     ) -> Manifest:
         """List the manifest; return it, or the existing one that was kept."""
         listed = self._session.run(

@@ -13,7 +13,7 @@ from threading import Lock
 
 from redis.exceptions import RedisError
 
-from manyclass.service.store.archive import Archive
+from manyclass.service.store.archive.archive import Archive
 from manyclass.service.store.batch import join_batch_within
 from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
@@ -131,7 +131,9 @@ class RedisStore:
         body = join_batch_within(LARGEST_BATCH, events)
         with self._appending:
             self._appends += 1
-            return self._until_known(lambda: self._send_append(0, len(events), body, None, manifest))
+            return self._until_known(
+                lambda: self._send_append(0, len(events), body, None, manifest)
+            )
 
     def confirm(self) -> None:
         if self._replicas:  # without replicas every readable event is as durable as it gets

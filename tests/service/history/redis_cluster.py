@@ -14,11 +14,11 @@ from tests.service.engines import until
 
 
 class History:
-    """Starts and ends engines; `archive` is None without one."""
+    """Starts and ends engines; `archive` is its URL, None without one."""
 
     def __init__(self, server, archive, **settings):
         self.server = server
-        self.url = None if archive is None else f"file://{archive}"
+        self.url = archive
         self.settings = {
             "snapshot_events": 0,
             "snapshot_seconds": 0,

@@ -14,6 +14,7 @@ from manyclass.service.history import recorder
 from manyclass.service.history.reader import Filter
 from manyclass.service.store.errors import StoreUnavailable
 from tests.redis_server import RedisServer
+from tests.s3_server import S3Server
 from tests.service.engines import until
 from tests.service.history.redis_cluster import History, event, leader, same
 from tests.service.history.test_rebuild import History as Amending
@@ -26,14 +27,26 @@ def server(tmp_path):
         yield started
 
 
-@pytest.fixture(params=["archive", "log only"])
-def history(request, server, tmp_path):
-    return History(server, tmp_path / "archive" if request.param == "archive" else None)
+@pytest.fixture
+def archive(tmp_path):
+    return (tmp_path / "archive").as_uri()
+
+
+@pytest.fixture(params=["folder", "s3", "log only"])
+def history(request, server, tmp_path, archive, monkeypatch):
+    """Yield the service with an archive in a folder, in S3, and without one."""
+    if request.param != "s3":
+        yield History(server, archive if request.param == "folder" else None)
+        return
+    with S3Server(tmp_path / "s3") as s3:
+        for name, value in s3.environment.items():
+            monkeypatch.setenv(name, value)
+        yield History(server, f"s3://{s3.bucket}/history")
 
 
 @pytest.fixture
-def archived(server, tmp_path):
-    return History(server, tmp_path / "archive")
+def archived(server, archive):
+    return History(server, archive)
 
 
 async def test_any_process_lists_and_corrects_and_all_go_over_to_the_rebuilt_state(history):
@@ -182,15 +195,13 @@ async def test_a_state_does_not_undo_a_restore_in_another_process(archived):
         with pytest.raises(RebuildRefused, match="a snapshot was restored"):
             await first.rebuild_state()
         await same(first, second)
-        assert content(second.model) == content(
-            taught(second.model.options, [event("a b", "x")])
-        )
+        assert content(second.model) == content(taught(second.model.options, [event("a b", "x")]))
         assert await asyncio.to_thread(first.store.rebuilt_states.find) is None
 
 
 async def test_a_rebuild_over_a_lost_log_changes_nothing(tmp_path):
     with RedisServer(tmp_path / "redis", appendfsync=None) as server:
-        history = History(server, tmp_path / "archive")
+        history = History(server, (tmp_path / "archive").as_uri())
         async with history.engine() as engine:
             await engine.submit([event("a b", "x")])
             await until(lambda: engine.cluster.is_leader)
@@ -290,7 +301,7 @@ class Anywhere(Amending):
 @settings(max_examples=8, deadline=None)
 def test_the_state_of_three_processes_is_that_of_the_amended_stream(steps):
     async def run(folder, server):
-        kept = History(server, folder / "archive", snapshot_keep=1)
+        kept = History(server, (folder / "archive").as_uri(), snapshot_keep=1)
         async with AsyncExitStack() as stack:
             engines = [await stack.enter_async_context(kept.engine()) for _ in range(3)]
             options = engines[0].model.options
