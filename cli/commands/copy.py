@@ -1,5 +1,6 @@
 """manyclass copy: copy a store to a new one."""
 
+import os
 import time
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +11,8 @@ import typer
 from manyclass.cli.connection import FAILED, complain
 from manyclass.service.errors import with_hint
 from manyclass.service.store import open_store
+from manyclass.service.store.redis.segments import ARCHIVE
+from manyclass.service.store.redis.url import is_redis
 from manyclass.service.store.copy import copy as copy_store
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.protocol import StoredState
@@ -29,7 +32,8 @@ def copy(
     """Copy a store: its snapshots, the events after the oldest of them, and its history of events.
 
     No service may write to either meanwhile. A service on the target continues where the one on
-    the source stopped.
+    the source stopped. The archive of a source in Redis is that of MANYCLASS_ARCHIVE; a target in
+    Redis takes no history over.
     """
     try:
         with (
@@ -47,4 +51,5 @@ def _open_source(source: str) -> StoredState:
     kind, _, place = source.partition(":")
     if kind == "file":
         return SnapshotFile(Path(place))
-    return open_store(source, time.time, make_new=False, salvage=True)
+    archive = os.environ.get(ARCHIVE) if is_redis(source) else None
+    return open_store(source, time.time, make_new=False, salvage=True, archive=archive)

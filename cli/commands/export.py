@@ -21,6 +21,8 @@ from manyclass.core.model_set import ModelSet
 from manyclass.service.errors import HistoryOff, RecoveryError, with_hint
 from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store import open_store
+from manyclass.service.store.redis.segments import ARCHIVE
+from manyclass.service.store.redis.url import is_redis
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.protocol import Store
 from manyclass.training.listing import json_of, text_of
@@ -133,7 +135,8 @@ def _of_store(url: str) -> Model:
 def _opened(url: str) -> Iterator[Store]:
     """Yield a store with a state; an error of it ends the command."""
     try:
-        with closing(open_store(url, time.time, make_new=False)) as opened:
+        archive = os.environ.get(ARCHIVE) if is_redis(url) else None
+        with closing(open_store(url, time.time, make_new=False, archive=archive)) as opened:
             if not opened.snapshots():
                 raise StoreError("the store holds no snapshot", "name the store of a service")
             yield opened

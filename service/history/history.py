@@ -155,9 +155,9 @@ class History:
     def pack_behind(self, last_seq: int, oldest: int, is_full: bool) -> int:
         """Pack the events up to this one; return the last one behind which the log may be trimmed.
 
-        That is `oldest`, or an earlier one while the archive fails. If then more events wait than
-        HISTORY_PENDING_BYTES allows, or the store is full, they are lost to the history, and
-        learning goes on. Blocks.
+        That is `oldest`, or an earlier one while they cannot be packed. If then more events wait
+        for the archive than HISTORY_PENDING_BYTES allows, or the store is full, they are lost to
+        the history, and learning goes on. Blocks.
         """
         if not self.recorder.packs:
             return oldest
@@ -165,9 +165,11 @@ class History:
             self.pack(last_seq)
         except StoreError as error:
             log.error("the history cannot be written: %s", with_hint(error))
-            if is_full or self.recorder.pending_bytes(self._pending_bytes) > self._pending_bytes:
+            most = self._pending_bytes
+            if self.recorder.may_lose_events and (
+                is_full or self.recorder.pending_bytes(most) > most
+            ):
                 log.error("events up to %d are lost to the history", oldest)
-                self.recorder.leave_gap(oldest)
                 return oldest
         return min(oldest, self.recorder.end)
 

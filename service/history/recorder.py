@@ -68,6 +68,11 @@ class Recorder:
         self.refresh()
 
     @property
+    def may_lose_events(self) -> bool:
+        """True if the log has to be trimmed in the end although events cannot be packed."""
+        return self._shared is not None
+
+    @property
     def packs(self) -> bool:
         """False if the history is what the log holds."""
         return self._shared is None or self._shared.are_kept
@@ -144,14 +149,6 @@ class Recorder:
                     payloads, size = [], 0
             if payloads and not only_full:
                 self._save(payloads)
-
-    def leave_gap(self, last_seq: int) -> None:
-        """Give up the events up to this one, which could not be packed: the log is trimmed."""
-        with self._lock:
-            if self._shared is None and last_seq > self.end:
-                self.lost_events += last_seq - self.end
-                self._outcomes.drop(self.end + 1, last_seq - self.end)
-                self.end = last_seq
 
     def pending_bytes(self, most: int) -> int:
         """Return the bytes of the events that are not packed yet, not counted far beyond `most`.

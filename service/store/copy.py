@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from manyclass.core.event import Event
 from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, StoreDamaged, StoreError
 from manyclass.service.store.protocol import SnapshotInfo, Store, StoredState
-from manyclass.service.store.segments import segments_of
+from manyclass.service.store.segments import as_shared_segments, segments_of
 
 APPENDED_EVENTS = 4096  # at once, or all of one request
 APPENDED_BYTES = 4 * 2**20
@@ -47,7 +47,7 @@ def _copy_history(
     infos = [] if kept is None else kept.segments()
     if kept is None or not infos:
         return
-    if made is None:
+    if made is None or as_shared_segments(made) is not None:
         say("left out: the history of events, which the target cannot keep")
         return
     for info in infos:

@@ -21,6 +21,7 @@ from manyclass.service.store.redis.session import Session
 from manyclass.service.store.redis.snapshots import RedisSnapshots
 from manyclass.service.store.segments import SegmentInfo
 
+ARCHIVE = "MANYCLASS_ARCHIVE"  # the setting; tools that read a store look it up too
 RESTORE_HINT = "put a backup of the archive in its place"
 
 
@@ -133,7 +134,7 @@ class RedisSegments:
 
     def _open(self) -> Archive:
         if self._archive is None:
-            raise StoreUnavailable("there is no archive", "set MANYCLASS_ARCHIVE")
+            raise StoreUnavailable("there is no archive", f"set {ARCHIVE}")
         return self._archive
 
     def _lease(self) -> bytes:
