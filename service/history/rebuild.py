@@ -12,7 +12,7 @@ from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.service.errors import RebuildRefused, with_hint
 from manyclass.service.history.amendments import Amended
-from manyclass.service.history.fold import corrected, fold
+from manyclass.service.history.fold import corrected, fold, fold_amendments
 from manyclass.service.history.history import History
 from manyclass.service.history.memory import check_memory
 from manyclass.service.history.rebuilder import (
@@ -305,6 +305,7 @@ class Rebuild:
         store.trim(min(seq, history.recorder.end))
         history.reader.forget()
         history.segments.scrub()
+        fold_amendments(history, settled, base)
         history.amendments.settle(settled)  # last: without room to scrub, they wait for another try
 
 
