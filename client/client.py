@@ -200,10 +200,11 @@ class Client:
         return self._ask("DELETE", path_of("events", key), Deleted)
 
     def delete_events(self, *, source: str) -> Deleted:
-        """Delete all events of a source, as `delete_event` does."""
+        """Delete all events of a source, as `delete_event` does. Waits without a limit of time."""
         deleted, more, seq = 0, True, None
         while more:
-            answer = self._ask("DELETE", "/events", Deleted, parameters={"source": source})
+            parameters = {"source": source}
+            answer = self._ask("DELETE", "/events", Deleted, parameters=parameters, is_long=True)
             deleted += answer.deleted
             more, seq = answer.more, answer.seq or seq
         return Deleted(seq, deleted)

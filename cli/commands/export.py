@@ -21,10 +21,10 @@ from manyclass.core.model_set import ModelSet
 from manyclass.service.errors import HistoryOff, RecoveryError, with_hint
 from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store import open_store
-from manyclass.service.store.redis.segments import ARCHIVE
-from manyclass.service.store.redis.url import is_redis
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.protocol import Store
+from manyclass.service.store.redis.segments import ARCHIVE
+from manyclass.service.store.redis.url import is_redis
 from manyclass.training.listing import json_of, text_of
 
 READ_BYTES = 2**20

@@ -1,8 +1,13 @@
 """Rewrites amended events in the history, once a rebuilt state no longer depends on them."""
 
+from bisect import bisect_left
+from collections.abc import Iterator
+
 from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.service.history.amendments import Amended
 from manyclass.service.history.history import History
+from manyclass.service.history.recorder import amending
 from manyclass.service.history.segment import CORRECTED, GONE, Segment
 
 
@@ -33,28 +38,54 @@ def corrected(payload: bytes, amended: Amended) -> bytes:
 def fold(history: History, settled: dict[int, Amended], base: int) -> None:
     """Rewrite each segment that holds an amended event, or its amendment. Blocks. StoreError.
 
-    Amendments of events up to `base` are kept for the next rebuild, and wait no more.
+    The amendments lose their instances and still wait, also after a restart, until
+    `fold_amendments`: the bytes of deleted events may be left in the store.
     """
+    amended = sorted(settled)
     for info in history.recorder.infos:
-        wanted = range(info.first_seq, info.last_seq + 1)
-        if info.amendments == 0 and not any(seq in wanted for seq in settled):
+        next_one = bisect_left(amended, info.first_seq)
+        has_amended = next_one < len(amended) and amended[next_one] <= info.last_seq
+        if info.amendments == 0 and not has_amended:
             continue
         segment = history.reader.segment(info)
         history.recorder.replace(_folded(segment, settled, base))
 
 
+def fold_amendments(history: History, settled: dict[int, Amended], base: int) -> None:
+    """Let settled amendments wait no more. Blocks. StoreError.
+
+    Those of events up to `base` are kept for the next rebuild.
+    """
+    for info in history.recorder.infos:
+        if info.amendments == 0:
+            continue
+        segment = history.reader.segment(info)
+        payloads, flags = list(segment.payloads), list(segment.flags)
+        for at, target in _settled_amendments(segment, settled):
+            if target > base:
+                payloads[at] = b""
+            flags[at] = GONE if target > base else CORRECTED
+        history.recorder.replace(Segment(segment.first_seq, payloads, segment.outcomes, flags))
+    history.reader.forget()
+
+
 def _folded(segment: Segment, settled: dict[int, Amended], base: int) -> Segment:
     payloads, flags = list(segment.payloads), list(segment.flags)
-    for at, payload in enumerate(segment.payloads):
-        amended = settled.get(segment.first_seq + at)
-        if Event.amends(payload):
-            target = Event.from_bytes(payload).target
-            is_settled = target in settled and settled[target].seq >= segment.first_seq + at
-            if is_settled and target > base:
-                payloads[at], flags[at] = b"", GONE
-            elif is_settled:
-                flags[at] = CORRECTED
-        elif amended is not None and flags[at] != GONE:
-            payloads[at] = corrected(payload, amended)
+    for at, seq in enumerate(range(segment.first_seq, segment.last_seq + 1)):
+        amended = settled.get(seq)
+        if amended is not None and flags[at] != GONE:
+            payloads[at] = corrected(payloads[at], amended)
             flags[at] = CORRECTED if payloads[at] else GONE
+    for at, target in _settled_amendments(segment, settled):
+        if target > base:
+            amend = Event.amend(target, Instance({}), settled[target].classes, [])
+            payloads[at] = bytes(amend)
     return Segment(segment.first_seq, payloads, segment.outcomes, flags)
+
+
+def _settled_amendments(segment: Segment, settled: dict[int, Amended]) -> Iterator[tuple[int, int]]:
+    """Yield the place and the target of each amendment that a rebuild has applied."""
+    for seq, payload, _ in amending(segment):
+        target = Event.from_bytes(payload).target
+        if target in settled and settled[target].seq >= seq:
+            yield seq - segment.first_seq, target

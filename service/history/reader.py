@@ -202,7 +202,7 @@ class Reader:
 
     def segment(self, info: SegmentInfo) -> Segment:
         """Return a stored segment. StoreError."""
-        return self._unpacked(info.first_seq, info.last_seq)
+        return self._unpacked(info)
 
     def parts(self, after: int) -> Iterator[Segment]:
         """Yield segments with all events behind `after`, oldest first. StoreError."""
@@ -289,8 +289,9 @@ class Reader:
         outcomes = self._outcomes.of(after + 1, len(payloads))
         return Segment(after + 1, payloads, outcomes, [AS_SENT] * len(payloads))
 
-    def _read_segment(self, first_seq: int, last_seq: int) -> Segment:
+    def _read_segment(self, info: SegmentInfo) -> Segment:
         try:
-            return Segment.unpacked(first_seq, self._segments.read_segment(last_seq))
+            return Segment.unpacked(info.first_seq, self._segments.read_segment(info.last_seq))
         except SegmentDamaged as error:
-            raise StoreDamaged(f"the history up to event {last_seq} is damaged: {error}") from error
+            reason = f"the history up to event {info.last_seq} is damaged: {error}"
+            raise StoreDamaged(reason) from error

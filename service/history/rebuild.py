@@ -13,7 +13,7 @@ from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.service.errors import RebuildRefused, with_hint
 from manyclass.service.history.amendments import Amended
-from manyclass.service.history.fold import fold
+from manyclass.service.history.fold import fold, fold_amendments
 from manyclass.service.history.history import History
 from manyclass.service.history.memory import check_memory
 from manyclass.service.history.relearning import Relearning
@@ -307,6 +307,7 @@ class Rebuild:
         history.refresh()
         history.reader.forget()
         history.segments.scrub()
+        fold_amendments(history, settled, base)
         history.amendments.settle(settled)  # last: without room to scrub, they wait for another try
 
     def _trim(self, seq: int) -> None:

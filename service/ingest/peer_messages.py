@@ -57,7 +57,7 @@ class RebuildAnswer(msgspec.Struct, tag="rebuilt", array_like=True):
     """Says that a rebuild has begun, or how it ended: its result, or why there is none."""
 
     number: int
-    rebuilt: dict[str, float] | None = None
+    rebuilt: dict[str, int | float] | None = None
     refused: str = ""
     failed: str = ""
 
