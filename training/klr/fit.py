@@ -82,6 +82,7 @@ class Course:
     alphas: list[Real] = field(default_factory=list)  # of each fold
     outcomes: Outcomes | None = None  # of held-out rows at the parameters found
     last: Real | None = None  # alpha on all rows, unfinished
+    growths: int = 0  # of the variance of that fit, still to come
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of the file."""
@@ -95,6 +96,7 @@ class Course:
             made[f"course_alpha_{fold}"] = alpha
         if self.last is not None:
             made["course_last"] = self.last
+            made["course_growths"] = np.array(self.growths)
         if self.outcomes is not None:
             made["course_outcome_scores"] = self.outcomes.top_two
             made["course_outcome_right"] = self.outcomes.right
@@ -118,6 +120,7 @@ class Course:
             while (alpha := arrays.get(f"course_alpha_{len(made.alphas)}")) is not None:
                 made.alphas.append(alpha)
             made.last = arrays.get("course_last")
+            made.growths = int(arrays.get("course_growths", 0))  # 0: a file of an earlier release
             if "course_outcome_scores" in arrays:
                 scores = arrays["course_outcome_scores"]
                 made.outcomes = Outcomes(scores, arrays["course_outcome_right"])
@@ -285,6 +288,7 @@ class Fitting:
 
         def on_step(fit: Fit) -> None:
             nonlocal saved
+            course.growths = fit.growths
             phi = float(fit.phi.sum())
             on_progress(Progress("all rows", 1, 1, 0, fit.steps, phi, None, None))
             if monotonic() - saved > SECONDS_BETWEEN_SAVES:
@@ -296,15 +300,13 @@ class Fitting:
             kernel = LinearKernel(self._x, tree, self.plan.bias, workers)
             newton = Newton(kernel, self._targets, workers=workers)
             if course.last is None:
-                course.last = np.zeros_like(newton.u)
-                return course.last, newton.cold_fit(course.last, weights, logs, LAST, on_step)
+                course.last, course.growths = np.zeros_like(newton.u), newton.growths(logs)
         else:
             newton = searched
             if course.last is None:
                 course.last = _mean(course.alphas)
             course.alphas = []
-        newton.kernel.set(logs)
-        return course.last, newton.fit(course.last, weights, LAST, on_step)
+        return course.last, newton.grow(course.last, weights, logs, LAST, course.growths, on_step)
 
 
 def _part(rows: int, plan: Plan) -> NDArray[np.int64] | None:

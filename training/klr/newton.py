@@ -25,6 +25,7 @@ ENOUGH_FALL = 1e-4  # Armijo: share of the slope by which the objective must fal
 REFRESH = 10  # Newton steps between two exact products, against rounding
 START_VARIANCE = 4.0  # a cold fit begins at a variance up to this, and multiplies it by GROWTH
 GROWTH = 4.0
+MOST_GROWTHS = 6
 LEAST_PROBABILITY = {"f": 1e-10, "d": 1e-16}  # in divisions by the root of a probability
 
 Scalars = NDArray[np.float64]
@@ -52,6 +53,7 @@ class Fit:
     stalled: NDArray[np.bool_]
     steps: int = 0
     products: int = 0
+    growths: int = 0  # of the variance, still to come
     history: list[float] = field(default_factory=list)  # Phi of all folds after each step
 
 
@@ -90,6 +92,7 @@ class Newton:
         weights: NDArray[np.float64],
         effort: Effort,
         on_step: OnStep = lambda fit: None,
+        growths: int = 0,
     ) -> Fit:
         """Move alpha (n * folds, C) to the minimum for these row weights (n * folds).
 
@@ -102,6 +105,7 @@ class Newton:
             self._losses(np.zeros(self.folds)) + self._dots(alpha, self.u) / 2,
             np.zeros(self.folds, bool),
             np.zeros(self.folds, bool),
+            growths=growths,
         )
         while fit.steps < effort.steps and not (fit.converged | fit.stalled).all():
             fit.steps += 1
@@ -128,13 +132,29 @@ class Newton:
         A large variance from the start would take many more steps.
         """
         alpha[:] = 0
+        return self.grow(alpha, weights, logs, effort, self.growths(logs), on_step)
+
+    def growths(self, logs: NDArray[np.float64]) -> int:
+        """Return how often the variance of a fit from alpha = 0 grows."""
         self.kernel.set(logs)
-        raises = np.log(self.kernel.largest_variance() / START_VARIANCE) / np.log(GROWTH)
+        ratio = self.kernel.largest_variance() / START_VARIANCE
+        return min(max(int(np.ceil(np.log(ratio) / np.log(GROWTH))), 0), MOST_GROWTHS)
+
+    def grow(
+        self,
+        alpha: Real,
+        weights: NDArray[np.float64],
+        logs: NDArray[np.float64],
+        effort: Effort,
+        growths: int,
+        on_step: OnStep = lambda fit: None,
+    ) -> Fit:
+        """Fit roughly at a variance that has so many growths to come, and on to the full one."""
         rough = Effort(1e-2, 5e-2, effort.products, effort.steps, is_rough=True)
-        for times in range(min(int(np.ceil(raises)), 6), 0, -1):
-            self.kernel.set(logs, GROWTH**-times)
-            self.fit(alpha, weights, rough, on_step)
-            alpha /= GROWTH
+        for left in range(growths, 0, -1):
+            self.kernel.set(logs, GROWTH**-left)
+            self.fit(alpha, weights, rough, on_step, left)
+            alpha /= GROWTH  # keeps the scores
         self.kernel.set(logs)
         return self.fit(alpha, weights, effort, on_step)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from manyclass.training.klr import fit as fit_module
+from manyclass.training.klr import newton as newton_module
 from manyclass.training.klr.decoding import Decoder
 from manyclass.training.klr.fit import Course, FitError, Fitting, Plan, classes_with_rows
 from manyclass.training.klr.memory import Size, TooLarge
@@ -132,6 +133,31 @@ def test_the_last_fit_is_resumed_too(rows, search_rows, monkeypatch):
     )
     assert stages == {"all rows"}
     assert np.abs(resumed.model.alpha - whole.model.alpha).max() < 0.01
+
+
+@pytest.mark.parametrize("stop", [1, 4, 7])
+def test_a_fit_of_all_rows_that_was_stopped_makes_the_steps_that_were_left(rows, stop, monkeypatch):
+    monkeypatch.setattr(fit_module, "SECONDS_BETWEEN_SAVES", 0)
+    monkeypatch.setattr(newton_module, "START_VARIANCE", 0.01)  # so that it grows some times
+    steps, growths, files = [], set(), []
+
+    def on_progress(progress):
+        if progress.stage == "all rows":
+            steps.append(progress.step)
+
+    def save(course):
+        if course.last is not None:
+            growths.add(course.growths)
+            files.append(stored(course.arrays() | {"version": np.array(VERSION)}))
+
+    whole = fitting(rows, search_rows=60).run(on_progress, save)
+    assert growths > {0, 1, 2}
+    made = len(steps)
+    steps.clear()
+    course = Course.of_arrays(read_arrays(files[stop - 1]))
+    resumed = fitting(rows, course=course, search_rows=60).run(on_progress)
+    assert len(steps) <= made - stop + 1  # one more if the stage was at its end
+    assert np.abs(resumed.model.alpha - whole.model.alpha).max() < 1e-3
 
 
 def test_a_search_of_part_of_the_rows_is_that_of_these_rows_alone(rows):
