@@ -96,7 +96,8 @@ class App(HotPath):
         self.limits = Limits(settings)
         self._cors = self.limits.cors
         cluster = Cluster(store)
-        peers = PeerLookup(cluster, pending, metrics)
+        rebuilds = PeerRebuild(cluster)
+        peers = PeerLookup(cluster, pending, metrics, rebuilds.on_message)
         self.engine = Engine(
             settings,
             cluster,
@@ -107,8 +108,6 @@ class App(HotPath):
             on_message=peers.on_message,
             wall_clock=wall_clock,
         )
-        self.rebuilds = PeerRebuild(cluster, self.engine.rebuild_state)
-        peers.on_rebuild = self.rebuilds.on_message
         builder = EventBuilder(
             self.engine,
             pending,
@@ -126,11 +125,11 @@ class App(HotPath):
             CorrectEvent(settings, self.engine, keys, self.limits.budget),
             RenameClass(settings, self.engine, keys, self.limits.budget),
         ]
-        self.api = _api(self.engine, peers, calls)
+        self.api = _api(self.engine, peers, rebuilds, calls)
         self.api.state.hot_calls = {(call.method, call.path): call for call in calls}
         self.api.state.engine = self.engine
         self.api.state.keys = keys
-        self.api.state.rebuilds = self.rebuilds
+        self.api.state.rebuilds = rebuilds
         self.api.state.downloads = StateDownloads(self.engine)
         self.api.state.pending = pending
         self.api.state.metrics = metrics
@@ -189,14 +188,19 @@ def create_app(
     return App(settings, store, clock, wall_clock)
 
 
-def _api(engine: Engine, peers: PeerLookup, calls: Sequence[HotCall]) -> FastAPI:
+def _api(
+    engine: Engine, peers: PeerLookup, rebuilds: PeerRebuild, calls: Sequence[HotCall]
+) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         starting = asyncio.create_task(engine.start())  # health checks are answered meanwhile
+        serving = asyncio.create_task(rebuilds.serve(engine.rebuild_state))
         try:
             yield
         finally:
             await engine.close()
+            serving.cancel()
+            await asyncio.wait([serving])
             await peers.close()
             await starting
 

@@ -54,13 +54,19 @@ class PeerLookup:
     thread; another thread posts the messages.
     """
 
-    def __init__(self, cluster: Cluster, pending: PendingLabels, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        pending: PendingLabels,
+        metrics: Metrics,
+        on_rebuild: Callable[[str, RebuildQuestion | RebuildAnswer], None],
+    ) -> None:
+        """`on_rebuild` gets the sender and each message about rebuilds."""
         self._cluster = cluster
         self._pending = pending
         self._served = ServedLabels(pending, metrics.served)
         self._metrics = metrics
-        # Called with the sender and each message about rebuilds.
-        self.on_rebuild: Callable[[str, RebuildQuestion | RebuildAnswer], None] = _ignore
+        self._on_rebuild = on_rebuild
         self._numbers = count(1)
         self._next: dict[str, _Lookup] = {}  # ids whose messages are still to be written
         self._rounds: dict[int, dict[str, _Lookup]] = {}  # by the number of the question
@@ -98,7 +104,7 @@ class PeerLookup:
                     for label in labelled.labels:
                         self._served.add(*label)
                 case RebuildQuestion() | RebuildAnswer() as about_rebuild:
-                    self.on_rebuild(message.sender, about_rebuild)
+                    self._on_rebuild(message.sender, about_rebuild)
         except (msgspec.DecodeError, EventError) as error:
             log.warning("a message of process %s cannot be read: %s", message.sender, error)
 
@@ -238,10 +244,6 @@ class PeerLookup:
                         lookup.give_up()
         finally:
             self._posting = None
-
-
-def _ignore(sender: str, message: RebuildQuestion | RebuildAnswer) -> None:
-    """Pass over a message about rebuilds."""
 
 
 class _Lookup:

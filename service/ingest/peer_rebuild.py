@@ -16,6 +16,7 @@ from manyclass.service.store.errors import StoreError, StoreUnavailable
 log = logging.getLogger(__name__)
 
 BEGUN_SECONDS = 10.0  # until the leader says that it has begun
+Rebuilding = Callable[[], Awaitable[Rebuilt]]  # rebuilds in this process
 SEE_GET = "GET /rebuild says when the last one ended"
 
 
@@ -25,24 +26,22 @@ class PeerRebuild:
         another process ── question ──► leader ── begun ──► ── done or refused ──►
 
     A leader that goes away answers no more: the caller then gets an error, and the next leader
-    settles what was begun. Belongs to the event loop's thread.
+    settles what was begun. Belongs to the event loop's thread. `serve` runs as long as the service.
     """
 
-    def __init__(self, cluster: Cluster, rebuild: Callable[[], Awaitable[Rebuilt]]) -> None:
-        """`rebuild` rebuilds in this process."""
+    def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._rebuild = rebuild
         self._numbers = count(1)
         self._asked: dict[int, asyncio.Queue[RebuildAnswer]] = {}
-        self._answering: set[asyncio.Task[None]] = set()
+        self._questions: asyncio.Queue[tuple[str, int]] = asyncio.Queue()  # sender, number
 
-    async def run(self) -> Rebuilt:
-        """Return the result of a rebuild, here or in the leader.
+    async def run(self, rebuild: Rebuilding) -> Rebuilt:
+        """Return the result of a rebuild: of `rebuild` here, or of the leader.
 
         Raise RebuildRefused, MemoryShort, StoreError.
         """
         if self._cluster.is_leader:
-            return await self._rebuild()
+            return await rebuild()
         heartbeat = await self._cluster.poll()
         processes = [] if heartbeat is None else heartbeat.processes
         leader = next((each.name for each in processes if each.is_leader), None)
@@ -83,22 +82,27 @@ class PeerRebuild:
             if message.number in self._asked:
                 self._asked[message.number].put_nowait(message)
             return
-        task = asyncio.create_task(self._reply(sender, message.number))
-        self._answering.add(task)
-        task.add_done_callback(self._answering.discard)
+        self._questions.put_nowait((sender, message.number))
 
-    async def _reply(self, sender: str, number: int) -> None:
+    async def serve(self, rebuild: Rebuilding) -> None:
+        """Answer the questions of other processes, until it is cancelled."""
+        async with asyncio.TaskGroup() as group:
+            while True:
+                sender, number = await self._questions.get()
+                group.create_task(self._reply(sender, number, rebuild))
+
+    async def _reply(self, sender: str, number: int, rebuild: Rebuilding) -> None:
         try:
             await self._send(sender, RebuildAnswer(number))
-            await self._send(sender, await self._result(number))
+            await self._send(sender, await self._result(number, rebuild))
         except StoreError as error:
             log.error("process %s is not told of the rebuild: %s", sender, with_hint(error))
 
-    async def _result(self, number: int) -> RebuildAnswer:
+    async def _result(self, number: int, rebuild: Rebuilding) -> RebuildAnswer:
         if not self._cluster.is_leader:
             return RebuildAnswer(number, failed="the process that was asked leads no more")
         try:
-            rebuilt = await self._rebuild()
+            rebuilt = await rebuild()
         except RebuildRefused as error:
             return RebuildAnswer(number, refused=str(error))
         except Exception as error:  # logged by the rebuild; the other process must not wait

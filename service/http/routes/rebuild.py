@@ -21,7 +21,7 @@ async def rebuild(request: Request, engine: TheEngine) -> RebuildReport:
     """
     _ = engine.rebuild  # raises HistoryOff, NotReady
     rebuilds: PeerRebuild = request.app.state.rebuilds
-    return RebuildReport.model_validate(await rebuilds.run())
+    return RebuildReport.model_validate(await rebuilds.run(engine.rebuild_state))
 
 
 @router.get("/rebuild", **needs(Scope.LEARN, 404))

@@ -85,9 +85,6 @@ class RedisStore:
         self._keys = self._session.keys
         self._snapshots = RedisSnapshots(self._session, clock)
         self.archived_segments = RedisSegments(self._session, self._snapshots, archive)
-        self.rebuilt_states = RedisRebuilt(
-            self._session, self._snapshots, self._append_adoption, self._place_from
-        )
         self._patience = patience
         self._replicas = parsed.replicas
         self._lease_ms = int(1000 * lease_seconds)
@@ -99,6 +96,11 @@ class RedisStore:
         self._rewound = False  # events that were returned are not in the log any more
         self._described_at = time.monotonic()  # by the first connection
         self._is_registered = False
+
+    @property
+    def rebuilt_states(self) -> RedisRebuilt:
+        """The state that a rebuild made, until it is settled."""
+        return RedisRebuilt(self._session, self._snapshots, self._append_adoption, self._place_from)
 
     @property
     def durability(self) -> str:

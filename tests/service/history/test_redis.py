@@ -159,16 +159,16 @@ async def test_a_state_that_was_never_adopted_is_dropped(history):
     async with history.engine() as engine:
         expected = await _amended(engine)
         await until(lambda: engine.cluster.is_leader)
-        adopts = engine.store.rebuilt_states.adopt
+        adopts = engine.rebuild._states.adopt
 
         def fails(*_):
             raise StoreUnavailable("the process ends here", "")
 
-        engine.store.rebuilt_states.adopt = fails
+        engine.rebuild._states.adopt = fails
         with pytest.raises(StoreUnavailable, match="ends here"):
             await engine.rebuild_state()
         assert await asyncio.to_thread(engine.store.rebuilt_states.find) is not None
-        engine.store.rebuilt_states.adopt = adopts
+        engine.rebuild._states.adopt = adopts
         engine.tick()
         await until(lambda: not engine.rebuild.may_be_unsettled)
         assert await asyncio.to_thread(engine.store.rebuilt_states.find) is None
@@ -184,14 +184,14 @@ async def test_a_state_does_not_undo_a_restore_in_another_process(archived):
         await same(first, second)
         kept = await first.take_snapshot()
         await _amended(first, 5)
-        adopts = first.store.rebuilt_states.adopt
+        adopts = first.rebuild._states.adopt
         loop = asyncio.get_running_loop()
 
         def restores_first(token, mark):
             asyncio.run_coroutine_threadsafe(second.restore(kept.seq), loop).result(20)
             return adopts(token, mark)
 
-        first.store.rebuilt_states.adopt = restores_first
+        first.rebuild._states.adopt = restores_first
         with pytest.raises(RebuildRefused, match="a snapshot was restored"):
             await first.rebuild_state()
         await same(first, second)

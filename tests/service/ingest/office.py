@@ -55,7 +55,7 @@ class Desk:
         self.clock = Clock()
         self.pending = PendingLabels(60.0, 10**8, self.clock)
         self.metrics = Metrics()
-        self.peer_lookup = PeerLookup(self, self.pending, self.metrics)
+        self.peer_lookup = PeerLookup(self, self.pending, self.metrics, lambda *_: None)
         self.loop = asyncio.get_running_loop()
 
         self.heartbeat = None

@@ -1,6 +1,7 @@
 """A rebuild that another process than the leader is asked for."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
@@ -22,17 +23,32 @@ class Mail:
         self.names = names
         self.rebuilds = {}
         self.lost = False
+        self.serving = []
         self.loop = asyncio.get_running_loop()
 
     def process(self, name, rebuild):
-        self.rebuilds[name] = PeerRebuild(FakeCluster(self, name), rebuild)
-        return self.rebuilds[name]
+        rebuilds = self.rebuilds[name] = PeerRebuild(FakeCluster(self, name))
+        self.serving.append(asyncio.create_task(rebuilds.serve(rebuild)))
+        return partial(rebuilds.run, rebuild)
+
+    async def end(self):
+        for each in self.serving:
+            each.cancel()
+        await asyncio.wait(self.serving)
 
     def post(self, sender, messages):
         for to, body in messages:
             if not self.lost:
                 receiver = self.rebuilds[to]
                 self.loop.call_soon_threadsafe(receiver.on_message, sender, opened(body))
+
+
+@pytest.fixture
+async def posted():
+    """Yield mail of two processes; end them at the end."""
+    mail = Mail("a", "b")
+    yield mail
+    await mail.end()
 
 
 class FakeCluster:
@@ -59,17 +75,16 @@ async def never():
     raise AssertionError("this process does not lead")
 
 
-async def test_the_leader_rebuilds_and_the_answer_comes_back():
+async def test_the_leader_rebuilds_and_the_answer_comes_back(posted):
     async def rebuild():
         return DONE
 
-    mail = Mail("a", "b")
-    leader, other = mail.process("a", rebuild), mail.process("b", never)
-    assert await other.run() == DONE
-    assert await leader.run() == DONE
+    leader, other = posted.process("a", rebuild), posted.process("b", never)
+    assert await other() == DONE
+    assert await leader() == DONE
 
 
-async def test_a_refusal_comes_back_as_one_and_a_failure_as_unavailable():
+async def test_a_refusal_comes_back_as_one_and_a_failure_as_unavailable(posted):
     errors = [
         RebuildRefused("a rebuild is under way"),
         StoreUnavailable("the store is away", "wait"),
@@ -79,37 +94,31 @@ async def test_a_refusal_comes_back_as_one_and_a_failure_as_unavailable():
     async def rebuild():
         raise errors.pop(0)
 
-    mail = Mail("a", "b")
-    mail.process("a", rebuild)
-    other = mail.process("b", never)
+    posted.process("a", rebuild)
+    other = posted.process("b", never)
     with pytest.raises(RebuildRefused, match="under way"):
-        await other.run()
+        await other()
     with pytest.raises(StoreUnavailable, match="the store is away"):
-        await other.run()
+        await other()
     with pytest.raises(StoreUnavailable, match="the rebuild failed"):
-        await other.run()
+        await other()
 
 
-async def test_without_an_answer_the_caller_does_not_wait_for_ever(monkeypatch):
+async def test_without_an_answer_the_caller_does_not_wait_for_ever(posted, monkeypatch):
     monkeypatch.setattr(peer_rebuild, "BEGUN_SECONDS", 0.05)
-    mail = Mail("a", "b")
-    mail.process("a", never)
-    other = mail.process("b", never)
-    mail.lost = True
+    posted.process("a", never)
+    other = posted.process("b", never)
+    posted.lost = True
     with pytest.raises(StoreUnavailable, match="did not answer"):
-        await other.run()
+        await other()
 
 
-async def test_a_leader_that_goes_away_amid_the_rebuild_is_noticed():
-    mail = Mail("a", "b")
-
+async def test_a_leader_that_goes_away_amid_the_rebuild_is_noticed(posted):
     async def rebuild():
-        mail.names = ("b",)
+        posted.names = ("b",)
         await asyncio.sleep(60)
 
-    leader = mail.process("a", rebuild)
-    other = mail.process("b", never)
+    posted.process("a", rebuild)
+    other = posted.process("b", never)
     with pytest.raises(StoreUnavailable, match="went away"):
-        await other.run()
-    for task in leader._answering:
-        task.cancel()
+        await other()
