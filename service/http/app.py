@@ -21,6 +21,7 @@ from manyclass.service.engine import Engine
 from manyclass.service.errors import HistoryOff, RebuildRefused, Rejected
 from manyclass.service.http.asgi import AsgiScope, Receive, Send
 from manyclass.service.http.auth import ApiKeys
+from manyclass.service.http.console import router as console
 from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.event_builder import EventBuilder
 from manyclass.service.http.hot_call import HotCall
@@ -218,6 +219,7 @@ def _api(engine: Engine, peers: PeerLookup, calls: Sequence[HotCall]) -> FastAPI
         state,
         health,
         reference,
+        console,
     )
     for router in [*(call.router() for call in calls), *(each.router for each in routes)]:
         api.include_router(router)
