@@ -29,6 +29,7 @@ export function bytes(value) {
 
 export function seconds(value) {
   if (value == null) return "–";
+  if (value === 0) return "0 s";
   if (value < 1e-3) return `${(1e6 * value).toFixed(0)} µs`;
   if (value < 1) return `${(1e3 * value).toFixed(value < 0.01 ? 1 : 0)} ms`;
   if (value < 120) return `${value.toFixed(value < 10 ? 1 : 0)} s`;
