@@ -127,8 +127,8 @@ function ClassDetail({ name }) {
       <h2>Heaviest features</h2>
       <${WeightList} label="Heaviest features" addressOf=${featureAddress}
         entries=${features.map(({ feature, weight }) => ({ name: feature, weight }))} />
-      ${features.length === SHOWN && html`<p class="hint">The ${SHOWN} heaviest. All of them:</p>`}
-      <${CallText} call=${{ method: "GET", path: url }} />
+      ${features.length === SHOWN && html`<p class="hint">The ${SHOWN} heaviest; the call gives up to 10,000.</p>`}
+      <${CallText} call=${{ method: "GET", path: withParameters(path("classes", name), { limit: 10000 }) }} />
       <${Examples} name=${name} />`}
     ${dialog === "rename" && html`<${RenameClass} name=${name} onClose=${close} onDone=${(to) => (location.hash = classAddress(to))} />`}
     ${dialog === "merge" && html`<${RenameClass} name=${name} merges onClose=${close} onDone=${(to) => (location.hash = classAddress(to))} />`}
@@ -157,7 +157,7 @@ function FeatureDetail({ name }) {
       <h2>Heaviest edges</h2>
       <${WeightList} label="Heaviest edges" addressOf=${classAddress}
         entries=${heaviest.map((each) => ({ name: each.class, weight: each.weight }))} />
-      ${edges.length > SHOWN && html`<p class="hint">${SHOWN} of ${count(edges.length)}. All of them:</p>`}
+      ${edges.length > SHOWN && html`<p class="hint">The ${SHOWN} heaviest of ${count(edges.length)}; the call gives all.</p>`}
       <${CallText} call=${{ method: "GET", path: url }} />`}
     ${forgetting && html`<${Forget} noun="features" name=${name} onClose=${() => setForgetting(false)}
       takes=${[`the feature, seen in ${plural(detail.times_seen, "event")}`, `its ${plural(detail.outdegree, "edge")}`]} />`}

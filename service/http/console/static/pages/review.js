@@ -20,9 +20,10 @@ function Choices({ waiting, busy, onChoose }) {
       <kbd>${index + 1}</kbd><span class="name">${name}</span></button></li>`)}</ol>`;
 }
 
-function Keys() {
-  return html`<p class="hint"><kbd>1</kbd> to <kbd>5</kbd> for a class, <kbd>n</kbd> for another or a new one,
-    ${" "}<kbd>s</kbd> to skip, <kbd>u</kbd> to undo the last label.</p>`;
+function Keys({ on, onChange }) {
+  return html`<p class="hint"><label class="check"><input type="checkbox" checked=${on} onChange=${(event) => onChange(event.currentTarget.checked)} />
+    Keys:</label> <kbd>1</kbd> to <kbd>5</kbd> for a class, <kbd>n</kbd> for another or a new one, <kbd>s</kbd> to skip,
+    ${" "}<kbd>u</kbd> to undo the last label.</p>`;
 }
 
 export default function Review() {
@@ -32,6 +33,7 @@ export default function Review() {
   const [done, setDone] = useState([]);
   const [said, setSaid] = useState("");
   const [name, setName] = useState("");
+  const [keys, setKeys] = useState(true);
   const field = useRef();
   const task = useTask();
   const { seq } = usePulse();
@@ -70,7 +72,7 @@ export default function Review() {
   };
   useEffect(() => {
     const press = (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
+      if (!keys || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox]), textarea, select, dialog")) return;
       const choice = current?.ranked[Number(event.key) - 1];
       if (choice && Number(event.key) <= CHOICES) {
         if (!task.busy) teach(choice);
@@ -90,7 +92,7 @@ export default function Review() {
   if (!may("learn")) return html`<h1>Review</h1><${NeedsScope} scope="learn" to="label instances" />`;
   return html`<h1>Review</h1>
     <p>Ranked instances that wait for a label, least certain first. ${left.length > 0 && html`<strong>${count(left.length)}${waiting.length === LIMIT ? " or more" : ""}</strong> wait.`}</p>
-    <${Keys} />
+    <${Keys} on=${keys} onChange=${setKeys} />
     <${Status}>${said && html`<p>${said}</p>`}<//>
     <${Problem} error=${task.error} />
     ${current
