@@ -5,7 +5,7 @@ import { count } from "./format.js";
 
 const WIDTH = 640;
 const HEIGHT = 220;
-const LEFT = 44;
+const LEFT = 84;
 const BOTTOM = 24;
 const TOP = 10;
 const RIGHT = 12;
@@ -37,7 +37,10 @@ function Frame({ label, xFrom, xTo, yTo, yText, xText, children, legend }) {
 
 /** Lines over one axis: series of { name, points: [[x, y], …] }. */
 export function Lines({ label, series, yTo, yText = count, xText = count }) {
-  const points = series.flatMap((each) => each.points).filter(([, y]) => y != null);
+  const drawn = series
+    .map(({ name, points }) => ({ name, points: points.filter(([, y]) => y != null) }))
+    .filter((each) => each.points.length > 1);
+  const points = drawn.flatMap((each) => each.points);
   if (points.length < 2)
     return html`<figure class="chart"><figcaption>${label}</figcaption><p class="hint">Nothing to draw yet.</p></figure>`;
   const xs = points.map(([x]) => x);
@@ -47,9 +50,9 @@ export function Lines({ label, series, yTo, yText = count, xText = count }) {
   const x = (value) => LEFT + ((value - xFrom) / (xTo - xFrom || 1)) * (WIDTH - LEFT - RIGHT);
   const y = (value) => HEIGHT - BOTTOM - (Math.min(value, top) / top) * (HEIGHT - BOTTOM - TOP);
   return html`<${Frame} label=${label} xFrom=${xFrom} xTo=${xTo} yTo=${top} yText=${yText} xText=${xText}
-    legend=${series.length > 1 && series.map((each) => each.name)}>
-    ${series.map((each, index) => html`<polyline key=${each.name} class=${`line s${index}`}
-      points=${each.points.filter(([, value]) => value != null).map(([at, value]) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />`)}
+    legend=${series.length > 1 && drawn.map((each) => each.name)}>
+    ${drawn.map((each, index) => html`<polyline key=${each.name} class=${`line s${index}`}
+      points=${each.points.map(([at, value]) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />`)}
   </>`;
 }
 
