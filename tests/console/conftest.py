@@ -1,5 +1,7 @@
 """A browser, services to look at, and pages that fail on any error and any foreign request."""
 
+from contextlib import ExitStack
+
 import pytest
 from playwright.sync_api import sync_playwright
 
@@ -7,8 +9,9 @@ from tests.console.looking import chromium, learned, watched
 from tests.service.serving import serving
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # Playwright runs a loop in this thread until the module's end
 def browser():
+    """Yield a browser without a window."""
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         yield started
@@ -16,22 +19,33 @@ def browser():
 
 
 @pytest.fixture
-def empty():
-    """Yield a service that has learned nothing."""
-    with serving() as served:
-        yield served
+def serve():
+    """Return a function that starts a service, which ends after its pages are closed."""
+    with ExitStack() as services:
+
+        def start(taught=0, **settings):
+            served = services.enter_context(serving(**settings))
+            if taught:
+                learned(served.url, taught, settings.get("learn_keys", (None,))[0])
+            return served
+
+        yield start
 
 
 @pytest.fixture
-def taught():
-    """Yield a service that has learned a part of the questions to a bank."""
-    with serving() as served:
-        learned(served.url)
-        yield served
+def empty(serve):
+    """Return a service that has learned nothing."""
+    return serve()
 
 
 @pytest.fixture
-def look(browser):
+def taught(serve):
+    """Return a service that has learned a part of the questions to a bank."""
+    return serve(taught=600)
+
+
+@pytest.fixture
+def look(browser, serve):
     """Return a function that opens a page of the console, in a new context unless one is given."""
     contexts = []
 

@@ -4,9 +4,6 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.console.looking import learned
-from tests.service.serving import serving
-
 pytestmark = pytest.mark.slow  # needs chromium
 
 
@@ -60,14 +57,12 @@ def test_undo_deletes_the_event_and_a_rebuild_takes_its_part_out(taught, look):
     expect(page.locator(".bars")).not_to_contain_text("pets")
 
 
-def test_without_a_history_the_undo_says_why_it_is_not_there(look):
-    with serving(history=False) as served:
-        learned(served.url, 100)
-        page = look(served)
-        type_text(page, "my kitten is hungry")
-        teach(page, "pets")
-        expect(page.get_by_text("No undo here")).to_be_visible()
-        assert page.get_by_role("button", name="Undo").count() == 0
+def test_without_a_history_the_undo_says_why_it_is_not_there(serve, look):
+    page = look(serve(taught=100, history=False))
+    type_text(page, "my kitten is hungry")
+    teach(page, "pets")
+    expect(page.get_by_text("No undo here")).to_be_visible()
+    assert page.get_by_role("button", name="Undo").count() == 0
 
 
 def test_typing_leaves_one_instance_to_review(taught, look):
