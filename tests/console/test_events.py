@@ -50,6 +50,7 @@ def test_a_label_is_corrected(taught, look):
 def test_escape_changes_nothing(taught, look):
     page = look(taught, "events?id=seq:5")
     page.get_by_role("button", name="Erase").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert httpx.get(f"{taught.url}/events/seq:5").status_code == 200

@@ -25,15 +25,13 @@ def test_the_accuracy_of_the_past_and_the_reliability_are_drawn(two_learners, lo
     points = accuracy.locator("polyline").first.get_attribute("points").split()
     assert len(points) == 6  # of a hundred events each
     expect(chart(page, "Reliability").locator("circle").first).to_be_visible()
-    expect(chart(page, "Features by outdegree").locator("rect").first).to_be_visible()
+    assert chart(page, "Features by outdegree").locator("rect").count() > 5
 
 
 def test_rankings_and_events_show_up(two_learners, look):
     page = look(two_learners, "live")
     throughput = chart(page, "Events and rankings a second")
     expect(throughput.locator("polyline")).to_have_count(2, timeout=15_000)
-    before = page.get_by_text("Rankings", exact=False).count()
-    assert before
     ranked(two_learners.url, *(each["text"] for each in questions(50)))
     expect(chart(page, "Time of a ranking").locator("polyline").first).to_be_attached(
         timeout=20_000

@@ -55,5 +55,5 @@ def test_a_class_is_renamed_merged_and_forgotten(taught, look):
 
 
 def test_an_unknown_name_is_said_to_be_unknown(taught, look):
-    page = look(taught, "names?feature=nothing")
+    page = look(taught, "names?feature=of%20no%20event")
     expect(page.get_by_role("alert").first).not_to_be_empty()

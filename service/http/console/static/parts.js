@@ -1,6 +1,6 @@
 // Parts that several pages have: messages, buttons with a scope, dialogs, fields.
 
-import { html, useEffect, useRef, useState } from "./html.js";
+import { html, useLayoutEffect, useRef, useState } from "./html.js";
 import { may } from "./access.js";
 
 /** Return { busy, error, run }: `run` awaits a function and keeps its error to show. */
@@ -46,7 +46,7 @@ export function NeedsScope({ scope, to }) {
 export function Dialog({ title, confirm, danger, needs = "rank", onConfirm, onClose, children, disabled }) {
   const dialog = useRef();
   const task = useTask();
-  useEffect(() => {
+  useLayoutEffect(() => {
     dialog.current.showModal();
   }, []);
   const submit = async (event) => {
