@@ -45,7 +45,6 @@ def test_no_file_names_another_host():
             continue
         for address in ADDRESS.findall(file.content):
             if not address.startswith(NAMESPACE):
-                # Preact names its page of errors nowhere; docs of other projects are not linked.
                 pytest.fail(f"{name} names {address.decode()}")
 
 

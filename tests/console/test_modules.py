@@ -25,7 +25,8 @@ QUANTILES = """async () => {
 }"""
 TINT = """async ([text, votes]) => {
     const { pieces } = await import("/console/tint.js");
-    return pieces(text, votes).filter(each => each.score !== null).map(each => [each.text, each.score]);
+    const words = pieces(text, votes).filter(each => each.score !== null);
+    return words.map(each => [each.text, each.score]);
 }"""
 
 

@@ -1,4 +1,4 @@
-"""Every page: usable with a keyboard, on a narrow screen, in light and dark; small and accessible."""
+"""Every page: accessible, in light and dark, with a keyboard and on a narrow screen; small."""
 
 import pytest
 from playwright.sync_api import expect
