@@ -42,7 +42,7 @@ def bring(name: str, version: str, modules: dict[str, str], work: Path) -> str:
 
 def main() -> None:
     """Write the modules and NOTICE.txt."""
-    notice = ["Files of other packages in this folder. `python -m deploy.vendor_console` writes them."]
+    notice = ["Files of other packages, written by `python -m deploy.vendor_console`."]
     with TemporaryDirectory() as work:
         for name, (version, licence, modules) in PACKAGES.items():
             text = bring(name, version, modules, Path(work))

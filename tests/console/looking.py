@@ -30,10 +30,16 @@ def questions(number=600):
     return [json.loads(line) for line in lines[:number]]
 
 
+def batched(events, size):
+    """Return the events in lists of at most so many."""
+    return [events[begin : begin + size] for begin in range(0, len(events), size)]
+
+
 def learned(url, number, key=None):
     """Teach the service questions to a bank."""
     with Client(url, key) as client:
-        client.learn_many(questions(number), source="bank")
+        for some in batched(questions(number), 500):
+            client.learn_many(some, source="bank")
 
 
 def ranked(url, *texts):

@@ -38,9 +38,7 @@ def page(empty, look):
 def test_the_gaps_of_the_novel_are_those_of_the_core(page):
     packed = files("manyclass.service.samples").joinpath("persuasion.txt.gz").read_bytes()
     novel = gzip.decompress(packed).decode("ascii")[:60_000]
-    expected = [
-        [around, word] for words in sentences(novel) for around, word in instances(words)
-    ]
+    expected = [[around, word] for words in sentences(novel) for around, word in instances(words)]
     assert len(expected) > 9000
     assert page.evaluate(GAPS, novel) == expected
 
