@@ -11,7 +11,7 @@ ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-
 option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo check lint types test test-all deploy-check wheel-check image-check api-check studies-env studies-check lock \
+.PHONY: help run demo check lint types test test-all screenshots deploy-check wheel-check image-check api-check studies-env studies-check lock \
         generate clang sanitize coverage measure load chaos hostile damage crafted soak recorded wheel clean
 
 help:      ## list the targets
@@ -80,7 +80,7 @@ types: $(VENV)/dev ## mypy, and the stubs against the built modules
 test: $(VENV)/dev ## the tests without the slow ones, in a process for each core, up to four
 	$(PYTEST) -m 'not slow' --hypothesis-profile quick
 
-test-all: $(VENV)/dev ## every test, with all examples; those of HTTP without the hot path too
+test-all: $(VENV)/dev ## every test, with all examples; needs chromium; those of HTTP without the hot path too
 	$(PYTEST)
 	HOT_PATH=no $(PYTEST) tests/service/http
 
@@ -106,6 +106,9 @@ studies-env: $(VENV)/built ## the environment of studies/, with the packages of 
 studies-check: studies-env ## the studies and all peers, with their real packages
 	MYPYPATH=src:dev $(STUDIES)/mypy -p studies --exclude studies/tests
 	$(STUDIES)/python -m pytest -q studies/tests
+
+screenshots: $(VENV)/dev ## docs/console/*.png, of a service of its own (needs chromium)
+	PYTHONPATH=dev python -m tests.console.screenshots
 
 generate: $(VENV)/dev ## the files in deploy/ and docs/ that are made of others
 	python -m deploy.generate

@@ -1,1 +1,1 @@
-"""The data of `manyclass demo`: a novel whose words are predicted."""
+"""The novel of `manyclass demo`, whose words are predicted."""

@@ -1,4 +1,4 @@
-"""The novel that ships with the command line; persuasion.md names its source."""
+"""The novel of the demonstration; service/samples/persuasion.md names its source."""
 
 import gzip
 from importlib.resources import files
@@ -9,5 +9,5 @@ TITLE: Final = "Persuasion, by Jane Austen (1818)"
 
 def text() -> str:
     """Return the text of the novel."""
-    stored = files("manyclass.cli.demo").joinpath("persuasion.txt.gz").read_bytes()
+    stored = files("manyclass.service.samples").joinpath("persuasion.txt.gz").read_bytes()
     return gzip.decompress(stored).decode("ascii")

@@ -21,6 +21,7 @@ from manyclass.service.engine import Engine
 from manyclass.service.errors import HistoryOff, RebuildRefused, Rejected
 from manyclass.service.http.asgi import AsgiScope, Receive, Send
 from manyclass.service.http.auth import ApiKeys
+from manyclass.service.http.console import router as console
 from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.event_builder import EventBuilder
 from manyclass.service.http.hot_call import HotCall
@@ -228,6 +229,7 @@ def _api(
         state,
         health,
         reference,
+        console,
     )
     for router in [*(call.router() for call in calls), *(each.router for each in routes)]:
         api.include_router(router)

@@ -65,6 +65,7 @@ async def metrics(request: Request) -> Response:
 
 
 @router.get("/", include_in_schema=False)
-async def home() -> RedirectResponse:
-    """Redirect to the reference."""
-    return RedirectResponse("docs")
+async def home(request: Request) -> RedirectResponse:
+    """Redirect a browser to the console, and other clients to the reference."""
+    browser = "text/html" in request.headers.get("accept", "")
+    return RedirectResponse("console" if browser else "docs", headers={"Vary": "Accept"})

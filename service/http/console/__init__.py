@@ -1,0 +1,1 @@
+"""The console: pages for a browser, which call the public API only."""

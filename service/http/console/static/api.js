@@ -1,0 +1,92 @@
+// The calls of the public API, with the key of this session.
+
+const KEY = "manyclass-key"; // in the storage of this tab, gone with it
+const PATIENCE = 60; // seconds for which a full service is asked again
+
+/** The address of the service; the console may be below a path of a proxy. */
+export const ROOT = new URL(".", document.baseURI).href;
+
+export const keyOfSession = () => sessionStorage.getItem(KEY);
+
+export function useKey(key) {
+  if (key) sessionStorage.setItem(KEY, key);
+  else sessionStorage.removeItem(KEY);
+}
+
+/** A refusal of the service, or no answer (status 0). */
+export class Refusal extends Error {
+  constructor(status, problem, retryAfter) {
+    super(problem.detail || problem.title || `The service answered ${status}.`);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** A path with a name at its end: `path("classes", "a/b")`. */
+export const path = (...parts) => `/${parts.map(encodeURIComponent).join("/")}`;
+
+/** A path with parameters; those without a value are left out. */
+export function withParameters(base, parameters) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined && value !== null && value !== "" && value !== false)
+      query.set(name, value);
+  return query.size ? `${base}?${query}` : base;
+}
+
+/** Return the response to a call, or raise a Refusal. */
+export async function send(method, url, { body, lines, signal } = {}) {
+  const headers = {};
+  const key = keyOfSession();
+  if (key) headers.Authorization = `Bearer ${key}`;
+  if (lines !== undefined) headers["Content-Type"] = "application/x-ndjson";
+  else if (body !== undefined) headers["Content-Type"] = "application/json";
+  let response;
+  try {
+    response = await fetch(ROOT + url.slice(1), {
+      method, headers, signal, cache: "no-store",
+      body: lines ?? (body === undefined ? undefined : JSON.stringify(body)),
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refusal(0, { detail: "The service does not answer." });
+  }
+  if (response.ok) return response;
+  const problem = await response.json().catch(() => ({}));
+  throw new Refusal(response.status, problem, Number(response.headers.get("Retry-After")));
+}
+
+/** Return the JSON that answers a call. */
+export const ask = async (method, url, options) => (await send(method, url, options)).json();
+
+export const get = (url, options) => ask("GET", url, options);
+
+/** Teach events as a stream of lines; return its summary, and the lines refused. */
+export async function learnLines(events, signal) {
+  const lines = events.map((each) => JSON.stringify(each)).join("\n") + "\n";
+  for (let waited = 0; ; ) {
+    try {
+      const text = await (await send("POST", "/learn", { lines, signal })).text();
+      const reports = text.trim().split("\n").map((line) => JSON.parse(line));
+      const last = reports.at(-1);
+      if (last.kind === "failure") throw new Refusal(last.status, last, 1);
+      return { ...last, faults: reports.filter((each) => each.kind === "fault") };
+    } catch (error) {
+      if (![429, 503].includes(error.status) || waited >= PATIENCE) throw error;
+      await pause(error.retryAfter || 1);
+      waited += error.retryAfter || 1;
+    }
+  }
+}
+
+export const pause = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
+
+/** Save a text or other content as a file of the user. */
+export function save(name, content, type = "text/plain") {
+  const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

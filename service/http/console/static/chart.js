@@ -1,0 +1,102 @@
+// Charts as SVG: lines, columns, and the reliability diagram.
+
+import { html } from "./html.js";
+import { count } from "./format.js";
+
+const WIDTH = 640;
+const HEIGHT = 220;
+const LEFT = 84;
+const BOTTOM = 24;
+const TOP = 10;
+const RIGHT = 12;
+
+/** Return up to about five round numbers from 0 to `most`. */
+function ticks(most) {
+  const rough = most / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough);
+  const found = [];
+  for (let at = 0; at <= most * 1.0001; at += step) found.push(at);
+  return found;
+}
+
+function Frame({ label, xFrom, xTo, yTo, yText, xText, children, legend }) {
+  const y = (value) => HEIGHT - BOTTOM - (value / yTo) * (HEIGHT - BOTTOM - TOP);
+  return html`<figure class="chart"><figcaption>${label}
+      ${legend && html`<span class="legend">${legend.map((name, index) => html`<span key=${name} class=${`series s${index}`}>${name}</span>`)}</span>`}
+    </figcaption>
+    <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${label}>
+    ${ticks(yTo).map((at) => html`<g key=${at}>
+      <line class="grid" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${y(at)} y2=${y(at)} />
+      <text x=${LEFT - 6} y=${y(at) + 4} text-anchor="end">${yText(at)}</text></g>`)}
+    <text x=${LEFT} y=${HEIGHT - 6}>${xText(xFrom)}</text>
+    <text x=${WIDTH - RIGHT} y=${HEIGHT - 6} text-anchor="end">${xText(xTo)}</text>
+    ${children}
+  </svg></figure>`;
+}
+
+/** Lines over one axis: series of { name, points: [[x, y], …] }. */
+export function Lines({ label, series, yTo, yText = count, xText = count }) {
+  const drawn = series
+    .map(({ name, points }) => ({ name, points: points.filter(([, y]) => y != null) }))
+    .filter((each) => each.points.length > 1);
+  const points = drawn.flatMap((each) => each.points);
+  if (points.length < 2)
+    return html`<figure class="chart"><figcaption>${label}</figcaption><p class="hint">Nothing to draw yet.</p></figure>`;
+  const xs = points.map(([x]) => x);
+  const xFrom = Math.min(...xs);
+  const xTo = Math.max(...xs);
+  const top = yTo ?? (Math.max(...points.map(([, y]) => y)) * 1.1 || 1);
+  const x = (value) => LEFT + ((value - xFrom) / (xTo - xFrom || 1)) * (WIDTH - LEFT - RIGHT);
+  const y = (value) => HEIGHT - BOTTOM - (Math.min(value, top) / top) * (HEIGHT - BOTTOM - TOP);
+  return html`<${Frame} label=${label} xFrom=${xFrom} xTo=${xTo} yTo=${top} yText=${yText} xText=${xText}
+    legend=${series.length > 1 && drawn.map((each) => each.name)}>
+    ${drawn.map((each, index) => html`<polyline key=${each.name} class=${`line s${index}`}
+      points=${each.points.map(([at, value]) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />`)}
+  </>`;
+}
+
+/** Columns: values of 0, 1, 2, … of which the last stands for all beyond it. */
+export function Columns({ label, values, xText = count, columns = 40 }) {
+  if (!values.length) return html`<figure class="chart"><figcaption>${label}</figcaption><p class="hint">Nothing to draw yet.</p></figure>`;
+  const each = Math.ceil(values.length / columns);
+  const sums = [];
+  values.forEach((value, index) => {
+    const at = Math.floor(index / each);
+    sums[at] = (sums[at] ?? 0) + value;
+  });
+  const top = Math.max(...sums, 1);
+  const width = (WIDTH - LEFT - RIGHT) / sums.length;
+  return html`<${Frame} label=${label} xFrom=${0} xTo=${values.length - 1} yTo=${top} yText=${compact} xText=${xText}>
+    ${sums.map((value, index) => {
+      const height = (value / top) * (HEIGHT - BOTTOM - TOP);
+      return html`<rect key=${index} class="column" x=${LEFT + index * width + 1} width=${Math.max(1, width - 2)}
+        y=${HEIGHT - BOTTOM - height} height=${height}><title>${index * each}: ${count(value)}</title></rect>`;
+    })}
+  </>`;
+}
+
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact" });
+export const compact = (value) => COMPACT.format(value);
+
+/** Confidence against the share that was right, of ten bins; on the diagonal it is calibrated. */
+export function Reliability({ label, bins }) {
+  const side = 240;
+  const at = (value) => 30 + value * (side - 40);
+  const down = (value) => side - 30 - value * (side - 40);
+  const filled = bins.filter((each) => each.outcomes);
+  const most = Math.max(1, ...filled.map((each) => each.outcomes));
+  if (!filled.length)
+    return html`<figure class="chart"><figcaption>${label}</figcaption><p class="hint">No confidence before 100 outcomes.</p></figure>`;
+  return html`<figure class="chart"><figcaption>${label}</figcaption>
+    <svg class="square" viewBox=${`0 0 ${side} ${side}`} role="img"
+      aria-label=${`${label}: ${filled.map((each) => `${each.confidence.toFixed(2)} confident, ${each.right.toFixed(2)} right`).join("; ")}`}>
+      ${[0, 0.5, 1].map((tick) => html`<g key=${tick}>
+        <line class="grid" x1=${at(0)} x2=${at(1)} y1=${down(tick)} y2=${down(tick)} />
+        <text x="24" y=${down(tick) + 4} text-anchor="end">${tick}</text>
+        <text x=${at(tick)} y=${side - 12} text-anchor="middle">${tick}</text></g>`)}
+      <line class="diagonal" x1=${at(0)} y1=${down(0)} x2=${at(1)} y2=${down(1)} />
+      ${filled.map((each) => html`<circle key=${each.confidence} class="point" cx=${at(each.confidence)} cy=${down(each.right)}
+        r=${3 + 5 * Math.sqrt(each.outcomes / most)}><title>${count(each.outcomes)} outcomes</title></circle>`)}
+    </svg></figure>`;
+}

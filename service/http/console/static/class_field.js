@@ -1,0 +1,33 @@
+// A field for the name of a class, which proposes classes that begin with what was typed.
+
+import { html, useEffect, useState } from "./html.js";
+import { get, withParameters } from "./api.js";
+
+const PROPOSED = 12;
+let fields = 0;
+
+export function ClassField({ value, onInput, label = "Class", inputRef, placeholder }) {
+  const [proposed, setProposed] = useState([]);
+  const [id] = useState(() => `classes-${(fields += 1)}`);
+  useEffect(() => {
+    const abort = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const url = withParameters("/classes", { prefix: value, limit: PROPOSED });
+        const page = await get(url, { signal: abort.signal });
+        setProposed(page.classes.map((each) => each.class));
+      } catch {
+        setProposed([]); // a name may be typed without proposals
+      }
+    }, 120);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [value]);
+  return html`<label class="field"><span>${label}</span>
+    <input type="text" list=${id} ref=${inputRef} value=${value} autocomplete="off" spellcheck=${false}
+      placeholder=${placeholder} onInput=${(event) => onInput(event.currentTarget.value)} />
+    <datalist id=${id}>${proposed.map((each) => html`<option key=${each} value=${each} />`)}</datalist>
+  </label>`;
+}

@@ -1,0 +1,58 @@
+// Two confused classes: their examples, and the features that tell them apart.
+
+import { html, useEffect, useState } from "./html.js";
+import { get, path, withParameters } from "./api.js";
+import { EventItem } from "./event_item.js";
+import { Action, Problem, useTask } from "./parts.js";
+import { RenameClass } from "./rename_class.js";
+import { WeightList, classAddress, featureAddress } from "./weight_list.js";
+
+const FEATURES = 1000; // heaviest of each class, which are compared
+const SHOWN = 15;
+
+/** Return the features whose weights differ most between two classes: those of the first class. */
+export function apart(first, second) {
+  const other = new Map(second.map(({ feature, weight }) => [feature, weight]));
+  return first
+    .map(({ feature, weight }) => ({ name: feature, weight: weight - (other.get(feature) ?? 0) }))
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, SHOWN);
+}
+
+export function ClassPair({ pair, onChanged }) {
+  const [shown, setShown] = useState(null);
+  const [merging, setMerging] = useState(null);
+  const task = useTask();
+  const { ranked_first: first, true: right } = pair;
+  const load = async () => {
+    const details = await Promise.all([first, right].map((name) => get(withParameters(path("classes", name), { limit: FEATURES }))));
+    const events = await Promise.all(pair.events.map((seq) => get(path("events", `seq:${seq}`)).catch(() => null)));
+    const [a, b] = details.map((each) => each.features);
+    setShown({ first: apart(a, b), right: apart(b, a), events: events.filter(Boolean) });
+  };
+  useEffect(() => {
+    task.run(load);
+  }, []);
+  const changed = () => {
+    task.run(load);
+    onChanged();
+  };
+  return html`<div class="card">
+    <${Problem} error=${task.error} />
+    ${shown
+      ? html`<div class="columns">
+          <div><h3>Speaks for <a href=${classAddress(first)}>${first}</a></h3>
+            <${WeightList} label=${`Features for ${first}`} entries=${shown.first} addressOf=${featureAddress} /></div>
+          <div><h3>Speaks for <a href=${classAddress(right)}>${right}</a></h3>
+            <${WeightList} label=${`Features for ${right}`} entries=${shown.right} addressOf=${featureAddress} /></div>
+        </div>
+        <h3>Examples, taught as ${right}</h3>
+        <ul class="list">${shown.events.map((event) => html`<${EventItem} key=${event.key} event=${event} proposed=${first} onChanged=${changed} />`)}</ul>
+        <div class="actions">
+          <${Action} needs="admin" onClick=${() => setMerging([first, right])}>Merge ${first} into ${right}<//>
+          <${Action} needs="admin" onClick=${() => setMerging([right, first])}>Merge ${right} into ${first}<//>
+        </div>`
+      : html`<p class="hint">…</p>`}
+    ${merging && html`<${RenameClass} name=${merging[0]} proposed=${merging[1]} merges onClose=${() => setMerging(null)} onDone=${onChanged} />`}
+  </div>`;
+}

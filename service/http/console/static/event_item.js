@@ -1,0 +1,90 @@
+// A taught event in a list: its facts, its text, and the calls that correct and delete it.
+
+import { html, useState } from "./html.js";
+import { ask, path } from "./api.js";
+import { ClassField } from "./class_field.js";
+import { CallText } from "./call_text.js";
+import { ordinal, time } from "./format.js";
+import { Action, Dialog } from "./parts.js";
+import { beat } from "./pulse.js";
+
+const SHOWN_FEATURES = 60;
+
+/** The instance of an event, as it was sent. */
+export function InstanceText({ text, features }) {
+  if (text !== null && text !== undefined) return html`<p class="text">${text}</p>`;
+  const named = Object.entries(features ?? {});
+  const more = named.length - SHOWN_FEATURES;
+  return html`<p class="text">${named.slice(0, SHOWN_FEATURES).map(([name, value]) => (value === 1 ? name : `${name}: ${value}`)).join(" · ")}
+    ${more > 0 ? ` and ${more} more` : ""}</p>`;
+}
+
+/** Where the true class stood before the event was learned. */
+export function RankBefore({ event }) {
+  if (!event.outcome_known) return html`<span>its rank was not recorded</span>`;
+  if (event.rank_before === null) return html`<span>was not ranked</span>`;
+  return html`<span>was ${ordinal(event.rank_before)}</span>`;
+}
+
+export function Correct({ event, proposed, onClose, onDone }) {
+  const [names, setNames] = useState(proposed ? [proposed] : event.classes);
+  const classes = names.map((each) => each.trim()).filter(Boolean);
+  const call = { method: "PUT", path: path("events", event.key), body: { classes } };
+  const confirm = async () => {
+    await ask(call.method, call.path, { body: call.body });
+    await beat();
+    onDone?.();
+  };
+  return html`<${Dialog} title="Correct the label" confirm="Correct" needs="learn" disabled=${!classes.length}
+    onConfirm=${confirm} onClose=${onClose}>
+    <${InstanceText} ...${event} />
+    <p class="hint">It was taught as ${event.classes.join(", ") || "no class"}.</p>
+    ${names.map((name, index) => html`<${ClassField} key=${index} label=${index ? `Class ${index + 1}` : "True class"} value=${name}
+      onInput=${(value) => setNames(names.with(index, value))} />`)}
+    <p><button type="button" class="quiet" onClick=${() => setNames([...names, ""])}>One class more</button></p>
+    <p class="hint">It is learned at once with this label; after the next rebuild the state is as if it had
+      always been so.</p>
+    <${CallText} call=${call} />
+  <//>`;
+}
+
+function Delete({ event, onClose, onDone }) {
+  const call = { method: "DELETE", path: path("events", event.key) };
+  const confirm = async () => {
+    await ask(call.method, call.path);
+    await beat();
+    onDone?.();
+  };
+  return html`<${Dialog} title="Erase this event" confirm="Erase" danger needs="admin" onConfirm=${confirm} onClose=${onClose}>
+    <${InstanceText} ...${event} />
+    <p>${event.classes.join(", ")}</p>
+    <p class="hint">It is listed and replayed no longer. Its part in the weights, and its bytes in the store, go with the
+      next rebuild (Operate).</p>
+    <${CallText} call=${call} />
+  <//>`;
+}
+
+export function EventItem({ event, note, proposed, onChanged }) {
+  const [dialog, setDialog] = useState(null);
+  const close = () => setDialog(null);
+  return html`<li data-key=${event.key}>
+    <div class="facts">
+      <a href=${`#/events?id=${encodeURIComponent(event.key)}`}>${event.key}</a>
+      <span>${time(event.time)}</span>
+      ${event.source && html`<a href=${`#/events?source=${encodeURIComponent(event.source)}`}>${event.source}</a>`}
+      <${RankBefore} event=${event} />
+      ${event.corrected && html`<span>corrected</span>`}
+      ${event.weight !== 1 && html`<span>weight ${event.weight}</span>`}
+    </div>
+    <${InstanceText} ...${event} />
+    <div>${event.classes.map((name) => html`<span class="tag" key=${name}>${name}</span>`)}
+      ${event.not.map((name) => html`<span class="tag not" key=${name}>not ${name}</span>`)}
+      ${note}</div>
+    <div class="actions">
+      <${Action} needs="learn" onClick=${() => setDialog("correct")} aria-label=${`Correct ${event.key}`}>Correct<//>
+      <${Action} needs="admin" onClick=${() => setDialog("delete")} aria-label=${`Erase ${event.key}`}>Erase<//>
+    </div>
+    ${dialog === "correct" && html`<${Correct} event=${event} proposed=${proposed} onClose=${close} onDone=${onChanged} />`}
+    ${dialog === "delete" && html`<${Delete} event=${event} onClose=${close} onDone=${onChanged} />`}
+  </li>`;
+}

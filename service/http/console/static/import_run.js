@@ -1,0 +1,75 @@
+// Teach a file, or rank it to CSV, piece by piece.
+
+import { ask, learnLines, pause } from "./api.js";
+import { eventOf, instanceOf } from "./mapping.js";
+import { csvLine, rowsOf } from "./rows.js";
+
+const LEARNED = 500; // rows of one request
+const RANKED = 200;
+const CLASSES = 5; // of a ranked row
+const PATIENCE = 60; // times that a full service is asked again, a second apart or more
+
+async function* inPieces(rows, size) {
+  let some = [];
+  for await (const each of rows) {
+    some.push(each);
+    if (some.length === size) {
+      yield some;
+      some = [];
+    }
+  }
+  if (some.length) yield some;
+}
+
+/** Teach the rows of a file. Each event gets an id, so that a request sent twice teaches it once.
+ *
+ * `report` takes { lines, accepted, duplicates, r1, r5, rejected: [{ line, detail, row }] } of each piece.
+ */
+export async function teachFile(file, roles, options, report, signal) {
+  const run = crypto.getRandomValues(new Uint32Array(2)).join("-");
+  for await (const some of inPieces(rowsOf(file), LEARNED)) {
+    signal.throwIfAborted();
+    const rejected = some.filter((each) => !each.row).map(({ line, detail, text }) => ({ line, detail, row: text }));
+    const rows = some.filter((each) => each.row);
+    const events = rows.map(({ line, row }) => {
+      const event = eventOf(row, roles, options);
+      return event.event_id ? event : { ...event, event_id: `import-${run}-${line}` };
+    });
+    const answer = events.length ? await learnLines(events, signal) : { accepted: 0, duplicates: 0, r1: null, r5: null, faults: [] };
+    for (const { line, detail } of answer.faults) {
+      const { line: itsLine, row } = rows[line - 1];
+      rejected.push({ line: itsLine, detail, row });
+    }
+    report({ lines: some.length, accepted: answer.accepted, duplicates: answer.duplicates, r1: answer.r1, r5: answer.r5, rejected });
+  }
+}
+
+async function ranked(instances, signal) {
+  for (let times = 0; ; times += 1) {
+    try {
+      return (await ask("POST", "/rank", { body: { instances, k: CLASSES }, signal })).results;
+    } catch (error) {
+      if (![429, 503].includes(error.status) || times === PATIENCE) throw error;
+      await pause(error.retryAfter || 1);
+    }
+  }
+}
+
+/** Rank the rows of a file; return the parts of a CSV file with their columns and classes. */
+export async function rankFile(file, roles, report, signal) {
+  const columns = Object.keys(roles);
+  const numbers = Array.from({ length: CLASSES }, (_, index) => index + 1);
+  const parts = [csvLine([...columns, "confidence", ...numbers.flatMap((each) => [`class_${each}`, `score_${each}`])])];
+  for await (const some of inPieces(rowsOf(file), RANKED)) {
+    signal.throwIfAborted();
+    const rows = some.filter((each) => each.row).map((each) => each.row);
+    const results = rows.length ? await ranked(rows.map((row) => instanceOf(row, roles)), signal) : [];
+    results.forEach(({ ranked: classes, confidence }, index) => {
+      const cells = numbers.flatMap((each) => [classes[each - 1]?.class, classes[each - 1]?.score.toFixed(6)]);
+      parts.push(csvLine([...columns.map((name) => rows[index][name]), confidence, ...cells]));
+    });
+    const rejected = some.filter((each) => !each.row).map(({ line, detail, text }) => ({ line, detail, row: text }));
+    report({ lines: some.length, accepted: rows.length, duplicates: 0, r1: null, r5: null, rejected });
+  }
+  return parts;
+}

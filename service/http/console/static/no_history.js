@@ -1,0 +1,8 @@
+// A sentence for stores that keep no history of events.
+
+import { html } from "./html.js";
+
+export function NoHistory({ needed }) {
+  return html`<p class="hint">This service keeps no history of its events (Redis stores keep none yet, and
+    ${" "}<code>MANYCLASS_HISTORY=no</code> turns it off). ${needed}</p>`;
+}

@@ -1,0 +1,139 @@
+// Events: find what was taught, correct, erase and export it.
+
+import { html, useEffect, useState } from "../html.js";
+import { ask, get, path, save, withParameters } from "../api.js";
+import { keepsHistory, may, useAccess } from "../access.js";
+import { CallText } from "../call_text.js";
+import { ClassField } from "../class_field.js";
+import { EventItem } from "../event_item.js";
+import { count, plural } from "../format.js";
+import { NoHistory } from "../no_history.js";
+import { Action, Dialog, Field, NeedsScope, Problem, Status, useTask } from "../parts.js";
+import { beat, usePulse } from "../pulse.js";
+
+const PAGE = 20;
+const EXPORT_PAGE = 1000;
+
+const parametersOf = ({ source, of, wrong, oldest }) => ({ class: of, source, wrong: wrong && "true", order: oldest && "oldest" });
+
+/** An event as /learn and `manyclass train` read it. */
+function line({ text, features, classes, not, weight, parents, source, event_id }) {
+  const event = text === null ? { features } : { text };
+  if (classes.length) event.classes = classes;
+  if (not.length) event.not = not;
+  if (weight !== 1) event.weight = weight;
+  if (Object.keys(parents).length) event.parents = parents;
+  if (source) event.source = source;
+  if (event_id) event.event_id = event_id;
+  return `${JSON.stringify(event)}\n`;
+}
+
+async function exported(filter, report) {
+  const parts = [];
+  let after;
+  do {
+    const url = withParameters("/events", { ...parametersOf({ ...filter, oldest: true }), limit: EXPORT_PAGE, after });
+    const page = await get(url);
+    parts.push(...page.events.map(line));
+    report(parts.length);
+    after = page.next;
+  } while (after !== null);
+  save("events.jsonl", new Blob(parts), "application/x-ndjson");
+  return parts.length;
+}
+
+function EraseSource({ source, onClose, onDone }) {
+  const call = { method: "DELETE", path: withParameters("/events", { source }) };
+  const confirm = async () => {
+    let erased = 0;
+    let answer;
+    do {
+      answer = await ask(call.method, call.path);
+      erased += answer.deleted;
+    } while (answer.more);
+    await beat();
+    onDone(erased);
+  };
+  return html`<${Dialog} title="Erase all events of a source" confirm="Erase all" danger needs="admin" onConfirm=${confirm} onClose=${onClose}>
+    <p>All events of <strong>${source}</strong>, not only those in view, are deleted. Their part in the weights and
+      their bytes in the store go with the next rebuild (Operate).</p>
+    <${CallText} call=${call} />
+  <//>`;
+}
+
+/** The events of a filter, loaded again when an event was taught. */
+function useEvents(filter) {
+  const [found, setFound] = useState({ events: null, next: null });
+  const { seq } = usePulse();
+  const task = useTask();
+  const key = JSON.stringify(filter);
+  const url = withParameters("/events", { ...parametersOf(filter), limit: PAGE });
+  const load = () => task.run(async () => {
+    if (!filter.id) return setFound(await get(url));
+    return setFound({ events: [await get(path("events", filter.id))], next: null });
+  });
+  const more = () => task.run(async () => {
+    const page = await get(withParameters(url, {}) + `&after=${found.next}`);
+    setFound({ events: [...found.events, ...page.events], next: page.next });
+  });
+  useEffect(() => {
+    setFound({ events: null, next: null });
+  }, [key]);
+  useEffect(() => {
+    if (keepsHistory() && may("learn")) load();
+  }, [key, seq]);
+  return { ...found, error: task.error, busy: task.busy, load, more, url: filter.id ? path("events", filter.id) : url };
+}
+
+export default function Events({ query }) {
+  useAccess();
+  const fromAddress = { id: query.id ?? "", source: query.source ?? "", of: query.class ?? "", wrong: query.wrong === "true", oldest: false };
+  const [form, setForm] = useState(fromAddress);
+  const [filter, setFilter] = useState(fromAddress);
+  const [erasing, setErasing] = useState(false);
+  const [said, setSaid] = useState("");
+  const exporting = useTask();
+  const found = useEvents(filter);
+  useEffect(() => {
+    setForm(fromAddress);
+    setFilter(fromAddress);
+  }, [JSON.stringify(query)]);
+  const put = (name) => (event) => setForm({ ...form, [name]: event.currentTarget.value });
+  const tick = (name) => (event) => setForm({ ...form, [name]: event.currentTarget.checked });
+  const search = (event) => {
+    event.preventDefault();
+    setFilter({ ...form, id: form.id.trim(), source: form.source.trim(), of: form.of.trim() });
+  };
+  const exportAll = () => exporting.run(async () => {
+    const lines = await exported(filter, (done) => setSaid(`${plural(done, "event")} …`));
+    setSaid(`${plural(lines, "event")} in events.jsonl.`);
+  });
+  if (!may("learn")) return html`<h1>Events</h1><${NeedsScope} scope="learn" to="see what was taught" />`;
+  if (!keepsHistory()) return html`<h1>Events</h1><${NoHistory} needed="So there is nothing to list, correct or erase here." />`;
+  return html`
+    <h1>Events</h1>
+    <form class="row" onSubmit=${search} role="search">
+      <${Field} label="Id"><input type="text" value=${form.id} placeholder="event_id or seq:42" onInput=${put("id")} /><//>
+      <${Field} label="Source"><input type="text" value=${form.source} onInput=${put("source")} /><//>
+      <${ClassField} value=${form.of} onInput=${(of) => setForm({ ...form, of })} />
+      <label class="check"><input type="checkbox" checked=${form.wrong} onChange=${tick("wrong")} /> only wrongly ranked</label>
+      <label class="check"><input type="checkbox" checked=${form.oldest} onChange=${tick("oldest")} /> oldest first</label>
+      <button class="primary">Find</button>
+    </form>
+    <div class="actions">
+      <${Action} needs="learn" busy=${exporting.busy} disabled=${Boolean(filter.id)} onClick=${exportAll}>Export as JSON lines<//>
+      ${filter.source && html`<${Action} needs="admin" onClick=${() => setErasing(true)}>Erase all of ${filter.source}<//>`}
+    </div>
+    <${Status}>${said && html`<p>${said}</p>`}<//>
+    <${Problem} error=${found.error ?? exporting.error} />
+    ${found.events?.length === 0 && html`<p class="nothing">No such events.</p>`}
+    <ul class="list" aria-label="Events">${found.events?.map((event) => html`<${EventItem} key=${event.key} event=${event} onChanged=${found.load} />`)}</ul>
+    ${found.next !== null && html`<button type="button" onClick=${found.more} disabled=${found.busy}>More</button>`}
+    <${CallText} call=${{ method: "GET", path: found.url }} />
+    ${erasing && html`<${EraseSource} source=${filter.source} onClose=${() => setErasing(false)}
+      onDone=${(erased) => {
+        setSaid(`${count(erased)} events are erased from the history.`);
+        found.load();
+      }} />`}
+  `;
+}

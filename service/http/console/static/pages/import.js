@@ -1,0 +1,157 @@
+// Import: teach a file of CSV or JSON lines, or rank it to CSV.
+
+import { html, useRef, useState } from "../html.js";
+import { save } from "../api.js";
+import { may, useAccess } from "../access.js";
+import { CallText } from "../call_text.js";
+import { Lines } from "../chart.js";
+import { count, percent } from "../format.js";
+import { rankFile, teachFile } from "../import_run.js";
+import { ROLES, eventOf, guessed, instanceOf } from "../mapping.js";
+import { Action, Field, NeedsScope, Problem, Table, useTask } from "../parts.js";
+import { beat } from "../pulse.js";
+import { firstRows } from "../rows.js";
+
+const SHOWN = 10;
+const LONGEST = 120; // characters of a shown cell
+const MOST_REJECTED = 100_000; // rows kept to download
+
+const shown = (value) => {
+  const text = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+};
+
+function FileBox({ onFile }) {
+  const [over, setOver] = useState(false);
+  const drop = (event) => {
+    event.preventDefault();
+    setOver(false);
+    if (event.dataTransfer.files.length) onFile(event.dataTransfer.files[0]);
+  };
+  return html`<div class=${over ? "drop over" : "drop"} onDrop=${drop} onDragLeave=${() => setOver(false)}
+    onDragOver=${(event) => {
+      event.preventDefault();
+      setOver(true);
+    }}>
+    <label>Drop a file here, or choose one:${" "}
+      <input type="file" accept=".csv,.tsv,.txt,.json,.jsonl,.ndjson,.gz" onChange=${(event) => event.currentTarget.files[0] && onFile(event.currentTarget.files[0])} /></label>
+    <p class="hint">CSV with a header, or JSON lines; plain or .gz. The file is read in this browser and sent row by row.</p>
+  </div>`;
+}
+
+function Preview({ rows, roles, onRole }) {
+  const columns = Object.keys(roles);
+  return html`<div class="scroll" role="region" aria-label="The first rows" tabindex="0"><table>
+    <thead>
+      <tr>${columns.map((name) => html`<th scope="col" key=${name}>${name}</th>`)}</tr>
+      <tr>${columns.map((name) => html`<td key=${name}><select aria-label=${`Role of ${name}`} value=${roles[name]} onChange=${(event) => onRole(name, event.currentTarget.value)}>
+        ${Object.entries(ROLES).map(([role, title]) => html`<option key=${role} value=${role}>${title}</option>`)}</select></td>`)}</tr>
+    </thead>
+    <tbody>${rows.map((row, index) => html`<tr key=${index}>${columns.map((name) => html`<td key=${name}>${shown(row[name])}</td>`)}</tr>`)}</tbody>
+  </table></div>`;
+}
+
+const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], refused: 0, points: [], began: 0, now: 0 };
+
+/** The sum of what was reported so far, and one report more. */
+function added(sum, { lines, accepted, duplicates, r1, r5, rejected }) {
+  const all = sum.lines + lines;
+  return {
+    ...sum,
+    lines: all,
+    accepted: sum.accepted + accepted,
+    duplicates: sum.duplicates + duplicates,
+    refused: sum.refused + rejected.length,
+    rejected: sum.rejected.length < MOST_REJECTED ? [...sum.rejected, ...rejected] : sum.rejected,
+    points: r1 === null ? sum.points : [...sum.points, { lines: all, r1, r5 }],
+    now: performance.now(),
+  };
+}
+
+function Progress({ sum, running, onStop, verb }) {
+  const rate = (1000 * sum.lines) / Math.max(1, sum.now - sum.began);
+  const last = sum.points.at(-1);
+  const download = () => save("rejected.jsonl", sum.rejected.map((each) => `${JSON.stringify(each)}\n`).join(""));
+  return html`<section class="card" aria-label="Progress">
+    ${running && html`<progress aria-label="At work"></progress>`}
+    <p role="status">${count(sum.lines)} lines ${verb}${running ? " so far" : ""}: ${count(sum.accepted)} accepted, ${count(sum.duplicates)} known already,
+      ${" "}${count(sum.refused)} rejected. ${count(Math.round(rate))} a second.
+      ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}</p>
+    ${sum.points.length > 1 && html`<${Lines} label="Accuracy before each row was learned" yTo=${1} yText=${(value) => value.toFixed(1)} series=${[
+      { name: "R1", points: sum.points.map((each) => [each.lines, each.r1]) },
+      { name: "R5", points: sum.points.map((each) => [each.lines, each.r5]) },
+    ]} />`}
+    ${sum.refused > 0 && html`<${Table} label="Rejected lines" head=${["Line", "Reason"]}>${sum.rejected.slice(0, SHOWN).map((each) => html`<tr key=${each.line}>
+      <td class="number">${each.line}</td><td>${each.detail}</td></tr>`)}<//>
+      <button type="button" onClick=${download}>Download the rejected lines</button>`}
+    ${running && html`<div class="actions"><button type="button" onClick=${onStop}>Stop</button></div>`}
+  </section>`;
+}
+
+export default function Import() {
+  useAccess();
+  const [file, setFile] = useState(null);
+  const [rows, setRows] = useState([]);
+  const [roles, setRoles] = useState({});
+  const [source, setSource] = useState("");
+  const [separator, setSeparator] = useState("");
+  const [run, setRun] = useState(null); // { verb, sum }
+  const abort = useRef();
+  const reading = useTask();
+  const task = useTask();
+
+  const take = (chosen) => reading.run(async () => {
+    const first = await firstRows(chosen, SHOWN);
+    if (!first.length) throw new Error("The file has no rows.");
+    const columns = [...new Set(first.flatMap(Object.keys))];
+    setFile(chosen);
+    setRows(first);
+    setRoles(guessed(columns, first));
+    setSource(chosen.name);
+    setRun(null);
+  });
+  const begin = (verb, action) => task.run(async () => {
+    abort.current = new AbortController();
+    let sum = { ...NOTHING, began: performance.now() };
+    setRun({ verb, sum });
+    const report = (each) => {
+      sum = added(sum, each);
+      setRun({ verb, sum });
+    };
+    try {
+      await action(report, abort.current.signal);
+    } finally {
+      beat();
+    }
+  });
+  const options = { separator: separator.trim(), source: source.trim() };
+  const teach = () => begin("learned", (report, signal) => teachFile(file, roles, options, report, signal));
+  const rank = () => begin("ranked", async (report, signal) =>
+    save(`${file.name.replace(/\.\w+(\.gz)?$/, "")}-ranked.csv`, new Blob(await rankFile(file, roles, report, signal)), "text/csv"));
+  const used = new Set(Object.values(roles));
+  const hasInstance = used.has("text") || used.has("feature");
+  return html`<h1>Import</h1>
+    <${FileBox} onFile=${take} />
+    <${Problem} error=${reading.error} />
+    ${file && html`
+      <h2>${file.name}</h2>
+      <${Preview} rows=${rows} roles=${roles} onRole=${(name, role) => setRoles({ ...roles, [name]: role })} />
+      <div class="row">
+        <${Field} label="Source of the events" hint="All of a source can be found and erased under Events.">
+          <input type="text" value=${source} maxlength="200" onInput=${(event) => setSource(event.currentTarget.value)} /><//>
+        <${Field} label="Between several classes of a cell" hint="For example | or ; – empty: one class a cell.">
+          <input type="text" value=${separator} onInput=${(event) => setSeparator(event.currentTarget.value)} /><//>
+      </div>
+      <div class="actions">
+        <${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!hasInstance || !used.has("class")} onClick=${teach}>Teach the file<//>
+        <${Action} busy=${task.busy} disabled=${!hasInstance} onClick=${rank}>Rank it to CSV<//>
+      </div>
+      ${!hasInstance && html`<p class="hint">Give a column the role text or feature.</p>`}
+      ${may("learn") && !used.has("class") && html`<p class="hint">To teach it, give a column the role class.</p>`}
+      <${NeedsScope} scope="learn" to="teach" />
+      <${CallText} call=${{ method: "POST", path: "/learn", body: eventOf(rows[0], roles, options) }} title="Teach the first row as curl and Python" />
+      <${CallText} call=${{ method: "POST", path: "/rank", body: { instances: rows.slice(0, 2).map((row) => instanceOf(row, roles)), k: 5 } }} title="Rank rows as curl and Python" />`}
+    <${Problem} error=${task.error} />
+    ${run && html`<${Progress} sum=${run.sum} verb=${run.verb} running=${task.busy} onStop=${() => abort.current.abort()} />`}
+  `;
+}

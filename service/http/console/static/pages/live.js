@@ -1,0 +1,126 @@
+// Live: accuracy, learners, reliability, throughput, latency, memory and outdegrees as they change.
+
+import { html, useEffect, useState } from "../html.js";
+import { ask, get, path } from "../api.js";
+import { CallText } from "../call_text.js";
+import { Columns, Lines, Reliability, compact } from "../chart.js";
+import { bytes, count, fixed, percent, seconds } from "../format.js";
+import { useLive } from "../live_series.js";
+import { Action, Dialog, NeedsScope, Problem, Table, useTask } from "../parts.js";
+import { beat, usePulse } from "../pulse.js";
+
+const EVERY = 10_000; // milliseconds, for /stats
+
+const clock = (unix) => new Date(1000 * unix).toLocaleTimeString("sv");
+const decimal = (value) => value.toFixed(1);
+
+/** The statistics, again every ten seconds and when `again` changes. */
+function useStats(again) {
+  const [stats, setStats] = useState(null);
+  const task = useTask();
+  useEffect(() => {
+    let timer;
+    let wanted = true;
+    const load = async () => {
+      if (!document.hidden) await task.run(async () => setStats(await get("/stats")));
+      if (wanted) timer = setTimeout(load, EVERY);
+    };
+    load();
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
+  }, [again]);
+  return { stats, error: task.error };
+}
+
+/** The accuracy over the longest window that has examples. */
+function longest(accuracy) {
+  const windows = Object.keys(accuracy).map(Number).sort((a, b) => b - a);
+  return accuracy[windows[0]];
+}
+
+function Promote({ learner, onClose, onDone }) {
+  const call = { method: "POST", path: `${path("learners", learner)}/promote` };
+  const confirm = async () => {
+    await ask(call.method, call.path);
+    await beat();
+    onDone();
+  };
+  return html`<${Dialog} title=${`Promote ${learner}`} confirm="Promote" needs="admin" onConfirm=${confirm} onClose=${onClose}>
+    <p>From now on it answers every ranking; the present primary learner becomes a shadow. Both go on to learn. No restart.</p>
+    <${CallText} call=${call} />
+  <//>`;
+}
+
+function Learners({ learners, onPromoted }) {
+  const [promoted, setPromoted] = useState(null);
+  return html`<section aria-labelledby="learners"><h2 id="learners">Learners</h2>
+    <${Table} label="Learners" head=${["Learner", "R1", "R5", "MRR", "Calibration error", "Time an event", "Memory", "Role"]}>
+      ${learners.map((each) => {
+        const accuracy = longest(each.accuracy);
+        return html`<tr key=${each.learner}><td><code>${each.learner}</code></td>
+          <td class="number">${fixed(accuracy.r1)}</td><td class="number">${fixed(accuracy.r5)}</td><td class="number">${fixed(accuracy.mrr)}</td>
+          <td class="number">${fixed(each.confidence.calibration_error)}</td>
+          <td class="number">${seconds(each.learn_seconds)}</td><td class="number">${bytes(each.bytes)}</td>
+          <td>${each.primary ? "primary" : html`<${Action} kind="quiet" needs="admin" aria-label=${`Promote ${each.learner}`}
+            onClick=${() => setPromoted(each.learner)}>Promote<//>`}</td></tr>`;
+      })}
+    <//>
+    <p class="hint">Over the last ${count(longest(learners[0].accuracy).examples)} events, each ranked before it was learned.
+      ${learners.length === 1 && " Start the service with --shadows to compare learners on the same events."}</p>
+    ${learners.length > 1 && html`<${NeedsScope} scope="admin" to="promote a learner" />`}
+    <${CallText} call=${{ method: "GET", path: "/learners" }} />
+    ${promoted && html`<${Promote} learner=${promoted} onClose=${() => setPromoted(null)} onDone=${onPromoted} />`}
+  </section>`;
+}
+
+function Memory({ live, stats }) {
+  const limit = live.memoryLimit;
+  return html`<div>
+    <${Lines} label="Memory of the learners" series=${[{ name: "memory", points: live.memory }]} yText=${bytes} xText=${clock} />
+    ${limit > 0 && html`<p><label>${bytes(stats.bytes)} of ${bytes(limit)} (${percent(stats.bytes / limit, 1)})
+      <meter min="0" max=${limit} high=${0.8 * limit} low=${0.5 * limit} optimum="0" value=${stats.bytes}></meter></label></p>`}
+  </div>`;
+}
+
+export default function Live() {
+  const live = useLive();
+  const { seq } = usePulse();
+  const [promotions, setPromotions] = useState(0);
+  const { stats, error } = useStats(promotions);
+  return html`<h1>Live</h1>
+    <${Problem} error=${live.failure ?? error} />
+    <dl class="facts-list">
+      <div><dt>Events</dt><dd>${count(seq)}</dd></div>
+      <div><dt>Classes</dt><dd>${stats ? compact(stats.classes) : "–"}</dd></div>
+      <div><dt>Features</dt><dd>${stats ? compact(stats.features) : "–"}</dd></div>
+      <div><dt>Edges</dt><dd>${stats ? compact(stats.edges) : "–"}</dd></div>
+      <div><dt>In the queue</dt><dd>${count(live.queue)}</dd></div>
+      <div><dt>Refused as too much</dt><dd>${count(live.shed)}</dd></div>
+    </dl>
+    <${Lines} label="Accuracy before each event was learned, by event" yTo=${1} yText=${decimal} series=${[
+      { name: "R1", points: live.accuracy.r1 },
+      { name: "R5", points: live.accuracy.r5 },
+      { name: "MRR", points: live.accuracy.mrr },
+    ]} />
+    ${stats && html`<${Learners} learners=${stats.learners} onPromoted=${() => setPromotions((times) => times + 1)} />`}
+    <div class="columns">
+      <${Lines} label="Events and rankings a second" xText=${clock} yText=${compact} series=${[
+        { name: "events", points: live.learned },
+        { name: "rankings", points: live.ranked },
+      ]} />
+      <${Lines} label="Time of a ranking and of an event" xText=${clock} yText=${seconds} series=${[
+        { name: "rank p50", points: live.rankMedian },
+        { name: "rank p99", points: live.rankLate },
+        { name: "learn p50", points: live.learnMedian },
+        { name: "learn p99", points: live.learnLate },
+      ]} />
+      ${stats && html`<${Memory} live=${live} stats=${stats} />
+        <${Columns} label="Features by outdegree" values=${stats.outdegrees} />
+        <${Reliability} label="Reliability: confidence and share right" bins=${stats.learners[0].confidence.reliability} />`}
+    </div>
+    <${CallText} call=${{ method: "GET", path: "/metrics" }} title="The figures as curl" />
+    <${CallText} call=${{ method: "GET", path: "/stats" }} title="The statistics as curl and Python" />
+  `;
+}

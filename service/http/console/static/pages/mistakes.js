@@ -1,0 +1,76 @@
+// Mistakes: confused classes, recall and precision of each class, and likely label errors.
+
+import { html, useEffect, useState } from "../html.js";
+import { get } from "../api.js";
+import { keepsHistory, may, useAccess } from "../access.js";
+import { CallText } from "../call_text.js";
+import { ClassPair } from "../class_pair.js";
+import { EventItem } from "../event_item.js";
+import { count, percent, plural } from "../format.js";
+import { NoHistory } from "../no_history.js";
+import { Action, NeedsScope, Problem, Table, useTask } from "../parts.js";
+import { RenameClass } from "../rename_class.js";
+import { classAddress } from "../weight_list.js";
+
+const CONFUSIONS = "/confusions?last=10000&limit=50";
+const SUSPECTS = "/suspects?last=10000&limit=20";
+
+function Pairs({ pairs, onChanged }) {
+  const [open, setOpen] = useState(null);
+  if (!pairs.length) return html`<p class="nothing">No class was ranked in place of another.</p>`;
+  return html`<ul class="list" aria-label="Confused classes">${pairs.map((pair) => {
+    const key = JSON.stringify([pair.ranked_first, pair.true]);
+    return html`<li key=${key}>
+      <div class="facts"><strong>${plural(pair.count, "time")}</strong></div>
+      <div><span class="tag not">${pair.ranked_first}</span> in place of <span class="tag">${pair.true}</span></div>
+      <div class="actions"><button type="button" aria-expanded=${open === key}
+        aria-label=${`Compare ${pair.ranked_first} and ${pair.true}`} onClick=${() => setOpen(open === key ? null : key)}>Compare</button></div>
+      ${open === key && html`<${ClassPair} pair=${pair} onChanged=${onChanged} />`}
+    </li>`;
+  })}</ul>`;
+}
+
+function Classes({ classes, onChanged }) {
+  const [renamed, setRenamed] = useState(null);
+  return html`<${Table} label="Classes by their errors" head=${["Class", "Events", "Recall", "Precision", "Action"]}>
+    ${classes.map((each) => html`<tr key=${each.class}><td><a href=${classAddress(each.class)}>${each.class}</a></td>
+      <td class="number">${count(each.events)}</td><td class="number">${percent(each.recall)}</td><td class="number">${percent(each.precision)}</td>
+      <td><${Action} kind="quiet" needs="admin" aria-label=${`Rename ${each.class}`} onClick=${() => setRenamed(each.class)}>Rename<//></td></tr>`)}
+  <//>
+  ${renamed && html`<${RenameClass} name=${renamed} onClose=${() => setRenamed(null)} onDone=${onChanged} />`}`;
+}
+
+function Suspects({ suspects, onChanged }) {
+  if (!suspects.length) return html`<p class="nothing">None: the model agrees with what it was taught, or has no confidence yet (100 outcomes).</p>`;
+  return html`<ul class="list" aria-label="Suspects">${suspects.map(({ ranked_first: first, confidence, event }) => html`
+    <${EventItem} key=${event.key} event=${event} proposed=${first} onChanged=${onChanged}
+      note=${html`<span>the model says <strong>${first}</strong>, with confidence ${percent(confidence)}</span>`} />`)}</ul>`;
+}
+
+export default function Mistakes() {
+  useAccess();
+  const [report, setReport] = useState(null);
+  const [suspects, setSuspects] = useState(null);
+  const task = useTask();
+  const load = () => task.run(async () => {
+    setReport(await get(CONFUSIONS));
+    setSuspects((await get(SUSPECTS)).suspects);
+  });
+  useEffect(() => {
+    if (may("learn") && keepsHistory()) load();
+  }, []);
+  if (!may("learn")) return html`<h1>Mistakes</h1><${NeedsScope} scope="learn" to="see the mistakes" />`;
+  if (!keepsHistory()) return html`<h1>Mistakes</h1><${NoHistory} needed="Mistakes are counted from it." />`;
+  return html`<h1>Mistakes</h1>
+    <p>Over the newest ${report ? plural(report.events, "event") : "events"}, as ranked before each was learned.
+      ${report && html` The right class was first in <strong>${percent(report.r1)}</strong>.`}
+      ${" "}<button type="button" class="quiet" onClick=${load} disabled=${task.busy}>${task.busy ? "Counting …" : "Count again"}</button></p>
+    <${Problem} error=${task.error} />
+    ${report && html`
+      <h2>Confused classes</h2><${Pairs} pairs=${report.pairs} onChanged=${load} />
+      <${CallText} call=${{ method: "GET", path: CONFUSIONS }} />`}
+    ${suspects && html`<h2>Likely label errors</h2><${Suspects} suspects=${suspects} onChanged=${load} />
+      <${CallText} call=${{ method: "GET", path: SUSPECTS }} />`}
+    ${report && html`<h2>Classes by their errors</h2><${Classes} classes=${report.classes} onChanged=${load} />`}
+  `;
+}

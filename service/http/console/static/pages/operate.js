@@ -1,0 +1,147 @@
+// Operate: health, durability, snapshots, rebuilds, processes and settings.
+
+import { html, useEffect, useState } from "../html.js";
+import { ask, get, save, send } from "../api.js";
+import { checkAccess, keepsHistory, may, useAccess } from "../access.js";
+import { CallText } from "../call_text.js";
+import { bytes, count, plural, seconds, time } from "../format.js";
+import { Action, Dialog, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
+import { beat, usePulse } from "../pulse.js";
+
+function Health({ stats }) {
+  const { status, detail, seq } = usePulse();
+  const { recovery } = stats;
+  return html`<section aria-labelledby="health"><h2 id="health">Health</h2>
+    <p>${status === "ready" ? "The service ranks and learns." : `The service is ${status}. ${detail}`}</p>
+    <p>An event that was answered is ${stats.durability}.</p>
+    <dl class="facts-list">
+      <div><dt>Newest event</dt><dd>${count(seq)}</dd></div>
+      <div><dt>Events not yet applied</dt><dd>${count(stats.log_seq - stats.seq)}</dd></div>
+      <div><dt>Store unreachable for</dt><dd>${seconds(stats.store_unreachable_seconds)}</dd></div>
+      <div><dt>Started from</dt><dd>${recovery.snapshot ? `event ${count(recovery.snapshot.seq)}` : "nothing"}</dd></div>
+    </dl>
+    <p class="hint">The start took ${seconds(recovery.seconds)} and replayed ${plural(recovery.replayed, "event")}.
+      ${Object.entries(recovery.refused).map(([number, reason]) => ` Snapshot ${number} was refused: ${reason}.`)}</p>
+    <${CallText} call=${{ method: "GET", path: "/readyz" }} />
+  </section>`;
+}
+
+function Restore({ snapshot, onClose, onDone }) {
+  const call = { method: "POST", path: `/snapshots/${snapshot.seq}/restore` };
+  const confirm = async () => {
+    const { seq } = await ask(call.method, call.path);
+    await beat();
+    onDone(`The state is that of event ${snapshot.seq} again, by event ${seq}.`);
+  };
+  return html`<${Dialog} title="Restore a snapshot" confirm="Restore" danger needs="admin" onConfirm=${confirm} onClose=${onClose}>
+    <p>The state becomes that after event ${count(snapshot.seq)}, of ${time(snapshot.taken_at)}. Later events have no part
+      in it any more.</p>
+    <${CallText} call=${call} />
+  <//>`;
+}
+
+function Snapshots() {
+  const [snapshots, setSnapshots] = useState(null);
+  const [restoring, setRestoring] = useState(null);
+  const [said, setSaid] = useState("");
+  const task = useTask();
+  const load = async () => setSnapshots((await get("/snapshots")).snapshots);
+  useEffect(() => {
+    if (may("admin")) task.run(load);
+  }, []);
+  const take = () => task.run(async () => {
+    const taken = await ask("POST", "/snapshots");
+    setSaid(`A snapshot of event ${count(taken.seq)} is taken, ${bytes(taken.bytes)}.`);
+    await load();
+  });
+  const download = () => task.run(async () => {
+    const response = await send("GET", "/state");
+    const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
+    save(name ?? "manyclass.snapshot", await response.blob());
+  });
+  if (!may("admin")) return html`<section><h2>Snapshots</h2><${NeedsScope} scope="admin" to="see and take snapshots" /></section>`;
+  return html`<section aria-labelledby="snapshots"><h2 id="snapshots">Snapshots</h2>
+    <div class="actions">
+      <${Action} needs="admin" busy=${task.busy} onClick=${take}>Take one now<//>
+      <${Action} needs="admin" busy=${task.busy} onClick=${download}>Download the state<//>
+    </div>
+    <${Status}>${said && html`<p>${said}</p>`}<//>
+    <${Problem} error=${task.error} />
+    ${snapshots && html`<${Table} label="Snapshots" head=${["Event", "Taken", "Size", "Action"]}>
+      ${snapshots.map((each) => html`<tr key=${each.seq}><td class="number">${count(each.seq)}</td><td>${time(each.taken_at)}</td>
+        <td class="number">${bytes(each.bytes)}</td>
+        <td><button type="button" class="quiet" aria-label=${`Restore event ${each.seq}`} onClick=${() => setRestoring(each)}>Restore</button></td></tr>`)}
+    <//>`}
+    <${CallText} call=${{ method: "POST", path: "/snapshots" }} title="Take a snapshot as curl and Python" />
+    <${CallText} call=${{ method: "GET", path: "/state", save: "state.snapshot" }} title="Download the state as curl and Python" />
+    ${restoring && html`<${Restore} snapshot=${restoring} onClose=${() => setRestoring(null)}
+      onDone=${(text) => {
+        setSaid(text);
+        load();
+        checkAccess();
+      }} />`}
+  </section>`;
+}
+
+function Rebuild() {
+  const [status, setStatus] = useState(null);
+  const task = useTask();
+  const { seq } = usePulse();
+  const load = async () => setStatus(await get("/rebuild"));
+  useEffect(() => {
+    if (may("learn") && keepsHistory()) load().catch(() => setStatus(null)); // the button tells why
+  }, [seq]);
+  const rebuild = () => task.run(async () => {
+    await ask("POST", "/rebuild");
+    await beat();
+    await load();
+  });
+  if (!keepsHistory()) return null;
+  return html`<section aria-labelledby="rebuild"><h2 id="rebuild">Rebuild</h2>
+    <p>${status?.waiting
+      ? `${plural(status.waiting, "corrected or erased event waits", "corrected or erased events wait")} for a rebuild.`
+      : "No corrected or erased event waits for a rebuild."}
+      ${status?.last && html` The last one learned ${plural(status.last.events, "event")} in ${seconds(status.last.seconds)}, ${time(status.last.finished_at)}.`}</p>
+    <div class="actions"><${Action} needs="admin" busy=${task.busy || status?.running} onClick=${rebuild}>
+      ${task.busy || status?.running ? "Rebuilding …" : "Rebuild now"}<//></div>
+    <${NeedsScope} scope="admin" to="rebuild" />
+    <${Problem} error=${task.error} />
+    <${CallText} call=${{ method: "POST", path: "/rebuild" }} />
+  </section>`;
+}
+
+function Processes({ stats }) {
+  return html`<section aria-labelledby="processes"><h2 id="processes">Processes</h2>
+    ${stats.processes
+      ? html`<${Table} label="Processes" head=${["Name", "Event", "Role"]}>${stats.processes.map((each) => html`<tr key=${each.name}>
+          <td>${each.name}${each.name === stats.process ? " (this one)" : ""}</td><td class="number">${count(each.seq)}</td>
+          <td>${each.leads ? "takes the snapshots" : "follows"}</td></tr>`)}<//>`
+      : html`<p>One process, with a store of its own.</p>`}
+  </section>`;
+}
+
+function Settings({ settings }) {
+  const [wanted, setWanted] = useState("");
+  const shown = Object.entries(settings).filter(([name]) => name.toLowerCase().includes(wanted.toLowerCase()));
+  return html`<section aria-labelledby="settings"><h2 id="settings">Settings in force</h2>
+    <label class="field"><span>Find</span><input type="search" value=${wanted} onInput=${(event) => setWanted(event.currentTarget.value)} /></label>
+    <${Table} label="Settings" head=${["Setting", "Value"]}>
+      ${shown.map(([name, value]) => html`<tr key=${name}><td><code>${name}</code></td><td>${value === "" ? "–" : value}</td></tr>`)}
+    <//>
+    <p class="hint"><code>manyclass config</code> also prints where each value comes from.</p>
+  </section>`;
+}
+
+export default function Operate() {
+  const { stats } = useAccess();
+  const { seq } = usePulse();
+  useEffect(() => {
+    checkAccess();
+  }, [seq]);
+  return html`<h1>Operate</h1>
+    <${Health} stats=${stats} />
+    <${Snapshots} />
+    <${Rebuild} />
+    <${Processes} stats=${stats} />
+    <${Settings} settings=${stats.settings} />`;
+}

@@ -1,0 +1,119 @@
+// Review: label the ranked instances that would teach most, by the keyboard.
+
+import { html, useCallback, useEffect, useRef, useState } from "../html.js";
+import { ask, get, path } from "../api.js";
+import { keepsHistory, may, useAccess } from "../access.js";
+import { CallText } from "../call_text.js";
+import { ClassField } from "../class_field.js";
+import { InstanceText } from "../event_item.js";
+import { count, percent, seconds } from "../format.js";
+import { NeedsScope, Problem, Status, useTask } from "../parts.js";
+import { beat, usePulse } from "../pulse.js";
+
+const LIMIT = 50;
+const CHOICES = 5;
+const REVIEW = { method: "GET", path: `/review?limit=${LIMIT}` };
+
+function Choices({ waiting, busy, onChoose }) {
+  return html`<ol class="bars" aria-label="Ranked classes">${waiting.ranked.slice(0, CHOICES).map((name, index) => html`<li key=${name}>
+    <button type="button" disabled=${busy} onClick=${() => onChoose(name)} aria-keyshortcuts=${index + 1}>
+      <kbd>${index + 1}</kbd><span class="name">${name}</span></button></li>`)}</ol>`;
+}
+
+function Keys({ on, onChange }) {
+  return html`<p class="hint"><label class="check"><input type="checkbox" checked=${on} onChange=${(event) => onChange(event.currentTarget.checked)} />
+    Keys:</label> <kbd>1</kbd> to <kbd>5</kbd> for a class, <kbd>n</kbd> for another or a new one, <kbd>s</kbd> to skip,
+    ${" "}<kbd>u</kbd> to undo the last label.</p>`;
+}
+
+export default function Review() {
+  useAccess();
+  const [waiting, setWaiting] = useState(null);
+  const [skipped, setSkipped] = useState(() => new Set());
+  const [done, setDone] = useState([]);
+  const [said, setSaid] = useState("");
+  const [name, setName] = useState("");
+  const [keys, setKeys] = useState(true);
+  const field = useRef();
+  const task = useTask();
+  const { seq } = usePulse();
+  const load = async () => setWaiting((await get(REVIEW.path)).instances);
+  useEffect(() => {
+    if (may("learn")) task.run(load);
+  }, [seq]);
+  const left = (waiting ?? []).filter((each) => !skipped.has(each.id));
+  const current = left[0];
+
+  const teach = useCallback((label) => task.run(async () => {
+    const answer = await ask("POST", "/learn", { body: { id: current.id, classes: [label], source: "console" } });
+    setDone((before) => [...before, { key: `seq:${answer.seq}`, label }]);
+    setSaid(`Taught as ${label} (event ${answer.seq}).`);
+    setName("");
+    document.activeElement?.blur();
+    await beat();
+    await load();
+  }), [current?.id]);
+  const skip = () => {
+    if (!current) return;
+    setSkipped(new Set([...skipped, current.id]));
+    setSaid("Skipped.");
+  };
+  const undo = () => {
+    const last = done.at(-1);
+    if (!last) return setSaid("There is nothing to undo.");
+    if (!keepsHistory()) return setSaid("No undo here: this store keeps no history of events (404).");
+    if (!may("admin")) return setSaid("To undo a label, a key of the scope admin is needed.");
+    return task.run(async () => {
+      await ask("DELETE", path("events", last.key));
+      setDone(done.slice(0, -1));
+      setSaid(`${last.label} is taken back: event ${last.key.slice(4)} is deleted. Its part in the weights stays until the next rebuild.`);
+      await beat();
+    });
+  };
+  useEffect(() => {
+    const press = (event) => {
+      if (!keys || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox]), textarea, select, dialog")) return;
+      const choice = current?.ranked[Number(event.key) - 1];
+      if (choice && Number(event.key) <= CHOICES) {
+        if (!task.busy) teach(choice);
+      } else if (event.key === "n" && current) {
+        event.preventDefault();
+        field.current?.focus();
+      } else if (event.key === "s") skip();
+      else if (event.key === "u") undo();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
+  const submit = (event) => {
+    event.preventDefault();
+    if (name.trim()) teach(name.trim());
+  };
+  if (!may("learn")) return html`<h1>Review</h1><${NeedsScope} scope="learn" to="label instances" />`;
+  return html`<h1>Review</h1>
+    <p>Ranked instances that wait for a label, least certain first. ${left.length > 0 && html`<strong>${count(left.length)}${waiting.length === LIMIT ? " or more" : ""}</strong> wait.`}</p>
+    <${Keys} on=${keys} onChange=${setKeys} />
+    <${Status}>${said && html`<p>${said}</p>`}<//>
+    <${Problem} error=${task.error} />
+    ${current
+      ? html`<section class="card" aria-label="The instance to label" data-id=${current.id}>
+          <p class="hint">ranked ${seconds(current.age)} ago,
+            ${current.confidence === null ? " without a confidence" : ` confidence ${percent(current.confidence)}`}${current.abstained ? ", abstained" : ""}</p>
+          <${InstanceText} features=${current.features} />
+          ${current.omitted_features > 0 && html`<p class="hint">and ${count(current.omitted_features)} more features</p>`}
+          <${Choices} waiting=${current} busy=${task.busy} onChoose=${teach} />
+          <form class="row" onSubmit=${submit}>
+            <${ClassField} label="Another class (n)" value=${name} onInput=${setName} inputRef=${field} />
+            <button class="primary" disabled=${!name.trim() || task.busy}>Teach</button>
+            <button type="button" onClick=${skip}>Skip (s)</button>
+            <button type="button" onClick=${undo} disabled=${!done.length}>Undo (u)</button>
+          </form>
+          <${CallText} call=${{ method: "POST", path: "/learn", body: { id: current.id, classes: [current.ranked[0] ?? "a class"], source: "console" } }} />
+        </section>`
+      : waiting && html`<p class="nothing">Nothing waits for a label. Rank something, here under Try or by POST /rank: it waits for an hour
+          unless it is set otherwise.</p>
+          ${done.length > 0 && html`<button type="button" onClick=${undo}>Undo (u)</button>`}
+          ${skipped.size > 0 && html`<button type="button" onClick=${() => setSkipped(new Set())}>Show the skipped ones again</button>`}`}
+    <${CallText} call=${REVIEW} title="This list as curl and Python" />
+  `;
+}

@@ -1,0 +1,85 @@
+// Parts that several pages have: messages, buttons with a scope, dialogs, fields.
+
+import { html, useLayoutEffect, useRef, useState } from "./html.js";
+import { may } from "./access.js";
+
+/** Return { busy, error, run }: `run` awaits a function and keeps its error to show. */
+export function useTask() {
+  const [state, setState] = useState({ busy: false, error: null });
+  const run = async (action) => {
+    setState({ busy: true, error: null });
+    try {
+      const result = await action();
+      setState({ busy: false, error: null });
+      return result;
+    } catch (error) {
+      setState({ busy: false, error: error.name === "AbortError" ? null : error });
+      return undefined;
+    }
+  };
+  return { ...state, run };
+}
+
+export function Problem({ error }) {
+  return html`<div role="alert">${error && html`<p class="problem">${error.message}</p>`}</div>`;
+}
+
+/** Text that screen readers read out when it changes. */
+export function Status({ children }) {
+  return html`<div role="status" class="status">${children}</div>`;
+}
+
+/** A button for a call of a scope; without that scope it is disabled and says so. */
+export function Action({ needs = "rank", busy = false, kind = "", children, ...rest }) {
+  const allowed = may(needs);
+  return html`<button type="button" class=${kind} ...${rest} disabled=${rest.disabled || busy || !allowed}
+    title=${allowed ? rest.title : `needs a key of the scope ${needs}`}>${children}</button>`;
+}
+
+/** A sentence about a scope that the key does not have. */
+export function NeedsScope({ scope, to }) {
+  if (may(scope)) return null;
+  return html`<p class="hint">To ${to}, a key of the scope ${scope} is needed.</p>`;
+}
+
+/** A modal dialog; Escape and Cancel close it. `onConfirm` may be async: an error stays in view. */
+export function Dialog({ title, confirm, danger, needs = "rank", onConfirm, onClose, children, disabled }) {
+  const dialog = useRef();
+  const task = useTask();
+  useLayoutEffect(() => {
+    dialog.current.showModal();
+  }, []);
+  const submit = async (event) => {
+    event.preventDefault();
+    const done = await task.run(async () => {
+      await onConfirm();
+      return true;
+    });
+    if (done) onClose();
+  };
+  return html`<dialog ref=${dialog} aria-labelledby="dialog-title" onClose=${onClose}>
+    <form onSubmit=${submit}>
+      <h2 id="dialog-title">${title}</h2>
+      ${children}
+      <${Problem} error=${task.error} />
+      <div class="actions">
+        <button type="submit" class=${danger ? "danger" : "primary"}
+          disabled=${disabled || task.busy || !may(needs)}>${task.busy ? "…" : confirm}</button>
+        <button type="button" onClick=${onClose}>Cancel</button>
+      </div>
+    </form>
+  </dialog>`;
+}
+
+/** An input with a label above it. */
+export function Field({ label, hint, children }) {
+  return html`<label class="field"><span>${label}</span>${children}${hint && html`<small>${hint}</small>`}</label>`;
+}
+
+/** A table that scrolls in its own box on a narrow screen. */
+export function Table({ label, head, children }) {
+  return html`<div class="scroll" role="region" aria-label=${label} tabindex="0"><table>
+    <thead><tr>${head.map((each) => html`<th scope="col" key=${each}>${each}</th>`)}</tr></thead>
+    <tbody>${children}</tbody>
+  </table></div>`;
+}

@@ -1,0 +1,124 @@
+// Rows of a file of the user, read piece by piece: CSV with a header, or JSON lines; gzip too.
+
+const SEPARATORS = [",", ";", "\t", "|"];
+
+export const isLines = (name) => /\.(jsonl|ndjson|json)(\.gz)?$/i.test(name);
+
+async function* textOf(file) {
+  let stream = file.stream();
+  if (/\.gz$/i.test(file.name)) stream = stream.pipeThrough(new DecompressionStream("gzip"));
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.cancel().catch(() => {}); // the rest is not needed
+  }
+}
+
+async function* linesOf(file) {
+  let rest = "";
+  let number = 0;
+  for await (const piece of textOf(file)) {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop();
+    for (const line of lines) yield [(number += 1), line];
+  }
+  if (rest) yield [number + 1, rest];
+}
+
+/** Yield { line, row } or { line, row: null, text, detail } for each line of JSON. */
+async function* jsonRows(file) {
+  for await (const [line, text] of linesOf(file)) {
+    if (!text.trim()) continue;
+    let row = null;
+    try {
+      row = JSON.parse(text);
+    } catch {
+      // reported below
+    }
+    if (row !== null && typeof row === "object" && !Array.isArray(row)) yield { line, row };
+    else yield { line, row: null, text, detail: "The line is not a JSON object." };
+  }
+}
+
+function separatorOf(text) {
+  const header = text.split(/\r?\n/, 1)[0];
+  return SEPARATORS.reduce((best, each) => (header.split(each).length > header.split(best).length ? each : best));
+}
+
+/** Yield the cells of each record of CSV, with the line that it begins on. */
+async function* records(file) {
+  let separator = null;
+  let cells = [];
+  let cell = "";
+  let quoted = false;
+  let closed = false; // just behind a quote that may end the cell, or be the first of two
+  let line = 1;
+  let begin = 1;
+  for await (const piece of textOf(file)) {
+    separator ??= separatorOf(piece);
+    for (const sign of piece) {
+      if (sign === "\n") line += 1;
+      if (closed) {
+        closed = false;
+        if (sign === '"') {
+          cell += '"';
+          continue;
+        }
+        quoted = false;
+      }
+      if (quoted) {
+        if (sign === '"') closed = true;
+        else cell += sign;
+      } else if (sign === '"' && cell === "") quoted = true;
+      else if (sign === separator) {
+        cells.push(cell);
+        cell = "";
+      } else if (sign === "\n") {
+        cells.push(cell.replace(/\r$/, ""));
+        yield [begin, cells];
+        cells = [];
+        cell = "";
+        begin = line;
+      } else cell += sign;
+    }
+  }
+  if (cell || cells.length) yield [begin, [...cells, cell]];
+}
+
+async function* csvRows(file) {
+  let header = null;
+  for await (const [line, cells] of records(file)) {
+    if (header === null) header = cells.map((name, index) => name.replace(/^\ufeff/, "").trim() || `column ${index + 1}`);
+    else if (cells.length > 1 || cells[0].trim())
+      yield { line, row: Object.fromEntries(header.map((name, index) => [name, cells[index] ?? ""])) };
+  }
+}
+
+/** Yield the rows of a file with their line numbers. */
+export const rowsOf = (file) => (isLines(file.name) ? jsonRows(file) : csvRows(file));
+
+/** Return the first rows of a file. */
+export async function firstRows(file, wanted) {
+  const found = [];
+  for await (const each of rowsOf(file)) {
+    if (each.row) found.push(each.row);
+    if (found.length === wanted) break;
+  }
+  return found;
+}
+
+const needsQuotes = /[",\n\r]/;
+
+/** A line of CSV. A cell that a spreadsheet would take for a formula gets an apostrophe. */
+export function csvLine(cells) {
+  return cells.map((each) => {
+    const text = typeof each === "object" && each !== null ? JSON.stringify(each) : String(each ?? "");
+    const safe = /^[=+@\t]|^-(?!\d)/.test(text) ? `'${text}` : text;
+    return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  }).join(",") + "\n";
+}

@@ -1,0 +1,62 @@
+// A sample while it is taught: progress, accuracy, and texts to try after it.
+
+import { html, useEffect, useRef, useState } from "./html.js";
+import { Lines } from "./chart.js";
+import { count, percent } from "./format.js";
+import { Problem, useTask } from "./parts.js";
+import { beat } from "./pulse.js";
+import { teachSample } from "./samples.js";
+
+/** The sentence being read, with the word that was asked for. */
+function Reading({ last }) {
+  if (!last?.sentence) return null;
+  const { sentence, position } = last;
+  const around = [sentence.slice(Math.max(0, position - 12), position), sentence.slice(position + 1, position + 13)];
+  return html`<p class="reading">${around[0].join(" ")} <mark class="for" style=${{ "--share": 0.8 }}>${sentence[position]}</mark> ${around[1].join(" ")}</p>`;
+}
+
+export function SamplePanel({ sample, onTry, onDone }) {
+  const [points, setPoints] = useState([]);
+  const [last, setLast] = useState(null);
+  const [finished, setFinished] = useState(false);
+  const abort = useRef(null);
+  const task = useTask();
+  const begun = useRef(0);
+  useEffect(() => {
+    abort.current = new AbortController();
+    begun.current = performance.now();
+    task.run(async () => {
+      try {
+        await teachSample(sample, (report) => {
+          setLast(report);
+          if (report.r1 !== null) setPoints((before) => [...before, report]);
+        }, abort.current.signal);
+      } finally {
+        setFinished(true);
+        beat();
+        onDone();
+      }
+    });
+    return () => abort.current.abort();
+  }, []);
+  const rate = last && (1000 * last.done) / Math.max(1, performance.now() - begun.current);
+  return html`<section class="card" aria-label=${sample.title}>
+    <h3>${sample.title}</h3>
+    <progress value=${last?.done ?? 0} max=${last?.total ?? 1} aria-label="Progress"></progress>
+    <p role="status">${last
+      ? html`${count(last.done)} of ${count(last.total)} events${last.r1 === null ? "" : `, the right class first in ${percent(last.r1)} of the last`}, ${count(Math.round(rate))} events a second`
+      : "Unpacking …"}</p>
+    <${Reading} last=${finished ? null : last?.last} />
+    <${Problem} error=${task.error} />
+    ${points.length > 1 && html`<${Lines} label="Accuracy before each event was learned" yTo=${1} series=${[
+      { name: "first (R1)", points: points.map((each) => [each.done, each.r1]) },
+      { name: "among five (R5)", points: points.map((each) => [each.done, each.r5]) },
+    ]} yText=${(value) => value.toFixed(1)} />`}
+    ${finished
+      ? html`<p>Now try: ${sample.tries.map((text) => html`<button type="button" class="chip" key=${text} onClick=${() => {
+          onTry(text);
+          scrollTo({ top: 0 });
+        }}>${text}</button>`)}</p>`
+      : html`<button type="button" onClick=${() => abort.current.abort()}>Stop</button>`}
+  </section>`;
+}

@@ -1,0 +1,42 @@
+// Undo of a taught event: DELETE /events/{key}, and a rebuild to take its part out of the weights.
+
+import { html, useState } from "./html.js";
+import { ask, path } from "./api.js";
+import { keepsHistory, may } from "./access.js";
+import { CallText } from "./call_text.js";
+import { Problem, useTask } from "./parts.js";
+import { beat } from "./pulse.js";
+
+/** A button that deletes an event, and after it one that rebuilds. `onDone` is called after each. */
+export function Undo({ eventKey, onDone }) {
+  const [deleted, setDeleted] = useState(false);
+  const [rebuilt, setRebuilt] = useState(null);
+  const task = useTask();
+  if (!keepsHistory())
+    return html`<span class="hint">No undo here: this store keeps no history, and its events cannot be
+      deleted (404).</span>`;
+  if (!may("admin"))
+    return html`<span class="hint">To undo it, a key of the scope admin is needed.</span>`;
+  const call = { method: "DELETE", path: path("events", eventKey) };
+  const undo = () =>
+    task.run(async () => {
+      await ask(call.method, call.path);
+      setDeleted(true);
+      await beat();
+      onDone?.();
+    });
+  const rebuild = () =>
+    task.run(async () => {
+      setRebuilt(await ask("POST", "/rebuild"));
+      await beat();
+      onDone?.();
+    });
+  return html`<span class="undo">
+    ${!deleted && html`<button type="button" onClick=${undo} disabled=${task.busy}>Undo</button>`}
+    ${deleted && !rebuilt && html`<span>Deleted. Its part in the weights stays until the next rebuild.</span>
+      <button type="button" onClick=${rebuild} disabled=${task.busy}>${task.busy ? "Rebuilding …" : "Rebuild now"}</button>`}
+    ${rebuilt && html`<span>Undone: the state is as if the event had never been.</span>`}
+    <${Problem} error=${task.error} />
+    <${CallText} call=${deleted ? { method: "POST", path: "/rebuild" } : call} />
+  </span>`;
+}

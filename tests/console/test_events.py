@@ -1,0 +1,90 @@
+"""Events: found by id, source and class; corrected, erased, exported."""
+
+import json
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.looking import questions
+
+pytestmark = pytest.mark.slow  # needs chromium
+
+
+def find(page, **fields):
+    for label, value in fields.items():
+        page.get_by_label(label, exact=True).fill(value)
+    page.get_by_role("button", name="Find").click()
+
+
+def test_events_are_found_by_id_source_and_class(taught, look):
+    page = look(taught, "events")
+    items = page.locator(".list > li")
+    expect(items).to_have_count(20)
+    page.get_by_role("button", name="More").click()
+    expect(items).to_have_count(40)
+    find(page, Class="card_arrival")
+    expect(items.first.locator(".tag")).to_have_text("card_arrival")
+    expect(page.locator(".tag").filter(has_not_text="card_arrival")).to_have_count(0)
+    find(page, Class="", Source="nobody")
+    expect(page.get_by_text("No such events")).to_be_visible()
+    find(page, Source="", Id="seq:7")
+    expect(items).to_have_count(1)
+    expect(items).to_contain_text(questions()[6]["text"])
+    find(page, Id="unknown")
+    expect(page.get_by_role("alert").first).to_contain_text("no event 'unknown'")
+
+
+def test_a_label_is_corrected(taught, look):
+    key = httpx.get(f"{taught.url}/events/seq:5").json()["key"]
+    page = look(taught, f"events?id={key}")
+    page.get_by_role("button", name="Correct").click()
+    page.get_by_label("True class").fill("country_support")
+    page.get_by_role("dialog").get_by_role("button", name="Correct").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator(".list .tag")).to_have_text("country_support")
+    expect(page.locator(".list .facts")).to_contain_text("corrected")
+    assert httpx.get(f"{taught.url}/events/{key}").json()["classes"] == ["country_support"]
+
+
+def test_escape_changes_nothing(taught, look):
+    page = look(taught, "events?id=seq:5")
+    page.get_by_role("button", name="Erase").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert httpx.get(f"{taught.url}/events/seq:5").status_code == 200
+
+
+def test_an_event_and_then_its_source_are_erased(taught, look):
+    page = look(taught, "events?source=bank")
+    first = page.locator(".list > li").first
+    key = first.get_attribute("data-key")
+    first.get_by_role("button", name="Erase").click()
+    page.get_by_role("dialog").get_by_role("button", name="Erase").click()
+    expect(page.locator(f".list > li[data-key='{key}']")).to_have_count(0)
+    page.get_by_role("button", name="Erase all of bank").click()
+    page.get_by_role("button", name="Erase all", exact=True).click()
+    expect(page.get_by_text("599 events are erased")).to_be_visible()
+    expect(page.get_by_text("No such events")).to_be_visible()
+    assert httpx.get(f"{taught.url}/events").json()["events"] == []
+
+
+def test_the_export_is_taught_again(taught, look, serve):
+    page = look(taught, "events")
+    page.locator(".list > li").first.wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export").click()
+    lines = download.value.path().read_text().splitlines()
+    exported = [json.loads(line) for line in lines]
+    assert [(each["text"], each["classes"]) for each in exported] == [
+        (each["text"], each["classes"]) for each in questions(600)
+    ]
+    other = serve()
+    answer = httpx.post(f"{other.url}/learn", json={"events": exported})
+    assert answer.json()["accepted"] == 600
+
+
+def test_without_a_history_the_page_says_so(serve, look):
+    page = look(serve(history=False), "events")
+    expect(page.get_by_text("keeps no history")).to_be_visible()

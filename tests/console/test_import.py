@@ -1,0 +1,119 @@
+"""Import: a file of CSV or JSON lines is mapped, taught and ranked; rejected lines are kept."""
+
+import csv
+import gzip
+import io
+import json
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.looking import questions
+
+pytestmark = pytest.mark.slow  # needs chromium
+
+
+def as_csv(rows, delimiter=","):
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=delimiter).writerows(rows)
+    return file.getvalue().encode()
+
+
+def choose(page, name, content):
+    page.locator("input[type=file]").set_input_files(
+        {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+    )
+
+
+def teach(page):
+    page.get_by_role("button", name="Teach the file").click()
+    expect(page.get_by_text("lines learned:")).to_be_visible(timeout=30_000)
+
+
+def test_a_csv_file_is_mapped_and_taught(empty, look):
+    events = questions(1200)
+    rows = [[index, each["text"], each["classes"][0]] for index, each in enumerate(events)]
+    rows[20][2] = ""
+    page = look(empty, "import")
+    choose(page, "bank.csv", as_csv([["no", "question", "intent"], *rows]))
+    expect(page.get_by_label("Role of question")).to_have_value("text")
+    expect(page.get_by_label("Role of intent")).to_have_value("class")
+    expect(page.get_by_label("Role of no")).to_have_value("ignore")
+    expect(page.locator("tbody tr")).to_have_count(10)
+    teach(page)
+    expect(page.get_by_text("1,200 lines learned: 1,199 accepted")).to_be_visible()
+    expect(page.locator(".chart polyline")).to_have_count(2)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the rejected lines").click()
+    [line] = download.value.path().read_text().splitlines()
+    rejected = json.loads(line)
+    assert (rejected["line"], rejected["row"]["no"]) == (22, "20")
+    assert "classes" in rejected["detail"]
+    taught = httpx.get(f"{empty.url}/events", params={"order": "oldest", "limit": 1}).json()
+    [first] = taught["events"]
+    assert (first["text"], first["classes"]) == (events[0]["text"], events[0]["classes"])
+    assert first["source"] == "bank.csv"
+
+
+def test_quotes_line_ends_and_separators_of_csv_are_read(empty, look):
+    texts = ['say "yes", please', "two\nlines", "semi;colon", "", "ünï ☃ 漢字"]
+    rows = [["text", "class"], *([text or "x", "a|b"] for text in texts)]
+    page = look(empty, "import")
+    choose(page, "odd.csv", as_csv(rows, delimiter=";"))
+    page.get_by_label("Between several classes").fill("|")
+    teach(page)
+    events = httpx.get(f"{empty.url}/events", params={"order": "oldest"}).json()["events"]
+    assert [each["text"] for each in events] == [text or "x" for text in texts]
+    assert {tuple(each["classes"]) for each in events} == {("a", "b")}
+
+
+def test_packed_json_lines_with_features_are_taught_once(empty, look):
+    lines = [{"features": {"a": 2, "b": 1}, "classes": ["x", "y"], "event_id": "one"}] * 2
+    text = "\n".join([*map(json.dumps, lines), "{broken", ""])
+    page = look(empty, "import")
+    choose(page, "events.jsonl.gz", gzip.compress(text.encode()))
+    teach(page)
+    expect(page.get_by_text("1 accepted, 1 known already")).to_be_visible()
+    expect(page.get_by_label("Rejected lines")).to_contain_text("not a JSON object")
+    event = httpx.get(f"{empty.url}/events/one").json()
+    assert (event["features"], event["classes"]) == ({"a": 2, "b": 1}, ["x", "y"])
+
+
+def test_a_file_is_ranked_to_csv(taught, look):
+    texts = ["where is my card", "=1+1", 'the "top up" failed, again']
+    page = look(taught, "import")
+    choose(page, "ask.csv", as_csv([["text", "note"], *([text, "n"] for text in texts)]))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Rank it to CSV").click()
+    assert download.value.suggested_filename == "ask-ranked.csv"
+    content = download.value.path().read_text()
+    rows = list(csv.DictReader(io.StringIO(content, newline="")))
+    assert [row["text"] for row in rows] == [texts[0], "'=1+1", texts[2]]
+    for text, row in zip(texts, rows, strict=True):
+        ranking = httpx.post(f"{taught.url}/rank", json={"text": text}).json()["ranked"]
+        assert [row[f"class_{place}"] for place in range(1, len(ranking) + 1)] == [
+            each["class"] for each in ranking
+        ]
+
+
+def test_a_file_is_dropped(empty, look):
+    page = look(empty, "import")
+    page.locator(".drop").wait_for()
+    page.evaluate(
+        """() => {
+            const data = new DataTransfer();
+            data.items.add(new File(["text,class\\nhello,greeting\\n"], "drop.csv"));
+            const event = new DragEvent("drop", {dataTransfer: data, bubbles: true});
+            document.querySelector(".drop").dispatchEvent(event);
+        }"""
+    )
+    expect(page.get_by_role("heading", name="drop.csv")).to_be_visible()
+    teach(page)
+    assert httpx.get(f"{empty.url}/classes/greeting").status_code == 200
+
+
+def test_an_empty_file_is_refused(empty, look):
+    page = look(empty, "import")
+    choose(page, "none.csv", b"text,class\n")
+    expect(page.get_by_role("alert").first).to_have_text("The file has no rows.")

@@ -1,0 +1,51 @@
+"""Live: figures that move with the traffic, and a promotion."""
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.looking import questions, ranked
+
+pytestmark = pytest.mark.slow  # needs chromium
+
+
+@pytest.fixture
+def two_learners(serve):
+    return serve(taught=600, shadows=("ff",))
+
+
+def chart(page, title):
+    return page.locator("figure.chart", has_text=title)
+
+
+def test_the_accuracy_of_the_past_and_the_reliability_are_drawn(two_learners, look):
+    page = look(two_learners, "live")
+    accuracy = chart(page, "Accuracy before each event")
+    expect(accuracy.locator("polyline")).to_have_count(3)
+    points = accuracy.locator("polyline").first.get_attribute("points").split()
+    assert len(points) == 6  # of a hundred events each
+    expect(chart(page, "Reliability").locator("circle").first).to_be_visible()
+    assert chart(page, "Features by outdegree").locator("rect").count() > 5
+
+
+def test_rankings_and_events_show_up(two_learners, look):
+    page = look(two_learners, "live")
+    throughput = chart(page, "Events and rankings a second")
+    expect(throughput.locator("polyline")).to_have_count(2, timeout=15_000)
+    ranked(two_learners.url, *(each["text"] for each in questions(50)))
+    expect(chart(page, "Time of a ranking").locator("polyline").first).to_be_attached(
+        timeout=20_000
+    )
+    httpx.post(f"{two_learners.url}/learn", json={"text": "x", "classes": ["new"]})
+    expect(page.locator(".facts-list dd").first).to_have_text("601", timeout=10_000)
+    expect(page.get_by_text("of 4.0 GiB")).to_be_visible()
+
+
+def test_a_shadow_is_promoted(two_learners, look):
+    page = look(two_learners, "live")
+    rows = page.get_by_label("Learners", exact=True).locator("tbody tr")
+    expect(rows).to_have_count(2)
+    rows.nth(1).get_by_role("button", name="Promote ff").click()
+    page.get_by_role("dialog").get_by_role("button", name="Promote").click()
+    expect(rows.first.locator("code")).to_have_text("ff", timeout=20_000)
+    assert httpx.get(f"{two_learners.url}/learners").json()["learners"][0]["learner"] == "ff"

@@ -1,0 +1,79 @@
+"""Mistakes: confused classes compared, labels corrected, classes merged and renamed."""
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow  # needs chromium
+
+
+def confusions(served):
+    return httpx.get(f"{served.url}/confusions").json()
+
+
+def test_a_confused_pair_is_compared(taught, look):
+    pair = confusions(taught)["pairs"][0]
+    page = look(taught, "mistakes")
+    first = page.get_by_label("Confused classes").locator("> li").first
+    expect(first).to_contain_text(f"{pair['ranked_first']} in place of {pair['true']}")
+    first.get_by_role("button", name="Compare").click()
+    for name in (pair["ranked_first"], pair["true"]):
+        expect(page.get_by_label(f"Features for {name}").locator("li").first).to_be_visible()
+    examples = first.locator("ul.list > li")
+    expect(examples).to_have_count(len(pair["events"]))
+
+
+def test_an_example_is_corrected_to_the_class_ranked_first(taught, look):
+    pair = confusions(taught)["pairs"][0]
+    page = look(taught, "mistakes")
+    first = page.get_by_label("Confused classes").locator("> li").first
+    first.get_by_role("button", name="Compare").click()
+    key = first.locator("ul.list > li").first.get_attribute("data-key")
+    first.get_by_role("button", name=f"Correct {key}").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("True class")).to_have_value(pair["ranked_first"])
+    dialog.get_by_role("button", name="Correct", exact=True).click()
+    expect(dialog).to_have_count(0)
+    event = httpx.get(f"{taught.url}/events/{key}").json()
+    assert event["classes"] == [pair["ranked_first"]]
+
+
+def test_two_classes_are_merged(taught, look):
+    pair = confusions(taught)["pairs"][0]
+    page = look(taught, "mistakes")
+    page.get_by_role("button", name="Compare").first.click()
+    button = f"Merge {pair['ranked_first']} into {pair['true']}"
+    page.get_by_role("button", name=button).click()
+    page.get_by_role("dialog").get_by_role("button", name="Merge", exact=True).click()
+    expect(page.get_by_role("dialog")).to_have_count(0, timeout=30_000)
+    classes = httpx.get(f"{taught.url}/classes", params={"limit": 1000}).json()["classes"]
+    names = {each["class"] for each in classes}
+    assert pair["true"] in names
+    assert pair["ranked_first"] not in names
+
+
+def test_a_class_is_renamed(taught, look):
+    page = look(taught, "mistakes")
+    row = page.get_by_label("Classes by their errors").locator("tbody tr").first
+    name = row.locator("a").inner_text()
+    row.get_by_role("button", name="Rename").click()
+    page.get_by_label("Its next name").fill("another name")
+    page.get_by_role("dialog").get_by_role("button", name="Rename", exact=True).click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert httpx.get(f"{taught.url}/classes/another name").json()["learned"] > 0
+    assert name != "another name"
+
+
+def test_a_wrong_label_is_suspected(taught, look):
+    text = "I want to know how to track the delivery of my new card"
+    event = {"text": text, "classes": ["exchange_rate"], "event_id": "wrong"}
+    httpx.post(f"{taught.url}/learn", json=event)
+    listed = httpx.get(f"{taught.url}/suspects").json()["suspects"]
+    page = look(taught, "mistakes")
+    expect(page.get_by_role("heading", name="Likely label errors")).to_be_visible()
+    expect(page.get_by_label("Suspects").locator("> li")).to_have_count(min(20, len(listed)))
+
+
+def test_without_a_history_the_page_says_so(serve, look):
+    page = look(serve(history=False), "mistakes")
+    expect(page.get_by_text("keeps no history")).to_be_visible()

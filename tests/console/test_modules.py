@@ -1,0 +1,62 @@
+"""Modules of the console that repeat work of the service: with the same results."""
+
+import gzip
+from importlib.resources import files
+
+import pytest
+
+from manyclass.core.words import features, instances, sentences, with_gap
+
+pytestmark = pytest.mark.slow  # needs chromium
+
+GAPS = """async text => {
+    const { featuresAround, sentences } = await import("/console/gap_words.js");
+    const found = [];
+    for (const words of sentences(text))
+        words.forEach((word, position) => found.push([featuresAround(words, position), word]));
+    return found;
+}"""
+QUANTILES = """async () => {
+    const { parsed, buckets, quantile } = await import("/console/prometheus.js");
+    const of = counts => parsed(["0.1", "0.2", "+Inf"].map((bound, index) =>
+        `manyclass_seconds_bucket{le="${bound}",path="/a\\\\"b"} ${counts[index]}`).join("\\n"));
+    const [before, after] = [[1, 1, 1], [1, 11, 11]].map(each => buckets(of(each), "seconds", {}));
+    return [quantile(0.5, before, after), quantile(0.5, before, before), quantile(0.99, [], after)];
+}"""
+TINT = """async ([text, votes]) => {
+    const { pieces } = await import("/console/tint.js");
+    const words = pieces(text, votes).filter(each => each.score !== null);
+    return words.map(each => [each.text, each.score]);
+}"""
+
+
+@pytest.fixture
+def page(empty, look):
+    return look(empty)
+
+
+def test_the_gaps_of_the_novel_are_those_of_the_core(page):
+    packed = files("manyclass.service.samples").joinpath("persuasion.txt.gz").read_bytes()
+    novel = gzip.decompress(packed).decode("ascii")[:60_000]
+    expected = [[around, word] for words in sentences(novel) for around, word in instances(words)]
+    assert len(expected) > 9000
+    assert page.evaluate(GAPS, novel) == expected
+
+
+def test_a_gap_in_a_sentence_has_the_features_of_the_core(page):
+    script = """async text => (await import("/console/gap_words.js")).gapFeatures(text)"""
+    for text in ("Captain _ was in the room", "I am _", "_, he said"):
+        assert page.evaluate(script, text) == features(*with_gap(text))
+    assert page.evaluate(script, "a snake_case name") is None
+
+
+def test_quantiles_lie_within_their_bucket(page):
+    middle, none, high = page.evaluate(QUANTILES)
+    assert middle == pytest.approx(0.15)
+    assert none is None
+    assert 0.1 < high <= 0.2
+
+
+def test_votes_are_divided_among_words(page):
+    votes = [{"feature": "a", "score": 2}, {"feature": "a b", "score": 1}]
+    assert page.evaluate(TINT, ["A b, a!", votes]) == [["A", 1.5], ["b", 0.5], ["a", 1]]

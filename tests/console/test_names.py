@@ -1,0 +1,59 @@
+"""Classes and features: found by prefix, shown with weights and examples, renamed, forgotten."""
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow  # needs chromium
+
+
+def test_classes_are_found_by_their_beginning(taught, look):
+    page = look(taught, "names")
+    rows = page.get_by_label("Classes", exact=True).locator("tbody tr")
+    expect(rows).to_have_count(50)
+    page.get_by_role("button", name="More").click()
+    expect(rows).to_have_count(77)
+    page.get_by_label("Name begins with").fill("card_a")
+    expect(rows).to_have_count(3)
+    page.get_by_role("link", name="card_arrival").click()
+    expect(page.get_by_role("heading", name="card_arrival")).to_be_visible()
+    expect(page.get_by_label("Heaviest features").locator("li")).to_have_count(30)
+    expect(page.locator(".list > li .tag").first).to_have_text("card_arrival")
+
+
+def test_a_feature_is_found_by_its_name_and_forgotten(taught, look):
+    page = look(taught, "names")
+    page.get_by_label("Whole name").fill("card")
+    page.get_by_role("button", name="Show").click()
+    detail = httpx.get(f"{taught.url}/features/card").json()
+    expect(page.get_by_text(f"seen in {detail['times_seen']} events")).to_be_visible()
+    page.get_by_role("button", name="Forget").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(f"its {detail['outdegree']} edges")
+    assert httpx.get(f"{taught.url}/features/card").status_code == 200
+    dialog.get_by_role("button", name="Forget").click()
+    expect(page.get_by_role("heading", name="Classes and features")).to_be_visible()
+    assert httpx.get(f"{taught.url}/features/card").status_code == 404
+
+
+def test_a_class_is_renamed_merged_and_forgotten(taught, look):
+    page = look(taught, "names?class=card_arrival")
+    page.get_by_role("button", name="Rename").click()
+    page.get_by_label("Its next name").fill("a/b ☃?")
+    page.get_by_role("dialog").get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("heading", name="a/b ☃?")).to_be_visible()
+    page.get_by_role("button", name="Rename").click()
+    page.get_by_label("Its next name").fill("country_support")
+    page.get_by_role("dialog").get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).not_to_be_empty()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Forget").click()
+    expect(page.get_by_role("dialog")).to_contain_text("the votes of 30 or more features")
+    page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+    expect(page.get_by_role("heading", name="Classes and features")).to_be_visible()
+    assert httpx.get(f"{taught.url}/classes/a%2Fb%20%E2%98%83%3F").status_code == 404
+
+
+def test_an_unknown_name_is_said_to_be_unknown(taught, look):
+    page = look(taught, "names?feature=of%20no%20event")
+    expect(page.get_by_role("alert").first).not_to_be_empty()

@@ -1,0 +1,50 @@
+"""Operate: health, snapshots taken, restored and downloaded, a rebuild, the settings."""
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow  # needs chromium
+
+
+def test_the_health_is_said(taught, look):
+    page = look(taught, "operate")
+    expect(page.get_by_text("The service ranks and learns.")).to_be_visible()
+    durability = httpx.get(f"{taught.url}/stats").json()["durability"]
+    expect(page.get_by_text(durability)).to_be_visible()
+
+
+def test_a_snapshot_is_taken_and_restored(taught, look):
+    page = look(taught, "operate")
+    page.get_by_role("button", name="Take one now").click()
+    expect(page.get_by_text("A snapshot of event 600 is taken")).to_be_visible()
+    httpx.post(f"{taught.url}/learn", json={"text": "later", "classes": ["later"]})
+    page.get_by_role("button", name="Restore event 600").click()
+    page.get_by_role("dialog").get_by_role("button", name="Restore").click()
+    expect(page.get_by_text("The state is that of event 600 again")).to_be_visible()
+    assert httpx.get(f"{taught.url}/classes/later").status_code == 404
+
+
+def test_the_state_is_downloaded(taught, look):
+    page = look(taught, "operate")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the state").click()
+    assert download.value.suggested_filename == "manyclass-600.snapshot"
+    assert download.value.path().read_bytes() == httpx.get(f"{taught.url}/state").content
+
+
+def test_a_rebuild_folds_what_waits(taught, look):
+    httpx.delete(f"{taught.url}/events/seq:3")
+    page = look(taught, "operate")
+    expect(page.get_by_text("1 corrected or erased event waits")).to_be_visible()
+    page.get_by_role("button", name="Rebuild now").click()
+    expect(page.get_by_text("No corrected or erased event waits")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("The last one learned 599 events")).to_be_visible()
+
+
+def test_settings_are_found_by_a_part_of_their_name(taught, look):
+    page = look(taught, "operate")
+    page.get_by_label("Find").fill("max_body")
+    rows = page.get_by_label("Settings", exact=True).locator("tbody tr")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("8MiB")

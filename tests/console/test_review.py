@@ -1,0 +1,73 @@
+"""Review: the least certain first, labelled by the keyboard."""
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.looking import ranked
+
+pytestmark = pytest.mark.slow  # needs chromium
+
+TEXTS = ("the machine took my cash", "hello there friend", "why is my transfer so late")
+
+
+@pytest.fixture
+def waiting(taught):
+    ranked(taught.url, *TEXTS)
+    return taught
+
+
+def listed(served):
+    return httpx.get(f"{served.url}/review").json()["instances"]
+
+
+def newest(served):
+    return httpx.get(f"{served.url}/events", params={"limit": 1}).json()["events"][0]
+
+
+def shown(page):
+    return page.locator("main section.card")
+
+
+def test_keys_choose_name_skip_and_undo(waiting, look):
+    order = [each["id"] for each in listed(waiting)]
+    page = look(waiting, "review")
+    expect(shown(page)).to_have_attribute("data-id", order[0])
+    second = page.locator(".bars .name").nth(1).inner_text()
+    page.keyboard.press("2")
+    expect(page.get_by_text(f"Taught as {second}")).to_be_visible()
+    assert newest(waiting)["classes"] == [second]
+    expect(shown(page)).to_have_attribute("data-id", order[1])
+    page.keyboard.press("s")
+    expect(shown(page)).to_have_attribute("data-id", order[2])
+    page.keyboard.press("n")
+    page.keyboard.type("s1 new class")  # in the field, keys are letters
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Taught as s1 new class")).to_be_visible()
+    assert newest(waiting)["classes"] == ["s1 new class"]
+    page.keyboard.press("u")
+    expect(page.get_by_text("s1 new class is taken back")).to_be_visible()
+    assert newest(waiting)["classes"] == [second]
+    page.get_by_role("button", name="Show the skipped ones again").click()
+    expect(shown(page)).to_have_attribute("data-id", order[1])
+
+
+def test_keys_can_be_turned_off(waiting, look):
+    page = look(waiting, "review")
+    shown(page).wait_for()
+    page.get_by_label("Keys").uncheck()
+    before = len(listed(waiting))
+    page.keyboard.press("1")
+    page.keyboard.press("s")
+    page.wait_for_timeout(300)
+    assert len(listed(waiting)) == before
+    page.locator(".bars button").first.click()
+    expect(page.get_by_text("Taught as")).to_be_visible()
+
+
+def test_new_instances_are_seen_after_the_next_event(taught, look):
+    page = look(taught, "review")
+    expect(page.get_by_text("Nothing waits for a label")).to_be_visible()
+    ranked(taught.url, TEXTS[0])
+    httpx.post(f"{taught.url}/learn", json={"text": "x", "classes": ["y"]})
+    expect(shown(page)).to_be_visible(timeout=10_000)

@@ -1,0 +1,126 @@
+"""Try: an unknown text, taught once, makes its paraphrase right, and an undo takes it back."""
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow  # needs chromium
+
+
+def type_text(page, text):
+    box = page.get_by_label("Text to rank")
+    box.fill("")
+    box.press_sequentially(text)
+
+
+def teach(page, name):
+    page.get_by_label("Another class").fill(name)
+    page.get_by_role("button", name="Teach", exact=True).click()
+
+
+def test_the_first_minute(taught, look):
+    page = look(taught)
+    type_text(page, "my kitten is hungry")
+    expect(page.locator(".bars li").first).to_be_visible()
+    expect(page.locator(".bars")).not_to_contain_text("pets")
+    teach(page, "pets")
+    expect(page.locator(".moved")).to_have_text("pets was not ranked, now 1st (event 601).")
+    type_text(page, "a hungry kitten")
+    expect(page.locator(".bars .name").first).to_have_text("pets")
+    expect(page.locator(".tinted mark.for", has_text="kitten")).to_be_visible()
+    page.get_by_text("Why pets").click()
+    expect(page.get_by_label("Votes for pets")).to_contain_text("kitten")
+
+
+def test_a_click_teaches_a_lower_class_and_the_bars_move(taught, look):
+    page = look(taught)
+    type_text(page, "top up my card with my card")
+    third = page.locator(".bars .name").nth(2)
+    name = third.inner_text()
+    third.click()
+    expect(page.locator(".moved")).to_contain_text(f"{name} was 3rd, now")
+    event = httpx.get(f"{taught.url}/events/seq:601").json()
+    assert (event["text"], event["classes"]) == ("top up my card with my card", [name])
+    assert event["source"] == "console"
+
+
+def test_undo_deletes_the_event_and_a_rebuild_takes_its_part_out(taught, look):
+    page = look(taught)
+    type_text(page, "my kitten is hungry")
+    teach(page, "pets")
+    expect(page.locator(".bars .name").first).to_have_text("pets")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("stays until the next rebuild")).to_be_visible()
+    assert httpx.get(f"{taught.url}/events/seq:601").status_code == 404
+    page.get_by_role("button", name="Rebuild now").click()
+    expect(page.get_by_text("Undone")).to_be_visible(timeout=60_000)
+    expect(page.locator(".bars")).not_to_contain_text("pets")
+
+
+def test_without_a_history_the_undo_says_why_it_is_not_there(serve, look):
+    page = look(serve(taught=100, history=False))
+    type_text(page, "my kitten is hungry")
+    teach(page, "pets")
+    expect(page.get_by_text("No undo here")).to_be_visible()
+    assert page.get_by_role("button", name="Undo").count() == 0
+
+
+def test_typing_leaves_one_instance_to_review(taught, look):
+    page = look(taught)
+    type_text(page, "where is my card")
+    expect(page.locator(".bars li").first).to_be_visible()
+    page.wait_for_timeout(300)
+    type_text(page, "my money is gone")
+    expect(page.locator(".tinted")).to_have_text("my money is gone")
+    waiting = httpx.get(f"{taught.url}/review").json()["instances"]
+    assert len(waiting) == 1
+    assert "money" in waiting[0]["features"]
+
+
+def test_an_empty_service_offers_the_questions_to_a_bank(empty, look):
+    page = look(empty)
+    page.get_by_role("button", name="77 banking intents").click()
+    expect(page.get_by_text("1,925 of 1,925 events")).to_be_visible(timeout=60_000)
+    expect(page.locator(".chart polyline")).to_have_count(2)
+    page.get_by_role("button", name="my new card is still not here").click()
+    expect(page.locator(".bars .name").first).to_have_text("card_arrival")
+    events = httpx.get(f"{empty.url}/events", params={"limit": 1}).json()["events"]
+    assert events[0]["source"] == "sample: 77 banking intents"
+    page.reload()
+    expect(page.get_by_label("Text to rank")).to_be_visible()
+    assert page.get_by_text("has learned nothing yet").count() == 0
+
+
+def test_it_reads_the_novel_until_it_is_stopped(empty, look):
+    page = look(empty)
+    page.get_by_role("button", name="Watch it read a novel").click()
+    expect(page.locator(".reading mark")).to_be_visible(timeout=30_000)
+    expect(page.locator(".chart polyline")).to_have_count(2, timeout=60_000)
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="they walked together _ the street").click()
+    expect(page.locator(".bars li").first).to_be_visible()
+    assert page.locator(".problem").count() == 0
+
+
+def test_an_action_shows_itself_as_curl_and_python(taught, look):
+    page = look(taught)
+    type_text(page, "it isn't here")
+    page.get_by_text("This ranking as curl and Python").click()
+    curl, python = page.locator(".call[open] pre").all_inner_texts()
+    assert curl.startswith(f"curl {taught.url}/rank --json '")
+    assert "isn'\\''t" in curl
+    assert 'client.rank({"text": "it isn\'t here"}, k=8, explain=True)' in python
+
+
+def test_two_tabs_see_each_other(taught, look):
+    one = look(taught)
+    two = look(taught, context=one.context)
+    for page in (one, two):
+        type_text(page, "my kitten is hungry")
+        expect(page.locator(".bars li").first).to_be_visible()
+    teach(one, "pets")
+    teach(two, "animals")
+    for page in (one, two):
+        expect(page.locator(".bars")).to_contain_text("pets", timeout=10_000)
+        expect(page.locator(".bars")).to_contain_text("animals", timeout=10_000)
+        expect(page.locator(".pulse")).to_contain_text("event 602", timeout=10_000)
