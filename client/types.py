@@ -279,6 +279,7 @@ class HistoryStats(msgspec.Struct, frozen=True):
     events: int
     bytes: int
     deleted_events: int
+    lost_events: int
     failures: int
     amendments: int
     amendment_age_seconds: float

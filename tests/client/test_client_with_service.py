@@ -132,10 +132,10 @@ def test_events_are_listed_corrected_deleted_and_learned_again(client):
     report = client.rebuild()
     assert (report.corrected, report.deleted) == (1, 1)
     assert client.rebuild_status().last == report
-    assert client.delete_events(source="history").deleted == 1
-    assert [*client.events(source="history")] == []
     assert client.confusions(last=10).events > 0
     assert client.suspects(last=10, limit=1) == ()
+    assert client.delete_events(source="history").deleted == 1
+    assert [*client.events(source="history")] == []
 
 
 def test_learners(client):

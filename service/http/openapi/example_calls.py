@@ -169,6 +169,7 @@ _STATS = {
         "events": 5,
         "bytes": 0,
         "deleted_events": 0,
+        "lost_events": 0,
         "failures": 0,
         "amendments": 0,
         "amendment_age_seconds": 0.0,
