@@ -42,7 +42,7 @@ function Classes({ classes, onChanged }) {
 
 function Suspects({ suspects, onChanged }) {
   if (!suspects.length) return html`<p class="nothing">None: the model agrees with what it was taught, or has no confidence yet (100 outcomes).</p>`;
-  return html`<ul class="list" aria-label="Suspects">${suspects.map(({ ranked_first: first, confidence, event }) => html`
+  return html`<ul class="list" aria-label="Suspects">${suspects.map(({ suggested: first, confidence, event }) => html`
     <${EventItem} key=${event.key} event=${event} proposed=${first} onChanged=${onChanged}
       note=${html`<span>the model says <strong>${first}</strong>, with confidence ${percent(confidence)}</span>`} />`)}</ul>`;
 }
