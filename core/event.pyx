@@ -48,7 +48,9 @@ cdef enum:
     ADOPT
     WITH_ORIGIN = 0x40
     JOINED = 0x80
-cdef dict NAMED = {FORGET_CLASS: "class", FORGET_FEATURE: "feature", PROMOTE: "learner", ADOPT: "state"}
+cdef dict NAMED = {
+    FORGET_CLASS: "class", FORGET_FEATURE: "feature", PROMOTE: "learner", ADOPT: "state",
+}
 _HEAD = struct.Struct("<BQH")
 _TIME = struct.Struct("<Q")
 _TARGET = struct.Struct("<Qd")
