@@ -1,6 +1,6 @@
 """Rebuilds of a service on SQLite or Redis, killed at random moments of them.
 
-python -m load_tests.rebuilds [--kills 50] [--seed 1] [--events 3000] [--redis] [--no-archive]
+python -m load_tests.rebuilds [--kills 50] [--seed 1] [--events 3000] [--redis]
 
 Events are taught in rounds while others are corrected and deleted. In each round a rebuild is
 asked for and the service is killed by SIGKILL at a random moment. In the end one rebuild may end:
@@ -108,15 +108,13 @@ class OnRedis:
     """Three processes on one Redis server that loses no acknowledged write."""
 
     longest_wait = 3.0
-    has_archive = True
 
     def __init__(self, folder: Path, random: Random) -> None:
         self._random = random
         self._server = RedisServer(folder / "redis")
         self._server.start()
         options = ["--store", self._server.url, "--snapshot-keep", "1", "--store-seconds", "2"]
-        if self.has_archive:
-            options += ["--archive", f"file://{folder}/archive"]
+        options += ["--archive", f"file://{folder}/archive"]
         self._processes = [Process(*options) for _ in range(3)]
         self._await_ready()
 
@@ -165,12 +163,6 @@ class OnRedis:
     def _await_ready(self) -> None:
         for each in self._processes:
             each.await_ready()
-
-
-class OnRedisWithoutArchive(OnRedis):
-    """The same without an archive: the history is what the log holds."""
-
-    has_archive = False
 
 
 Service = OnSqlite | OnRedis
@@ -292,10 +284,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--events", type=int, default=10_000)
     parser.add_argument("--redis", action="store_true")
-    parser.add_argument("--no-archive", action="store_true", help="of --redis")
     options = parser.parse_args()
-    on_redis = OnRedisWithoutArchive if options.no_archive else OnRedis
-    kind = on_redis if options.redis else OnSqlite
+    kind = OnRedis if options.redis else OnSqlite
     with tempfile.TemporaryDirectory() as folder:
         print(run(options.kills, options.seed, options.events, Path(folder), kind))
 

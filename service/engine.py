@@ -34,7 +34,7 @@ from manyclass.service.log.request import Result
 from manyclass.service.pipeline import Pipeline
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.protocol import SnapshotInfo
-from manyclass.service.store.segments import segments_of
+from manyclass.service.store.segments import kept_segments_of
 from manyclass.service.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class Engine:
             on_message,
             wall_clock,
         )
-        self._segments = segments_of(self.store) if settings.history else None
+        self._segments = kept_segments_of(self.store) if settings.history else None
         self.recovery.outcomes.are_kept = self._segments is not None
         self._rebuilds = RebuildSchedule(settings.rebuild_seconds, clock)
         self._wall_clock = wall_clock

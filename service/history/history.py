@@ -156,8 +156,8 @@ class History:
         """Pack the events up to this one; return the last one behind which the log may be trimmed.
 
         That is `oldest`, or an earlier one while they cannot be packed. If then more events wait
-        for the archive than HISTORY_PENDING_BYTES allows, or the store is full, they are lost to
-        the history, and learning goes on. Blocks.
+        for the archive than MANYCLASS_HISTORY_PENDING_BYTES allows, or the store is full, they are
+        lost to the history, and learning goes on. Blocks.
         """
         if not self.recorder.packs:
             return oldest

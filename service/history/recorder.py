@@ -65,7 +65,12 @@ class Recorder:
         self.deleted_events = 0  # by the limits, since the start
         self.lost_events = 0  # not packed before the log had to be trimmed, since the start
         self._is_known = False  # the end, of a shared store
+        self._log_begin = 0  # at the start, of a shared store
         self.refresh()
+        if self._shared is not None:
+            # A store that begins with a snapshot, as of `manyclass train`, lacks the events before.
+            self._log_begin = self._begin()
+            self.refresh()
 
     @property
     def may_lose_events(self) -> bool:
@@ -87,11 +92,11 @@ class Recorder:
         with self._lock:
             before, infos = self.infos, self._shared.segments()
             packed = infos[-1].last_seq if infos else 0
-            end = max(packed, self._shared.trimmed())
+            end = max(packed, self._shared.trimmed(), self._log_begin)
             if end > self.end:
                 self._outcomes.drop(self.end + 1, end - self.end)
             if self.packs and self._is_known:
-                self.lost_events += max(0, end - max(packed, self.end))
+                self.lost_events += max(0, end - max(packed, self.end, self._log_begin))
             self._is_known = True
             if infos != before or end != self.end:
                 self.infos, self.end = infos, end

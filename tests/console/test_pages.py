@@ -127,4 +127,5 @@ def test_below_a_path_of_a_proxy_every_address_is_relative(look, lively, browser
     )
     page.goto(f"{lively.url}/some/path/console#/names?class=card_arrival")
     page.get_by_label("Heaviest features").wait_for()
+    page.unroute_all(behavior="wait")  # the page polls: a call may be under way
     page.close()

@@ -28,16 +28,24 @@ Seconds = Annotated[float | None, Query(ge=0, le=1e11, description="unix seconds
 
 async def find(engine: Engine, key: str) -> Record:
     """Return the event of a key. Raises Problem 404 if the history has it no longer."""
+    record = await _found(engine, key)
+    if record is None and (heartbeat := await engine.cluster.poll()) is not None:
+        # Another process may have taught it a moment ago.
+        await engine.reached(heartbeat.last_seq, engine.settings.rank_wait_seconds)
+        record = await _found(engine, key)
+    if record is None:
+        raise Problem(404, f"The history has no event {key!r}: it is unknown, deleted or too old.")
+    return record
+
+
+async def _found(engine: Engine, key: str) -> Record | None:
     history, seq = engine.history, None
     if key.startswith(BY_NUMBER) and key.removeprefix(BY_NUMBER).isdecimal():
         seq = int(key.removeprefix(BY_NUMBER))
     elif (seen := engine.model.seen(key)) is not None:
         seq = seen[0]
     in_log = seq is not None and 0 < seq <= engine.model.seq
-    record = await asyncio.to_thread(history.find, seq) if seq is not None and in_log else None
-    if record is None:
-        raise Problem(404, f"The history has no event {key!r}: it is unknown, deleted or too old.")
-    return record
+    return await asyncio.to_thread(history.find, seq) if seq is not None and in_log else None
 
 
 @router.get("/events", **needs(Scope.LEARN, 404))
