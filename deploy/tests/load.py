@@ -51,7 +51,8 @@ class Load:
 
         for url in (own, other):
             name = f"q-{chance.getrandbits(60)}"
-            client.post(f"{own}/rank", json={**instance(), "id": name, "min_confidence": 0.1})
+            least = {"min_confidence": 0.1} if url == own else {}  # some abstain, some do not
+            client.post(f"{own}/rank", json={**instance(), "id": name, **least})
             client.post(f"{url}/learn", json={"id": name, "classes": ["late"]})
         client.post(f"{own}/learn", json={"id": "never ranked", "classes": ["x"]})
         client.put(f"{own}/classes/late", json={"parent": "placed"})
