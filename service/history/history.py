@@ -132,8 +132,9 @@ class History:
         """
         unpacked = self.live.model.seq - self.recorder.end
         now = monotonic()
-        packs = is_leader and self.recorder.packs
-        is_due = (packs and unpacked >= SEGMENT_EVENTS) or (unpacked > 0 and now >= self._look_at)
+        is_due = (is_leader and unpacked >= SEGMENT_EVENTS) or (
+            unpacked > 0 and now >= self._look_at
+        )
         if not is_due or self._is_packing:
             return False
         self._is_packing = True
@@ -143,7 +144,7 @@ class History:
     def pack_full(self, is_leader: bool = True) -> None:
         """Pack full segments, as the leader. Blocks; an error is logged, and tried again later."""
         try:
-            if is_leader and self.recorder.packs:
+            if is_leader:
                 self.pack(self.live.model.seq, only_full=True)
             else:
                 self.refresh()
@@ -159,8 +160,6 @@ class History:
         for the archive than MANYCLASS_HISTORY_PENDING_BYTES allows, or the store is full, they are
         lost to the history, and learning goes on. Blocks.
         """
-        if not self.recorder.packs:
-            return oldest
         try:
             self.pack(last_seq)
         except StoreError as error:

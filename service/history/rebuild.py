@@ -298,12 +298,10 @@ class Rebuild:
                     store.delete_snapshot(info.seq)
                 except SnapshotMissing:
                     log.info("snapshot %d is gone already", info.seq)
-        if history.recorder.packs:
-            history.pack(seq)
-            fold(history, settled, base)
-            seq = min(seq, history.recorder.end)
+        history.pack(seq)
+        fold(history, settled, base)
         drop()
-        self._trim(seq)
+        self._trim(min(seq, history.recorder.end))
         history.refresh()
         history.reader.forget()
         history.segments.scrub()
