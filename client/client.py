@@ -209,13 +209,15 @@ class Client:
             more, seq = answer.more, answer.seq or seq
         return Deleted(seq, deleted)
 
-    def rebuild(self) -> RebuildReport:
+    def rebuild(self, learner: str | None = None) -> RebuildReport:
         """Learn the history again as it was amended; return when the service has the new state.
 
-        Waits without a limit of time. 409 while another rebuild runs, or if the history does not
-        reach back to a snapshot.
+        `learner` is a shadow that learns the whole history, as `svm(replay=4)`; a new one joins the
+        shadows. Waits without a limit of time. 409 while another rebuild runs, if the history does
+        not reach back to a snapshot, or for the primary learner.
         """
-        return self._ask("POST", "/rebuild", RebuildReport, is_long=True)
+        parameters: Parameters = {} if learner is None else {"learner": learner}
+        return self._ask("POST", "/rebuild", RebuildReport, parameters=parameters, is_long=True)
 
     def rebuild_status(self) -> RebuildStatus:
         """Return whether a rebuild runs, and how many amended events wait for one."""

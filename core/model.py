@@ -473,6 +473,11 @@ class Model:
             model_set = self.model_set.promoted(shadow.specification)
             self._enroll([everyone[each] for each in model_set.labels])
 
+    def enroll(self, options: Options) -> None:
+        """Add a shadow that has learned nothing, unless the model has the learner."""
+        if self.model_set.find(options.specification) is None:
+            self._enroll([*self.enrolled, self._begun(options)])
+
     def _begun(self, options: Options) -> Enrolled:
         return Enrolled.begun(options.specification, make(options, self._hash_seed, self.taxonomy))
 

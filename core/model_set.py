@@ -58,6 +58,12 @@ class ModelSet:
         except OptionError:
             return None  # of no learner at all
 
+    def having(self, shadow: Options) -> "ModelSet":
+        """Return the same learners with this shadow, unless it is one of them; OptionError."""
+        if any(each.specification == shadow.specification for each in self.shadows):
+            return self
+        return ModelSet(self.primary, (*self.shadows, shadow))
+
     def without(self, primary: Options) -> tuple[Options, ...]:
         """Return the shadows of this primary, which may be a shadow here."""
         label = primary.specification

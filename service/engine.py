@@ -26,7 +26,7 @@ from manyclass.service.errors import (
     without_place,
 )
 from manyclass.service.history.history import History
-from manyclass.service.history.rebuild import Rebuild, Rebuilt
+from manyclass.service.history.rebuild import Rebuild, RebuildReport, RebuildStatus
 from manyclass.service.history.schedule import RebuildSchedule
 from manyclass.service.log.apply_loop import OnApplied, OnLearned
 from manyclass.service.log.log_tailer import OnMessage
@@ -271,10 +271,23 @@ class Engine:
             raise HistoryOff
         return rebuild
 
-    async def rebuild_state(self) -> Rebuilt:
-        """Learn the history again as it was amended, see Rebuild.run, which raises the same."""
+    def rebuild_status(self) -> RebuildStatus:
+        """Return whether a rebuild runs in this process. Raises HistoryOff, NotReady."""
+        return self.rebuild.status
+
+    async def rebuild_state(self, learner: str | None = None) -> RebuildReport:
+        """Learn the history again as it was amended, see Rebuild.run, which raises the same.
+
+        `learner` is a shadow that learns all of it; a new one joins the others. OptionError.
+        """
         self._able()
-        return await self._tasks.finish(self.rebuild.run())
+        return await self._tasks.finish(self._rebuild(learner))
+
+    async def _rebuild(self, learner: str | None) -> RebuildReport:
+        rebuild = self.rebuild
+        rebuild.check()  # before the learner joins
+        shadow = None if learner is None else await self._able().enroll(learner)
+        return await rebuild.run(shadow)
 
     # --- snapshots -------------------------------------------------------------------------------
 
@@ -327,7 +340,7 @@ class Engine:
         waiting, age = len(history.amendments), history.amendment_age
         if rebuild.is_running:
             return
-        if rebuild.may_be_unsettled:
+        if rebuild.settles:
             self._tasks.start(rebuild.settle_left_over())
         elif self._rebuilds.is_due(waiting, age):
             self._tasks.start(self._rebuild_by_schedule())

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from manyclass.service.history.rebuild import Rebuilt
+from manyclass.service.history.rebuild import RebuildReport
 from manyclass.service.log.live_model import LearnerCounts
 
 
@@ -19,7 +19,7 @@ class HistoryStats:
     amendments: int  # amended events that wait for a rebuild
     amendment_age_seconds: float  # of the oldest amendment
     rebuild_failures: int
-    last_rebuild: Rebuilt | None
+    last_rebuild: RebuildReport | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ import logging
 from collections.abc import Callable
 
 from manyclass.core.event import Event
+from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
 from manyclass.service.cluster import RETRY_SECONDS, Cluster, Replica, StateRestorer
-from manyclass.service.config.learners import as_variables
+from manyclass.service.config.learners import as_variables, limits_of, meant_by
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine_stats import EngineStats, HistoryStats
-from manyclass.service.errors import OptionsDiffer, with_hint
+from manyclass.service.errors import OptionsDiffer, RebuildRefused, with_hint
 from manyclass.service.history.history import History
 from manyclass.service.history.rebuild import Rebuild
 from manyclass.service.log.apply_loop import ApplyLoop, OnApplied, OnLearned
@@ -115,6 +116,28 @@ class Pipeline:
                 await asyncio.sleep(RETRY_SECONDS)
         live.model.agreed(asked)  # events of another process may have come before this one's
         log.warning("the model goes on with other learners, (before, now): %s", differences)
+
+    async def enroll(self, learner: str) -> Options:
+        """Return the options of a shadow, which joins the learners if the model has none such.
+
+        Raise OptionError; RebuildRefused for the primary learner, and for a new one beside shadows
+        that the settings name, for the next start would refuse it.
+        """
+        model = self._cluster.live.model
+        known = meant_by(learner, model.model_set.learners)
+        if known is model.options:
+            raise RebuildRefused(f"{learner!r} is the primary learner, not a shadow")
+        if known is not None:
+            return known
+        if self._settings.shadows is not None:
+            raise RebuildRefused(
+                f"MANYCLASS_SHADOWS names the shadows, and {learner!r} is none of them: start with"
+                " it among them and --reconfigure, and rebuild then"
+            )
+        options = Options.parse(learner, **limits_of(model.options))
+        model_set = model.model_set.having(options)
+        await self.group_commit.admit([Event.configure(model_set.to_dict())])
+        return options
 
     def stats(self, queue_full: int) -> EngineStats:
         """Return the present counts; the engine counts full queues."""

@@ -11,6 +11,13 @@ from manyclass.client.types import RebuildReport
 def rebuild(
     url: Url = URL,
     key: Key = None,
+    learner: Annotated[
+        str | None,
+        typer.Option(
+            help="A shadow that learns the whole history, as if there from the first event on:"
+            " 'svm(replay=4)'. A new one joins the shadows; promote it afterwards."
+        ),
+    ] = None,
     status: Annotated[
         bool, typer.Option("--status", help="Start none; print the state of rebuilds.")
     ] = False,
@@ -22,7 +29,7 @@ def rebuild(
     """
     with connected(url, key) as client:
         if not status:
-            _print(client.rebuild())
+            _print(client.rebuild(learner))
             return
         found = client.rebuild_status()
     if found.running:

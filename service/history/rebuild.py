@@ -10,6 +10,7 @@ from time import monotonic, sleep
 import msgspec
 
 from manyclass.core.event import Event
+from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.errors import RebuildRefused, with_hint
 from manyclass.service.history.amendments import Amended
@@ -29,16 +30,18 @@ log = logging.getLogger(__name__)
 
 TRIM_SECONDS = 120.0  # for the other processes to go over to a rebuilt state
 TRIM_PAUSE = 0.2
+SETTLE_SECONDS = 60.0  # between two tries to settle a state that is left over
 
 Take = Callable[[], Awaitable[SnapshotInfo]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rebuilt:
-    """The result of a rebuild: the state at `seq` follows from the amended events.
+class RebuildReport:
+    """A rebuild: the state at event `seq` follows from the amended history.
 
-    Events up to `base` were not learned again: they are in the state it began with. So are the
-    `unreached` amended ones, which were amended as well as can be at once.
+    Events up to `base` were not learned again: they are in the snapshot that it began with. So are
+    the `unreached` amended events: their data and their part of the weights are left.
+    `finished_at` is in unix seconds.
     """
 
     seq: int
@@ -48,7 +51,18 @@ class Rebuilt:
     deleted: int
     unreached: int
     seconds: float
-    finished_at: float  # unix seconds
+    finished_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildStatus:
+    """The state of rebuilds: `learned` counts the events of the present one, `waiting` the amended
+    events that wait for one, and `last` is the last one since the process started."""
+
+    running: bool
+    learned: int
+    waiting: int
+    last: RebuildReport | None
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -92,9 +106,10 @@ class Rebuild:
         self._relearning = Relearning(history, hash_seed)
         self._states = rebuilt_states_of(history.store)
         self._lock = asyncio.Lock()
-        self.last: Rebuilt | None = None
+        self.last: RebuildReport | None = None
         self.failures = 0
         self.may_be_unsettled = self._states is not None  # a rebuilt state may be left over
+        self._settle_at = 0.0  # of the clock
 
     @property
     def is_running(self) -> bool:
@@ -102,20 +117,37 @@ class Rebuild:
         return self._lock.locked()
 
     @property
+    def status(self) -> RebuildStatus:
+        """Whether a rebuild runs, and how far it is."""
+        waiting = len(self._history.amendments)
+        return RebuildStatus(self.is_running, self.learned, waiting, self.last)
+
+    @property
     def learned(self) -> int:
         """The events that the present rebuild has learned."""
         return self._relearning.learned
 
-    async def run(self) -> Rebuilt:
-        """Rebuild the state; return when it is durable and the amended events are gone.
+    @property
+    def settles(self) -> bool:
+        """True if it is time to look for a rebuilt state that is left over."""
+        return self.may_be_unsettled and self._clock() >= self._settle_at
 
-        Raise RebuildRefused without any change; StoreError.
-        """
+    def check(self) -> None:
+        """Raise RebuildRefused while one is under way; MemoryShort."""
         if self._lock.locked():
             raise RebuildRefused("a rebuild is under way")
+        check_memory(sum(each.learner.resident_bytes for each in self._live.model.enrolled))
+
+    async def run(self, learner: Options | None = None) -> RebuildReport:
+        """Rebuild the state; return when it is durable and the amended events are gone.
+
+        `learner` is a shadow that learns the whole history, also what it has not learned before.
+        Raise RebuildRefused or MemoryShort without any change; StoreError.
+        """
+        self.check()
         async with self._lock:
             try:
-                self.last = await self._run()
+                self.last = await self._run(learner)
             except Exception as error:
                 self.failures += 1
                 log.error("the rebuild failed: %s", error)
@@ -125,12 +157,13 @@ class Rebuild:
     async def settle_left_over(self) -> None:
         """Settle a rebuilt state of an earlier leader, or of a rebuild that failed at the end.
 
-        An error is logged, and `may_be_unsettled` stays.
+        An error is logged, and the next try is in a minute.
         """
         async with self._lock:
             try:
                 await self._settle_left_over()
             except (StoreError, RebuildRefused) as error:
+                self._settle_at = self._clock() + SETTLE_SECONDS
                 log.error("a rebuilt state cannot be settled yet: %s", with_hint(error))
 
     async def shorten(self) -> None:
@@ -153,7 +186,7 @@ class Rebuild:
         base, undone = self._relearning.base(self._live.model.restores)
         if base < last_seq:
             aliases = self._live.model.aliases
-            moved = self._relearning.learn(base, last_seq, undone, {}, aliases)
+            moved = self._relearning.learn(base, last_seq, undone, {}, aliases, None)
             self._history.segments.save_base(last_seq, moved.dump())
         self._history.recorder.drop(last_seq)
         log.info("events up to %d have left the history", last_seq)
@@ -162,20 +195,19 @@ class Rebuild:
         """End the child process, so that a rebuild under way fails."""
         self._relearning.stop()
 
-    async def _run(self) -> Rebuilt:
+    async def _run(self, learner: Options | None) -> RebuildReport:
         history, live = self._history, self._live
         began = self._clock()
         await self._settle_left_over()
         self._relearning.learned = 0
         model = live.model
-        check_memory(sum(each.learner.resident_bytes for each in model.enrolled))
         times_lost, restores = live.times_lost, list(model.restores)
         last_seq, aliases = model.seq, dict(model.aliases)
         settled = history.amendments.waiting()
         await asyncio.to_thread(history.pack, last_seq)
         base, undone = await asyncio.to_thread(self._relearning.base, restores)
         rebuilt = await asyncio.to_thread(
-            self._relearning.learn, base, last_seq, undone, settled, aliases
+            self._relearning.learn, base, last_seq, undone, settled, aliases, learner
         )
         await asyncio.to_thread(self._relearning.catch_up, rebuilt)
         async with self._schedule.exclusive() as take:
@@ -188,10 +220,10 @@ class Rebuild:
                 self.may_be_unsettled = True  # until it is settled
                 plan = Plan(base, last_seq)
                 state = await self._adopt(self._states, rebuilt, restores, times_lost, plan)
-                info = await self._complete(self._states, state, settled, take)
+                info = await self._complete(self._states, state, plan, settled, take)
         reached = [each for target, each in settled.items() if target > base]
         deleted = sum(not each.classes for each in reached)
-        done = Rebuilt(
+        done = RebuildReport(
             seq=info.seq,
             base=base,
             events=self.learned,
@@ -255,29 +287,33 @@ class Rebuild:
         if state is not None and state.adopted is None:
             await asyncio.to_thread(states.drop, state.token, self._live.model.seq)
         elif state is not None:
-            upto = msgspec.json.decode(state.plan, type=Plan).upto
+            plan = msgspec.json.decode(state.plan, type=Plan)
             waiting = self._history.amendments.waiting()
             # One that was amended again since waits for the next rebuild.
-            settled = {target: each for target, each in waiting.items() if each.seq <= upto}
+            settled = {target: each for target, each in waiting.items() if each.seq <= plan.upto}
             async with self._schedule.exclusive() as take:
-                await self._complete(states, state, settled, take)
+                await self._complete(states, state, plan, settled, take)
             log.info("settled the rebuilt state of event %d", state.adopted)
         self.may_be_unsettled = False
 
     async def _complete(
-        self, states: RebuiltStates, state: RebuiltState, settled: dict[int, Amended], take: Take
+        self,
+        states: RebuiltStates,
+        state: RebuiltState,
+        plan: Plan,
+        settled: dict[int, Amended],
+        take: Take,
     ) -> SnapshotInfo:
         """Settle an adopted state. RebuildRefused if a restore has undone it."""
         adopted = state.adopted or 0
         await self._apply_loop.reached(adopted)
-        base = msgspec.json.decode(state.plan, type=Plan).base
         is_undone_since = is_undone(self._live.model.restores, state.seq, adopted)
         info = await take()
         drop = partial(states.drop, state.token, adopted)
         if is_undone_since:
             await asyncio.to_thread(drop)
         else:
-            await asyncio.to_thread(self._settle, settled, base, info.seq, drop)
+            await asyncio.to_thread(self._settle, settled, plan.base, info.seq, drop)
         self.may_be_unsettled = False
         if is_undone_since:
             raise RebuildRefused("a snapshot was restored meanwhile: rebuild again")

@@ -5,6 +5,7 @@ Reads frames from standard input, and writes the state to standard output as a s
     frame    kind u8, size u64, then so many bytes
     b"S"     the bytes of the snapshot to begin with
     b"A"     former names of classes and their present ones, as a JSON object
+    b"L"     the options of a shadow that learns all the events, as a JSON object, or null
     b"E"     events, one after the other: size u32 and bytes of each; an empty one is passed over
     b"D"     the end: write the state
 """
@@ -20,12 +21,14 @@ from typing import BinaryIO
 from manyclass.core import rules
 from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
+from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
+from manyclass.core.model_set import ModelSet
 from manyclass.service.threads import lower_priority
 
 FRAME = struct.Struct("<cQ")
 SIZE = struct.Struct("<I")
-SNAPSHOT, ALIASES, EVENTS, END = b"S", b"A", b"E", b"D"
+SNAPSHOT, ALIASES, LEARNER, EVENTS, END = b"S", b"A", b"L", b"E", b"D"
 
 
 def frame(kind: bytes, body: bytes) -> bytes:
@@ -40,29 +43,34 @@ def events_body(payloads: list[bytes]) -> bytes:
 
 def run(given: BinaryIO, out: BinaryIO) -> None:
     """Learn the events given and write the state. EOFError if the parent process has ended."""
-    kind, body = _read(given)
-    if kind != SNAPSHOT:
-        raise ValueError(f"the first frame must be a snapshot, not {kind!r}")
-    model = Model.load([body])
+    model = Model.load([_body(given, SNAPSHOT)])
     model.use_rules(rules.RULES)
-    kind, body = _read(given)
-    if kind != ALIASES:
-        raise ValueError(f"the second frame must be aliases, not {kind!r}")
-    model.take_aliases(json.loads(body))
+    model.take_aliases(json.loads(_body(given, ALIASES)))
+    stored = json.loads(_body(given, LEARNER))
+    learner = None if stored is None else Options.from_stored(stored)
+    if learner is not None:
+        model.enroll(learner)
     while (item := _read(given))[0] == EVENTS:
         for payload in _payloads(item[1]):
-            learn_again(model, payload)
+            learn_again(model, payload, learner)
     out.writelines(model.dump())
     out.flush()
 
 
-def learn_again(model: Model, payload: bytes) -> None:
-    """Apply the next event of the log, which is empty if it has no effect."""
+def learn_again(model: Model, payload: bytes, learner: Options | None = None) -> None:
+    """Apply the next event of the log, which is empty if it has no effect.
+
+    `learner` is a shadow that stays when the event chooses other learners.
+    """
     if not payload:
         model.pass_over()
         return
+    event = Event.from_bytes(payload)
+    if learner is not None and event.kind == "configure":
+        model_set = ModelSet.from_dict(event.options).having(learner)
+        event = Event.configure(model_set.to_dict())
     with contextlib.suppress(RequestConflict):
-        for _ in model.apply_request([Event.from_bytes(payload)]):
+        for _ in model.apply_request([event]):
             pass
 
 
@@ -72,6 +80,13 @@ def _payloads(body: bytes) -> Iterator[bytes]:
         (size,) = SIZE.unpack_from(body, at)
         at += SIZE.size + size
         yield body[at - size : at]
+
+
+def _body(given: BinaryIO, kind: bytes) -> bytes:
+    found, body = _read(given)
+    if found != kind:
+        raise ValueError(f"the next frame must be {kind!r}, not {found!r}")
+    return body
 
 
 def _read(given: BinaryIO) -> tuple[bytes, bytes]:

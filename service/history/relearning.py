@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 
 from manyclass.core.event import Event
+from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.errors import RebuildRefused
 from manyclass.service.history.amendments import Amended
@@ -15,6 +16,7 @@ from manyclass.service.history.rebuilder import (
     ALIASES,
     END,
     EVENTS,
+    LEARNER,
     SNAPSHOT,
     events_body,
     frame,
@@ -78,10 +80,12 @@ class Relearning:
         undone: list[range],
         settled: dict[int, Amended],
         aliases: dict[str, str],
+        learner: Options | None,
     ) -> Model:
         """Return the state after the amended events up to `last_seq`.
 
-        `aliases` hold from the first event on: each class has its present name.
+        `aliases` hold from the first event on: each class has its present name. So does `learner`,
+        a shadow: if the base is without it, it has learned nothing there.
         Raise RebuildRefused if the history has a gap, or the process was ended; StoreError.
         """
         snapshot = b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
@@ -95,6 +99,8 @@ class Relearning:
                 assert child.stdout is not None
                 child.stdin.write(frame(SNAPSHOT, snapshot))
                 child.stdin.write(frame(ALIASES, json.dumps(aliases).encode()))
+                stored = None if learner is None else learner.stored()
+                child.stdin.write(frame(LEARNER, json.dumps(stored).encode()))
                 for payloads in self._frames(base, last_seq, undone, settled):
                     child.stdin.write(frame(EVENTS, events_body(payloads)))
                     self.learned += sum(map(bool, payloads))

@@ -195,7 +195,7 @@ def _api(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         starting = asyncio.create_task(engine.start())  # health checks are answered meanwhile
-        serving = asyncio.create_task(rebuilds.serve(engine.rebuild_state))
+        serving = asyncio.create_task(rebuilds.serve(engine.rebuild_state, engine.rebuild_status))
         try:
             yield
         finally:

@@ -17,7 +17,9 @@ from manyclass.service.ingest.peer_messages import (
     Labelled,
     Question,
     RebuildAnswer,
+    RebuildMessage,
     RebuildQuestion,
+    RebuildStatusQuestion,
     opened,
     sealed,
 )
@@ -59,7 +61,7 @@ class PeerLookup:
         cluster: Cluster,
         pending: PendingLabels,
         metrics: Metrics,
-        on_rebuild: Callable[[str, RebuildQuestion | RebuildAnswer], None],
+        on_rebuild: Callable[[str, RebuildMessage], None],
     ) -> None:
         """`on_rebuild` gets the sender and each message about rebuilds."""
         self._cluster = cluster
@@ -103,7 +105,7 @@ class PeerLookup:
                 case Labelled() as labelled:
                     for label in labelled.labels:
                         self._served.add(*label)
-                case RebuildQuestion() | RebuildAnswer() as about_rebuild:
+                case RebuildQuestion() | RebuildStatusQuestion() | RebuildAnswer() as about_rebuild:
                     self._on_rebuild(message.sender, about_rebuild)
         except (msgspec.DecodeError, EventError) as error:
             log.warning("a message of process %s cannot be read: %s", message.sender, error)

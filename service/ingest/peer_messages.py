@@ -1,6 +1,6 @@
 """Messages between processes on the same store, as bytes: about delayed labels and rebuilds."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from zlib import crc32
 
 import msgspec
@@ -48,21 +48,32 @@ class Labelled(msgspec.Struct, tag="labelled", array_like=True):
 
 
 class RebuildQuestion(msgspec.Struct, tag="rebuild", array_like=True):
-    """Asks the leader to rebuild the state. The answers carry its number."""
+    """Asks the leader to rebuild the state, with the history for `learner`. The answers carry its
+    number."""
+
+    number: int
+    learner: str | None = None
+
+
+class RebuildStatusQuestion(msgspec.Struct, tag="rebuilding", array_like=True):
+    """Asks the leader for the state of rebuilds. The answer carries its number."""
 
     number: int
 
 
 class RebuildAnswer(msgspec.Struct, tag="rebuilt", array_like=True):
-    """Says that a rebuild has begun, or how it ended: its result, or why there is none."""
+    """Says that a rebuild has begun, or how it ended: its result, or why there is none; or what
+    the state of rebuilds is."""
 
     number: int
     rebuilt: dict[str, int | float] | None = None
     refused: str = ""
     failed: str = ""
+    status: dict[str, Any] | None = None
 
 
-Message = Question | Answer | Labelled | RebuildQuestion | RebuildAnswer
+RebuildMessage = RebuildQuestion | RebuildStatusQuestion | RebuildAnswer
+Message = Question | Answer | Labelled | RebuildMessage
 
 _encode = msgspec.msgpack.Encoder().encode
 _decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)

@@ -2,21 +2,37 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from itertools import count
 
 import msgspec
 
+from manyclass.core.errors import OptionError
 from manyclass.service.cluster import Cluster
-from manyclass.service.errors import MemoryShort, RebuildRefused, with_hint
-from manyclass.service.history.rebuild import Rebuilt
-from manyclass.service.ingest.peer_messages import RebuildAnswer, RebuildQuestion, sealed
+from manyclass.service.errors import (
+    HistoryOff,
+    MemoryShort,
+    NotReady,
+    RebuildRefused,
+    with_hint,
+)
+from manyclass.service.history.rebuild import RebuildReport, RebuildStatus
+from manyclass.service.ingest.peer_messages import (
+    RebuildAnswer,
+    RebuildMessage,
+    RebuildQuestion,
+    RebuildStatusQuestion,
+    sealed,
+)
 from manyclass.service.store.errors import StoreError, StoreUnavailable
 
 log = logging.getLogger(__name__)
 
-BEGUN_SECONDS = 10.0  # until the leader says that it has begun
-Rebuilding = Callable[[], Awaitable[Rebuilt]]  # rebuilds in this process
+ANSWER_SECONDS = 10.0  # until the leader says that it has begun, or its status
+Rebuilding = Callable[[str | None], Awaitable[RebuildReport]]  # in this process, for a learner
+Reading = Callable[[], RebuildStatus]  # of the state of rebuilds in this process
+Asked = RebuildQuestion | RebuildStatusQuestion
 SEE_GET = "GET /rebuild says when the last one ended"
 
 
@@ -32,85 +48,120 @@ class PeerRebuild:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._numbers = count(1)
-        self._asked: dict[int, asyncio.Queue[RebuildAnswer]] = {}
-        self._questions: asyncio.Queue[tuple[str, int]] = asyncio.Queue()  # sender, number
+        self._answers: dict[int, asyncio.Queue[RebuildAnswer]] = {}
+        self._questions: asyncio.Queue[tuple[str, Asked]] = asyncio.Queue()  # with their senders
 
-    async def run(self, rebuild: Rebuilding) -> Rebuilt:
+    async def run(self, rebuild: Rebuilding, learner: str | None = None) -> RebuildReport:
         """Return the result of a rebuild: of `rebuild` here, or of the leader.
 
-        Raise RebuildRefused, MemoryShort, StoreError.
+        Raise RebuildRefused, OptionError, MemoryShort, StoreError.
         """
         if self._cluster.is_leader:
-            return await rebuild()
+            return await rebuild(learner)
+        async with self._ask(RebuildQuestion(next(self._numbers), learner)) as (leader, answers):
+            answer = await _first(answers)
+            while answer.rebuilt is None:
+                if answer.refused:
+                    raise RebuildRefused(answer.refused)
+                if answer.failed:
+                    raise StoreUnavailable(answer.failed, "the log of the leader says more")
+                answer = await self._last(answers, leader)
+            return msgspec.convert(answer.rebuilt, RebuildReport)
+
+    async def status(self, here: Reading) -> RebuildStatus:
+        """Return the state of rebuilds: of `here`, or of the leader. StoreError."""
+        if self._cluster.is_leader:
+            return here()
+        async with self._ask(RebuildStatusQuestion(next(self._numbers))) as (_, answers):
+            answer = await _first(answers)
+        if answer.failed:
+            raise StoreUnavailable(answer.failed, "try again")
+        return msgspec.convert(answer.status, RebuildStatus)
+
+    @asynccontextmanager
+    async def _ask(
+        self, question: Asked
+    ) -> AsyncIterator[tuple[str, "asyncio.Queue[RebuildAnswer]"]]:
+        """Send a question to the leader; yield its name and its answers."""
         heartbeat = await self._cluster.poll()
         processes = [] if heartbeat is None else heartbeat.processes
         leader = next((each.name for each in processes if each.is_leader), None)
         if leader is None:
             raise StoreUnavailable("no process leads now", "try again in some seconds")
-        number = next(self._numbers)
-        self._asked[number] = asyncio.Queue()
+        answers = self._answers[question.number] = asyncio.Queue()
         try:
-            await self._send(leader, RebuildQuestion(number))
-            return await self._answer(leader, self._asked[number])
+            await self._send(leader, question)
+            yield leader, answers
         finally:
-            del self._asked[number]
+            del self._answers[question.number]
 
-    async def _answer(self, leader: str, answers: asyncio.Queue[RebuildAnswer]) -> Rebuilt:
-        timeout: float | None = BEGUN_SECONDS
+    async def _last(self, answers: "asyncio.Queue[RebuildAnswer]", leader: str) -> RebuildAnswer:
+        """Return the next answer of a leader that has begun, however long it takes."""
         while True:
             try:
-                answer = await asyncio.wait_for(answers.get(), timeout or 1.0)
+                return await asyncio.wait_for(answers.get(), 1.0)
             except TimeoutError:
-                if timeout is not None:
-                    raise StoreUnavailable("the leader did not answer", "try again") from None
                 if leader not in self._cluster.peers():
                     raise StoreUnavailable(
                         "the leader went away amid the rebuild", SEE_GET
                     ) from None
-                continue
-            if answer.rebuilt is not None:
-                return msgspec.convert(answer.rebuilt, Rebuilt)
-            if answer.refused:
-                raise RebuildRefused(answer.refused)
-            if answer.failed:
-                raise StoreUnavailable(answer.failed, "the log of the leader says more")
-            timeout = None  # it has begun
 
-    def on_message(self, sender: str, message: RebuildQuestion | RebuildAnswer) -> None:
+    def on_message(self, sender: str, message: RebuildMessage) -> None:
         """Handle a message of another process."""
-        if isinstance(message, RebuildAnswer):
-            if message.number in self._asked:
-                self._asked[message.number].put_nowait(message)
-            return
-        self._questions.put_nowait((sender, message.number))
+        if not isinstance(message, RebuildAnswer):
+            self._questions.put_nowait((sender, message))
+        elif message.number in self._answers:
+            self._answers[message.number].put_nowait(message)
 
-    async def serve(self, rebuild: Rebuilding) -> None:
+    async def serve(self, rebuild: Rebuilding, status: Reading) -> None:
         """Answer the questions of other processes, until it is cancelled."""
         async with asyncio.TaskGroup() as group:
             while True:
-                sender, number = await self._questions.get()
-                group.create_task(self._reply(sender, number, rebuild))
+                sender, question = await self._questions.get()
+                if isinstance(question, RebuildQuestion):
+                    group.create_task(self._reply(sender, question, rebuild))
+                else:
+                    group.create_task(self._reply_status(sender, question.number, status))
 
-    async def _reply(self, sender: str, number: int, rebuild: Rebuilding) -> None:
-        try:
-            await self._send(sender, RebuildAnswer(number))
-            await self._send(sender, await self._result(number, rebuild))
-        except StoreError as error:
-            log.error("process %s is not told of the rebuild: %s", sender, with_hint(error))
+    async def _reply(self, sender: str, question: RebuildQuestion, rebuild: Rebuilding) -> None:
+        await self._tell(sender, RebuildAnswer(question.number))
+        await self._tell(sender, await self._result(question, rebuild))
 
-    async def _result(self, number: int, rebuild: Rebuilding) -> RebuildAnswer:
+    async def _reply_status(self, sender: str, number: int, status: Reading) -> None:
+        answer = RebuildAnswer(number, failed="the leader has no state of rebuilds yet")
+        if self._cluster.is_leader:
+            with suppress(NotReady, HistoryOff):
+                answer = RebuildAnswer(number, status=msgspec.to_builtins(status()))
+        await self._tell(sender, answer)
+
+    async def _result(self, question: RebuildQuestion, rebuild: Rebuilding) -> RebuildAnswer:
+        number = question.number
         if not self._cluster.is_leader:
             return RebuildAnswer(number, failed="the process that was asked leads no more")
         try:
-            rebuilt = await rebuild()
-        except RebuildRefused as error:
+            report = await rebuild(question.learner)
+        except (RebuildRefused, OptionError) as error:
             return RebuildAnswer(number, refused=str(error))
         except Exception as error:  # logged by the rebuild; the other process must not wait
             known = isinstance(error, StoreError | MemoryShort)
             return RebuildAnswer(number, failed=with_hint(error) if known else "the rebuild failed")
-        return RebuildAnswer(number, rebuilt=msgspec.to_builtins(rebuilt))
+        return RebuildAnswer(number, rebuilt=msgspec.to_builtins(report))
 
-    async def _send(self, process: str, message: RebuildQuestion | RebuildAnswer) -> None:
+    async def _tell(self, process: str, answer: RebuildAnswer) -> None:
+        try:
+            await self._send(process, answer)
+        except StoreError as error:
+            log.error("process %s is not told of the rebuild: %s", process, with_hint(error))
+
+    async def _send(self, process: str, message: RebuildMessage) -> None:
         shared = self._cluster.shared
         assert shared is not None, "one process alone leads"
         await asyncio.to_thread(shared.post, [(process, sealed(message))])
+
+
+async def _first(answers: "asyncio.Queue[RebuildAnswer]") -> RebuildAnswer:
+    """Return the first answer, which comes soon."""
+    try:
+        return await asyncio.wait_for(answers.get(), ANSWER_SECONDS)
+    except TimeoutError:
+        raise StoreUnavailable("the leader did not answer", "try again") from None

@@ -137,6 +137,7 @@ class SnapshotSchedule:
 
     def supersede(self) -> None:
         """Forget the newest snapshot: the state at its number is another now."""
+        self._note_restored_state()  # or that snapshot would be noted afterwards
         self._newest = None
 
     async def close(self) -> None:

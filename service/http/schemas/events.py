@@ -74,31 +74,3 @@ class Deleted(BaseModel):
     seq: int | None
     deleted: int
     more: bool
-
-
-class RebuildReport(BaseModel, from_attributes=True):
-    """A rebuild: the state at event `seq` follows from the amended history.
-
-    Events up to `base` were not learned again: they are in the snapshot that it began with. So are
-    the `unreached` amended events: their data and their part of the weights are left.
-    `finished_at` is in unix seconds.
-    """
-
-    seq: int
-    base: int
-    events: int
-    corrected: int
-    deleted: int
-    unreached: int
-    seconds: float
-    finished_at: float
-
-
-class RebuildStatus(BaseModel):
-    """The state of rebuilds: `learned` counts the events of the present one, `waiting` the amended
-    events that wait for one, and `last` is the last one since the process started."""
-
-    running: bool
-    learned: int
-    waiting: int
-    last: RebuildReport | None

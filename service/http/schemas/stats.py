@@ -3,7 +3,7 @@
 from pydantic import BaseModel, Field
 from typing_extensions import TypeAliasType
 
-from manyclass.service.http.schemas.events import RebuildReport
+from manyclass.service.history.rebuild import RebuildReport
 from manyclass.service.http.schemas.learners import AccuracyByWindow, LearnerStats
 from manyclass.service.http.schemas.parts import DEPRECATED
 from manyclass.service.http.schemas.snapshots import RecoveryReport, Snapshot

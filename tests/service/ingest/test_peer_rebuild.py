@@ -5,15 +5,15 @@ from functools import partial
 
 import pytest
 
-from manyclass.service.errors import RebuildRefused
-from manyclass.service.history.rebuild import Rebuilt
+from manyclass.service.errors import NotReady, RebuildRefused
+from manyclass.service.history.rebuild import RebuildReport, RebuildStatus
 from manyclass.service.ingest import peer_rebuild
 from manyclass.service.ingest.peer_messages import opened
 from manyclass.service.ingest.peer_rebuild import PeerRebuild
 from manyclass.service.store.errors import StoreUnavailable
 from manyclass.service.store.protocol import Heartbeat, Process
 
-DONE = Rebuilt(7, 0, 5, 1, 1, 0, 0.25, 1000.5)
+DONE = RebuildReport(7, 0, 5, 1, 1, 0, 0.25, 1000.5)
 
 
 class Mail:
@@ -28,7 +28,8 @@ class Mail:
 
     def process(self, name, rebuild):
         rebuilds = self.rebuilds[name] = PeerRebuild(FakeCluster(self, name))
-        self.serving.append(asyncio.create_task(rebuilds.serve(rebuild)))
+        status = partial(status_of, name)
+        self.serving.append(asyncio.create_task(rebuilds.serve(rebuild, status)))
         return partial(rebuilds.run, rebuild)
 
     async def end(self):
@@ -71,12 +72,16 @@ class FakeCluster:
         self.mail.post(self.name, messages)
 
 
-async def never():
+def status_of(name):
+    return RebuildStatus(running=True, learned=len(name), waiting=ord(name), last=DONE)
+
+
+async def never(learner):
     raise AssertionError("this process does not lead")
 
 
 async def test_the_leader_rebuilds_and_the_answer_comes_back(posted):
-    async def rebuild():
+    async def rebuild(learner):
         return DONE
 
     leader, other = posted.process("a", rebuild), posted.process("b", never)
@@ -91,7 +96,7 @@ async def test_a_refusal_comes_back_as_one_and_a_failure_as_unavailable(posted):
         ValueError("secret"),
     ]
 
-    async def rebuild():
+    async def rebuild(learner):
         raise errors.pop(0)
 
     posted.process("a", rebuild)
@@ -105,7 +110,7 @@ async def test_a_refusal_comes_back_as_one_and_a_failure_as_unavailable(posted):
 
 
 async def test_without_an_answer_the_caller_does_not_wait_for_ever(posted, monkeypatch):
-    monkeypatch.setattr(peer_rebuild, "BEGUN_SECONDS", 0.05)
+    monkeypatch.setattr(peer_rebuild, "ANSWER_SECONDS", 0.05)
     posted.process("a", never)
     other = posted.process("b", never)
     posted.lost = True
@@ -114,7 +119,7 @@ async def test_without_an_answer_the_caller_does_not_wait_for_ever(posted, monke
 
 
 async def test_a_leader_that_goes_away_amid_the_rebuild_is_noticed(posted):
-    async def rebuild():
+    async def rebuild(learner):
         posted.names = ("b",)
         await asyncio.sleep(60)
 
@@ -122,3 +127,37 @@ async def test_a_leader_that_goes_away_amid_the_rebuild_is_noticed(posted):
     other = posted.process("b", never)
     with pytest.raises(StoreUnavailable, match="went away"):
         await other()
+
+
+async def test_a_learner_of_the_question_reaches_the_leader(posted):
+    learners = []
+
+    async def rebuild(learner):
+        learners.append(learner)
+        return DONE
+
+    posted.process("a", rebuild)
+    other = posted.process("b", never)
+    await other("svm(replay=4)")
+    await other()
+    assert learners == ["svm(replay=4)", None]
+
+
+async def test_the_status_is_that_of_the_leader(posted):
+    posted.process("a", never)
+    posted.process("b", never)
+    for name in ("a", "b"):
+        assert await posted.rebuilds[name].status(partial(status_of, name)) == status_of("a")
+
+
+async def test_a_leader_without_a_state_has_no_status(posted):
+    leader = PeerRebuild(FakeCluster(posted, "a"))
+    posted.rebuilds["a"] = leader
+
+    def not_ready():
+        raise NotReady("recovering", None)
+
+    posted.serving.append(asyncio.create_task(leader.serve(never, not_ready)))
+    posted.process("b", never)
+    with pytest.raises(StoreUnavailable, match="no state"):
+        await posted.rebuilds["b"].status(partial(status_of, "b"))
