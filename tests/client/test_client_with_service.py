@@ -132,6 +132,12 @@ def test_events_are_listed_corrected_deleted_and_learned_again(client):
     report = client.rebuild()
     assert (report.corrected, report.deleted) == (1, 1)
     assert client.rebuild_status().last == report
+    with pytest.raises(RequestRefused, match="primary") as caught:
+        client.rebuild("svm")
+    assert caught.value.status == 409
+    with pytest.raises(RequestRefused, match="unknown") as caught:
+        client.rebuild("nobody(1)")
+    assert caught.value.status == 422
     assert client.confusions(last=10).events > 0
     assert client.suspects(last=10, limit=1) == ()
     assert client.delete_events(source="history").deleted == 1

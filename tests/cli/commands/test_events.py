@@ -93,6 +93,18 @@ def test_one_thing_to_delete_is_to_be_named(manyclass, service, arguments):
     assert "an EVENT or --source NAME" in result.stderr
 
 
+def test_a_rebuild_gives_a_new_shadow_all_of_the_history(manyclass, service):
+    teach(service, "learner", {"text": "of a learner", "classes": ["learner"]})
+    manyclass("rebuild", "--learner", "pa(replay=4)", "--url", service)
+    with Client(service) as client:
+        primary, shadow = client.learners()
+        assert shadow.name == "pa(replay=4)"
+        assert shadow.learned == primary.learned > 0
+    for learner, words in (("pa(", "pa("), ("nobody", "nobody")):
+        refused = manyclass("rebuild", "--learner", learner, "--url", service, exit_code=1)
+        assert words in refused.stderr
+
+
 def test_a_rebuild_learns_the_history_as_it_was_amended(manyclass, service):
     [key] = teach(service, "rebuilt", {"text": "rebuilt", "classes": ["rebuilt no"]})
     manyclass("events", "correct", key, "rebuilt yes", "--url", service)

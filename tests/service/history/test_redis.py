@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from manyclass.core.event import Event
+from manyclass.core.model_set import ModelSet
 from manyclass.service.errors import RebuildRefused
 from manyclass.service.history import recorder
 from manyclass.service.history.reader import Filter
@@ -86,6 +87,21 @@ async def test_any_process_lists_and_corrects_and_all_go_over_to_the_rebuilt_sta
         await same(*engines)
     async with history.engine() as again:
         assert again.model.has_class("c9")
+
+
+async def test_a_learner_of_a_rebuild_joins_in_every_process(archived):
+    async with AsyncExitStack() as stack:
+        engines = [await stack.enter_async_context(archived.engine()) for _ in range(2)]
+        expected = await _amended(engines[1])
+        first, _ = await leader(*engines)
+        await first.rebuild_state("pa(replay=4)")
+        await same(*engines)
+        primary, shadow = (each.learner.options for each in engines[1].model.enrolled)
+        assert shadow.specification == "pa(replay=4)"
+        state = taught(ModelSet(primary, (shadow,)), expected)
+        assert content(engines[1].model) == content(state)
+    async with archived.engine() as again:
+        assert content(again.model) == content(state)
 
 
 async def test_nothing_of_a_deleted_event_is_left_in_redis_and_in_the_archive(
