@@ -32,13 +32,13 @@ def copy(
     """Copy a store: its snapshots, the events after the oldest of them, and its history of events.
 
     No service may write to either meanwhile. A service on the target continues where the one on
-    the source stopped. The archive of a source in Redis is that of MANYCLASS_ARCHIVE; a target in
-    Redis takes no history over.
+    the source stopped. MANYCLASS_ARCHIVE names the archive of a store in Redis, without which it
+    has no history.
     """
     try:
         with (
             closing(_open_source(source)) as reading,
-            closing(open_store(target, time.time)) as writing,
+            closing(open_store(target, time.time, archive=_archive_of(target))) as writing,
         ):
             last = copy_store(reading, writing, lambda what: typer.echo(what, err=True))
     except StoreError as error:
@@ -51,5 +51,9 @@ def _open_source(source: str) -> StoredState:
     kind, _, place = source.partition(":")
     if kind == "file":
         return SnapshotFile(Path(place))
-    archive = os.environ.get(ARCHIVE) if is_redis(source) else None
+    archive = _archive_of(source)
     return open_store(source, time.time, make_new=False, salvage=True, archive=archive)
+
+
+def _archive_of(store: str) -> str | None:
+    return os.environ.get(ARCHIVE) if is_redis(store) else None

@@ -1,6 +1,6 @@
 """The amendments that wait for a rebuild, by the event that each corrects or deletes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from manyclass.core.event import Event
@@ -15,14 +15,6 @@ class Amended(NamedTuple):
     seq: int
     classes: tuple[str, ...]
     time: int = 0
-
-
-def dated(events: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes, int]]:
-    """Yield number, bytes and time of events; one without a time has that of the one before it."""
-    time = 0
-    for seq, payload in events:
-        time = Event.time_of(payload) or time
-        yield seq, payload, time
 
 
 class Amendments:

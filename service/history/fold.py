@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.service.history.amendments import Amended
+from manyclass.service.history.event_times import dated, stamped
 from manyclass.service.history.history import History
 from manyclass.service.history.recorder import amending
 from manyclass.service.history.segment import CORRECTED, GONE, Segment
@@ -76,6 +77,7 @@ def _folded(segment: Segment, settled: dict[int, Amended], base: int) -> Segment
         if amended is not None and flags[at] != GONE:
             payloads[at] = corrected(payloads[at], amended)
             flags[at] = CORRECTED if payloads[at] else GONE
+    payloads = stamped(payloads, [time for _, _, time in dated(enumerate(segment.payloads))])
     for at, target in _settled_amendments(segment, settled):
         if target > base:
             amend = Event.amend(target, Instance({}), settled[target].classes, [])

@@ -10,7 +10,8 @@ from manyclass.core.event import Event
 from manyclass.core.outcome import Outcome
 from manyclass.service.config.settings import Settings
 from manyclass.service.errors import with_hint
-from manyclass.service.history.amendments import Amendments, dated
+from manyclass.service.history.amendments import Amendments
+from manyclass.service.history.event_times import dated
 from manyclass.service.history.reader import Filter, Page, Reader, Record
 from manyclass.service.history.recorder import SEGMENT_EVENTS, Recorder, amending
 from manyclass.service.log.apply_loop import OnApplied

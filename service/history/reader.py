@@ -10,7 +10,8 @@ from typing import NamedTuple, TypedDict
 from manyclass.core.aliases import names_now
 from manyclass.core.event import Event
 from manyclass.core.model import Model
-from manyclass.service.history.amendments import Amendments, dated
+from manyclass.service.history.amendments import Amendments
+from manyclass.service.history.event_times import dated
 from manyclass.service.history.recorder import SEGMENT_EVENTS, Recorder
 from manyclass.service.history.segment import AS_SENT, GONE, Segment, SegmentDamaged
 from manyclass.service.history.undone import Undone

@@ -6,7 +6,7 @@ from threading import RLock
 from time import time
 
 from manyclass.core.event import Event
-from manyclass.service.history.amendments import dated
+from manyclass.service.history.event_times import dated, stamped
 from manyclass.service.history.segment import AS_SENT, GONE, Segment
 from manyclass.service.log.outcomes import NO_EFFECT, Outcomes
 from manyclass.service.store.batch import checksum_of
@@ -65,6 +65,7 @@ class Recorder:
         self.lost_events = 0  # not packed before the log had to be trimmed, since the start
         self._is_known = False  # the end, of a shared store
         self._log_begin = 0  # at the start, of a shared store
+        self._packed_time = 0  # of the last packed event, in Unix milliseconds; 0: not known
         self.refresh()
         if self._shared is not None:
             # A store that begins with a snapshot, as of `manyclass train`, lacks the events before.
@@ -165,10 +166,12 @@ class Recorder:
         # A retry is another copy of its event: no deletion would find it.
         has_effect = [outcome != NO_EFFECT for outcome in outcomes]
         kept = [each if has else b"" for each, has in zip(payloads, has_effect, strict=True)]
+        times = [time for _, _, time in dated(enumerate(payloads), self._packed_time)]
+        kept = stamped(kept, times)
         flags = [AS_SENT if has else GONE for has in has_effect]
         segment = Segment(first, kept, outcomes, flags)
         self.replace(segment)
-        self.end = segment.last_seq
+        self.end, self._packed_time = segment.last_seq, times[-1]
         self._outcomes.drop(first, count)
 
     def replace(self, segment: Segment) -> None:

@@ -3,8 +3,15 @@
 from collections.abc import Callable, Iterator
 
 from manyclass.core.event import Event
-from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, StoreDamaged, StoreError
-from manyclass.service.store.protocol import SnapshotInfo, Store, StoredState
+from manyclass.core.rules import RULES
+from manyclass.service.store.errors import (
+    LogDamaged,
+    SnapshotDamaged,
+    StoreDamaged,
+    StoreError,
+    StoreUnavailable,
+)
+from manyclass.service.store.protocol import SnapshotInfo, Store, StoredState, as_shared
 from manyclass.service.store.segments import as_shared_segments, segments_of
 
 APPENDED_EVENTS = 4096  # at once, or all of one request
@@ -47,18 +54,30 @@ def _copy_history(
     infos = [] if kept is None else kept.segments()
     if kept is None or not infos:
         return
-    if made is None or as_shared_segments(made) is not None:
+    if made is None:
         say("left out: the history of events, which the target cannot keep")
+        return
+    shared = as_shared_segments(made)
+    if shared is not None and not shared.are_kept:
+        say("left out: the history of events, for which MANYCLASS_ARCHIVE names no place")
         return
     for info in infos:
         if info.last_seq > last:
             break
+        _lead(target, last)
         try:
             made.save_segment(info, kept.read_segment(info.last_seq))
         except StoreDamaged as error:
             say(f"left out: {error}")
         else:
             say(f"history up to event {info.last_seq}")
+
+
+def _lead(target: Store, last: int) -> None:
+    """Keep the lease of a shared store, whose leader alone writes the history."""
+    shared = as_shared(target)
+    if shared is not None and not shared.heartbeat(last, RULES).is_leader:
+        raise StoreUnavailable("another process leads the target", "stop it, and copy again")
 
 
 def _first_followed(source: StoredState, snapshots: list[SnapshotInfo]) -> int:

@@ -33,15 +33,16 @@ class CorrectEvent(ChangeCall):
 
         At once the instance is learned with the right classes, against the wrong ones, and is no
         longer replayed with these. After the next rebuild (`POST /rebuild`) the state is as if the
-        event had always been right. A retry of the former event is still a duplicate. A repeated
-        correction changes nothing.
+        event had always been right. A retry of the former event is still a duplicate. The classes
+        that it has already confirm the label: `/suspects` lists it no more. A repeated correction
+        changes nothing.
         """
         _ = self._engine.history  # raises HistoryOff, NotReady
         form = decode(_decoder, await self.body(request))
         classes = class_names(names_of(form.classes, "classes"))
         record = await find(self._engine, request.name)
         event = record.event
-        if sorted(classes) == sorted(record.classes):
+        if record.is_corrected and sorted(classes) == sorted(record.classes):
             return msgspec.json.encode(Amended(record.seq, record.seq, changed=False))
         if len(event.instance) * (len(classes) + len(record.classes)) > MOST_PAIRS:
             raise invalid(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from manyclass.service.history import recorder
 from manyclass.service.history.undone import Undone
 from manyclass.service.store.sqlite.store import SqliteStore
 from tests.service.faulty import Clock, FaultyStore
@@ -47,8 +48,8 @@ async def page(call, query):
     return answer.json(), call.store.events_read - before
 
 
-def time_of(seq):
-    return 1_000_000.0 + (seq - 1) // AT_ONCE
+def time_of(seq, at_once=AT_ONCE):
+    return 1_000_000.0 + (seq - 1) // at_once
 
 
 async def test_an_event_is_found_without_reading_the_others(call):
@@ -96,6 +97,25 @@ async def test_an_append_that_is_larger_than_a_window_has_its_time():
             times = {each["time"] for each in found if each["seq"] > 1}
             assert times == {1_000_001.0}
         assert (await call("GET", "/events/seq:850")).json()["time"] == 1_000_001.0
+
+
+async def test_events_keep_their_times_over_segments_and_deletions(monkeypatch):
+    monkeypatch.setattr(recorder, "SEGMENT_EVENTS", 40)
+    clock = Clock(1_000_000.0)
+    async with calling(wall_clock=clock) as call:
+        for _ in range(2):
+            events = [{"features": ["a"], "classes": [f"c{at % 3}"]} for at in range(50)]
+            await call("POST", "/learn", {"events": events})
+            clock.now += 1
+        await call("POST", "/snapshots")
+        infos = call.store.segments()
+        assert [info.first_seq for info in infos] == [1, 41, 81]
+        for seq in (1, 51, 81):  # the one that an append or a segment begins with
+            await call("DELETE", f"/events/seq:{seq}")
+        await call("POST", "/rebuild")
+        listed = (await call("GET", "/events?order=oldest&limit=1000")).json()["events"]
+        expected = [(seq, time_of(seq, 50)) for seq in range(1, 101) if seq not in (1, 51, 81)]
+        assert [(each["seq"], each["time"]) for each in listed] == expected
 
 
 def test_events_between_a_snapshot_and_the_mark_are_undone():

@@ -11,6 +11,7 @@ from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
+from manyclass.core.rules import RULES
 from manyclass.service.store import copy as copy_module
 from manyclass.service.store import open_store
 from manyclass.service.store.copy import copy
@@ -162,6 +163,12 @@ async def listed(call):
     return events, status["waiting"], report["base"], report["corrected"]
 
 
+async def led(call):
+    while not call.app.engine.cluster.is_leader:
+        await call.app.engine.cluster.poll()
+    return await listed(call)
+
+
 async def test_the_history_is_copied_with_its_amendments(tmp_path):
     source = SqliteStore(tmp_path / "one.db", clock)
     events = await served(source, corrected)
@@ -172,6 +179,39 @@ async def test_the_history_is_copied_with_its_amendments(tmp_path):
     source.close()
     assert "history up to event 2" in told
     assert await served(target, listed) == (events, 1, 0, 1)
+
+
+async def test_the_history_is_copied_to_redis_and_its_archive_and_back(tmp_path, redis_url):
+    def archived():
+        return open_store(redis_url, clock, archive=(tmp_path / "archive").as_uri())
+
+    source = SqliteStore(tmp_path / "one.db", clock)
+    events = await served(source, corrected)
+    source, target = SqliteStore(tmp_path / "one.db", clock), archived()
+    assert copy(source, target, silent) == 4
+    target.close()
+    back = SqliteStore(tmp_path / "back.db", clock)
+    copied = archived()
+    copy(copied, back, silent)
+    for each in (source, copied):
+        each.close()
+    assert await served(archived(), led) == (events, 1, 0, 1)
+    assert await served(back, listed) == (events, 1, 0, 1)
+
+
+async def test_another_leader_of_the_target_keeps_the_history_out(tmp_path, redis_url):
+    source = SqliteStore(tmp_path / "one.db", clock)
+    await served(source, corrected)
+    uri = (tmp_path / "archive").as_uri()
+    source = SqliteStore(tmp_path / "one.db", clock)
+    with (
+        closing(source),
+        closing(open_store(redis_url, clock, archive=uri)) as target,
+        closing(open_store(redis_url, clock, archive=uri)) as other,
+    ):
+        assert other.heartbeat(0, RULES).is_leader
+        with pytest.raises(StoreError, match="another process leads"):
+            copy(source, target, silent)
 
 
 async def test_a_damaged_part_of_the_history_is_left_out(tmp_path):

@@ -58,6 +58,21 @@ async def test_an_event_that_ranked_right_or_was_corrected_is_not_suspected():
         assert 181 not in [each["event"]["seq"] for each in await suspected(call)]
 
 
+async def test_a_label_that_was_confirmed_is_suspected_no_more():
+    async with calling() as call:
+        await teach(call, events_of("xyz", 60))
+        await teach(call, [mislabelled("x", "y", 1)])
+        assert (await suspected(call))[0]["event"]["seq"] == 181
+        for changed in (True, False):
+            answer = await call("PUT", "/events/seq:181", {"classes": ["y"]})
+            assert answer.json()["changed"] is changed
+        for _ in range(2):
+            assert 181 not in [each["event"]["seq"] for each in await suspected(call)]
+            await call("POST", "/rebuild")
+        event = (await call("GET", "/events/seq:181")).json()
+        assert (event["classes"], event["corrected"]) == (["y"], True)
+
+
 async def test_nothing_is_suspected_before_there_is_a_confidence(call):
     await teach(call, [*events_of("xyz", 20), mislabelled("x", "y", 1)])
     assert await suspected(call) == []
