@@ -12,6 +12,11 @@ RUN python -m venv /build \
     && /build/bin/pip install --no-cache-dir --require-hashes -r requirements/build.txt \
     && python -m venv --without-pip /opt/manyclass \
     && pip --python /opt/manyclass install --no-cache-dir --require-hashes -r requirements/serve.txt
+# Extras for the image: docker build --build-arg EXTRAS=s3 .
+ARG EXTRAS=""
+RUN for extra in $EXTRAS; do \
+        pip --python /opt/manyclass install --no-cache-dir --require-hashes -r requirements/$extra.txt; \
+    done
 COPY pyproject.toml setup.py README.md LICENSE NOTICE ./
 # src/manyclass links to the folders after it.
 COPY src src

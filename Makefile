@@ -119,6 +119,7 @@ lock:      ## requirements/, from pyproject.toml (UPGRADE=--upgrade takes the ne
 	test -x .venv-lock/bin/uv || { $(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install -q uv; }
 	$(UV) $(UPGRADE) pyproject.toml --group dev -o requirements/dev.txt
 	$(UV) pyproject.toml -c requirements/dev.txt -o requirements/serve.txt
+	$(UV) pyproject.toml --extra s3 -c requirements/dev.txt -o requirements/s3.txt
 	$(UV) --group build -c requirements/dev.txt -o requirements/build.txt
 
 clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a warning

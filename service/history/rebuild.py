@@ -118,7 +118,7 @@ class Rebuild:
 
     @property
     def status(self) -> RebuildStatus:
-        """Whether a rebuild runs, and how far it is."""
+        """The state of rebuilds in this process."""
         waiting = len(self._history.amendments)
         return RebuildStatus(self.is_running, self.learned, waiting, self.last)
 
@@ -349,7 +349,7 @@ class Rebuild:
         store, shared = self._history.store, as_shared_segments(self._history.segments)
         until = monotonic() + TRIM_SECONDS
         store.trim(seq)
-        while shared is not None and shared.trimmed() < seq:
+        while shared is not None and shared.listed()[1] < seq:
             if monotonic() > until:
                 raise StoreUnavailable(
                     f"the log cannot be trimmed up to event {seq}: a process has not applied it",

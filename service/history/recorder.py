@@ -85,9 +85,10 @@ class Recorder:
         if self._shared is None:
             return False
         with self._lock:
-            before, infos = self.infos, self._shared.segments()
+            before = self.infos
+            infos, trimmed = self._shared.listed()
             packed = infos[-1].last_seq if infos else 0
-            end = max(packed, self._shared.trimmed(), self._log_begin)
+            end = max(packed, trimmed, self._log_begin)
             if end > self.end:
                 self._outcomes.drop(self.end + 1, end - self.end)
             if self._is_known:

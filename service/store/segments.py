@@ -53,8 +53,8 @@ class SharedSegments(SegmentStore, Protocol):
     def are_kept(self) -> bool:
         """False without an archive: then the history is what the log holds."""
 
-    def trimmed(self) -> int:
-        """Return the event up to which the log was trimmed."""
+    def listed(self) -> tuple[list[SegmentInfo], int]:
+        """Return the segments, and the event up to which the log was trimmed."""
 
 
 def segments_of(store: StoredState) -> SegmentStore | None:
@@ -73,4 +73,4 @@ def kept_segments_of(store: StoredState) -> SegmentStore | None:
 
 def as_shared_segments(segments: SegmentStore) -> SharedSegments | None:
     """Return the segments as shared ones, or None if only one process can use them."""
-    return cast(SharedSegments, segments) if hasattr(segments, "trimmed") else None
+    return cast(SharedSegments, segments) if hasattr(segments, "listed") else None

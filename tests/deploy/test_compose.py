@@ -68,8 +68,16 @@ def test_the_settings_are_settings(file, services):
             name: re.sub(r"\$\{\w+:-(\w*)\}", r"\1", value) for name, value in environment.items()
         }
         settings = read({**image_settings(), **without_keys})
-        store = "sqlite:/data/manyclass.db" if file == SINGLE else STORE
-        assert settings == Settings(host="0.0.0.0", store=store, insecure_open=True)
+        places = {"store": STORE, "archive": "file:///data/archive"}
+        if file == SINGLE:
+            places = {"store": "sqlite:/data/manyclass.db"}
+        assert settings == Settings(host="0.0.0.0", insecure_open=True, **places)
+
+
+def test_both_processes_keep_the_history_in_one_volume():
+    services = composed(REPLICATED)["services"]
+    volumes = [services[name]["volumes"] for name in PROCESSES[REPLICATED]]
+    assert volumes[0] == volumes[1] == ["archive:/data"]
 
 
 def test_no_web_page_may_call_it_unless_the_environment_names_its_origin(file, services):

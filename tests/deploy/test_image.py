@@ -47,7 +47,7 @@ def test_both_stages_start_from_one_exact_version_of_python():
 
 def test_it_installs_only_what_the_locks_have():
     installs = re.findall(r"pip (?:--\S+ \S+ )?install .*", DOCKERFILE)
-    assert len(installs) == 3
+    assert len(installs) == 4
     for install in installs:
         assert "--require-hashes" in install or "--no-index --no-deps" in install, install
 

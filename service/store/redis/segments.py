@@ -58,12 +58,11 @@ class RedisSegments:
         return self._archive is not None
 
     def segments(self) -> list[SegmentInfo]:
-        entries, _ = self._listed()
-        return sorted((each.info for each in entries), key=lambda info: info.last_seq)
+        return self.listed()[0]
 
-    def trimmed(self) -> int:
-        _, floor = self._listed()
-        return floor
+    def listed(self) -> tuple[list[SegmentInfo], int]:
+        entries, floor = self._listed()
+        return sorted((each.info for each in entries), key=lambda info: info.last_seq), floor
 
     def save_segment(self, info: SegmentInfo, body: bytes) -> None:
         archive, lease = self._open(), self._lease()

@@ -110,7 +110,7 @@ async def test_events_keep_their_times_over_segments_and_deletions(monkeypatch):
         await call("POST", "/snapshots")
         infos = call.store.segments()
         assert [info.first_seq for info in infos] == [1, 41, 81]
-        for seq in (1, 51, 81):  # the one that an append or a segment begins with
+        for seq in (1, 51, 81):  # an append or a segment begins there
             await call("DELETE", f"/events/seq:{seq}")
         await call("POST", "/rebuild")
         listed = (await call("GET", "/events?order=oldest&limit=1000")).json()["events"]
