@@ -13,7 +13,7 @@ from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
 from manyclass.core.model import Model
 from manyclass.core.text import DEFAULT_TEXT
-from manyclass.service.cluster import Cluster, StateRestorer
+from manyclass.service.cluster import RETRY_SECONDS, Cluster, StateRestorer
 from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.engine_stats import EngineStats
 from manyclass.service.errors import (
@@ -32,9 +32,9 @@ from manyclass.service.log.apply_loop import OnApplied, OnLearned
 from manyclass.service.log.log_tailer import OnMessage
 from manyclass.service.log.request import Result
 from manyclass.service.pipeline import Pipeline
-from manyclass.service.store.errors import StoreError
+from manyclass.service.store.errors import LogDamaged, StoreError, StoreUnavailable
 from manyclass.service.store.protocol import SnapshotInfo
-from manyclass.service.store.segments import kept_segments_of
+from manyclass.service.store.segments import segments_of
 from manyclass.service.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class Engine:
             on_message,
             wall_clock,
         )
-        self._segments = kept_segments_of(self.store) if settings.history else None
+        self._segments = segments_of(self.store) if settings.history else None
         self.recovery.outcomes.are_kept = self._segments is not None
         self._rebuilds = RebuildSchedule(settings.rebuild_seconds, clock)
         self._wall_clock = wall_clock
@@ -144,7 +144,18 @@ class Engine:
         if self._segments is None:
             return None
         made = partial(History, self.store, self._segments, self._live, self.settings)
-        return await asyncio.to_thread(made, self._wall_clock)
+        while self._status != "closed":
+            try:
+                return await asyncio.to_thread(made, self._wall_clock)
+            except (
+                StoreUnavailable,
+                LogDamaged,
+            ) as error:  # or another process has trimmed the log
+                if self.cluster.shared is None:
+                    raise
+                log.warning("the history cannot be read yet: %s", with_hint(error))
+                await asyncio.sleep(RETRY_SECONDS)
+        return None
 
     def _fail(self, reason: str) -> None:
         self._status, self._failure = "failed", reason

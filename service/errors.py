@@ -73,7 +73,7 @@ class HistoryOff(Exception):
     def __init__(self) -> None:
         super().__init__(
             "this service keeps no history of events: it needs MANYCLASS_HISTORY=yes and a store"
-            " sqlite:PATH, or Redis with MANYCLASS_ARCHIVE"
+            " sqlite:PATH or redis://HOST/DB"
         )
 
 

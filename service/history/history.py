@@ -133,9 +133,8 @@ class History:
         """
         unpacked = self.live.model.seq - self.recorder.end
         now = monotonic()
-        is_due = (is_leader and unpacked >= SEGMENT_EVENTS) or (
-            unpacked > 0 and now >= self._look_at
-        )
+        packs = is_leader and self.recorder.packs
+        is_due = (packs and unpacked >= SEGMENT_EVENTS) or (unpacked > 0 and now >= self._look_at)
         if not is_due or self._is_packing:
             return False
         self._is_packing = True
@@ -145,7 +144,7 @@ class History:
     def pack_full(self, is_leader: bool = True) -> None:
         """Pack full segments, as the leader. Blocks; an error is logged, and tried again later."""
         try:
-            if is_leader:
+            if is_leader and self.recorder.packs:
                 self.pack(self.live.model.seq, only_full=True)
             else:
                 self.refresh()
@@ -198,6 +197,11 @@ class History:
         """Return the snapshot from which most of the history can be learned again."""
         first = self.recorder.whole_since
         return min((seq for seq in snapshots if seq + 1 >= first), default=None)
+
+    def base_of_waiting(self, snapshots: Sequence[int]) -> int | None:
+        """Return the newest snapshot before all amended events that wait for a rebuild, or None."""
+        oldest = min(self.amendments.waiting(), default=0)
+        return max((seq for seq in snapshots if seq < oldest), default=None)
 
     # --- reading ---------------------------------------------------------------------------------
 

@@ -334,10 +334,12 @@ class Rebuild:
                     store.delete_snapshot(info.seq)
                 except SnapshotMissing:
                     log.info("snapshot %d is gone already", info.seq)
-        history.pack(seq)
-        fold(history, settled, base)
+        if history.recorder.packs:
+            history.pack(seq)
+            fold(history, settled, base)
+            seq = min(seq, history.recorder.end)
         drop()
-        self._trim(min(seq, history.recorder.end))
+        self._trim(seq)
         history.refresh()
         history.reader.forget()
         history.segments.scrub()

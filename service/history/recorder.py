@@ -38,7 +38,8 @@ class Recorder:
 
     Packing is repeatable: a segment is saved before the log is trimmed, and `end` follows from the
     segments. Any thread may call any method; packing is done by one at a time. Of several processes
-    the leader packs, and the others `refresh`.
+    the leader packs, and the others `refresh`. A shared store without an archive keeps no segments:
+    the history then begins where the log does.
     """
 
     def __init__(
@@ -77,6 +78,11 @@ class Recorder:
         """True if the log has to be trimmed in the end although events cannot be packed."""
         return self._shared is not None
 
+    @property
+    def packs(self) -> bool:
+        """False if the history is what the log holds."""
+        return self._shared is None or self._shared.are_kept
+
     def refresh(self) -> bool:
         """Take note of what another process packed or rewrote. Blocks. Raises StoreError.
 
@@ -91,7 +97,7 @@ class Recorder:
             end = max(packed, trimmed, self._log_begin)
             if end > self.end:
                 self._outcomes.drop(self.end + 1, end - self.end)
-            if self._is_known:
+            if self.packs and self._is_known:
                 self.lost_events += max(0, end - max(packed, self.end, self._log_begin))
             self._is_known = True
             if infos != before or end != self.end:
@@ -133,6 +139,8 @@ class Recorder:
 
         Blocks. Raises StoreError.
         """
+        if not self.packs:
+            return
         with self._lock:
             payloads: list[bytes] = []
             size = 0

@@ -28,7 +28,8 @@ class Retention:
     def prune(self, restores: list[tuple[int, int]], is_full: bool) -> None:
         """Delete and trim; of a full store, keep one snapshot only. Blocks. Raises StoreError.
 
-        Events go into the history first. `restores` has the seq of each restore mark, and of the
+        Events go into the history first. Where the history is the log, amended events stay in it
+        until a rebuild has learned them. `restores` has the seq of each restore mark, and of the
         snapshot that it names.
         """
         damaged = self._loader.damaged
@@ -37,9 +38,12 @@ class Retention:
         kept = usable[: 1 if is_full else self._keep]
         oldest = kept[-1]
         base = None
-        if self._history is not None:
+        if self._history is not None and self._history.recorder.packs:
             oldest = self._history.pack_behind(present[0], oldest, is_full)
             base = self._history.base(usable)
+        elif self._history is not None and not is_full:
+            base = self._history.base_of_waiting(usable)
+            oldest = oldest if base is None else min(oldest, base)
         named = {snapshot_seq for mark_seq, snapshot_seq in restores if mark_seq > oldest}
         for seq in present:
             if seq not in kept and seq not in named and seq != base:

@@ -64,13 +64,6 @@ def segments_of(store: StoredState) -> SegmentStore | None:
     return getattr(store, "archived_segments", None)
 
 
-def kept_segments_of(store: StoredState) -> SegmentStore | None:
-    """Return the store as a store of segments; None for a shared store without an archive."""
-    segments = segments_of(store)
-    shared = None if segments is None else as_shared_segments(segments)
-    return segments if shared is None or shared.are_kept else None
-
-
 def as_shared_segments(segments: SegmentStore) -> SharedSegments | None:
     """Return the segments as shared ones, or None if only one process can use them."""
     return cast(SharedSegments, segments) if hasattr(segments, "listed") else None

@@ -195,9 +195,9 @@ def test_a_process_that_joins_late_is_ready_only_when_it_is_as_far(tmp_path):
         late = run.add_replica()
         late.bring_up()
         assert known.keys() <= learned(late.service.url).keys()
-        recovery = late.get("/readyz")["recovery"]
-        assert recovery["snapshot"]["seq"] >= snapshot
-        assert late.get("/readyz")["seq"] >= max(known.values())
+        ready = run.wait_for("readiness to learn", lambda: late.get("/readyz"))
+        assert ready["recovery"]["snapshot"]["seq"] >= snapshot
+        assert ready["seq"] >= max(known.values())
         run.compare()
         unbroken(run)
 

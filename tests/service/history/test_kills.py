@@ -11,6 +11,7 @@ def test_killed_rebuilds_lose_nothing_and_leave_no_trace(tmp_path):
 
 
 @pytest.mark.slow
-def test_so_do_those_of_three_processes_on_redis(tmp_path):
-    line = rebuilds.run(kills=4, seed=11, events=400, folder=tmp_path, kind=rebuilds.OnRedis)
+@pytest.mark.parametrize("kind", [rebuilds.OnRedis, rebuilds.OnRedisWithoutArchive])
+def test_so_do_those_of_three_processes_on_redis(tmp_path, kind):
+    line = rebuilds.run(kills=4, seed=11, events=400, folder=tmp_path, kind=kind)
     assert "4 kills" in line

@@ -1,4 +1,4 @@
-"""The history of a store in Redis, of several processes."""
+"""The history of a store in Redis, with an archive and without, of several processes."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -33,11 +33,11 @@ def archive(tmp_path):
     return (tmp_path / "archive").as_uri()
 
 
-@pytest.fixture(params=["folder", "s3"])
+@pytest.fixture(params=["folder", "s3", "log only"])
 def history(request, server, tmp_path, archive, monkeypatch):
-    """Yield the service with an archive in a folder and in S3."""
+    """Yield the service with an archive in a folder, in S3, and without one."""
     if request.param != "s3":
-        yield History(server, archive)
+        yield History(server, archive if request.param == "folder" else None)
         return
     with S3Server(tmp_path / "s3") as s3:
         for name, value in s3.environment.items():
@@ -82,7 +82,7 @@ async def test_any_process_lists_and_corrects_and_all_go_over_to_the_rebuilt_sta
             await asyncio.to_thread(each.history.refresh)
             assert len(each.history.amendments) == 0
             left = await asyncio.to_thread(each.history.page, Filter(), 100)
-            assert len(left.records) == 49
+            assert len(left.records) == (49 if history.url else 0)
         await first.submit([event("f1 g1", "c1")])
         await same(*engines)
     async with history.engine() as again:
@@ -118,9 +118,10 @@ async def test_nothing_of_a_deleted_event_is_left_in_redis_and_in_the_archive(
         await engine.take_snapshot()
         assert _holds(tmp_path)
         await engine.submit([Event.amend(result.seq, secret.instance, [], secret.classes)])
+        base_is_behind = history.url is None
         done = await engine.rebuild_state()
         assert done.deleted == 1
-        assert done.unreached == 0
+        assert not base_is_behind or done.unreached == 0
         await asyncio.sleep(0.5)  # the server removes its old file in a thread
         assert _holds(tmp_path) == []
 
