@@ -95,7 +95,7 @@ def _names(parameter: Any) -> str:
     choices = getattr(parameter.type, "choices", None)
     if choices:
         return f"{names} {', '.join(f'`{each}`' for each in choices)}"
-    return f"{names} {parameter.metavar}" if parameter.metavar else names
+    return f"{names} *{parameter.metavar.lower()}*" if parameter.metavar else names
 
 
 def _default(parameter: Any) -> str:
