@@ -46,7 +46,8 @@ def picture(width: int, height: int, title: str, *parts: str) -> str:
             f'<title id="title">{escape(title)}</title>',
             f"<style>{STYLE}\n</style>",
             f"<defs>{ARROW}</defs>",
-            f'<rect class="back" x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="8"/>',
+            f'<rect class="back" x="0.5" y="0.5" width="{width - 1}" height="{height - 1}"'
+            ' rx="8"/>',
             *parts,
             "</svg>\n",
         ]
@@ -65,8 +66,8 @@ def box(x: float, y: float, width: float, height: float, *lines: str, kind: str 
         label(x + width / 2, middle + 16 * n, text, "small dim" if n else "strong", "middle")
         for n, text in enumerate(lines)
     ]
-    rect = f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="5"/>'
-    return "".join([rect, *texts])
+    place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
+    return "".join([f'<rect class="{kind}" {place} rx="5"/>', *texts])
 
 
 def arrow(*points: tuple[float, float], kind: str = "edge") -> str:
