@@ -9,9 +9,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from mkdocs.exceptions import PluginError
-from mkdocs.structure.files import File
-
 ROOT = Path(__file__).resolve().parents[1]
 # Pages outside docs/, each at the same path of the site.
 OUTSIDE = ("ARCHITECTURE.md", "CHANGELOG.md", "deploy/README.md", "load_tests/README.md")
@@ -30,6 +27,8 @@ LOADED = re.compile(
 
 def on_files(files: Any, config: Any) -> Any:
     """Add the pages outside docs/."""
+    from mkdocs.structure.files import File  # of the environment of `make docs`, as below
+
     for name in OUTSIDE:
         text = (ROOT / name).read_text(encoding="utf-8")
         files.append(File.generated(config, name, content=text))
@@ -82,6 +81,8 @@ def title_of(uri: str) -> str:
 
 def on_post_build(config: Any) -> None:
     """Raise PluginError if a file of the site would load something from another server."""
+    from mkdocs.exceptions import PluginError
+
     site = Path(config.site_dir)
     found = [
         f"{path.relative_to(site)}: {match[0]}"
