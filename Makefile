@@ -108,7 +108,8 @@ studies-check: studies-env ## the studies and all peers, with their real package
 	$(STUDIES)/python -m pytest -q studies/tests
 
 docs: .venv-docs/done ## the documentation in site/; a dead link or a request to another server fails
-	NO_MKDOCS_2_WARNING=yes .venv-docs/bin/mkdocs build --quiet --strict
+	# --quiet would hide the warnings that --strict counts.
+	NO_MKDOCS_2_WARNING=yes .venv-docs/bin/mkdocs build --strict
 
 .venv-docs/done: requirements/docs.txt
 	test -x .venv-docs/bin/pip || $(PYTHON) -m venv .venv-docs
