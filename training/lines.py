@@ -120,7 +120,12 @@ class _Stored(RawIOBase):
     def __init__(self, source: Source, opened: BinaryIO) -> None:
         self._source = source
         self._opened = cast(BufferedIOBase, opened)  # typeshed gives BinaryIO no read1
-        self._begin = opened.read(len(ZSTD_BEGINS))
+        self._begin = b""
+        while len(self._begin) < BEGIN_BYTES and b"\n" not in self._begin:
+            more = self._opened.read1(BEGIN_BYTES - len(self._begin))
+            if not more:
+                break
+            self._begin += more
 
     def plain(self) -> BinaryIO:
         """Return the bytes, decompressed if they begin with a signature of gzip or zstd.
