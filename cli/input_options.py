@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import Parameter
 from typing import Annotated, Any, Final
 
@@ -23,20 +23,14 @@ class Input:
     layout: Layout
     labelled: bool = True  # else rows are only ranked, and need no class
     of_lines: bool = False  # files of an unknown name have JSON lines
+    said: set[str] = field(default_factory=set)  # guesses of columns, each printed once
 
     def sources(self, files: Sequence[str]) -> list[Source]:
         """Return the source of each file; the rows of tables become JSON lines.
 
         The columns of all tables are looked up before anything is read; an error ends the command.
         """
-        guesses: set[str] = set()
-
-        def say(guess: str) -> None:
-            if guess not in guesses:
-                guesses.add(guess)
-                complain(guess)
-
-        sources = [self._source(file, say) for file in files]
+        sources = [self._source(file) for file in files]
         for source in sources:
             if isinstance(source, TableSource):
                 try:
@@ -46,12 +40,17 @@ class Input:
                     raise typer.Exit(WRONG_USE) from error
         return sources
 
-    def _source(self, file: str, say: Callable[[str], None]) -> Source:
+    def _say(self, guess: str) -> None:
+        if guess not in self.said:
+            self.said.add(guess)
+            complain(guess)
+
+    def _source(self, file: str) -> Source:
         format = self.format or format_of_name(file)
         if format is None and self.layout.names_columns:
             format = "csv"
-        if format in TABLES:
-            return TableSource(file, format, self.layout, self.labelled, say)
+        if format in TABLES or (format == "jsonl" and self.layout.names_columns):
+            return TableSource(file, format, self.layout, self.labelled, self._say)
         if self.layout.names_columns:
             raise typer.BadParameter(
                 f"{file} is read as {format}, which has no columns; name it .csv, or add --format"

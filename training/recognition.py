@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
+
+import msgspec
 
 from manyclass.training.formats.fasttext import LABEL
 from manyclass.training.formats.given import Rejected
 from manyclass.training.lines import BYTE_ORDER_MARK, FileFault, Source
 from manyclass.training.tables.columns import column_names, listed, suggestion
 from manyclass.training.tables.delimited import WIDE, decoded, likely_delimiter, sniffed
-from manyclass.training.tables.record import Record
+from manyclass.training.tables.record import Record, cell_of
 
 MOST_REJECTED: Final = 20  # first lines of a file, before reading stops
 
@@ -76,7 +78,7 @@ def recognised(begin: bytes, labelled: bool = True) -> str:
         return _of_files("Vowpal Wabbit", "vw")
     if _SPARSE.fullmatch(first):
         return _of_files("libsvm", "libsvm")
-    return "" if first.startswith("{") else _table(text, labelled)
+    return _objects(first, labelled) if first.startswith("{") else _table(text, labelled)
 
 
 def not_csv(begin: bytes) -> str:
@@ -92,6 +94,19 @@ def _binary(begin: bytes) -> str:
 
 def _of_files(name: str, format: str) -> str:
     return f"{name}, which `manyclass train --format {format}` reads"
+
+
+def _objects(first: str, labelled: bool) -> str:
+    """Recognise lines of JSON whose keys are not those of an event or an instance."""
+    try:
+        found = msgspec.json.decode(first, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        return ""
+    if not ({"classes", "not"} if labelled else {"text", "features"}).isdisjoint(found):
+        return ""
+    row = Record(1, [cell_of(value) for value in found.values()])
+    names = list(found)
+    return f"JSON lines with the keys {listed(names)}: add {suggestion(names, [row], labelled)}"
 
 
 def _table(text: str, labelled: bool) -> str:

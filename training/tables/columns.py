@@ -31,11 +31,6 @@ class Columns:
     id: int | None
     guess: str = ""  # the columns that the user did not give, for a message
 
-    @property
-    def last(self) -> int:
-        """The last position that is read."""
-        return max(*self.text, *self.classes, -1 if self.id is None else self.id)
-
 
 def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelled: bool) -> Columns:
     """Return the columns of the layout; those not given are guessed if one alone fits by its name.

@@ -42,14 +42,14 @@ def records(plain: BinaryIO, encoding: str, delimiter: str) -> Iterator[Record]:
     csv.field_size_limit(LONGEST_LINE)  # the module has one limit for the process
     text = TextIOWrapper(plain, encoding, "surrogateescape", newline="")
     lines = _Lines(text)
+    number = 1  # of the line that the record begins on
     try:
         rows = csv.reader(lines, delimiter=delimiter)
-        number = 1
         while (cells := next(rows, None)) is not None:
             yield Record(number, cells, _fault_of(cells, number, lines, encoding))
             number = lines.number + 1
     except csv.Error as error:
-        raise TableError(f"line {lines.number}: {error}; is a quote not closed?") from error
+        raise TableError(f"line {number}: {error}; is a quote not closed?") from error
     except UnicodeDecodeError as error:  # of encodings with several bytes a letter
         raise TableError(_not_decoded(lines.number + 1, encoding)) from error
 

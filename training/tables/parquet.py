@@ -1,12 +1,14 @@
 """Parquet, by arro3-io of the extra [tables]: batch by batch, in bounded memory."""
 
 from collections.abc import Iterator
+from os import SEEK_END
 from pathlib import Path
 from typing import Final
 
 from manyclass.training.tables.record import Record, TableError, cell_of
 
 MAGIC: Final = b"PAR1"  # at both ends of a file
+LEAST_BYTES = 12  # both magics, and the length of what is between them
 BATCH_ROWS = 1024
 
 
@@ -19,9 +21,9 @@ def records(file: Path) -> Iterator[Record]:
             "reading .parquet needs another package: pip install 'manyclass[tables]'"
         ) from error
     with file.open("rb") as opened:
-        begin = opened.read(len(MAGIC))
-        opened.seek(-min(len(MAGIC), file.stat().st_size), 2)
-        if begin != MAGIC or opened.read() != MAGIC:
+        begin = opened.read(LEAST_BYTES)
+        opened.seek(-len(begin), SEEK_END)
+        if len(begin) < LEAST_BYTES or {begin[:4], opened.read()[-4:]} != {MAGIC}:
             raise TableError("it is not a whole Parquet file")
     try:
         batches = read_parquet(file, batch_size=BATCH_ROWS)

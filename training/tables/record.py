@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from datetime import date, datetime, time
 from typing import NamedTuple
 
-Cell = str | list[str]  # Parquet has lists
+import msgspec
+
+Cell = str | list[str]  # JSON and Parquet have lists
 
 
 class TableError(Exception):
@@ -18,9 +20,14 @@ class Record(NamedTuple):
     cells: Sequence[Cell]
     fault: str = ""  # the reason why its cells cannot be used
 
+    @property
+    def is_filled(self) -> bool:
+        """True unless all its cells are blank."""
+        return any(text_of(cell).strip() for cell in self.cells)
+
 
 def cell_of(value: object) -> Cell:
-    """Return the value of a spreadsheet or of Parquet as text; a whole number has no point."""
+    """Return a value as text, or a list of texts; a whole number has no point."""
     match value:
         case None:
             return ""
@@ -30,6 +37,10 @@ def cell_of(value: object) -> Cell:
             return [str(cell_of(each)) for each in value if each is not None]
         case float() if value.is_integer():
             return str(int(value))
+        case bool():
+            return str(value).lower()
+        case dict():
+            return msgspec.json.encode(value).decode()
         case datetime() | date() | time():
             return value.isoformat()
         case bytes():

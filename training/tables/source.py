@@ -9,7 +9,7 @@ import msgspec
 
 from manyclass.training.lines import STANDARD_INPUT, FileFault, Line, Source
 from manyclass.training.recognition import not_csv
-from manyclass.training.tables import delimited, parquet, spreadsheet
+from manyclass.training.tables import delimited, objects, parquet, spreadsheet
 from manyclass.training.tables.columns import Columns, choose, column_names, listed
 from manyclass.training.tables.delimited import (
     decoded,
@@ -79,7 +79,7 @@ class TableSource(Source):
             raise TableFault(self.name, str(error)) from error
 
     def _rows(self) -> Iterator[Row]:
-        records = (record for record in self._records() if any(record.cells))
+        records = (record for record in self._records() if record.is_filled)
         header = next(records, None) if self._has_header else None
         sample = list(islice(records, SAMPLED_ROWS))
         if header is None:
@@ -99,13 +99,16 @@ class TableSource(Source):
 
     @property
     def _has_header(self) -> bool:
-        return self._layout.header or self._format == "parquet"
+        return self._layout.header or self._format in ("jsonl", "parquet")
 
     def _records(self) -> Iterator[Record]:
         if self._format == "parquet":
             if self.file == STANDARD_INPUT:
                 raise TableError("Parquet is read from a file, not from standard input")
             yield from parquet.records(Path(self.file))
+            return
+        if self._format == "jsonl":
+            yield from objects.records(self._lines())
             return
         with self._plain() as plain:
             begin, self.begin = self.begin, b""  # the format need not be recognised
@@ -118,25 +121,40 @@ class TableSource(Source):
                 self.delimiter = self._delimiter(decoded(begin, encoding))
                 yield from delimited.records(plain, encoding, self.delimiter)
 
+    def _lines(self) -> Iterator[Line]:
+        for line in super().__iter__():
+            self.begin = b""
+            yield line
+
     def _delimiter(self, begin: str) -> str:
         if self._layout.delimiter is not None:
             return given_delimiter(self._layout.delimiter)
         return "\t" if ".tsv" in PurePath(self.file).suffixes else likely_delimiter(begin)
 
     def _row(self, record: Record, names: Sequence[str], columns: Columns) -> Row:
-        cells = record.cells
-        fault = record.fault or _fault_of(cells, names, columns)
-        if not fault:
-            cells = [*cells, *[""] * (len(names) - len(cells))]
-            text = " ".join(filter(None, (text_of(cells[at]) for at in columns.text)))
-            body: dict[str, object] = {"text": text}
-            if self._labelled:
-                body["classes"] = classes = self._classes([cells[at] for at in columns.classes])
-                fault = _not_labelled(text, classes, names, columns)
-            if columns.id is not None and (id := text_of(cells[columns.id])):
-                body["event_id" if self._labelled else "id"] = id
-        data = None if fault else _ENCODER.encode(body)
-        return Row(self.name, record.number, data, fault, names, cells)
+        missing = len(names) - len(record.cells)
+        cells = [*record.cells, *[""] * missing]
+        text = " ".join(filter(None, (text_of(cells[at]) for at in columns.text)))
+        classes = self._classes([cells[at] for at in columns.classes])
+        fault = record.fault
+        if not fault and any(cells[len(names) :]):
+            fault = (
+                f"it has {len(cells)} cells, the header has {len(names)} ({listed(names)}): a text"
+                " that holds the delimiter needs quotes, or give another --delimiter"
+            )
+        if not fault and self._labelled and not text.strip():
+            fault = f"no text: {listed([names[at] for at in columns.text])} is empty"
+        if not fault and self._labelled and not classes:
+            fault = f"no class: {listed([names[at] for at in columns.classes])} is empty"
+        if fault:
+            return Row(self.name, record.number, None, fault, names, cells)
+        id = "" if columns.id is None else text_of(cells[columns.id])
+        body: dict[str, object] = {"text": text}
+        if self._labelled:
+            body["classes"] = classes
+        if id:
+            body["event_id" if self._labelled else "id"] = id
+        return Row(self.name, record.number, _ENCODER.encode(body), "", names, cells[: len(names)])
 
     def _classes(self, cells: Sequence[Cell]) -> list[str]:
         separator = self._layout.class_separator
@@ -145,23 +163,3 @@ class TableSource(Source):
             for each in [cell] if isinstance(cell, str) else cell:
                 found += each.split(separator) if separator else [each]
         return list(dict.fromkeys(filter(None, (each.strip() for each in found))))
-
-
-def _fault_of(cells: Sequence[Cell], names: Sequence[str], columns: Columns) -> str:
-    """Return the reason why the cells of a row do not stand below the names; empty if they do."""
-    if any(cells[len(names) :]):
-        where = "the first has" if len(names) > 1 else "the first has one"
-        return (
-            f"it has {len(cells)} cells, {where} {len(names)} ({listed(names)}): a text that holds"
-            " the delimiter needs quotes, or give another --delimiter"
-        )
-    return ""
-
-
-def _not_labelled(text: str, classes: Sequence[str], names: Sequence[str], columns: Columns) -> str:
-    """Return the reason why a row cannot be learned; empty if it can."""
-    if not text.strip():
-        return f"no text: {listed([names[at] for at in columns.text])} is empty"
-    if not classes:
-        return f"no class: {listed([names[at] for at in columns.classes])} is empty"
-    return ""
