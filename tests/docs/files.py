@@ -1,5 +1,6 @@
 """Files that the pages name and a reader has: labelled instances, a taxonomy."""
 
+import csv
 import gzip
 import json
 from importlib.resources import files
@@ -38,7 +39,11 @@ def write_files(folder):
     parents = {name: name.split("_")[0] for row in rows for name in row["classes"]}
     (folder / "parents.json").write_text(json.dumps(parents))
     (folder / "sports.csv").write_text("hockey,sports\nbaseball,sports\nchess,games\n")
-    (folder / "tickets.csv").write_text(
-        "question,intent\n"
-        + "".join(f'"{row["text"].replace(chr(34), "")}",{row["classes"][0]}\n' for row in rows)
+    for name, some in (("tickets.csv", rows), ("questions.csv", rows[:100]), ("new.csv", rows[:5])):
+        with (folder / name).open("w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["question", "intent"])
+            table.writerows([row["text"], row["classes"][0]] for row in some)
+    (folder / "lines.jsonl").write_text(
+        lines({"question": row["text"], "intent": row["classes"][0]} for row in rows[:20])
     )
