@@ -14,6 +14,11 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.http.app import create_app
 
 MADE = "<!-- Made by `make generate`. -->\n"
+# In a help text without marks: calls to the end of a line, options, variables, places, JSON.
+CODE = re.compile(
+    r"(?<![\w`-])(manyclass [a-z]+ [^\n`]*--[^\n`]*|--[a-z][a-z-]*|MANYCLASS_[A-Z_]+"
+    r"|\w+:(?://)?[A-Z]+\b|\{[^{}]*(?:\{[^}]*\}[^{}]*)*\})"
+)
 Schema = dict[str, Any]
 
 
@@ -71,8 +76,7 @@ def _section(name: str, command: Any) -> str:
 def _marked(text: str) -> str:
     """Return a help text as Markdown, with its options, variables and JSON as code."""
     parts = re.split(r"(`[^`]*`)", text)
-    code = r"(?<![\w`-])(--[a-z][a-z-]*|MANYCLASS_[A-Z_]+|\w+:(?://)?[A-Z]+\b|\{[^{}]*(?:\{[^}]*\}[^{}]*)*\})"
-    return "".join(part if part[:1] == "`" else re.sub(code, r"`\1`", part) for part in parts)
+    return "".join(part if part[:1] == "`" else CODE.sub(r"`\1`", part) for part in parts)
 
 
 def _default_and_help(parameter: Any) -> tuple[str, str]:
@@ -100,7 +104,7 @@ def _names(parameter: Any) -> str:
 
 def _default(parameter: Any) -> str:
     value = parameter.default
-    if value is None or value is False or value == [] or value == () or callable(value):
+    if value is None or value is False or value in ("", [], ()) or callable(value):
         return ""
     if value is True:
         return f"`{parameter.opts[0]}`"
@@ -156,11 +160,12 @@ def _call(name: str, operation: Schema) -> str:
                 f"`{each['name']}`",
                 each["in"] + (", required" if each.get("required") else ""),
                 _kind(each["schema"]),
+                _json(each["schema"].get("default")),
                 _cell(each.get("description", each["schema"].get("description", ""))),
             ]
             for each in parameters
         ]
-        parts.append(table(["parameter", "in", "type", "meaning"], rows))
+        parts.append(table(["parameter", "in", "type", "default", "meaning"], rows))
     for media, content in operation.get("requestBody", {}).get("content", {}).items():
         parts.append(f"Body (`{media}`): {_kind(content.get('schema', {}))}\n")
         parts += [*_examples(content)]
@@ -195,7 +200,7 @@ def _type(name: str, schema: Schema) -> str:
             [
                 f"`{field}`" + (", required" if field in required else ""),
                 _kind(each),
-                f"`{json.dumps(each['default'])}`" if each.get("default") is not None else "",
+                _json(each.get("default")),
                 _cell("Deprecated. " * each.get("deprecated", False) + each.get("description", "")),
             ]
             for field, each in fields.items()
@@ -204,6 +209,11 @@ def _type(name: str, schema: Schema) -> str:
     else:
         parts.append(_kind(schema) + "\n")
     return "\n".join(part for part in parts if part.strip())
+
+
+def _json(value: object) -> str:
+    """Return a default as code; none for null."""
+    return "" if value is None else f"`{json.dumps(value)}`"
 
 
 def _kind(schema: Schema) -> str:
