@@ -11,7 +11,7 @@ ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-
 option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo check lint types test test-all screenshots deploy-check wheel-check image-check api-check studies-env studies-check lock \
+.PHONY: help run demo check lint types test test-all screenshots docs deploy-check wheel-check image-check api-check studies-env studies-check lock \
         generate clang sanitize coverage measure load chaos hostile damage crafted soak recorded wheel clean
 
 help:      ## list the targets
@@ -107,6 +107,15 @@ studies-check: studies-env ## the studies and all peers, with their real package
 	MYPYPATH=src:dev $(STUDIES)/mypy -p studies --exclude studies/tests
 	$(STUDIES)/python -m pytest -q studies/tests
 
+docs: .venv-docs/done ## the documentation in site/; a dead link or a request to another server fails
+	# --quiet would hide the warnings that --strict counts.
+	NO_MKDOCS_2_WARNING=yes .venv-docs/bin/mkdocs build --strict
+
+.venv-docs/done: requirements/docs.txt
+	test -x .venv-docs/bin/pip || $(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/pip install -q --no-compile --require-hashes -r requirements/docs.txt
+	touch $@
+
 screenshots: $(VENV)/dev ## docs/console/*.png, of a service of its own (needs chromium)
 	PYTHONPATH=dev python -m tests.console.screenshots
 
@@ -121,6 +130,7 @@ lock:      ## requirements/, from pyproject.toml (UPGRADE=--upgrade takes the ne
 	$(UV) pyproject.toml -c requirements/dev.txt -o requirements/serve.txt
 	$(UV) pyproject.toml --extra s3 -c requirements/dev.txt -o requirements/s3.txt
 	$(UV) --group build -c requirements/dev.txt -o requirements/build.txt
+	$(UV) --group docs -c requirements/dev.txt -o requirements/docs.txt
 
 clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a warning
 	rm -rf build/clang && mkdir -p build/clang

@@ -32,8 +32,8 @@ def deliver(
     batch: Sequence[Item],
     send: Callable[[Sequence[Body]], Answer],
     refused: Callable[[Line, str], None],
-) -> Iterator[Answer]:
-    """Send a batch; yield the answers to its accepted parts, in order.
+) -> Iterator[tuple[Sequence[Item], Answer]]:
+    """Send a batch; yield its accepted parts with their answers, in order.
 
     The service accepts or refuses a batch as a whole. A refused batch is halved until each faulty
     line is alone; `refused` is called with it. Errors that concern no line are raised.
@@ -50,7 +50,7 @@ def deliver(
         yield from deliver(batch[:middle], send, refused)
         yield from deliver(batch[middle:], send, refused)
     else:
-        yield answer
+        yield batch, answer
 
 
 def _about_lines(error: RequestRefused) -> bool:

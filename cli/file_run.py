@@ -6,19 +6,22 @@ from typing import Annotated, TypeVar
 import typer
 
 from manyclass.cli.batches import Item, batches, deliver
-from manyclass.cli.connection import BAD_LINES, INTERRUPTED
+from manyclass.cli.connection import BAD_LINES, INTERRUPTED, complain
 from manyclass.cli.progress_bar import bar_of_files
 from manyclass.cli.request_lines import Body
 from manyclass.cli.run_summary import RunSummary
 from manyclass.client.errors import ClientError
+from manyclass.training.formats.given import Rejected
 from manyclass.training.lines import FileFault, Line, LineFault, Source
+from manyclass.training.recognition import MOST_REJECTED, stopping
 
 Answer = TypeVar("Answer")
 
 Files = Annotated[
     list[str],
     typer.Argument(
-        help="JSON lines, plain, .gz or .zst; - is standard input.",
+        help="JSON lines, or tables (CSV, .xlsx, .parquet); plain, .gz or .zst; - is standard"
+        " input.",
         metavar="FILE...",
         show_default=False,
     ),
@@ -36,23 +39,23 @@ IgnoreUnknown = Annotated[
 
 def run(
     verb: str,
-    files: Sequence[str],
+    sources: Sequence[Source],
     batch: int,
     read: Callable[[Line], Body],
     send: Callable[[Sequence[Body]], Answer],
-    answered: Callable[[RunSummary, Answer], None],
+    answered: Callable[[RunSummary, Sequence[Item], Answer], None],
+    labelled: bool = True,
 ) -> None:
-    """Send every line of the files, in order, and print a summary on standard error.
+    """Send every line of the sources, in order, and print a summary on standard error.
 
     Raises typer.Exit if lines were left out, or on Ctrl-C; answered lines stay learned then.
     """
-    sources = [Source(file) for file in files]
     summary = RunSummary()
     try:
         with bar_of_files(sources) as move:
-            for some in batches(_items(sources, read, summary), batch):
-                for answer in deliver(some, send, summary.bad_line):
-                    answered(summary, answer)
+            for some in batches(_items(sources, read, summary, labelled), batch):
+                for part, answer in deliver(some, send, _until_hopeless(summary)):
+                    answered(summary, part, answer)
                 move(f"{summary.done:,} · {summary.rate:,.0f}/s  {summary.recall}")
     except KeyboardInterrupt:
         typer.echo(summary.text(f"stopped: {verb}"), err=True)
@@ -67,17 +70,41 @@ def run(
 
 
 def _items(
-    sources: Iterable[Source], read: Callable[[Line], Body], summary: RunSummary
+    sources: Iterable[Source], read: Callable[[Line], Body], summary: RunSummary, labelled: bool
 ) -> Iterator[Item]:
     """Yield the lines that hold a request; count the others as bad lines."""
     for source in sources:
         try:
-            for line in source:
-                try:
-                    body = read(line)
-                except LineFault as error:
-                    summary.bad_line(line, str(error))
+            for each in stopping(source, _parsed(source, read), labelled):
+                if isinstance(each, Rejected):
+                    summary.bad_line(each.line, each.reason)
                 else:
-                    yield line, body
+                    yield each
         except FileFault as error:
             summary.bad_file(error)
+
+
+def _parsed(source: Source, read: Callable[[Line], Body]) -> Iterator[Item | Rejected]:
+    for line in source:
+        try:
+            yield line, read(line)
+        except LineFault as error:
+            yield Rejected(line, str(error))
+
+
+def _until_hopeless(summary: RunSummary) -> Callable[[Line, str], None]:
+    """Return the function for refused lines, which ends the command if the first are all refused.
+
+    The service refuses lines that are well formed, as a text that is a number.
+    """
+    refused = 0
+
+    def bad_line(line: Line, reason: str) -> None:
+        nonlocal refused
+        summary.bad_line(line, reason)
+        refused += 1
+        if refused == MOST_REJECTED and not summary.done:
+            complain(f"the first {refused} lines are refused; the others are not sent")
+            raise typer.Exit(BAD_LINES)
+
+    return bad_line

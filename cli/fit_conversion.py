@@ -10,6 +10,7 @@ import typer
 from numpy.typing import NDArray
 
 from manyclass.cli.connection import BAD_LINES, FAILED, complain
+from manyclass.cli.input_options import Input
 from manyclass.cli.offline_fit import fitted_of
 from manyclass.cli.reading import read_files
 from manyclass.cli.state_writing import check_targets, serving, write
@@ -28,7 +29,7 @@ PLACES = 5  # compared of each ranking
 def run(
     file: Path,
     held_out: Sequence[str],
-    format: str | None,
+    input: Input,
     specification: str,
     out: Path | None,
     store: str | None,
@@ -47,7 +48,7 @@ def run(
     _say(made)
     rejected = 0
     if held_out:
-        rows, account = read_files(held_out, format, text)
+        rows, account = read_files(held_out, input, text)
         rejected = account.rejected
         typer.echo(_Comparison.of(fit, made, rows), err=True)
     write(Model.of(made.learner, made.rows, made.calibration, text), out, store)

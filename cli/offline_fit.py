@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
+from manyclass.cli.input_options import Input
 from manyclass.cli.progress_bar import Move, bar
 from manyclass.cli.reading import check_mostly_good, parents_of, read_files
 from manyclass.core.text import TextAnalysis
@@ -45,7 +46,7 @@ class Scope:
 
 def run(
     files: Sequence[str],
-    format: str | None,
+    input: Input,
     text: TextAnalysis,
     scope: Scope,
     plan: Plan,
@@ -55,7 +56,7 @@ def run(
     """Fit and write the model; end the command at any error."""
     check_target(out, "--out")
     course = _course(out) if resume else None
-    rows, account = read_files(files, format, text)
+    rows, account = read_files(files, input, text)
     check_mostly_good(account, "nothing was fitted")
     parents = _parents(scope, rows.classes)
     classes = _classes(rows, scope, parents)
@@ -88,11 +89,11 @@ def run(
 
 
 def ranked(
-    model: Path, files: Sequence[str], format: str | None, top: int
+    model: Path, files: Sequence[str], input: Input, top: int
 ) -> Iterator[list[tuple[str, float]]]:
     """Yield the likeliest classes of each row with their probabilities."""
     made, text = fitted_of(model)
-    rows, _ = read_files(files, format, text)
+    rows, _ = read_files(files, input, text)
     for block in made.probabilities(rows):
         for row in block:
             best = np.argsort(-row, kind="stable")[:top]

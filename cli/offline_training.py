@@ -6,6 +6,7 @@ from pathlib import Path
 import typer
 
 from manyclass.cli.connection import BAD_LINES, INTERRUPTED, complain
+from manyclass.cli.input_options import Input
 from manyclass.cli.learner_option import check_learnable, options_of
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.reading import check_mostly_good, read_files, taxonomy_of
@@ -20,7 +21,7 @@ from manyclass.training.trainer import Pass, Plan, Training, train
 
 def run(
     files: Sequence[str],
-    format: str | None,
+    input: Input,
     text: TextAnalysis,
     specification: str,
     plan: Plan,
@@ -36,7 +37,7 @@ def run(
     try:
         check_targets(out, store)
         placed = taxonomy_of(taxonomy)
-        rows, account = read_files(files, format, text)
+        rows, account = read_files(files, input, text)
         check_mostly_good(account, "nothing was written")
         check_learnable(rows, options)
         training = _train(rows, options, plan, placed)

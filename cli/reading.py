@@ -7,27 +7,18 @@ from typing import Annotated
 import typer
 
 from manyclass.cli.connection import BAD_LINES, FAILED, complain
+from manyclass.cli.input_options import Input
 from manyclass.cli.progress_bar import bar_of_files
 from manyclass.core.errors import InstanceError, RequestConflict
 from manyclass.core.placements import placed
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
-from manyclass.training.formats import FormatUnknown
 from manyclass.training.formats.given import Given, Rejected
 from manyclass.training.formats.parents import Parents, read_parents
 from manyclass.training.lines import FileFault, Source
 from manyclass.training.reading import Account, read
 from manyclass.training.rows import Rows
 
-FileFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        help="jsonl, libsvm, xmc, vw or fasttext; by default the name of each file determines it.",
-        metavar="FORMAT",
-        show_default=False,
-    ),
-]
 TextOption = Annotated[
     str,
     typer.Option(
@@ -78,16 +69,16 @@ def taxonomy_of(file: str | None) -> Taxonomy:
 
 def read_files(
     files: Sequence[str],
-    format: str | None,
+    input: Input,
     text: TextAnalysis,
     accepted: Callable[[Given], None] = lambda given: None,
 ) -> tuple[Rows, Account]:
-    """Read the files; without a format, the name of each determines it.
+    """Read the files of labelled instances.
 
     `accepted` is called with the instance of each row, in order. Raises typer.Exit if a file cannot
     be read to its end, or if the files hold no instance.
     """
-    sources = [Source(file) for file in files]
+    sources = input.sources(files)
     complaints = _Complaints()
     began = time.monotonic()
     try:
@@ -97,9 +88,7 @@ def read_files(
                 if account.instances % MOVED_ROWS == 0:
                     move(f"{account.instances:,} instances read")
 
-            rows, account = read(sources, format, complaints.add, moved, text, accepted)
-    except FormatUnknown as error:
-        raise typer.BadParameter(str(error)) from error
+            rows, account = read(sources, input.format, complaints.add, moved, text, accepted)
     except FileFault as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error

@@ -1,13 +1,15 @@
-"""Write the files made of others: dashboards, alert rules for Kubernetes, old metrics, tables.
+"""Write the files made of others: dashboards, alert rules, old metrics, pages and pictures.
 
 python -m deploy.generate
 """
 
 import json
+from functools import cache
 from pathlib import Path
 
 import yaml
 
+from deploy import pictures, reference_pages
 from deploy.dashboards import DASHBOARDS
 from manyclass.core.learners.reference import with_tables
 from manyclass.service.config.reference import with_settings
@@ -127,6 +129,7 @@ def _panel(number, described, place, source):
     }
 
 
+@cache
 def generated():
     """Return the text of each generated file."""
     files = {
@@ -147,9 +150,14 @@ def generated():
     files[HERE / "prometheus/old_names.yml"] = OLD_NAMES_HEAD + text
     for page, filled in (("settings.md", with_settings), ("learners.md", with_tables)):
         files[DOCS / page] = filled((DOCS / page).read_text())
+    files[DOCS / "command-line.md"] = reference_pages.command_line()
+    files[DOCS / "api.md"] = reference_pages.api()
+    for name, picture in pictures.PICTURES.items():
+        files[DOCS / f"pictures/{name}.svg"] = picture()
     return files
 
 
 if __name__ == "__main__":
     for path, text in generated().items():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text)

@@ -3,6 +3,7 @@
 import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from gzip import GzipFile
 from io import BufferedIOBase, BufferedReader, RawIOBase
@@ -16,6 +17,7 @@ else:
 
 STANDARD_INPUT: Final = "-"
 CHUNK_BYTES = 64 * 1024
+BEGIN_BYTES = 16 * 1024  # of a file, kept to recognise its format
 HEADER_BYTES = 16  # of a part of gzip at most, as far as it is read at once
 LONGEST_LINE: Final = 16 * 2**20  # bytes, its end not counted; twice what a service takes at once
 GZIP_BEGINS = b"\x1f\x8b"
@@ -42,14 +44,16 @@ class Line:
 
     file: str
     number: int
-    kept: bytes | None  # None if longer than LONGEST_LINE
+    kept: bytes | None  # None if longer than LONGEST_LINE, or if there is a fault
+    fault: str = ""
 
     @property
     def data(self) -> bytes:
-        """The bytes of the line; LineFault if it was too long to be kept."""
+        """The bytes of the line; LineFault if it was too long to be kept, or has a fault."""
         if self.kept is None:
             raise LineFault(
-                f"it is longer than {LONGEST_LINE:,} bytes; an instance has a line of its own"
+                self.fault
+                or f"it is longer than {LONGEST_LINE:,} bytes; an instance has a line of its own"
             )
         return self.kept
 
@@ -70,6 +74,7 @@ class Source:
         self.file = file
         self.name = "standard input" if file == STANDARD_INPUT else file
         self.position = 0  # bytes read so far, as they are stored
+        self.begin = b""  # the first bytes, not compressed, once they were read
 
     @property
     def size(self) -> int | None:
@@ -82,26 +87,31 @@ class Source:
             return None
 
     def __iter__(self) -> Iterator[Line]:
+        with self._plain() as plain:
+            for number, data in enumerate(_split(plain), 1):
+                if number == 1 and data is not None:
+                    data = data.removeprefix(BYTE_ORDER_MARK)
+                if data is None or (data and not data.isspace()):
+                    yield Line(self.name, number, data)
+
+    @contextmanager
+    def _plain(self) -> Iterator[BinaryIO]:
+        """Yield the bytes, decompressed; an error of reading becomes a FileFault."""
         try:
-            if self.file == STANDARD_INPUT:
-                yield from self._lines(sys.stdin.buffer)
-            else:
-                with Path(self.file).open("rb") as opened:
-                    yield from self._lines(opened)
+            with ExitStack() as stack:
+                if self.file == STANDARD_INPUT:
+                    opened = cast(BinaryIO, sys.stdin.buffer)
+                else:
+                    opened = stack.enter_context(Path(self.file).open("rb"))
+                plain = _Stored(self, opened).plain()
+                self.begin = cast(BufferedReader, plain).peek(BEGIN_BYTES)[:BEGIN_BYTES]
+                yield plain
         except OSError as error:
             raise FileFault(self.name, error.strerror or str(error)) from error
         except EOFError as error:
             raise FileFault(self.name, "the compressed file ends in the middle") from error
         except (zlib.error, zstd.ZstdError) as error:
             raise FileFault(self.name, str(error)) from error
-
-    def _lines(self, opened: BinaryIO) -> Iterator[Line]:
-        stored = _Stored(self, opened)
-        for number, data in enumerate(_split(stored.plain()), 1):
-            if number == 1 and data is not None:
-                data = data.removeprefix(BYTE_ORDER_MARK)
-            if data is None or (data and not data.isspace()):
-                yield Line(self.name, number, data)
 
 
 class _Stored(RawIOBase):
@@ -110,7 +120,12 @@ class _Stored(RawIOBase):
     def __init__(self, source: Source, opened: BinaryIO) -> None:
         self._source = source
         self._opened = cast(BufferedIOBase, opened)  # typeshed gives BinaryIO no read1
-        self._begin = opened.read(len(ZSTD_BEGINS))
+        self._begin = b""
+        while len(self._begin) < BEGIN_BYTES and b"\n" not in self._begin:
+            more = self._opened.read1(BEGIN_BYTES - len(self._begin))
+            if not more:
+                break
+            self._begin += more
 
     def plain(self) -> BinaryIO:
         """Return the bytes, decompressed if they begin with a signature of gzip or zstd.

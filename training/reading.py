@@ -10,10 +10,12 @@ from manyclass.core.errors import InstanceError
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
-from manyclass.training.formats import format_of, reader_of
+from manyclass.training.formats import format_of, jsonl, reader_of
 from manyclass.training.formats.given import Given, Rejected
 from manyclass.training.lines import Source
+from manyclass.training.recognition import stopping
 from manyclass.training.rows import Rows
+from manyclass.training.tables.source import TableSource
 
 
 @dataclass(slots=True)
@@ -37,12 +39,20 @@ def read(
 
     Without `format`, the name of each file determines its format. `rejected` is called with each
     rejected line, `accepted` with the instance of each row, in order, and `moved` after each line.
-    Raises FormatUnknown before reading, and FileFault.
+    A source of a table is a TableSource. Raises FormatUnknown before reading, and FileFault, also
+    if the first lines of a file are rejected.
     """
     account = Account()
-    readers = [reader_of(format or format_of(source.file)) for source in sources]
+    readers = [
+        jsonl.read
+        if isinstance(source, TableSource)
+        else reader_of(format or format_of(source.file))
+        for source in sources
+    ]
     given = (
-        each for source, read in zip(sources, readers, strict=True) for each in read(iter(source))
+        each
+        for source, read in zip(sources, readers, strict=True)
+        for each in stopping(source, read(iter(source)))
     )
     weights = array("f")
     rows = Rows.of(_checked(given, text, weights, account, rejected, moved, accepted))

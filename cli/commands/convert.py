@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from manyclass.cli import fit_conversion
-from manyclass.cli.reading import FileFormat
+from manyclass.cli.input_options import Input, reads_labelled
 from manyclass.cli.state_writing import OutOption, StoreOption
 from manyclass.training.klr.index import LEARNER
 
 
+@reads_labelled
 def convert(
     model: Annotated[Path, typer.Argument(help="A file of `manyclass fit`.", metavar="MODEL")],
     files: Annotated[
@@ -31,11 +32,12 @@ def convert(
     ] = LEARNER,
     out: OutOption = None,
     store: StoreOption = None,
-    format: FileFormat = None,
+    *,
+    input: Input,
 ) -> None:
     """Write a state for a service from a model of `manyclass fit`; it goes on learning online.
 
     Nodes of the taxonomy become families of the learner `path`. With FILE..., the rankings of these
     rows by the fit and by the state are compared; they are not learned.
     """
-    fit_conversion.run(model, files or [], format, learner, out, store)
+    fit_conversion.run(model, files or [], input, learner, out, store)

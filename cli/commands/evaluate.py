@@ -10,9 +10,9 @@ import typer
 
 from manyclass.cli.atomic_write import check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
+from manyclass.cli.input_options import Input, reads_labelled
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.reading import (
-    FileFormat,
     TaxonomyOption,
     TextOption,
     analysis_of,
@@ -26,7 +26,6 @@ from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.learners.specification import split
 from manyclass.core.model_set import ModelSet
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
-from manyclass.training.formats import FormatUnknown, format_of, reader_of
 from manyclass.training.formats.parents import Parents
 from manyclass.training.lines import STANDARD_INPUT, FileFault
 from manyclass.training.reading import Account
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 Load = Callable[[], "Dataset"]
 
 
+@reads_labelled
 def evaluate(
     context: typer.Context,
     files: Annotated[
@@ -96,7 +96,6 @@ def evaluate(
     held_out: Annotated[
         float, typer.Option(help="Share of the files' rows for testing, without --test.")
     ] = 0.1,
-    format: FileFormat = None,
     text: TextOption = str(DEFAULT_TEXT),
     taxonomy: TaxonomyOption = None,
     data: Annotated[
@@ -127,6 +126,8 @@ def evaluate(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the tables as Markdown.")
     ] = False,
+    *,
+    input: Input,
 ) -> None:
     """Train learners on data sets, test them, and compare accuracy and cost.
 
@@ -144,7 +145,7 @@ def evaluate(
 
     accounts: list[Account] = []
     loads = _loads(
-        files or [], test or [], format, analysis_of(text), held_out, sets, data, accounts, taxonomy
+        files or [], test or [], input, analysis_of(text), held_out, sets, data, accounts, taxonomy
     )
     variants = _variants(learner or [DEFAULT_LEARNER], vary or [])
     others = _peers(peers, context.obj)
@@ -180,7 +181,7 @@ def evaluate(
 def _loads(
     files: Sequence[str],
     test: Sequence[str],
-    format: str | None,
+    input: Input,
     text: TextAnalysis,
     held_out: float,
     sets: str,
@@ -211,27 +212,18 @@ def _loads(
             raise typer.BadParameter(str(UnknownDataset(name)), param_hint="--set")
         loads[name] = partial(read, name, folder, text)
     if files:
-        _check_formats([*files, *test], format)
+        input.sources([*files, *test])  # checks them, before hours of other data sets
         parents = None if taxonomy is None else parents_of(taxonomy)
         loads["own files"] = partial(
-            _own_set, files, test, format, text, held_out, accounts, parents
+            _own_set, files, test, input, text, held_out, accounts, parents
         )
     return loads
-
-
-def _check_formats(files: Sequence[str], format: str | None) -> None:
-    """Raise BadParameter for a file of unknown format, before hours of other data sets."""
-    try:
-        for file in files:
-            reader_of(format or format_of(file))
-    except FormatUnknown as error:
-        raise typer.BadParameter(str(error), param_hint="--format") from error
 
 
 def _own_set(
     files: Sequence[str],
     test: Sequence[str],
-    format: str | None,
+    input: Input,
     text: TextAnalysis,
     held_out: float,
     accounts: list[Account],
@@ -245,11 +237,11 @@ def _own_set(
         taxonomy = Taxonomy({name: [above] if above else [] for name, above in parents.items()})
 
     name = "standard input" if files[0] == STANDARD_INPUT else Path(files[0]).name
-    rows, account = read_files(files, format, text)
+    rows, account = read_files(files, input, text)
     accounts.append(account)
     if not test:
         return Dataset(name, rows, share=1 - held_out, taxonomy=taxonomy)
-    tested, account = read_files(test, format, text)
+    tested, account = read_files(test, input, text)
     accounts.append(account)
     return Dataset.of_rows(name, rows, tested, taxonomy)
 

@@ -107,8 +107,8 @@ def correct(
 ) -> None:
     """Correct the true classes of an event.
 
-    The service learns the event with them at once. What it had learned of the wrong ones is gone
-    after the next rebuild.
+    The service learns the event with them at once. The part of the wrong ones in the weights is
+    gone after the next rebuild.
     """
     with connected(url, key) as client:
         amended = client.correct(event, classes)

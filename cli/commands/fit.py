@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from manyclass.cli import offline_fit
-from manyclass.cli.reading import FileFormat, TextOption, analysis_of
+from manyclass.cli.input_options import Input, reads_labelled
+from manyclass.cli.reading import TextOption, analysis_of
 from manyclass.core.text import DEFAULT_TEXT
 from manyclass.training.klr.fit import Plan
 from manyclass.training.klr.memory import DEFAULT_MOST
@@ -22,6 +23,7 @@ FilesArgument = Annotated[
 ]
 
 
+@reads_labelled
 def fit(
     files: FilesArgument,
     out: Annotated[
@@ -87,8 +89,9 @@ def fit(
     max_bytes: Annotated[
         int, typer.Option(min=0, help="Refuse, before it starts, a fit that needs more memory.")
     ] = DEFAULT_MOST,
-    format: FileFormat = None,
     text: TextOption = str(DEFAULT_TEXT),
+    *,
+    input: Input,
 ) -> None:
     """Fit kernel logistic regression to the rows of files, with class probabilities.
 
@@ -100,17 +103,19 @@ def fit(
     threads = threads or os.cpu_count() or 1
     plan = Plan(folds, seed, evaluations, bias, tfidf, threads, max_bytes, search_rows)
     scope = offline_fit.Scope(sharing, taxonomy, codes, task, classes_at_least)
-    offline_fit.run(files, format, analysis_of(text), scope, plan, out, resume)
+    offline_fit.run(files, input, analysis_of(text), scope, plan, out, resume)
 
 
+@reads_labelled
 def probabilities(
     model: Annotated[Path, typer.Argument(help="A file of `manyclass fit`.", metavar="MODEL")],
     files: FilesArgument,
     top: Annotated[int, typer.Option(min=1, help="Classes to print for each row.")] = 5,
-    format: FileFormat = None,
+    *,
+    input: Input,
 ) -> None:
     """Print the likeliest classes of each row, as JSON lines, by a model of `manyclass fit`."""
-    for ranked in offline_fit.ranked(model, files, format, top):
+    for ranked in offline_fit.ranked(model, files, input, top):
         typer.echo(
             json.dumps(
                 {"ranked": [{"class": name, "probability": round(p, 6)} for name, p in ranked]},

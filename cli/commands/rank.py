@@ -1,34 +1,30 @@
 """manyclass rank: rank the instances of files by a running service."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from math import isfinite
-from typing import Annotated, Literal, cast
+from pathlib import Path
+from typing import IO, Annotated, Final, Literal, cast
 
-import msgspec
 import typer
 
-from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.cli.atomic_write import atomic_write, check_target
+from manyclass.cli.batches import Item
+from manyclass.cli.connection import BAD_LINES, FAILED, URL, Key, Url, complain, connected
 from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
+from manyclass.cli.input_options import Input, ranks
+from manyclass.cli.ranked_output import LineOutput, Output, TableOutput
 from manyclass.cli.request_lines import Body, instance_of
 from manyclass.cli.run_summary import RunSummary
-from manyclass.client.types import InstanceBody, RankedClass, Rankings
+from manyclass.client.types import InstanceBody, Rankings
 from manyclass.service.http.schemas.rank import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
+from manyclass.training.formats import COMPRESSED
+from manyclass.training.lines import Source
+from manyclass.training.tables.source import TableSource
 
-
-class RankedLine(msgspec.Struct, omit_defaults=True):
-    """A line of the results. `seq` is the number of the last event applied before the ranking.
-
-    `withheld` is the old name of `abstained`, until 1.0.
-    """
-
-    id: str
-    ranked: tuple[RankedClass, ...]
-    confidence: float | None
-    seq: int
-    abstained: bool = False
-    withheld: bool = False
+TABLE_SUFFIXES: Final = (".csv", ".tsv")  # of --out
 
 
 def _finite(given: float | None) -> float | None:
@@ -37,11 +33,14 @@ def _finite(given: float | None) -> float | None:
     return given
 
 
+@ranks
 def rank(
     files: Files,
     url: Url = URL,
     key: Key = None,
-    k: Annotated[int, typer.Option(min=1, help="Classes of each instance, at most.")] = 5,
+    k: Annotated[
+        int, typer.Option("--k", "-k", min=1, help="Classes of each instance, at most.")
+    ] = 5,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -80,6 +79,17 @@ def rank(
     ] = 0,
     batch: Batch = 200,
     ignore_unknown: IgnoreUnknown = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Write the results there, not to standard output; named .csv or .tsv as a table.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    input: Input,
 ) -> None:
     """Rank the instances of files and print the results.
 
@@ -87,8 +97,13 @@ def rank(
     {"text": "..."}, with an optional "id", which the result repeats. A result is a line of JSON on
     standard output, in the order of the instances. A bad line is named on standard error and left
     out; the exit code is then 1.
+
+    A row of a table has its text in a column. With --out result.csv the results are a table with
+    all columns of the input, the confidence, and each class with its score.
     """
-    with connected(url, key) as client:
+    _check_out(out, explain)
+    sources = input.sources(files)
+    with connected(url, key) as client, _opened(out) as opened:
 
         def send(instances: Sequence[Body]) -> Rankings:
             bodies = cast(Sequence[InstanceBody], instances)
@@ -104,8 +119,12 @@ def rank(
             )
 
         read = partial(instance_of, ignore_unknown=ignore_unknown)
-        most = _most_at_once(max(k, len(among or ())), explain)
-        run("ranked", files, min(batch, most), read, send, _Printer())
+        classes = max(k, len(among or ()))
+        most = min(batch, _most_at_once(classes, explain))
+        output: Output = LineOutput(opened)
+        if is_table(out):
+            output = TableOutput(opened, classes, lambda: _delimiter(out, sources))
+        run("ranked", sources, most, read, send, _Writer(output), labelled=False)
 
 
 def _most_at_once(classes: int, explain: bool) -> int:
@@ -113,32 +132,67 @@ def _most_at_once(classes: int, explain: bool) -> int:
     return MOST_EXPLAINED_INSTANCES if explain else max(1, MOST_RANKED_AT_ONCE // classes)
 
 
-class _Printer:
-    """Prints the results, and once the warning of unknown names in `--among`."""
+class _Writer:
+    """Writes the results, and prints once the warning of unknown names in `--among`."""
 
-    def __init__(self) -> None:
+    def __init__(self, output: Output) -> None:
+        self._output = output
         self._warned = False
 
-    def __call__(self, summary: RunSummary, answer: Rankings) -> None:
+    def __call__(self, summary: RunSummary, items: Sequence[Item], answer: Rankings) -> None:
         for warning in answer.warnings:
             if warning.pointer == "#/among" and not self._warned:
                 typer.echo(f"warning: --among: {warning.detail}", err=True)
                 self._warned = True
-        _print(summary, answer)
+        self._output.write(items, answer)
+        summary.add(len(answer.results))
 
 
-def _print(summary: RunSummary, answer: Rankings) -> None:
-    results = (
-        RankedLine(
-            result.id,
-            result.ranked,
-            result.confidence,
-            answer.seq,
-            result.abstained,
-            result.abstained,
-        )
-        for result in answer.results
-    )
-    sys.stdout.buffer.write(msgspec.json.Encoder().encode_lines(results))
-    sys.stdout.buffer.flush()
-    summary.add(len(answer.results))
+# --- the file of the results ----------------------------------------------------------------------
+
+
+def is_table(out: Path | None) -> bool:
+    """Return whether the results are to be a table."""
+    return out is not None and out.suffix.lower() in TABLE_SUFFIXES
+
+
+def _check_out(out: Path | None, explain: bool) -> None:
+    check_target(out, "--out")
+    if out is not None and out.suffix.lower() in (*COMPRESSED, ".xlsx", ".parquet"):
+        raise typer.BadParameter("name it .csv, .tsv or .jsonl", param_hint="--out")
+    if is_table(out) and explain:
+        raise typer.BadParameter("a table has no place for features", param_hint="--explain")
+
+
+def _delimiter(out: Path | None, sources: Sequence[Source]) -> str:
+    """Return the delimiter of the table: that of the input, if it is CSV as well."""
+    if out is not None and out.suffix.lower() == ".tsv":
+        return "\t"
+    found = (each.delimiter for each in sources if isinstance(each, TableSource))
+    return next(filter(None, found), ",")
+
+
+@contextmanager
+def _opened(out: Path | None) -> Iterator[IO[bytes]]:
+    """Yield the file to write to.
+
+    It replaces an existing one also if lines were left out, but not after another error, nor if
+    nothing was ranked.
+    """
+    if out is None:
+        yield sys.stdout.buffer
+        return
+    ended: typer.Exit | None = None
+    try:
+        with atomic_write(out) as opened:
+            try:
+                yield opened
+            except typer.Exit as error:
+                if error.exit_code != BAD_LINES or (opened.seekable() and not opened.tell()):
+                    raise
+                ended = error
+    except OSError as error:
+        complain(f"{out} cannot be written: {error.strerror or error}")
+        raise typer.Exit(FAILED) from error
+    if ended is not None:
+        raise ended

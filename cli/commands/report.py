@@ -8,10 +8,10 @@ import typer
 
 from manyclass.cli.atomic_write import check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
+from manyclass.cli.input_options import Input, reads_labelled
 from manyclass.cli.learner_option import LearnerOption, check_learnable, options_of
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.reading import (
-    FileFormat,
     TaxonomyOption,
     TextOption,
     analysis_of,
@@ -25,6 +25,7 @@ from manyclass.core.text import DEFAULT_TEXT
 from manyclass.training.lines import Source
 
 
+@reads_labelled
 def report(
     context: typer.Context,
     files: Annotated[
@@ -40,7 +41,6 @@ def report(
         int, typer.Option(min=2, help="Parts of the rows, each ranked by a learner of the others.")
     ] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Of the folds and of the order.")] = 0,
-    format: FileFormat = None,
     text: TextOption = str(DEFAULT_TEXT),
     taxonomy: TaxonomyOption = None,
     limit: Annotated[
@@ -61,6 +61,8 @@ def report(
             "--html", help="Write the tables there as a page.", metavar="FILE", show_default=False
         ),
     ] = None,
+    *,
+    input: Input,
 ) -> None:
     """Show the accuracy of each class, the confusions, and the likely label errors of files.
 
@@ -82,7 +84,7 @@ def report(
     origins = Origins()
     try:
         placed = taxonomy_of(taxonomy)
-        rows, account = read_files(files, format, analysis_of(text), origins.add)
+        rows, account = read_files(files, input, analysis_of(text), origins.add)
         check_mostly_good(account, "nothing was ranked")
         check_learnable(rows, options)
         with bar(folds) as move:

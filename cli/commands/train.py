@@ -4,15 +4,17 @@ from typing import Annotated
 
 import typer
 
+from manyclass.cli.input_options import Input, reads_labelled
 from manyclass.cli.learner_option import LearnerOption
 from manyclass.cli.offline_training import run
-from manyclass.cli.reading import FileFormat, TaxonomyOption, TextOption, analysis_of
+from manyclass.cli.reading import TaxonomyOption, TextOption, analysis_of
 from manyclass.cli.state_writing import OutOption, StoreOption
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.text import DEFAULT_TEXT
 from manyclass.training.trainer import CALIBRATION_ROWS, Plan, PlanError
 
 
+@reads_labelled
 def train(
     files: Annotated[
         list[str],
@@ -23,7 +25,6 @@ def train(
     learner: LearnerOption = DEFAULT_LEARNER,
     out: OutOption = None,
     store: StoreOption = None,
-    format: FileFormat = None,
     text: TextOption = str(DEFAULT_TEXT),
     taxonomy: TaxonomyOption = None,
     passes: Annotated[int, typer.Option(min=1, help="How often the rows are learned.")] = 1,
@@ -57,6 +58,8 @@ def train(
             " confidence is learned from new rows; at most a tenth.",
         ),
     ] = CALIBRATION_ROWS,
+    *,
+    input: Input,
 ) -> None:
     """Learn the instances of files in passes, offline, and write a state for a service.
 
@@ -65,7 +68,7 @@ def train(
     """
     try:
         plan = Plan(passes, shuffle, held_out, oversample, patience, seed, calibration_rows)
-        run(files, format, analysis_of(text), learner, plan, out, store, taxonomy)
+        run(files, input, analysis_of(text), learner, plan, out, store, taxonomy)
     except PlanError as error:
         flag = "--" + error.option.replace("_", "-")
         raise typer.BadParameter(error.reason, param_hint=flag) from error

@@ -22,6 +22,7 @@ from manyclass.service.errors import with_hint
 from manyclass.service.http.app import App, create_app
 from manyclass.service.http.protocol import Protocol
 from manyclass.service.http.stalls import QUIET_SECONDS
+from manyclass.service.http.welcome import url_of, welcome
 from manyclass.service.http.worker_learning import WorkerLearning
 from manyclass.service.http.workers import Workers
 
@@ -124,7 +125,11 @@ class Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether to stop; called ten times a second."""
-        self._was_ready = self._was_ready or self._app.engine.status == "ready"
+        if not self._was_ready and self._app.engine.status == "ready":
+            self._was_ready = True
+            url = url_of(self.config.host, self.port)
+            for line in welcome(url, self.port, self._app.engine.model.seq):
+                log.info("%s", line)
         if counter % TICKS_A_SECOND == 0:
             for connection in list(self.server_state.connections):
                 if isinstance(connection, Protocol):

@@ -46,7 +46,8 @@ def test_all_but_the_refused_are_delivered_in_order(bad):
     assert service.taken == [number for number in range(1, 9) if number not in bad]
     assert [line.number for line, _ in refused] == sorted(bad)
     assert {why for _, why in refused} <= {"this one"}
-    assert sum(answers) == len(service.taken)
+    assert [number for part, _ in answers for _, number in part] == service.taken
+    assert [count for _, count in answers] == [len(part) for part, _ in answers]
 
 
 def test_a_service_that_takes_less_at_a_time_gets_less():

@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-LOCKS = ["build", "serve", "dev"]
+LOCKS = ["build", "serve", "dev", "docs"]
 
 
 def locked(name):
@@ -45,6 +45,7 @@ def declared(name):
         "build": [*group("build")],
         "serve": serving,
         "dev": [*serving, *group("dev")],
+        "docs": [*group("docs")],
     }[name]
 
 
@@ -82,3 +83,7 @@ def test_the_tests_run_with_the_versions_that_are_deployed(name):
 
 def test_a_build_needs_the_same_with_and_without_the_lock():
     assert sorted(PROJECT["build-system"]["requires"]) == sorted(group("build"))
+
+
+def test_serving_needs_nothing_of_the_documentation():
+    assert not {"mkdocs", "mkdocs-material"} & versions("serve").keys()

@@ -62,7 +62,7 @@ def test_no_file_is_read_when_one_has_no_format(tmp_path):
     with pytest.raises(FormatUnknown):
         read([Source(str(tmp_path / "missing.vw")), Source("a.txt")])
     with pytest.raises(FormatUnknown):
-        read([Source(str(tmp_path / "missing.vw"))], "csv")
+        read([Source(str(tmp_path / "missing.vw"))], "arff")
     with pytest.raises(FileFault, match="No such file"):
         read([Source(str(tmp_path / "missing.vw"))])
 

@@ -24,6 +24,7 @@ FORMATS: Final = MappingProxyType(
         "fasttext": fasttext.read,
     }
 )
+TABLES: Final = ("csv", "xlsx", "parquet")  # read by a TableSource, as JSON lines
 SUFFIXES: Final = MappingProxyType(
     {
         ".jsonl": "jsonl",
@@ -36,6 +37,10 @@ SUFFIXES: Final = MappingProxyType(
         ".vw": "vw",
         ".fasttext": "fasttext",
         ".ft": "fasttext",
+        ".csv": "csv",
+        ".tsv": "csv",
+        ".xlsx": "xlsx",
+        ".parquet": "parquet",
     }
 )
 COMPRESSED: Final = (".gz", ".zst")
@@ -49,15 +54,20 @@ def format_of(file: str) -> str:
     """Return the format by the file's name, JSON lines for standard input; FormatUnknown."""
     if file == STANDARD_INPUT:
         return "jsonl"
-    path = PurePath(file)
-    ending = PurePath(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
-    try:
-        return SUFFIXES[ending]
-    except KeyError:
+    format = format_of_name(file)
+    if format is None:
         raise FormatUnknown(
             f"{file}: its name does not determine the format; give it with --format"
-            f" ({', '.join(FORMATS)})"
-        ) from None
+            f" ({', '.join([*FORMATS, *TABLES])})"
+        )
+    return format
+
+
+def format_of_name(file: str) -> str | None:
+    """Return the format by the suffix of a name; None if it has none of the known ones."""
+    path = PurePath(file)
+    ending = PurePath(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
+    return SUFFIXES.get(ending.lower())
 
 
 def reader_of(format: str) -> Read:
@@ -65,4 +75,5 @@ def reader_of(format: str) -> Read:
     try:
         return FORMATS[format]
     except KeyError:
-        raise FormatUnknown(f"{format!r} is no format; there are {', '.join(FORMATS)}") from None
+        known = ", ".join([*FORMATS, *TABLES])
+        raise FormatUnknown(f"{format!r} is not a format of lines; there are {known}") from None

@@ -175,7 +175,7 @@ def test_a_stream_is_ranked_before_it_is_learned(manyclass, rows, tmp_path):
         (["--set", "clinc", "--held-out", "1"], "--held-out"),
         (["--set", "clinc", "--peers", "always", "--progressive"], "cannot learn a stream"),
         (["--set", "clinc", "rows.txt"], "give it with --format"),
-        (["--set", "clinc", "rows.jsonl", "--format", "csv"], "is no format"),
+        (["--set", "clinc", "rows.jsonl", "--format", "arff"], "is not a format"),
     ],
 )
 def test_a_wrong_command_line_is_refused_before_anything_runs(with_peers, data, arguments, said):

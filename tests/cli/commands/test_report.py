@@ -126,7 +126,7 @@ def test_the_taxonomy_is_learned_with(manyclass, file, tmp_path):
         (["--folds", "1"], "--folds"),
         (["--limit", "0"], "--limit"),
         (["--text", "letters"], "--text"),
-        (["--format", "csv"], "is no format"),
+        (["--format", "arff"], "is not a format"),
         (["--html", "nowhere/x.html"], "no folder nowhere"),
         (["--csv", "nowhere/out"], "no folder nowhere"),
         (["--csv", __file__], "name a folder"),
@@ -163,7 +163,7 @@ def test_bad_lines_are_named_and_change_the_exit_code(manyclass, file, lines):
     [
         ('{"text": "a", "classes": ["c"]}\n{\n[\n', "most lines are bad"),
         ('{"text": "a", "classes": ["c"]}\n', "two different rows"),
-        ("{\n", "the files hold no instance"),
+        ("x\n", "the files hold no instance"),
     ],
 )
 def test_files_that_cannot_be_reviewed_are_refused(manyclass, file, tmp_path, text, said):

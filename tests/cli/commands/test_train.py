@@ -226,7 +226,7 @@ def test_bad_lines_are_named_and_the_rest_is_learned(manyclass, tmp_path):
 
 def test_some_of_very_many_bad_lines_are_named_and_all_counted(manyclass, tmp_path):
     file = tmp_path / "rows.jsonl"
-    file.write_text("x\n" * (NAMED_LINES + 1234) + good(NAMED_LINES + 1234))
+    file.write_text(good(1) + "x\n" * (NAMED_LINES + 1234) + good(NAMED_LINES + 1234))
     result = manyclass("train", file, "--out", tmp_path / "model.snapshot", exit_code=1)
     assert result.stderr.count("rows.jsonl:") == NAMED_LINES
     assert "manyclass: and 1,234 more bad lines" in result.stderr
@@ -271,7 +271,7 @@ def test_oversampled_classes(manyclass, rows, tmp_path):
         (("--out", ".."), "is a folder"),
         (("--out", "x", "--held-out", "1"), "--held-out"),
         (("--out", "x", "--patience", "1"), "--patience"),
-        (("--out", "x", "--format", "csv"), "is no format"),
+        (("--out", "x", "--format", "arff"), "is not a format"),
     ],
 )
 def test_a_wrong_command_line_is_refused_before_anything_is_read(

@@ -15,6 +15,10 @@ from manyclass.training.lines import Line
         ("train.xmc.gz", "xmc"),
         ("a.vw", "vw"),
         ("a.ft", "fasttext"),
+        ("a.CSV", "csv"),
+        ("a.tsv.zst", "csv"),
+        ("a.xlsx", "xlsx"),
+        ("a.parquet", "parquet"),
         ("-", "jsonl"),
     ],
 )
@@ -29,8 +33,8 @@ def test_a_name_that_tells_no_format(file):
 
 
 def test_an_unknown_format():
-    with pytest.raises(FormatUnknown, match="'csv' is no format"):
-        reader_of("csv")
+    with pytest.raises(FormatUnknown, match="'arff' is not a format of lines"):
+        reader_of("arff")
 
 
 @pytest.mark.parametrize("format", FORMATS)

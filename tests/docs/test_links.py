@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "deploy/README.md"]
 
 
@@ -39,3 +39,9 @@ def test_a_broken_link_is_found(tmp_path):
         (str(tmp_path / "b.md"), ""),
         (str(tmp_path / "a.md"), "c"),
     ]
+
+
+def test_the_readme_is_short_and_shows_pictures():
+    readme = (ROOT / "README.md").read_text()
+    assert len(readme.splitlines()) <= 150
+    assert len(re.findall(r"^!\[[^\]]+\]\(docs/", readme, re.MULTILINE)) == 2

@@ -1,0 +1,226 @@
+"""The options of commands that read files: the format, and the columns of tables."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import Parameter
+from typing import Annotated, Any, Final
+
+import typer
+
+from manyclass.cli.connection import WRONG_USE, complain
+from manyclass.training.formats import FORMATS, TABLES, FormatUnknown, format_of, format_of_name
+from manyclass.training.lines import Source
+from manyclass.training.tables.layout import Layout
+from manyclass.training.tables.source import TableFault, TableSource
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """The format of all files, None if their names determine it, and the layout of tables."""
+
+    format: str | None
+    layout: Layout
+    labelled: bool = True  # else rows are only ranked, and need no class
+    of_lines: bool = False  # files of an unknown name have JSON lines
+    said: set[str] = field(default_factory=set)  # guesses of columns, each printed once
+
+    def sources(self, files: Sequence[str]) -> list[Source]:
+        """Return the source of each file; the rows of tables become JSON lines.
+
+        The columns of all tables are looked up before anything is read; an error ends the command.
+        """
+        sources = [self._source(file) for file in files]
+        for source in sources:
+            if isinstance(source, TableSource):
+                try:
+                    source.check()
+                except TableFault as error:
+                    complain(str(error))
+                    raise typer.Exit(WRONG_USE) from error
+        return sources
+
+    def _say(self, guess: str) -> None:
+        if guess not in self.said:
+            self.said.add(guess)
+            complain(guess)
+
+    def _source(self, file: str) -> Source:
+        format = self.format or format_of_name(file)
+        if format is None and self.layout.names_columns:
+            format = "csv"
+        if format in TABLES or (format == "jsonl" and self.layout.names_columns):
+            return TableSource(file, format, self.layout, self.labelled, self._say)
+        if self.layout.names_columns:
+            raise typer.BadParameter(
+                f"{file} is read as {format}, which has no columns; name it .csv, or add --format"
+                " csv",
+                param_hint="--text-column",
+            )
+        if format is None and not self.of_lines:
+            try:
+                format_of(file)
+            except FormatUnknown as error:
+                raise typer.BadParameter(str(error), param_hint="--format") from error
+        return Source(file)
+
+
+def _option(name: str, annotation: Any, default: Any, *flags: str, **about: Any) -> Parameter:
+    option = typer.Option(*flags, show_default=False, **about)
+    return Parameter(
+        name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, option]
+    )
+
+
+_TEXT = _option(
+    "text_columns",
+    list[str] | None,
+    None,
+    "--text-column",
+    help="Of a table: the column of the text, by name or number; again for more, which are joined.",
+    metavar="COLUMN",
+)
+_CLASSES = (
+    _option(
+        "class_columns",
+        list[str] | None,
+        None,
+        "--class-column",
+        help="Of a table: the column of the true class; again for more.",
+        metavar="COLUMN",
+    ),
+    _option(
+        "class_separator",
+        str,
+        "",
+        "--class-separator",
+        help="Of a table: the text between several classes of a cell, as | or ;.",
+        metavar="TEXT",
+    ),
+)
+_NOTATION = (
+    _option(
+        "delimiter",
+        str | None,
+        None,
+        "--delimiter",
+        help="Of CSV: the character between cells, or `tab`; by default found by itself.",
+        metavar="CHARACTER",
+    ),
+    _option(
+        "encoding",
+        str | None,
+        None,
+        "--encoding",
+        help="Of CSV: cp1252, latin-1, ...; by default UTF-8, or that of a byte order mark.",
+        metavar="NAME",
+    ),
+    _option(
+        "header",
+        bool,
+        True,
+        "--header/--no-header",
+        help="Of a table: the first row has the names of the columns; else they have numbers.",
+    ),
+)
+
+
+def _id(meaning: str) -> Parameter:
+    return _option(
+        "id_column",
+        str | None,
+        None,
+        "--id-column",
+        help=f"Of a table: the column of {meaning}.",
+        metavar="COLUMN",
+    )
+
+
+def _format(formats: Sequence[str]) -> Parameter:
+    return _option(
+        "format",
+        str | None,
+        None,
+        "--format",
+        help=f"{', '.join(formats[:-1])} or {formats[-1]}; by default the name of each file"
+        " determines it.",
+        metavar="FORMAT",
+    )
+
+
+LINES: Final = ("jsonl", *TABLES)
+ALL: Final = (*FORMATS, *TABLES)
+
+
+def reads_labelled(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with options in place of its parameter `input`, for labelled files."""
+
+    def made(format: str | None, layout: Layout) -> Input:
+        return Input(format, layout)
+
+    return _with_input(command, ALL, [_TEXT, *_CLASSES, *_NOTATION], made)
+
+
+def learns(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with options in place of its parameter `input`, for events."""
+    event_id = _id("the event_id: an event with a known one is not learned again")
+
+    def made(format: str | None, layout: Layout) -> Input:
+        return Input(format, layout, of_lines=True)
+
+    return _with_input(command, LINES, [_TEXT, *_CLASSES, event_id, *_NOTATION], made)
+
+
+def ranks(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with options in place of its parameter `input`, for instances."""
+    id = _id("the id, which the result repeats")
+
+    def made(format: str | None, layout: Layout) -> Input:
+        return Input(format, layout, labelled=False, of_lines=True)
+
+    return _with_input(command, LINES, [_TEXT, id, *_NOTATION], made)
+
+
+def _with_input(
+    command: Callable[..., None],
+    formats: Sequence[str],
+    options: Sequence[Parameter],
+    made: Callable[[str | None, Layout], Input],
+) -> Callable[..., None]:
+    options = [_format(formats), *options]
+
+    def wrapped(**arguments: Any) -> None:
+        given = {option.name: arguments.pop(option.name) for option in options}
+        command(**arguments, input=made(_checked(given["format"], formats), _layout(given)))
+
+    signature = inspect.signature(command)
+    parameters: list[Parameter] = []
+    for parameter in signature.parameters.values():
+        parameters += options if parameter.name == "input" else [parameter]
+    parameters = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in parameters]
+    wrapped.__dict__["__signature__"] = signature.replace(parameters=parameters)
+    wrapped.__annotations__ = {each.name: each.annotation for each in parameters}
+    wrapped.__name__ = command.__name__
+    wrapped.__doc__ = command.__doc__
+    return wrapped
+
+
+def _checked(format: str | None, formats: Sequence[str]) -> str | None:
+    if format is not None and format not in formats:
+        raise typer.BadParameter(
+            f"{format!r} is not a format of this command; there are {', '.join(formats)}",
+            param_hint="--format",
+        )
+    return format
+
+
+def _layout(given: Mapping[str, Any]) -> Layout:
+    return Layout(
+        tuple(given["text_columns"] or ()),
+        tuple(given.get("class_columns") or ()),
+        given.get("class_separator") or "",
+        given.get("id_column"),
+        given["delimiter"],
+        given["encoding"],
+        given["header"],
+    )

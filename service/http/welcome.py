@@ -1,0 +1,33 @@
+"""The first lines of a service that is ready: the address of its console, and how to begin."""
+
+from ipaddress import IPv6Address, ip_address
+from typing import Final
+
+from manyclass.service.config.settings import ROWS
+
+DEFAULT_PORT: Final = ROWS["port"].default
+
+
+def url_of(host: str, port: int) -> str:
+    """Return the URL for a browser on this machine."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return f"http://{host}:{port}"
+    if address.is_unspecified:  # every address of the machine
+        return f"http://localhost:{port}"
+    return (
+        f"http://[{host}]:{port}" if isinstance(address, IPv6Address) else f"http://{host}:{port}"
+    )
+
+
+def welcome(url: str, port: int, learned: int) -> list[str]:
+    """Return the lines of a service with so many learned events; few, unless it has none."""
+    lines = [f"ready, with a console at {url}/console"]
+    if not learned:
+        there = "" if port == DEFAULT_PORT else f" --url {url}"
+        lines += [
+            "the store is empty; the console offers two samples: questions to a bank, and a novel",
+            f"to begin with a file: manyclass learn FILE{there}; to watch it learn: manyclass demo",
+        ]
+    return lines

@@ -1,0 +1,286 @@
+"""CSV, spreadsheets and Parquet as arguments of each command that reads files."""
+
+import csv
+import gzip
+import json
+
+import pytest
+
+from manyclass.client.client import Client
+from tests.training.tables.files import write_parquet_file, write_spreadsheet
+
+QUESTIONS = (
+    "key,question,intent\n"
+    '1,"where, please, is my card",{0}lost\n'
+    "2,how do I top up,{0}top\n"
+    '3,"I lost\nmy ""card""",{0}lost\n'
+)
+
+
+def learned(url, prefix):
+    """Return the number of events of each class with this prefix, without the prefix."""
+    with Client(url) as client:
+        found = client.classes(prefix=prefix)
+        return {each.name.removeprefix(prefix): each.learned for each in found}
+
+
+def rows_of(file, delimiter=","):
+    """Return the records of a CSV file."""
+    with file.open(newline="") as opened:
+        return list(csv.reader(opened, delimiter=delimiter))
+
+
+@pytest.fixture
+def questions(tmp_path):
+    """Return a function that writes the questions, with classes of this prefix."""
+
+    def write(prefix, name="questions.csv"):
+        file = tmp_path / name
+        file.write_text(QUESTIONS.format(prefix))
+        return file
+
+    return write
+
+
+def test_learn_guesses_columns_and_says_so(manyclass, service, questions):
+    result = manyclass("learn", questions("guess-"), "--url", service)
+    assert "the text is in column `question`, the class is in column `intent`" in result.stderr
+    assert "learned 3 in" in result.stderr
+    assert learned(service, "guess-") == {"lost": 2, "top": 1}
+
+
+def test_learn_takes_columns_and_an_id_that_is_learned_once(manyclass, service, questions):
+    columns = ("--text-column", "question", "--class-column", "intent", "--id-column", "key")
+    file = questions("ids-")
+    for _ in range(2):
+        result = manyclass("learn", file, "--url", service, *columns)
+    assert "3 duplicates" in result.stderr
+    assert "column" not in result.stderr
+    assert learned(service, "ids-") == {"lost": 2, "top": 1}
+
+
+@pytest.mark.parametrize("format", [None, "csv"])
+def test_learn_takes_a_table_from_standard_input(manyclass, service, format):
+    given = ("--format", format) if format else ("--text-column", "question")
+    result = manyclass("learn", "-", "--url", service, *given, input=QUESTIONS.format("stdin-"))
+    assert "learned 3 in" in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["gz", "xlsx", "parquet", "jsonl"])
+def test_learn_takes_each_kind_of_table(manyclass, service, tmp_path, kind):
+    file = tmp_path / f"table.{kind}"
+    columns = ["--text-column", "text", "--class-column", "label"]
+    if kind == "gz":
+        file = tmp_path / "table.csv.gz"
+        file.write_bytes(gzip.compress(b"text;label\nice;gz-a\npuck;gz-b\n"))
+    elif kind == "xlsx":
+        write_spreadsheet(file, [["text", "label"], ["ice", "xlsx-a"], ["puck", "xlsx-b"]])
+    elif kind == "parquet":
+        write_parquet_file(file, text=["ice", "puck"], label=["parquet-a", "parquet-b"])
+    else:
+        lines = [{"text": "ice", "label": "jsonl-a"}, {"text": "puck", "label": "jsonl-b"}]
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    manyclass("learn", file, "--url", service, *columns)
+    assert learned(service, f"{kind}-") == {"a": 1, "b": 1}
+
+
+def test_bad_rows_are_named_and_left_out(manyclass, service, tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text("text,label\nice,rows-a\nsome, more,rows-b\nice,\n")
+    result = manyclass("learn", file, "--url", service, exit_code=1)
+    assert f"{file}:3: it has 3 cells, the header has 2" in result.stderr
+    assert f"{file}:4: no class: label is empty" in result.stderr
+    assert learned(service, "rows-") == {"a": 1}
+
+
+@pytest.mark.parametrize("command", ["learn", "train", "report", "evaluate", "fit", "rank"])
+def test_columns_that_cannot_be_guessed_end_the_command_before_it_runs(
+    manyclass, nobody, tmp_path, command
+):
+    good, unclear = tmp_path / "good.csv", tmp_path / "unclear.csv"
+    good.write_text("text,label\nice,a\n")
+    unclear.write_text("a,b,c\n7,some long text,x y\n")
+    options = {
+        "learn": ["--url", nobody],
+        "rank": ["--url", nobody],
+        "train": ["--out", tmp_path / "out"],
+        "fit": ["--out", tmp_path / "out"],
+    }
+    result = manyclass(command, good, unclear, *options.get(command, []), exit_code=2)
+    classes = "" if command == "rank" else " --class-column a"
+    assert (
+        f"{unclear}: this is a table with the columns a, b, c: add --text-column b{classes}\n"
+        in result.stderr
+    )
+    assert result.stdout == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_wrong_column_lists_the_columns(manyclass, nobody, questions):
+    given = ("--text-column", "questin", "--class-column", "intent")
+    result = manyclass("learn", questions(""), "--url", nobody, *given, exit_code=2)
+    assert "there is no column `questin`, the columns are key, question, intent" in result.stderr
+    assert "did you mean `question`?" in result.stderr
+
+
+def test_columns_are_not_of_other_formats(manyclass, tmp_path):
+    file = tmp_path / "rows.vw"
+    file.write_text("a | b\n")
+    given = ("--text-column", "a", "--out", tmp_path / "out")
+    assert "has no columns" in manyclass("train", file, *given, exit_code=2).stderr
+    result = manyclass("learn", file, "--format", "vw", exit_code=2)
+    assert "there are jsonl, csv, xlsx, parquet" in result.stderr
+
+
+def test_train_report_and_evaluate_read_tables(manyclass, tmp_path):
+    file = tmp_path / "table.csv"
+    rows = [
+        (f"ice puck {n}", "hockey") if n % 2 else (f"serve ball {n}", "tennis") for n in range(40)
+    ]
+    file.write_text("Body;Tag\n" + "".join(f"{text};{name}|sport\n" for text, name in rows))
+    columns = ("--text-column", "Body", "--class-column", "Tag", "--class-separator", "|")
+    result = manyclass("train", file, "--out", tmp_path / "out.snapshot", *columns)
+    assert "read 40 instances" in result.stderr
+    assert ": 3 classes" in result.stderr
+    assert "tennis" in manyclass("report", file, *columns).stdout
+    assert "svm" in manyclass("evaluate", file, *columns, "--splits", 1).stdout
+
+
+def test_a_guess_is_said_once(manyclass, questions):
+    result = manyclass(
+        "evaluate", questions("", "train.csv"), "--test", questions(""), "--splits", 1
+    )
+    assert result.stderr.count("the text is in column") == 1
+
+
+def test_lines_that_are_csv_are_recognised(manyclass, service, questions):
+    file = questions("text-", "questions.txt")
+    said = (
+        "this looks like CSV with the columns key, question, intent: add --text-column question"
+        " --class-column intent"
+    )
+    assert said in manyclass("learn", file, "--url", service, exit_code=1).stderr
+    train = manyclass("train", file, "--format", "jsonl", "--out", file, exit_code=1)
+    assert said in train.stderr
+    ranked = manyclass("rank", file, "--url", service, exit_code=1)
+    assert "add --text-column question\n" in ranked.stderr
+    assert learned(service, "text-") == {}
+
+
+@pytest.mark.parametrize("command", ["learn", "train"])
+def test_a_wrong_format_stops_after_twenty_lines(manyclass, service, tmp_path, command):
+    file = tmp_path / "words.jsonl"
+    file.write_text("words\n" * 10_000)
+    options = ["--url", service] if command == "learn" else ["--out", tmp_path / "out"]
+    result = manyclass(command, file, *options, exit_code=1)
+    assert result.stderr.count("words.jsonl:") == 21
+    assert "its first 20 lines are rejected; the others are not read" in result.stderr
+
+
+def test_events_that_the_service_refuses_stop_after_twenty_too(manyclass, service, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"text": 5, "classes": ["a"]}\n' * 1000)
+    result = manyclass("learn", file, "--url", service, exit_code=1)
+    assert result.stderr.count("rows.jsonl:") == 20
+    assert "the first 20 lines are refused; the others are not sent" in result.stderr
+
+
+def test_other_files_are_read_after_one_of_a_wrong_format(manyclass, service, tmp_path, questions):
+    words = tmp_path / "words.jsonl"
+    words.write_text("words\n" * 100)
+    result = manyclass("learn", words, questions("after-"), "--url", service, exit_code=1)
+    assert "1 file not read to the end" in result.stderr
+    assert learned(service, "after-") == {"lost": 2, "top": 1}
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def taught(service):
+    with Client(service) as client:
+        client.learn_many([{"text": "zebra stripes", "classes": ["z-zebra"]}] * 3)
+        client.learn_many([{"text": "zebra crossing", "classes": ["z-road"]}])
+    return service
+
+
+def test_rank_writes_the_columns_of_the_input_and_the_classes(manyclass, taught, tmp_path):
+    file, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    file.write_text('nr;text;note\n1;zebra stripes;"a;b"\n2;unseen;\n')
+    result = manyclass("rank", file, "--url", taught, "--out", out, "-k", 2)
+    assert result.stdout == ""
+    header, first, second = rows_of(out, ";")
+    expected = ["nr", "text", "note", "confidence", "class_1", "score_1", "class_2", "score_2"]
+    assert header == expected
+    assert first[:3] == ["1", "zebra stripes", "a;b"]
+    assert (first[4], first[6]) == ("z-zebra", "z-road")
+    assert float(first[5]) > float(first[7])
+    assert 0 <= float(first[3] or 0) <= 1
+    assert second[:3] == ["2", "unseen", ""]
+    assert second[4:] == ["", "", "", ""]
+
+    again = tmp_path / "again.tsv"
+    manyclass("rank", out, "--url", taught, "--out", again, "-k", 1)
+    assert rows_of(again, "\t")[0] == [*expected, "new_confidence", "new_class_1", "new_score_1"]
+
+
+def test_rank_writes_a_table_of_json_lines_too(manyclass, taught, tmp_path):
+    out = tmp_path / "out.csv"
+    body = '{"text": "zebra", "id": "one"}\n{"features": {"zebra": 2}, "id": "two"}\n'
+    manyclass("rank", "-", "--url", taught, "--out", out, "-k", 1, input=body)
+    header, first, second = rows_of(out)
+    assert header == ["id", "text", "features", "confidence", "class_1", "score_1"]
+    assert first[:3] == ["one", "zebra", ""]
+    assert second[:3] == ["two", "", '{"zebra": 2}']
+    assert first[4].startswith("z-")
+
+
+def test_rank_writes_lines_of_json_to_a_file(manyclass, taught, tmp_path):
+    file, out = tmp_path / "in.csv", tmp_path / "out.jsonl"
+    file.write_text("text,nr\nzebra,seven\n")
+    manyclass("rank", file, "--url", taught, "--out", out, "--id-column", "nr")
+    [line] = map(json.loads, out.read_text().splitlines())
+    assert line["id"] == "seven"
+    assert line["ranked"]
+
+
+def test_a_table_of_results_is_written_without_the_bad_rows(manyclass, taught, tmp_path):
+    file, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    file.write_text("text\nzebra\na,b\nstripes\n")
+    result = manyclass("rank", file, "--url", taught, "--out", out, exit_code=1)
+    assert "in.csv:3:" in result.stderr
+    assert [row[0] for row in rows_of(out)] == ["text", "zebra", "stripes"]
+
+
+def test_an_older_file_stays_if_nothing_is_ranked(manyclass, taught, nobody, tmp_path):
+    file, other, out = tmp_path / "in.csv", tmp_path / "in.txt", tmp_path / "out.csv"
+    file.write_text("text\nzebra\n")
+    other.write_text("no json\n" * 30)
+    out.write_text("older")
+    manyclass("rank", file, "--url", nobody, "--out", out, exit_code=3)
+    manyclass("rank", other, "--url", taught, "--out", out, exit_code=1)
+    assert out.read_text() == "older"
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_tables_of_other_columns_are_not_put_into_one(manyclass, taught, tmp_path):
+    first, second, out = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "out.csv"
+    first.write_text("text,x\nzebra,1\n")
+    second.write_text("text,y\nzebra,1\n")
+    result = manyclass("rank", first, second, "--url", taught, "--out", out, exit_code=2)
+    assert f"{second}: its columns are not those of the first file" in result.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--out", "missing/out.csv"], "there is no folder"),
+        (["--out", "out.csv.gz"], "name it .csv, .tsv or .jsonl"),
+        (["--out", "out.xlsx"], "name it .csv, .tsv or .jsonl"),
+        (["--out", "out.csv", "--explain"], "a table has no place for features"),
+    ],
+)
+def test_results_that_cannot_be_written_are_refused_at_once(manyclass, nobody, options, said):
+    result = manyclass("rank", "in.csv", "--url", nobody, *options, exit_code=2)
+    assert said in result.stderr

@@ -1,0 +1,49 @@
+"""Files that the pages name and a reader has: labelled instances, a taxonomy."""
+
+import csv
+import gzip
+import json
+from importlib.resources import files
+
+HOCKEY = ["the goalie stopped the puck", "a slap shot from the blue line", "two minutes for icing"]
+BASEBALL = ["a home run over the fence", "the pitcher threw a fast ball", "three strikes and out"]
+
+
+def sample(count):
+    """Return the first questions of the sample that ships with the service."""
+    stored = files("manyclass.service.samples").joinpath("banking77.jsonl.gz").read_bytes()
+    return [json.loads(line) for line in gzip.decompress(stored).decode().splitlines()[:count]]
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def write_files(folder):
+    """Write the files that pages take as given."""
+    sports = [
+        {"text": text, "classes": [name]}
+        for name, texts in (("hockey", HOCKEY), ("baseball", BASEBALL))
+        for text in texts
+    ]
+    rows = sample(600)
+    (folder / "labels.jsonl").write_text(lines(sports))
+    (folder / "tickets.jsonl").write_text(lines(rows))
+    (folder / "news.jsonl").write_text(lines(rows[:200]))
+    (folder / "new.jsonl").write_text(lines(rows[200:300]))
+    (folder / "questions.jsonl").write_text(lines({"text": row["text"]} for row in rows[:20]))
+    with gzip.open(folder / "news.jsonl.gz", "wt") as file:
+        file.write(lines(rows[:200]))
+    with gzip.open(folder / "tenders.jsonl.gz", "wt") as file:
+        file.write(lines(rows[:120]))
+    parents = {name: name.split("_")[0] for row in rows for name in row["classes"]}
+    (folder / "parents.json").write_text(json.dumps(parents))
+    (folder / "sports.csv").write_text("hockey,sports\nbaseball,sports\nchess,games\n")
+    for name, some in (("tickets.csv", rows), ("questions.csv", rows[:100]), ("new.csv", rows[:5])):
+        with (folder / name).open("w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["question", "intent"])
+            table.writerows([row["text"], row["classes"][0]] for row in some)
+    (folder / "lines.jsonl").write_text(
+        lines({"question": row["text"], "intent": row["classes"][0]} for row in rows[:20])
+    )

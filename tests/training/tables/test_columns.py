@@ -1,0 +1,101 @@
+from importlib.resources import files
+
+import pytest
+
+from manyclass.training.tables.columns import (
+    CLASS_NAMES,
+    MOST_NAMED,
+    TEXT_NAMES,
+    choose,
+    column_names,
+)
+from manyclass.training.tables.delimited import DELIMITERS
+from manyclass.training.tables.layout import Layout
+from manyclass.training.tables.record import Record, TableError
+
+ROWS = [Record(2, ["7", "a long text of words", "x"]), Record(3, ["8", "another text", "y"])]
+
+
+def message(names, labelled=True, rows=ROWS, **layout):
+    """Return the message about columns that are missing or unknown."""
+    with pytest.raises(TableError) as error:
+        choose(Layout(**layout), names, rows, labelled)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "classes"),
+    [
+        (["text", "label"], (0,), (1,)),
+        (["id", "Question", "INTENT", "score"], (1,), (2,)),
+        (["category", "body"], (1,), (0,)),
+    ],
+)
+def test_columns_are_guessed_by_their_names(names, text, classes):
+    found = choose(Layout(), names, [], True)
+    assert (found.text, found.classes, found.id) == (text, classes, None)
+    assert f"the text is in column `{names[text[0]]}`" in found.guess
+    assert f"the class is in column `{names[classes[0]]}`" in found.guess
+
+
+def test_to_rank_only_the_text_is_needed():
+    found = choose(Layout(classes=("nowhere",)), ["text", "label"], [], False)
+    assert (found.text, found.classes) == ((0,), ())
+    assert found.guess == "the text is in column `text`"
+
+
+def test_given_columns_are_not_guessed():
+    found = choose(Layout(text=("b",), classes=("3",), id="a"), ["a", "b", "label"], [], True)
+    assert (found.text, found.classes, found.id, found.guess) == ((1,), (2,), 0, "")
+
+
+def test_names_that_fit_twice_are_not_guessed():
+    assert message(["title", "text", "label"]).endswith(
+        "add --text-column title --text-column text --class-column label"
+    )
+    assert "--class-column tags" in message(["text", "tags", "label"])
+
+
+def test_the_command_takes_the_longest_cells_for_the_text_and_the_shortest_for_the_class():
+    said = message(["a", "b b", "c"])
+    assert said == (
+        "this is a table with the columns a, b b, c: add --text-column 'b b' --class-column a"
+    )
+    assert message(["a", "b b", "c"], labelled=False).endswith("add --text-column 'b b'")
+    assert message(["a", "b", "c"], text=("b",)).endswith("add --class-column a")
+    assert message(["a", "b", "c"], classes=("b",)).endswith("add --text-column a")
+
+
+def test_one_column_cannot_have_both():
+    assert message(["text"]).endswith("add --text-column text --class-column COLUMN")
+
+
+def test_an_unknown_column_lists_those_there_are():
+    said = message(["text", "label"], text=("txt",))
+    assert said == ("there is no column `txt`, the columns are text, label; did you mean `text`?")
+    assert "no column `4`" in message(["text", "label"], text=("4",))
+    many = message([f"c{number}" for number in range(1000)], text=("x" * 500,))
+    assert f"c{MOST_NAMED - 1}, 980 more" in many
+    assert len(many) < 400
+
+
+def test_a_name_that_two_columns_have_is_ambiguous_and_a_number_is_not():
+    assert "columns 1, 3 are all named `a`: give a number" in message(["a", "b", "a"], text=("a",))
+    assert choose(Layout(text=("3",)), ["a", "b", "a"], [], False).text == (2,)
+
+
+def test_a_name_wins_over_a_number():
+    assert choose(Layout(text=("2",)), ["2", "a"], [], False).text == (0,)
+
+
+def test_columns_without_a_name_have_one_by_number():
+    assert column_names(["", " a ", "\n"]) == ["column 1", "a", "column 3"]
+
+
+def test_the_console_guesses_the_same_names_and_delimiters():
+    console = files("manyclass.service.http.console") / "static"
+    mapping = (console / "mapping.js").read_text()
+    assert f'["class", /^{CLASS_NAMES.pattern}$/i]' in mapping
+    assert f'["text", /^{TEXT_NAMES.pattern}$/i]' in mapping
+    separators = ", ".join(f'"{each}"' for each in DELIMITERS).replace("\t", "\\t")
+    assert f"const SEPARATORS = [{separators}];" in (console / "rows.js").read_text()

@@ -1,0 +1,32 @@
+import pytest
+
+from manyclass.training.tables.source import TableFault
+
+
+def test_the_keys_of_the_first_objects_are_the_columns(table):
+    content = (
+        '{"question": "ice", "label": 3, "tags": ["a", " b "]}\n'
+        "\n"
+        '{"label": "x", "more": {"k": 1}, "question": null}\n'
+        '{"question": "serve", "more": true}\n'
+        "{\n"
+    )
+    jsonl = {"format": "jsonl", "name": "a.jsonl"}
+    found = table(content, **jsonl, text=("question",), classes=("label",))
+    assert found[1] == {"text": "ice", "classes": ["3"]}
+    assert found[3] == "no text: question is empty"
+    assert found[4] == "no class: label is empty"
+    assert "truncated" in found[5]
+    by_more = table(content, **jsonl, labelled=False, text=("question", "more"))
+    assert by_more[3] == {"text": '{"k":1}'}
+    assert by_more[4] == {"text": "serve true"}
+    assert table(content, **jsonl, text=("question",), classes=("tags",))[1]["classes"] == [
+        "a",
+        "b",
+    ]
+
+
+def test_lines_without_an_object_have_no_columns(table):
+    with pytest.raises(TableFault, match="none of the first 2 lines is an object of JSON"):
+        table("[1]\nx\n", format="jsonl", text=("a",))
+    assert table("", format="jsonl", text=("a",)) == {}

@@ -1,0 +1,67 @@
+import builtins
+
+import pytest
+
+from manyclass.training.tables.layout import Layout
+from manyclass.training.tables.source import TableFault, TableSource
+from tests.training.tables.conftest import event
+from tests.training.tables.files import write_parquet_file
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Return the path of a Parquet file of 3,000 rows."""
+    path = tmp_path / "table.parquet"
+    texts = [f"text {number}" for number in range(3000)]
+    write_parquet_file(path, text=[*texts[:-1], None], label=[number % 7 for number in range(3000)])
+    return path
+
+
+def read(path, **layout):
+    """Return the events of all rows by their numbers."""
+    source = TableSource(str(path), "parquet", Layout(**layout))
+    return {line.number: event(line) for line in source}
+
+
+def test_all_rows_of_all_batches_are_read(file):
+    events = read(file)
+    assert list(events) == list(range(1, 3001))
+    assert events[2998] == {"text": "text 2997", "classes": ["1"]}
+    assert events[3000] == "no text: text is empty"
+
+
+def test_its_names_are_there_without_a_header(file):
+    assert len(read(file, header=False, text=("text",), classes=("label",))) == 3000
+
+
+@pytest.mark.parametrize("content", [b"", b"text,label\n", b"PAR1", b"PAR1 cut"])
+def test_other_bytes_are_not_parquet(tmp_path, content):
+    path = tmp_path / "table.parquet"
+    path.write_bytes(content)
+    with pytest.raises(TableFault, match="not a whole Parquet file"):
+        read(path)
+
+
+def test_a_damaged_file_is_a_fault(file):
+    data = file.read_bytes()
+    file.write_bytes(data[:-60] + data[-30:])
+    with pytest.raises(TableFault, match="the Parquet file is damaged"):
+        read(file)
+
+
+def test_standard_input_cannot_be_parquet():
+    with pytest.raises(TableFault, match="from a file, not from standard input"):
+        read("-")
+
+
+def test_without_the_package_the_fault_says_what_to_install(file, monkeypatch):
+    imported = builtins.__import__
+
+    def lacking(name, *arguments, **more):
+        if name == "arro3.io":
+            raise ImportError(name)
+        return imported(name, *arguments, **more)
+
+    monkeypatch.setattr(builtins, "__import__", lacking)
+    with pytest.raises(TableFault, match=r"pip install 'manyclass\[tables\]'"):
+        read(file)

@@ -1,0 +1,121 @@
+"""Recognises a file that a reader rejects: its likely format, and the options to read it."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from manyclass.training.formats.fasttext import LABEL
+from manyclass.training.formats.given import Rejected
+from manyclass.training.lines import BYTE_ORDER_MARK, FileFault, Source
+from manyclass.training.tables.columns import column_names, listed, suggestion
+from manyclass.training.tables.delimited import WIDE, decoded, likely_delimiter, sniffed
+from manyclass.training.tables.record import Record, cell_of
+
+MOST_REJECTED: Final = 20  # first lines of a file, before reading stops
+
+_BINARY: Final = {
+    b"PAR1": "Parquet: name it .parquet, or add --format parquet",
+    b"PK\x03\x04": "a spreadsheet or a zip archive: name a spreadsheet .xlsx, or add --format xlsx",
+    b"%PDF": "PDF: extract its text",
+    b"SQLite format 3": "a database of SQLite: export a table as CSV",
+}
+_SPARSE = re.compile(r"\S+( \d+:[-+.\deE]+)+\s*(#.*)?")  # a line of libsvm
+_NAMESPACED = re.compile(r"[^|\s]+( [^|]*)? ?\|\S* \S.*")  # a line of Vowpal Wabbit
+_TABLE_ROWS = 2  # at least, to be taken for CSV
+
+Result = TypeVar("Result")
+
+
+def stopping(
+    source: Source, results: Iterable[Result | Rejected], labelled: bool = True
+) -> Iterator[Result | Rejected]:
+    """Yield the results of the lines of a source.
+
+    FileFault if its first MOST_REJECTED lines are rejected, or all of fewer lines in a format that
+    is recognised.
+    """
+    remaining = iter(results)
+    rejected = 0
+    for each in remaining:
+        yield each
+        if not isinstance(each, Rejected):
+            yield from remaining
+            return
+        rejected += 1
+        if rejected == MOST_REJECTED:
+            break
+    if not rejected:
+        return
+    likely = recognised(source.begin, labelled)
+    if likely:
+        raise FileFault(source.name, f"this looks like {likely}")
+    if rejected == MOST_REJECTED:
+        raise FileFault(
+            source.name, f"its first {rejected} lines are rejected; the others are not read"
+        )
+
+
+def recognised(begin: bytes, labelled: bool = True) -> str:
+    """Return the likely format of the first bytes of lines that were rejected, with what to do.
+
+    Empty if the format is unknown.
+    """
+    if likely := _binary(begin):
+        return likely
+    text = decoded(begin, "utf-16" if begin.startswith(WIDE) else "utf-8-sig")
+    first = text.lstrip().split("\n", 1)[0].strip()
+    if first.startswith("["):
+        return "one array of JSON: write one object a line, as jq -c '.[]' FILE does"
+    if first == "{":
+        return "an object of JSON on several lines: write one a line, as jq -c . FILE does"
+    if first[:9].lower().startswith(("<!doctype", "<html", "<?xml")):
+        return "a page of HTML or XML: extract its text and classes"
+    if first.startswith(LABEL):
+        return _of_files("fastText", "fasttext")
+    if _NAMESPACED.fullmatch(first):
+        return _of_files("Vowpal Wabbit", "vw")
+    if _SPARSE.fullmatch(first):
+        return _of_files("libsvm", "libsvm")
+    return _objects(first, labelled) if first.startswith("{") else _table(text, labelled)
+
+
+def not_csv(begin: bytes) -> str:
+    """Return the likely format of the first bytes of a file that is named CSV; empty if it is."""
+    if begin.removeprefix(BYTE_ORDER_MARK).lstrip().startswith((b'{"', b"[{", b'["')):
+        return "JSON: if each line is an object, name it .jsonl or add --format jsonl"
+    return _binary(begin)
+
+
+def _binary(begin: bytes) -> str:
+    return next((said for magic, said in _BINARY.items() if begin.startswith(magic)), "")
+
+
+def _of_files(name: str, format: str) -> str:
+    return f"{name}, which `manyclass train --format {format}` reads"
+
+
+def _objects(first: str, labelled: bool) -> str:
+    """Recognise lines of JSON whose keys are not those of an event or an instance."""
+    try:
+        found = msgspec.json.decode(first, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        return ""
+    if not ({"classes", "not"} if labelled else {"text", "features"}).isdisjoint(found):
+        return ""
+    row = Record(1, [cell_of(value) for value in found.values()])
+    names = list(found)
+    return f"JSON lines with the keys {listed(names)}: add {suggestion(names, [row], labelled)}"
+
+
+def _table(text: str, labelled: bool) -> str:
+    delimiter = likely_delimiter(text)
+    cells = sniffed(text, delimiter)
+    if len(cells) < _TABLE_ROWS or len(cells[0]) < 2:
+        return ""
+    if sum(len(row) == len(cells[0]) for row in cells) * 2 <= len(cells):
+        return ""
+    names = column_names(cells[0])
+    rows = [Record(number, row) for number, row in enumerate(cells[1:], 2)]
+    return f"CSV with the columns {listed(names)}: add {suggestion(names, rows, labelled)}"

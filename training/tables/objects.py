@@ -1,0 +1,42 @@
+"""JSON lines with other keys than those of an event: the keys are the columns."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
+
+import msgspec
+
+from manyclass.training.lines import Line, LineFault
+from manyclass.training.tables.record import Record, TableError, cell_of
+
+SAMPLED_LINES = 10  # their keys are the columns
+
+_OBJECT = msgspec.json.Decoder(dict[str, Any])
+
+
+def records(lines: Iterable[Line]) -> Iterator[Record]:
+    """Yield the keys of the first objects, then the values of each; TableError without an object.
+
+    A line that does not hold an object is a record with a fault.
+    """
+    remaining = iter(lines)
+    sample = [_decoded(line) for line in islice(remaining, SAMPLED_LINES)]
+    if not sample:
+        return
+    names = [*dict.fromkeys(key for _, each in sample if isinstance(each, dict) for key in each)]
+    if not names:
+        raise TableError(f"none of the first {len(sample)} lines is an object of JSON")
+    yield Record(0, names)
+    for number, each in chain(sample, map(_decoded, remaining)):
+        if isinstance(each, dict):
+            yield Record(number, [cell_of(each.get(name)) for name in names])
+        else:
+            yield Record(number, ["…"], each)
+
+
+def _decoded(line: Line) -> tuple[int, dict[str, Any] | str]:
+    """Return the number and the object of a line, or the reason why it holds none."""
+    try:
+        return line.number, _OBJECT.decode(line.data)
+    except (LineFault, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return line.number, str(error)

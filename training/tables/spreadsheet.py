@@ -1,0 +1,25 @@
+"""Spreadsheets of Excel: the first sheet, by python-calamine of the extra [tables]."""
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import BinaryIO
+
+from manyclass.training.tables.record import Record, TableError, cell_of
+
+
+def records(plain: BinaryIO) -> Iterator[Record]:
+    """Yield the rows of the first sheet; it is held in memory. TableError."""
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError as error:
+        raise TableError(
+            "reading .xlsx needs another package: pip install 'manyclass[tables]'; or save the"
+            " sheet as CSV"
+        ) from error
+    try:
+        sheet = CalamineWorkbook.from_filelike(BytesIO(plain.read())).get_sheet_by_index(0)
+    except CalamineError as error:
+        raise TableError(f"it is not a spreadsheet that can be read: {error}") from error
+    begin = sheet.start[0] + 1 if sheet.start else 1
+    for number, row in enumerate(sheet.to_python(), begin):
+        yield Record(number, [cell_of(value) for value in row])
