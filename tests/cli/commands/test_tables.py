@@ -224,6 +224,15 @@ def test_rank_writes_the_columns_of_the_input_and_the_classes(manyclass, taught,
     assert rows_of(again, "\t")[0] == [*expected, "new_confidence", "new_class_1", "new_score_1"]
 
 
+def test_any_cell_of_the_input_survives(manyclass, taught, tmp_path):
+    file, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    cells = ["zebra\r1", 'a "b"', "a,b", "a\nb", "=1+1", " ä "]
+    with file.open("w", newline="") as opened:
+        csv.writer(opened).writerows([["text", "b", "c", "d", "e", "f"], cells])
+    manyclass("rank", file, "--url", taught, "--out", out, "-k", 1)
+    assert rows_of(out)[1][:6] == cells
+
+
 def test_rank_writes_a_table_of_json_lines_too(manyclass, taught, tmp_path):
     out = tmp_path / "out.csv"
     body = '{"text": "zebra", "id": "one"}\n{"features": {"zebra": 2}, "id": "two"}\n'
