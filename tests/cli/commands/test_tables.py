@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from manyclass.cli.environment import without_settings
+from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
 from tests.training.tables.files import write_parquet_file, write_spreadsheet
 
@@ -15,6 +17,13 @@ QUESTIONS = (
     "2,how do I top up,{0}top\n"
     '3,"I lost\nmy ""card""",{0}lost\n'
 )
+
+
+@pytest.fixture(scope="module")
+def service():
+    """Yield the URL of a service of this module's own, whose words other tests do not learn."""
+    with ephemeral_service(without_settings()) as url:
+        yield url
 
 
 def learned(url, prefix):
