@@ -78,7 +78,7 @@ class TableOutput:
     def write(self, items: Sequence[Item], answer: Rankings) -> None:
         """Write the row of each item with its result."""
         written = StringIO()
-        rows = csv.writer(written, delimiter=self._delimiter(), lineterminator="\n")
+        rows = csv.writer(written, delimiter=self._delimiter())
         if not self._columns:
             self._columns = _columns_of(items[0][0])
             rows.writerow([*self._columns, *self._result_names()])

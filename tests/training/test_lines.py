@@ -152,3 +152,20 @@ def test_a_gzip_file_may_be_padded_with_zeros(tmp_path, padding):
     path.write_bytes(gzip.compress(b"a\n") + padding + b"x")
     with pytest.raises(FileFault):
         list(Source(str(path)))
+
+
+class Trickle(io.BytesIO):
+    """A pipe that has three bytes at a time."""
+
+    def read1(self, size=-1):
+        return super().read1(min(size, 3) if size > 0 else 3)
+
+
+def test_the_first_line_is_known_even_of_a_slow_pipe(monkeypatch, stored_as):
+    line = b'{"text": "a"}\n'
+    stdin = io.TextIOWrapper(Trickle(stored_as(line * 100)))
+    monkeypatch.setattr("sys.stdin", stdin)
+    source = Source("-")
+    assert source.begin == b""
+    assert len(list(source)) == 100
+    assert source.begin.startswith(line)

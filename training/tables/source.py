@@ -95,7 +95,8 @@ class TableSource(Source):
         if columns.guess:
             self._guessed(columns.guess)
         for record in chain(sample, records):
-            yield self._row(record, names, columns)
+            if header is None or record.cells != header.cells:  # files put together repeat it
+                yield self._row(record, names, columns)
 
     @property
     def _has_header(self) -> bool:

@@ -20,6 +20,5 @@ def records(plain: BinaryIO) -> Iterator[Record]:
         sheet = CalamineWorkbook.from_filelike(BytesIO(plain.read())).get_sheet_by_index(0)
     except CalamineError as error:
         raise TableError(f"it is not a spreadsheet that can be read: {error}") from error
-    begin = sheet.start[0] + 1 if sheet.start else 1
-    for number, row in enumerate(sheet.to_python(), begin):
+    for number, row in enumerate(sheet.iter_rows(), 1):
         yield Record(number, [cell_of(value) for value in row])

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from manyclass.cli.environment import without_settings
+from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
 from tests.training.tables.files import write_parquet_file, write_spreadsheet
 
@@ -15,6 +17,13 @@ QUESTIONS = (
     "2,how do I top up,{0}top\n"
     '3,"I lost\nmy ""card""",{0}lost\n'
 )
+
+
+@pytest.fixture(scope="module")
+def service():
+    """Yield the URL of a service of this module's own, whose words other tests do not learn."""
+    with ephemeral_service(without_settings()) as url:
+        yield url
 
 
 def learned(url, prefix):
@@ -222,6 +231,15 @@ def test_rank_writes_the_columns_of_the_input_and_the_classes(manyclass, taught,
     again = tmp_path / "again.tsv"
     manyclass("rank", out, "--url", taught, "--out", again, "-k", 1)
     assert rows_of(again, "\t")[0] == [*expected, "new_confidence", "new_class_1", "new_score_1"]
+
+
+def test_any_cell_of_the_input_survives(manyclass, taught, tmp_path):
+    file, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    cells = ["zebra\r1", 'a "b"', "a,b", "a\nb", "=1+1", " ä "]
+    with file.open("w", newline="") as opened:
+        csv.writer(opened).writerows([["text", "b", "c", "d", "e", "f"], cells])
+    manyclass("rank", file, "--url", taught, "--out", out, "-k", 1)
+    assert rows_of(out)[1][:6] == cells
 
 
 def test_rank_writes_a_table_of_json_lines_too(manyclass, taught, tmp_path):

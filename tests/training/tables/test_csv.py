@@ -107,6 +107,10 @@ def test_without_a_header_columns_are_numbers(table):
     }
 
 
+def test_a_header_amid_files_that_were_put_together_is_skipped(table):
+    assert list(table("text,label\nice,hockey\ntext,label\nserve,tennis\n")) == [2, 4]
+
+
 def test_a_file_of_windows_is_named_with_its_remedy(table):
     content = "text,label\nfine,a\nschöne Grüße,b\n".encode("cp1252")
     with pytest.raises(TableFault, match="line 3 is not UTF-8; add --encoding cp1252"):

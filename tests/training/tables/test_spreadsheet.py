@@ -32,6 +32,11 @@ def test_the_first_sheet_is_read_and_whole_numbers_are_names(sheet):
     }
 
 
+def test_blank_rows_above_the_header_are_skipped_and_counted(sheet):
+    rows = [[], [], ["text", "label"], ["a", "b"]]
+    assert sheet(rows) == {4: {"text": "a", "classes": ["b"]}}
+
+
 def test_a_sheet_without_rows_has_none(sheet):
     assert sheet([]) == {}
 
