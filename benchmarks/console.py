@@ -162,9 +162,7 @@ def main() -> None:
             rank_some(server, islice(drawn(*size), WAITING))
             connection = HTTPConnection("127.0.0.1", server.port, timeout=600)
             cold = [timed(connection, call) for call in calls]
-            warm = [
-                [timed(connection, call).ms for call in calls] for _ in range(options.rounds)
-            ]
+            warm = [[timed(connection, call).ms for call in calls] for _ in range(options.rounds)]
             learning = []
             for at in range(options.rounds):
                 ended = []
