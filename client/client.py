@@ -23,7 +23,9 @@ from manyclass.client.types import (
     EventBody,
     EventNumber,
     EventPage,
+    FeatureCount,
     FeatureDetail,
+    FeaturePage,
     InstanceBody,
     Learned,
     LearnedMany,
@@ -286,6 +288,16 @@ class Client:
         event that did.
         """
         return self._place("POST", "/classes", {"parents": parents, "move": move})
+
+    def features(self, prefix: str = "", page: int = 100) -> Iterator[FeatureCount]:
+        """Yield every feature whose name begins with `prefix`, fetched `page` at a time."""
+        parameters: dict[str, str | int] = {"prefix": prefix, "limit": page}
+        while True:
+            answer = self._get("/features", FeaturePage, parameters)
+            yield from answer.features
+            if answer.next is None:
+                return
+            parameters["after"] = answer.next
 
     def feature(self, name: str) -> FeatureDetail:
         """Return a feature and the classes it votes for; 404 if it was never learned."""

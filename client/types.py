@@ -149,6 +149,13 @@ class ClassCount(msgspec.Struct, frozen=True):
     learned: int
 
 
+class FeatureCount(msgspec.Struct, frozen=True):
+    """A feature and the number of events that had it."""
+
+    feature: str
+    times_seen: int
+
+
 class FeatureWeight(msgspec.Struct, frozen=True):
     """A feature and the weight of its edge to the class."""
 
@@ -445,6 +452,7 @@ class Confusions(msgspec.Struct, frozen=True):
     r1: float | None
     pairs: tuple[ConfusedPair, ...]
     classes: tuple[ClassErrors, ...]
+    seq: int = 0  # the newest event when the count began; 0 of an older service
 
 
 class Suspect(msgspec.Struct, frozen=True):
@@ -472,6 +480,13 @@ class ClassPage(msgspec.Struct, frozen=True):
     """Classes in the order of their names; `next` is None on the last page."""
 
     classes: tuple[ClassCount, ...]
+    next: str | None
+
+
+class FeaturePage(msgspec.Struct, frozen=True):
+    """Features in the order of their names; `next` is None on the last page."""
+
+    features: tuple[FeatureCount, ...]
     next: str | None
 
 

@@ -416,6 +416,18 @@ CALLS: Final = (
     ),
     _unknown("get_class", "class", "cricket"),
     Call(
+        "list_features",
+        "features by prefix",
+        {
+            "features": [
+                {"feature": "puck", "times_seen": 2},
+                {"feature": "puck over", "times_seen": 1},
+            ],
+            "next": None,
+        },
+        parameters={"prefix": "p", "limit": 10, "after": "a"},
+    ),
+    Call(
         "get_feature",
         "a feature and its edges",
         {
@@ -430,6 +442,21 @@ CALLS: Final = (
     _unknown("get_feature", "feature", "bat"),
     Call("list_learners", "two learners", {"seq": 5, "learners": _LEARNERS}),
     Call("stats", "a small service", _STATS, parameters={"digest": "no"}),
+    Call(
+        "list_settings",
+        "one of them",
+        {
+            "settings": {
+                "MANYCLASS_PORT": {
+                    "option": "--port",
+                    "value": "8000",
+                    "source": "default",
+                    "default": "8000",
+                    "help": "port to listen on; 0 takes a free one",
+                },
+            }
+        },
+    ),
     Call(
         "metrics",
         "the first lines",
@@ -550,6 +577,8 @@ CALLS: Final = (
         "list_confusions",
         "the two newest events",
         {
+            "seq": 12,
+            "complete": True,
             "events": 2,
             "r1": 0.0,
             "pairs": [
@@ -561,13 +590,13 @@ CALLS: Final = (
                 {"class": "hockey", "events": 1, "recall": 0.0, "precision": 0.0},
             ],
         },
-        parameters={"last": 2, "limit": 10},
+        parameters={"last": 2, "limit": 10, "seconds": 0.5},
     ),
     Call(
         "list_suspects",
         "none before the model has a confidence",
-        {"suspects": []},
-        parameters={"last": 1000, "limit": 10},
+        {"seq": 12, "complete": True, "suspects": []},
+        parameters={"last": 1000, "limit": 10, "seconds": 0.5},
     ),
     Call(
         "correct_event",
