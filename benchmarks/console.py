@@ -92,8 +92,8 @@ def calls_of(server: ServerProcess) -> list[Call]:
         Call("all", "GET", "/classes?limit=12&prefix=class+7"),
         Call("try", "POST", "/rank", {"text": text, "k": 8, "explain": True, "id": "console"}),
         Call("review", "GET", "/review?limit=50"),
-        Call("mistakes", "GET", "/confusions?last=10000&limit=50"),
-        Call("mistakes", "GET", "/suspects?last=10000&limit=20"),
+        Call("mistakes", "GET", "/confusions?last=10000&limit=50&seconds=0.1"),
+        Call("mistakes", "GET", "/suspects?last=10000&limit=20&seconds=0.1"),
         Call("mistakes", "GET", f"/classes/{quote(first)}?limit=1000"),
         Call("mistakes", "GET", f"/classes/{quote(true)}?limit=1000"),
         Call("names", "GET", "/classes?limit=50"),
@@ -102,6 +102,9 @@ def calls_of(server: ServerProcess) -> list[Call]:
         Call("names", "GET", "/classes/class%201?limit=30"),
         Call("names", "GET", "/events?class=class%201&limit=5"),
         Call("names", "GET", "/events?class=class%2099999&limit=5"),
+        Call("names", "GET", "/features?limit=50"),
+        Call("names", "GET", "/features?limit=50&prefix=feature+77"),
+        Call("names", "GET", "/features?limit=50&after=feature+7777"),
         Call("names", "GET", "/features/common%201"),
         Call("names", "GET", "/features/feature%207777"),
         Call("live", "GET", "/metrics"),
@@ -117,6 +120,7 @@ def calls_of(server: ServerProcess) -> list[Call]:
         Call("events", "GET", "/events/seq:7"),
         Call("events", "GET", "/events/id%201000"),
         Call("operate", "GET", "/rebuild"),
+        Call("operate", "GET", "/settings"),
     ]
 
 

@@ -61,6 +61,8 @@ def test_a_rank_key_sees_values_and_an_admin_key_where_they_come_from(serve, loo
         page.get_by_label("Find").fill("max_batch")
         cells = page.get_by_label("Settings", exact=True).locator("tbody td")
         expect(cells.nth(1)).to_have_text("7")
-        expect(page.get_by_text("To see where each value comes from")).to_have_count(int(not is_told))
+        expect(page.get_by_text("To see where each value comes from")).to_have_count(
+            int(not is_told)
+        )
         if is_told:
             expect(cells.nth(2)).to_have_text("environment")

@@ -72,8 +72,8 @@ async def list_features(
 ) -> FeaturePage:
     """List features whose name begins with `prefix`, by UTF-8 bytes, from behind `after`.
 
-    The first listing after a start puts all names in order, about a second for a million of them;
-    from then on the order takes about 6 bytes of memory a name.
+    The first listings after a start read all names, and put them in order bit by bit. The order
+    takes about 6 bytes of memory a name.
     """
     page = await asyncio.to_thread(engine.model.learner.feature_page, prefix, after, limit)
     return FeaturePage(
