@@ -45,7 +45,7 @@ async def rank_in_batch(call, features, **options):
 
 
 async def rank_plainly(call, **body):
-    request = post("/rank", json.dumps(body).encode())
+    request = post("/rank", json.dumps(body, ensure_ascii=False).encode())
     answer = call.app.plain_rankings.answer(request, [])
     return json.loads(answer.partition(b"\r\n\r\n")[2])
 
