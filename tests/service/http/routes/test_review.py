@@ -108,13 +108,13 @@ async def test_the_list_of_a_source_has_its_instances_alone(rank):
 @pytest.mark.parametrize("options", [{}, {"explain": True}])
 async def test_an_instance_sent_as_a_text_shows_its_text(call, many, options):
     await taught(call)
-    texts = {"short": "a b\n", "long": "a " + 3000 * "é"}
+    texts = {"short": "a b\n", "long": "a " + 3000 * "☃ "}
     instances = [{"id": name, "text": text, "source": "s"} for name, text in texts.items()]
     for body in [{"instances": instances}] if many else instances:
         assert (await call("POST", "/rank", body | options)).status_code == 200
     shown = {each["id"]: each for each in await review(call)}
     assert (shown["short"]["text"], shown["short"]["text_cut"]) == ("a b\n", False)
-    assert (shown["long"]["text"], shown["long"]["text_cut"]) == ("a " + 2047 * "é", True)
+    assert (shown["long"]["text"], shown["long"]["text_cut"]) == ("a " + 1023 * "☃ ", True)
     assert {each["source"] for each in shown.values()} == {"s"}
     assert shown["short"]["features"] == {"a": 1.0, "a b": 1.0, "b": 1.0}
 
