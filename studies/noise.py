@@ -30,7 +30,7 @@ from manyclass.evaluation.label_review import LabelReview
 from manyclass.evaluation.learner_estimator import LearnerEstimator
 from manyclass.evaluation.measures import hits_in
 from manyclass.evaluation.out_of_fold import out_of_fold
-from manyclass.service.history.likely_errors import suspects
+from manyclass.service.history.likely_errors import LikelyErrors, dispute
 from manyclass.service.history.reader import Record as Taught
 from manyclass.service.log.outcomes import NOT_RETRIEVED
 from manyclass.training.rows import Rows
@@ -75,7 +75,10 @@ def by_suspects(rows: Rows) -> Order:
         event = Event.learn(Instance(instance), classes)
         rank = model.apply(seq, event).rank or NOT_RETRIEVED
         records.append(Taught(seq, event, rank, list(classes), [], is_corrected=False, time=0))
-    found = [each.seq - 1 for each in suspects(model, records, len(records))]
+    errors = LikelyErrors(most_suspects=len(records))
+    for record in records:
+        errors.add(record, None if record.outcome == 1 else dispute(model, record))
+    found = [each.seq - 1 for each in errors.suspects(len(records))]
     return _completed(np.array(found, np.int64), np.arange(len(rows))[::-1])
 
 

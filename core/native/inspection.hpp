@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -51,7 +53,7 @@ public:
     // Work done by all calls so far, to be compared with what was asked of them. No state.
     struct Work {
         std::uint64_t active_features_ranked, edges_touched;  // by retrievals
-        std::uint64_t names_visited;  // by listings
+        std::uint64_t names_visited;  // to put them in order, and to list them in it
         std::uint64_t ids_looked_at;  // by evictions
         std::uint64_t rows_swept;     // for retired classes
         std::uint64_t nodes_opened;   // of a hierarchy, by retrievals
@@ -104,7 +106,6 @@ public:
     // meanwhile is left out.
     bool cls(std::string_view name, std::size_t limit, std::uint64_t& learned,
              Contributions& weights) const {
-        constexpr std::uint32_t BLOCK = 16384;
         Found found;
         for (std::uint32_t begin = 0, end = 1; begin < end; begin += BLOCK) {
             const StateLock::Read lock(lock_);
@@ -154,9 +155,13 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t BLOCK = 16384;  // rows read under one lock
     using Found = std::vector<std::pair<double, std::uint32_t>>;  // -|weight|; feature
 
-    // The next names and their counts. The lock is given up between the leaves of the order.
+    static constexpr std::uint32_t ORDERED_AT_ONCE = 1 << 17;  // names, about 60 ms
+
+    // The next names and their counts. The lock is given up between the leaves of the order. Of an
+    // order of very many names each call builds a part, and until it has all it scans the names.
     template <class F>
     void read_page(const Vocabulary& names, NameOrder& order, std::string_view prefix,
                    std::string_view after, std::size_t limit, Page& page, F&& count) const {
@@ -166,10 +171,33 @@ private:
             page.emplace_back(std::string(names.name(id)), count(id));
             return page.size() < limit;
         };
-        for (bool goes_on = true; goes_on;) {
+        for (std::uint32_t ordered = 0; ordered < ORDERED_AT_ONCE;) {
             const StateLock::Read lock(lock_);
-            if (order.build(names)) goes_on = order.read(names, prefix, after, from, visit);
+            if (!order.build(names))
+                ordered += NameOrder::NAMES_AT_ONCE;
+            else if (!order.read(names, prefix, after, from, visit))
+                return;
         }
+        scan_page(names, prefix, after, limit, page, count);
+    }
+
+    // The same page from all names, block by block.
+    template <class F>
+    void scan_page(const Vocabulary& names, std::string_view prefix, std::string_view after,
+                   std::size_t limit, Page& page, F&& count) const {
+        std::map<std::string, std::uint64_t> least;
+        for (std::uint32_t begin = 0, end = 1; begin < end; begin += BLOCK) {
+            const StateLock::Read lock(lock_);
+            end = names.end();
+            for (std::uint32_t id = begin; id < std::min(end, begin + BLOCK); ++id) {
+                const std::string_view name = names.name(id);  // empty: the id is free
+                if (name <= after || name.substr(0, prefix.size()) != prefix) continue;
+                if (least.size() == limit && name > least.rbegin()->first) continue;
+                least.insert_or_assign(std::string(name), count(id));
+                if (least.size() > limit) least.erase(std::prev(least.end()));
+            }
+        }
+        page.assign(least.begin(), least.end());
     }
 
     const StateLock& lock_;

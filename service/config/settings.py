@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from ipaddress import ip_address
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from manyclass.core.errors import OptionError, did_you_mean
 from manyclass.core.learners.options import LIMITS
@@ -31,6 +31,7 @@ from manyclass.service.config.learners import LearnerSettings, limits_of
 from manyclass.service.store.redis.url import is_redis
 
 T = TypeVar("T")
+Source = Literal["command line", "environment", "default", "not given"]
 
 PREFIX = "MANYCLASS_"
 _OWN_WORDS = ("store", "learner", "shadows")  # a forgotten prefix would cost data or accuracy
@@ -127,6 +128,10 @@ class Settings:
     )
     insecure_open: bool = _is(FLAG, False, "serve without keys on an address others can reach")
 
+    given: Mapping[str, Source] = field(  # the fields that were chosen, not left to a default
+        default_factory=dict, repr=False, compare=False
+    )
+
     def __post_init__(self) -> None:
         """Raise SettingError for the first value out of range or at odds with another."""
         for row in TABLE:
@@ -176,6 +181,11 @@ class Settings:
                 f" analysis: start with {row.variable}={stored} or without it, or begin anew in"
                 " another store",
             )
+
+    def source(self, row: "Row") -> Source:
+        """Return where the value of a setting comes from."""
+        is_empty = getattr(self, row.name) is None
+        return self.given.get(row.name, "not given" if is_empty else "default")
 
     def _of_learners(self, use: Callable[[LearnerSettings], T]) -> T:
         """Use the settings about learners; an OptionError becomes a SettingError."""
@@ -279,6 +289,7 @@ def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = N
     would leave the service open, and options of a learner outside of its specification.
     """
     chosen: dict[str, Any] = {}
+    given: dict[str, Source] = {}
     options: dict[str, tuple[str, str]] = {}  # variable or flag -> (option, its text)
     for variable, text in environment.items():
         row = ROWS.get(variable.lower()) if variable.isupper() else None
@@ -288,7 +299,7 @@ def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = N
             continue
         name = variable.removeprefix(PREFIX).lower()
         if variable == variable.upper() and name in ROWS:
-            chosen[name] = ROWS[name].read(text)
+            chosen[name], given[name] = ROWS[name].read(text), "environment"
         elif name not in _OPTIONS:
             raise SettingError(variable, HIDDEN, _unknown(variable))
         elif text.strip():
@@ -296,12 +307,13 @@ def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = N
     for name, text in (overrides or {}).items():
         if name in ROWS:
             chosen[name] = ROWS[name].read(text, ROWS[name].flag)
+            given[name] = "command line"
         else:
             options["--" + name.replace("_", "-")] = (NAMES[name], text)
     if options:
         variable, (_, text) = next(iter(options.items()))
         raise SettingError(variable, repr(text), instead_of(options, chosen.get("learner")))
-    return Settings(**chosen)
+    return Settings(**chosen, given=given)
 
 
 def without_prefix(environment: Mapping[str, str]) -> list[Row]:
@@ -332,6 +344,6 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-TABLE: tuple[Row, ...] = tuple(map(Row, fields(Settings)))
+TABLE: tuple[Row, ...] = tuple(Row(each) for each in fields(Settings) if each.metadata)
 ROWS = {row.name: row for row in TABLE}
 _OPTIONS = {name.lower(): option for name, option in NAMES.items()}

@@ -1,9 +1,9 @@
 """Errors in the history: pairs of confused classes, and likely label errors."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from heapq import nlargest
+from dataclasses import dataclass, field, replace
+from heapq import heappush, heappushpop
+from typing import NamedTuple
 
 from manyclass.core.calibration import Calibration
 from manyclass.core.model import Model
@@ -14,6 +14,40 @@ EXAMPLES = 3  # events shown of each pair
 PLACES = 50  # classes ranked, to find the score of a label among them
 
 
+class Dispute(NamedTuple):
+    """The best other class for an event, and the confidence that the label is wrong.
+
+    None for a confidence while the model has none (100 outcomes).
+    """
+
+    other: str
+    confidence: float | None
+
+
+def dispute(model: Model, record: Record) -> Dispute | None:
+    """Return what the model now says against the label of an event, None without another class.
+
+    The model has learned the event since, so that most wrong labels rank first by now: the
+    confidence is that of a ranking of the best other class and the label alone.
+    """
+    ranked = model.rank(record.event.instance, max(PLACES, 1 + len(record.classes)))
+    other = next((each for each in ranked if each[0] not in record.classes), None)
+    if other is None:
+        return None
+    own = (score for name, score in ranked if name in record.classes)
+    # A class that is not retrieved scores no more than the last one that is.
+    label = max(own, default=min(ranked[-1][1], 0.0))
+    return Dispute(other[0], _against(model.answering.calibration, label, other[1]))
+
+
+def _against(calibration: Calibration, label: float, other: float) -> float | None:
+    """Return the confidence that the label is wrong, by its score and that of another class."""
+    if other > label:
+        return calibration.confidence(other, label)
+    in_label = calibration.confidence(label, other)
+    return None if in_label is None else 1 - in_label
+
+
 @dataclass(slots=True)
 class ClassCounts:
     """Counts of a class: events with it as the first true class, rankings with it first, both."""
@@ -21,6 +55,11 @@ class ClassCounts:
     true: int = 0
     first: int = 0
     right: int = 0
+
+    @property
+    def errors(self) -> int:
+        """Rankings with another class in its place, or with it in the place of another."""
+        return self.true + self.first - self.right
 
 
 @dataclass(slots=True)
@@ -38,9 +77,9 @@ class Confusions:
     examples: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     classes: dict[str, ClassCounts] = field(default_factory=dict)
 
-    def add(self, model: Model, record: Record) -> None:
-        """Count a record, if its outcome and a true class are known."""
-        if record.outcome == UNKNOWN or not record.classes:
+    def add(self, record: Record, disputed: Dispute | None) -> None:
+        """Count a record with a true class, if its outcome is known."""
+        if record.outcome == UNKNOWN:
             return
         self.events += 1
         true = record.classes[0]
@@ -49,71 +88,62 @@ class Confusions:
             self.right += 1
             self._of(true).right += 1
             self._of(true).first += 1
-            return
-        others = model.rank(record.event.instance, 1 + len(record.classes))
-        first = next((name for name, _ in others if name not in record.classes), None)
-        if first is None:
-            return  # nothing else was ranked
-        self._of(first).first += 1
-        self.pairs[first, true] += 1
-        examples = self.examples.setdefault((first, true), [])
-        if len(examples) < EXAMPLES:
-            examples.append(record.seq)
+        elif disputed is not None:
+            first = disputed.other
+            self._of(first).first += 1
+            self.pairs[first, true] += 1
+            examples = self.examples.setdefault((first, true), [])
+            if len(examples) < EXAMPLES:
+                examples.append(record.seq)
+
+    def most(self, limit: int) -> "Confusions":
+        """Return a copy of the `limit` most frequent pairs, and classes with most errors."""
+        pairs = Counter(dict(self.pairs.most_common(limit)))
+        classes = sorted(self.classes.items(), key=lambda item: -item[1].errors)
+        return Confusions(
+            self.events,
+            self.right,
+            pairs,
+            {pair: list(self.examples[pair]) for pair in pairs},
+            {name: replace(counts) for name, counts in classes[:limit]},
+        )
 
     def _of(self, name: str) -> ClassCounts:
         return self.classes.setdefault(name, ClassCounts())
 
 
-def confusions(model: Model, records: Iterable[Record]) -> Confusions:
-    """Count records, newest first. Blocks."""
-    counted = Confusions()
-    for record in records:
-        counted.add(model, record)
-    return counted
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Suspect:
-    """An event whose label is likely wrong, the best other class, and the confidence that the label
-    is wrong.
+class Suspect(NamedTuple):
+    """An event whose label is likely wrong, with the confidence that it is, and the best other
+    class.
     """
 
     confidence: float
     seq: int
-    suggested: str = field(compare=False)
-    record: Record = field(compare=False)
+    suggested: str
 
 
-def suspects(model: Model, records: Iterable[Record], limit: int) -> list[Suspect]:
-    """Return the events whose labels are most likely wrong, the likeliest first. Blocks.
+class LikelyErrors:
+    """The confusions of events and the suspects among them, of which the likeliest are kept.
 
-    Candidates are events whose label did not rank first before it was learned. The model has
-    learned them since, so that most wrong labels rank first by now: the confidence is that of a
-    ranking of the best other class and the label alone. Corrected events are left out. While the
-    model has no confidence yet (100 outcomes), there are none.
+    Suspects are events whose label did not rank first before it was learned. Corrected events are
+    left out. While the model has no confidence yet (100 outcomes), there are none.
     """
-    return nlargest(limit, _disputed(model, records))
 
+    def __init__(self, most_suspects: int) -> None:
+        self.confusions = Confusions()
+        self._most = most_suspects
+        self._suspects: list[Suspect] = []  # a heap
 
-def _disputed(model: Model, records: Iterable[Record]) -> Iterator[Suspect]:
-    for record in records:
-        if record.outcome == 1 or record.is_corrected or not record.classes:
-            continue
-        ranked = model.rank(record.event.instance, PLACES)
-        other = next((each for each in ranked if each[0] not in record.classes), None)
-        if other is None:
-            continue
-        own = (score for name, score in ranked if name in record.classes)
-        # A class that is not retrieved scores no more than the last one that is.
-        label = max(own, default=min(ranked[-1][1], 0.0))
-        confidence = _against(model.answering.calibration, label, other[1])
-        if confidence is not None:
-            yield Suspect(confidence, record.seq, other[0], record)
+    def add(self, record: Record, disputed: Dispute | None) -> None:
+        """Count a record, which is disputed unless its label ranked first."""
+        if not record.classes:
+            return
+        self.confusions.add(record, disputed)
+        if disputed is None or disputed.confidence is None or record.is_corrected:
+            return
+        put = heappush if len(self._suspects) < self._most else heappushpop
+        put(self._suspects, Suspect(disputed.confidence, record.seq, disputed.other))
 
-
-def _against(calibration: Calibration, label: float, other: float) -> float | None:
-    """Return the confidence that the label is wrong, by its score and that of another class."""
-    if other > label:
-        return calibration.confidence(other, label)
-    in_label = calibration.confidence(label, other)
-    return None if in_label is None else 1 - in_label
+    def suspects(self, limit: int) -> list[Suspect]:
+        """Return the events whose labels are most likely wrong, the likeliest first."""
+        return sorted(self._suspects, reverse=True)[:limit]

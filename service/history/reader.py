@@ -1,6 +1,6 @@
 """Reads events back: from the segments, and behind them from the log."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -21,7 +21,7 @@ from manyclass.service.store.errors import StoreDamaged
 from manyclass.service.store.protocol import Store
 from manyclass.service.store.segments import SegmentInfo, SegmentStore
 
-SCAN_SECONDS = 1.0  # a page ends after this time, with fewer events than asked for
+SCAN_SECONDS = 0.1  # a page ends after this time, with fewer events than asked for
 BY_NUMBER = "seq:"  # begins a key that is the number of an event
 KEPT_SEGMENTS = 4  # unpacked, for pages that follow each other
 WINDOW = 512  # events of the log that a page reads at once
@@ -99,10 +99,6 @@ class Filter:
     until: int | None = None
     wrong: bool = False  # only those whose true class was not ranked first before learning
 
-    def may_hold(self, payload: bytes) -> bool:
-        """Return False if the bytes of an event show that it does not match."""
-        return self.source is None or self.source.encode() in payload
-
     def matches(self, record: Record) -> bool:
         """Return whether a record is asked for."""
         if self.of_class is not None and self.of_class not in record.classes:
@@ -114,6 +110,29 @@ class Filter:
         if self.until is not None and record.time > self.until:
             return False
         return not self.wrong or record.outcome == NOT_RETRIEVED or record.outcome > 1
+
+
+class Sieve:
+    """Tells most events that a filter does not match without decoding them."""
+
+    def __init__(self, wanted: Filter, aliases: Mapping[str, str]) -> None:
+        self._source = None if wanted.source is None else wanted.source.encode()
+        self._names: list[bytes] = []  # that the class has now, and had
+        if (wanted_class := wanted.of_class) is not None:
+            former = (name for name, now in aliases.items() if now == wanted_class)
+            self._names = [name.encode() for name in (wanted_class, *former)]
+        self._wrong = wanted.wrong
+
+    def passes(self, payload: bytes, outcome: int, is_amended: bool) -> bool:
+        """Return False if the bytes of an event and its outcome show that it does not match.
+
+        The bytes of one whose amendment waits for a rebuild have its former classes.
+        """
+        if self._source is not None and self._source not in payload:
+            return False
+        if self._wrong and outcome <= 1 and outcome != NOT_RETRIEVED:
+            return False
+        return not self._names or is_amended or any(name in payload for name in self._names)
 
 
 class Page(NamedTuple):
@@ -166,15 +185,19 @@ class Reader:
         records: list[Record] = []
         size = 0
         undone = Undone(self._live.model.restores)
+        sieve = Sieve(wanted, self._live.model.aliases)
         until = monotonic() + SCAN_SECONDS
         for segment in self._parts(after, newest_first):
-            times = [time for _, _, time in dated(enumerate(segment.payloads))]
-            places = range(len(times))
+            times: list[int] = []
+            places = range(len(segment.payloads))
             for at in reversed(places) if newest_first else places:
                 seq, payload = segment.first_seq + at, segment.payloads[at]
                 if after is not None and (seq >= after if newest_first else seq <= after):
                     continue
-                if segment.flags[at] != GONE and wanted.may_hold(payload):
+                is_amended = self._amendments.of(seq) is not None
+                is_there = segment.flags[at] != GONE
+                if is_there and sieve.passes(payload, segment.outcomes[at], is_amended):
+                    times = times or [time for _, _, time in dated(enumerate(segment.payloads))]
                     record = self._record(segment, at, times[at], undone)
                     if record is not None and wanted.matches(record):
                         records.append(record)

@@ -19,6 +19,7 @@ from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.errors import HistoryOff, RebuildRefused, Rejected
+from manyclass.service.history.error_count import ErrorCounts
 from manyclass.service.http.asgi import AsgiScope, Receive, Send
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.console import router as console
@@ -41,6 +42,7 @@ from manyclass.service.http.routes import (
     rebuild,
     reference,
     review,
+    settings,
     snapshots,
     state,
     stats,
@@ -126,11 +128,13 @@ class App(HotPath):
             CorrectEvent(settings, self.engine, keys, self.limits.budget),
             RenameClass(settings, self.engine, keys, self.limits.budget),
         ]
-        self.api = _api(self.engine, peers, rebuilds, calls)
+        error_counts = ErrorCounts(clock)
+        self.api = _api(self.engine, peers, rebuilds, error_counts, calls)
         self.api.state.hot_calls = {(call.method, call.path): call for call in calls}
         self.api.state.engine = self.engine
         self.api.state.keys = keys
         self.api.state.rebuilds = rebuilds
+        self.api.state.error_counts = error_counts
         self.api.state.downloads = StateDownloads(self.engine)
         self.api.state.pending = pending
         self.api.state.metrics = metrics
@@ -190,7 +194,11 @@ def create_app(
 
 
 def _api(
-    engine: Engine, peers: PeerLookup, rebuilds: PeerRebuild, calls: Sequence[HotCall]
+    engine: Engine,
+    peers: PeerLookup,
+    rebuilds: PeerRebuild,
+    error_counts: ErrorCounts,
+    calls: Sequence[HotCall],
 ) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -199,6 +207,7 @@ def _api(
         try:
             yield
         finally:
+            await error_counts.close()  # it reads the store of the engine
             await engine.close()
             serving.cancel()
             await asyncio.wait([serving])
@@ -225,6 +234,7 @@ def _api(
         label_errors,
         rebuild,
         stats,
+        settings,
         snapshots,
         state,
         health,

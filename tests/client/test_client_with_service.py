@@ -74,6 +74,8 @@ def test_any_name_can_be_looked_up_and_forgotten(client, name):
     assert client.class_(name).features == (FeatureWeight(name, weight),)
     assert name in [each.name for each in client.classes(page=2)]
     assert next(each.name for each in client.classes(name, page=1)) == name
+    assert name in [each.feature for each in client.features(page=2)]
+    assert next(each for each in client.features(name, page=1)).times_seen == 1
     seq = client.forget_class(name)
     assert client.forget_feature(name) == seq + 1
     for look in (client.class_, client.feature, client.forget_class, client.forget_feature):

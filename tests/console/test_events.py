@@ -6,6 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from manyclass.service.history import reader
 from tests.console.looking import questions
 
 pytestmark = pytest.mark.slow  # needs chromium
@@ -88,3 +89,19 @@ def test_the_export_is_taught_again(taught, look, serve):
 def test_without_a_history_the_page_says_so(serve, look):
     page = look(serve(history=False), "events")
     expect(page.get_by_text("keeps no history")).to_be_visible()
+
+
+def test_a_long_search_goes_on_until_it_finds_something(taught, look, monkeypatch):
+    httpx.post(f"{taught.url}/learn", json={"text": "x", "classes": ["y"]})
+    page = look(taught, "events")
+    items = page.locator(".list > li")
+    expect(items).to_have_count(20)
+    monkeypatch.setattr(reader, "SCAN_SECONDS", 0.0)  # a page ends with its first event
+    find(page, Source="nobody")
+    expect(page.get_by_text("the search goes on")).to_be_visible()
+    find(page, Source="", Id="seq:7")
+    expect(items).to_have_count(1)
+    find(page, Id="", Source="bank")
+    expect(items).to_have_count(1)  # the newest event is of no source
+    page.get_by_role("button", name="More").click()
+    expect(items).to_have_count(2)

@@ -11,9 +11,12 @@ def test_classes_are_found_by_their_beginning(taught, look):
     page = look(taught, "names")
     rows = page.get_by_label("Classes", exact=True).locator("tbody tr")
     expect(rows).to_have_count(50)
-    page.get_by_role("button", name="More").click()
-    expect(rows).to_have_count(77)
-    page.get_by_label("Name begins with").fill("card_a")
+    page.get_by_role("button", name="Next classes").click()
+    expect(rows).to_have_count(27)
+    page.get_by_role("button", name="Previous classes").click()
+    expect(rows).to_have_count(50)
+    page.get_by_role("button", name="Next classes").click()
+    page.get_by_label("Class begins with").fill("card_a")
     expect(rows).to_have_count(3)
     page.get_by_role("link", name="card_arrival").click()
     expect(page.get_by_role("heading", name="card_arrival")).to_be_visible()
@@ -21,10 +24,15 @@ def test_classes_are_found_by_their_beginning(taught, look):
     expect(page.locator(".list > li .tag").first).to_have_text("card_arrival")
 
 
-def test_a_feature_is_found_by_its_name_and_forgotten(taught, look):
+def test_a_feature_is_found_by_its_beginning_and_forgotten(taught, look):
     page = look(taught, "names")
-    page.get_by_label("Whole name").fill("card")
-    page.get_by_role("button", name="Show").click()
+    rows = page.get_by_label("Features", exact=True).locator("tbody tr")
+    expect(rows).to_have_count(50)
+    page.get_by_label("Feature begins with").fill("card")
+    expect(rows.first).to_have_text(
+        f"card{httpx.get(f'{taught.url}/features/card').json()['times_seen']}"
+    )
+    page.get_by_role("link", name="card", exact=True).click()
     detail = httpx.get(f"{taught.url}/features/card").json()
     expect(page.get_by_text(f"seen in {detail['times_seen']} events")).to_be_visible()
     page.get_by_role("button", name="Forget").click()

@@ -48,3 +48,21 @@ def test_settings_are_found_by_a_part_of_their_name(taught, look):
     rows = page.get_by_label("Settings", exact=True).locator("tbody tr")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("8MiB")
+    expect(rows.locator("td").nth(2)).to_have_text("default")
+
+
+def test_a_rank_key_sees_values_and_an_admin_key_where_they_come_from(serve, look):
+    keys = {"rank_keys": ("reads",), "admin_keys": ("operates",)}
+    served = serve(max_batch=7, given={"max_batch": "environment"}, **keys)
+    for key, is_told in {"reads": False, "operates": True}.items():
+        page = look(served, "operate")
+        page.get_by_label("Key").fill(key)
+        page.keyboard.press("Enter")
+        page.get_by_label("Find").fill("max_batch")
+        cells = page.get_by_label("Settings", exact=True).locator("tbody td")
+        expect(cells.nth(1)).to_have_text("7")
+        expect(page.get_by_text("To see where each value comes from")).to_have_count(
+            int(not is_told)
+        )
+        if is_told:
+            expect(cells.nth(2)).to_have_text("environment")

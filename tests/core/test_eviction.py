@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -299,6 +300,24 @@ def test_pages_are_those_of_a_scan_while_names_come_and_go():
                 behind = [name for name in expected if name.encode() > after.encode()]
                 assert [name for name, _ in page(prefix, after, 25)] == behind[:25]
                 assert listed(page, 700, prefix)[-5:] == expected[-5:]
+
+
+def test_the_first_pages_of_very_many_names_are_those_in_order():
+    count, each = 300_000, 10_000
+    index = Index(Options.of("ff"))
+    names = [f"{'Ä' * (n % 2)}f {n}" for n in np.random.default_rng(0).permutation(count).tolist()]
+    for begin in range(0, count, each):
+        index.learn(names[begin : begin + each], ["c"])
+    index.forget_feature("f 77")
+    there = sorted({*names} - {"f 77"}, key=str.encode)
+    asked = [("", "", 10), ("f 7", "", 1000), ("Ä", "Äf 5", 100), ("f 8", "f 99", 3), ("", "z", 5)]
+    for prefix, after, limit in asked:  # the order grows with the first of them
+        before = index.work()["names_visited"]
+        page = index.feature_page(prefix, after, limit)
+        assert index.work()["names_visited"] - before < 3 * 2**17  # of them a part
+        behind = (name for name in there if name.startswith(prefix) and name > after)
+        assert page == [(name, 1) for name in islice(behind, limit)]
+    assert listed(index.feature_page, 1000) == there
 
 
 def test_unlisted_names_are_not_kept_in_order_for_ever():

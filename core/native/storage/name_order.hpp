@@ -3,7 +3,7 @@
 //   leaves_   ""  -> [ 7 3 9 ]      a leaf has the ids of all names from its key up to the next key;
 //             "k" -> [ 5 1 ]        it is sorted when it is read
 //
-// The order takes about 6 bytes a name, and nothing before the first listing. After as many
+// The order takes about 6 bytes a name, and nothing before the first listings, which build it. After as many
 // additions as there were names it is taken apart again, one leaf an addition; the next listing
 // builds it anew. So listings and additions together cost time linear in their number.
 #pragma once
@@ -27,6 +27,8 @@ namespace manyclass {
 // that holds it for writing. A removal needs no call: leaves drop removed names when they are read.
 class NameOrder {
 public:
+    static constexpr std::uint32_t NAMES_AT_ONCE = 1024;
+
     // Take in the next names; whether the order is complete.
     bool build(const Vocabulary& names) {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -104,7 +106,6 @@ private:
     };
     using Leaves = std::map<std::string, Leaf, std::less<>>;
 
-    static constexpr std::uint32_t NAMES_AT_ONCE = 1024;
     static constexpr std::size_t LARGEST_LEAF = 1024;
     static constexpr std::uint64_t SPARE_ADDITIONS = 4096;
 

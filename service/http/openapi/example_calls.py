@@ -266,7 +266,7 @@ CALLS: Final = (
             ],
             "confidence": None,
         },
-        body={"features": ["puck"], "id": "q-2", "k": 1, "explain": True},
+        body={"features": ["puck"], "id": "q-2", "source": "inbox", "k": 1, "explain": True},
     ),
     Call(
         "rank",
@@ -360,6 +360,9 @@ CALLS: Final = (
                     "confidence": None,
                     "abstained": False,
                     "age": 41.7,
+                    "source": "inbox",
+                    "text": None,
+                    "text_cut": False,
                     "features": {"puck": 1.0},
                     "omitted_features": 0,
                 },
@@ -369,6 +372,9 @@ CALLS: Final = (
                     "confidence": None,
                     "abstained": False,
                     "age": 40.2,
+                    "source": None,
+                    "text": "a puck over the fence",
+                    "text_cut": False,
                     "features": dict.fromkeys(_PUCK_OVER_FENCE, 1.0),
                     "omitted_features": 0,
                 },
@@ -388,12 +394,15 @@ CALLS: Final = (
                     "confidence": None,
                     "abstained": False,
                     "age": 41.8,
+                    "source": "inbox",
+                    "text": None,
+                    "text_cut": False,
                     "features": {"puck": 1.0},
                     "omitted_features": 0,
                 },
             ],
         },
-        parameters={"limit": 1, "learner": SHADOW},
+        parameters={"limit": 1, "learner": SHADOW, "source": "inbox"},
     ),
     Call(
         "review",
@@ -416,6 +425,18 @@ CALLS: Final = (
     ),
     _unknown("get_class", "class", "cricket"),
     Call(
+        "list_features",
+        "features by prefix",
+        {
+            "features": [
+                {"feature": "puck", "times_seen": 2},
+                {"feature": "puck over", "times_seen": 1},
+            ],
+            "next": None,
+        },
+        parameters={"prefix": "p", "limit": 10, "after": "a"},
+    ),
+    Call(
         "get_feature",
         "a feature and its edges",
         {
@@ -430,6 +451,21 @@ CALLS: Final = (
     _unknown("get_feature", "feature", "bat"),
     Call("list_learners", "two learners", {"seq": 5, "learners": _LEARNERS}),
     Call("stats", "a small service", _STATS, parameters={"digest": "no"}),
+    Call(
+        "list_settings",
+        "one of them",
+        {
+            "settings": {
+                "MANYCLASS_PORT": {
+                    "option": "--port",
+                    "value": "8000",
+                    "source": "default",
+                    "default": "8000",
+                    "help": "port to listen on; 0 takes a free one",
+                },
+            }
+        },
+    ),
     Call(
         "metrics",
         "the first lines",
@@ -550,6 +586,8 @@ CALLS: Final = (
         "list_confusions",
         "the two newest events",
         {
+            "seq": 12,
+            "complete": True,
             "events": 2,
             "r1": 0.0,
             "pairs": [
@@ -561,13 +599,13 @@ CALLS: Final = (
                 {"class": "hockey", "events": 1, "recall": 0.0, "precision": 0.0},
             ],
         },
-        parameters={"last": 2, "limit": 10},
+        parameters={"last": 2, "limit": 10, "seconds": 0.5},
     ),
     Call(
         "list_suspects",
         "none before the model has a confidence",
-        {"suspects": []},
-        parameters={"last": 1000, "limit": 10},
+        {"seq": 12, "complete": True, "suspects": []},
+        parameters={"last": 1000, "limit": 10, "seconds": 0.5},
     ),
     Call(
         "correct_event",

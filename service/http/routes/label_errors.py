@@ -3,9 +3,12 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query, Request
 
-from manyclass.service.history.likely_errors import confusions, suspects
+from manyclass.service.history.error_count import MOST_SUSPECTS, ErrorCounts
+from manyclass.service.history.history import History
+from manyclass.service.history.likely_errors import Suspect
+from manyclass.service.history.reader import Record
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.http.routes.events import shown
@@ -21,11 +24,32 @@ router = APIRouter(tags=["events"])
 
 Last = Annotated[int, Query(ge=1, le=10_000, description="so many of the newest events")]
 Limit = Annotated[int, Query(ge=1, le=1000)]
+Seconds = Annotated[
+    float | None,
+    Query(
+        ge=0,
+        le=60,
+        description="Answer after this time, with a count of up to 10 seconds ago or, without one,"
+        " with what was counted so far. The count goes on.",
+    ),
+]
+
+
+async def _counts(request: Request) -> ErrorCounts:
+    counts: ErrorCounts = request.app.state.error_counts
+    return counts
+
+
+TheCounts = Annotated[ErrorCounts, Depends(_counts)]
 
 
 @router.get("/confusions", **needs(Scope.LEARN, 404))
 async def list_confusions(
-    engine: TheEngine, last: Last = 10_000, limit: Limit = 100
+    engine: TheEngine,
+    counts: TheCounts,
+    last: Last = 10_000,
+    limit: Limit = 100,
+    seconds: Seconds = None,
 ) -> ConfusionReport:
     """Count which classes were ranked first in place of the true one, most frequent first.
 
@@ -33,20 +57,22 @@ async def list_confusions(
     rank of the true class is recorded, so the class in its place is the best other class of the
     model as it is now. Classes are listed by their number of errors, recall and precision among
     these events.
+
+    Wrong rankings are ranked anew, which takes a second or more for 10,000 events. With `seconds`
+    the answer does not wait for all of them: `complete` tells whether it has them.
     """
-    history, model = engine.history, engine.model
-    found = await asyncio.to_thread(lambda: confusions(model, history.newest(last)))
-    classes = sorted(
-        found.classes.items(), key=lambda item: item[1].right - item[1].true - item[1].first
-    )
+    count = await counts.of(engine.history, engine.model, last, seconds)
+    found = await asyncio.to_thread(count.confusions, limit)
     return ConfusionReport(
+        seq=count.seq,
+        complete=count.is_done,
         events=found.events,
         r1=found.right / found.events if found.events else None,
         pairs=[
             ConfusedPair(
-                ranked_first=first, true=true, count=count, events=found.examples[first, true]
+                ranked_first=first, true=true, count=times, events=found.examples[first, true]
             )
-            for (first, true), count in found.pairs.most_common(limit)
+            for (first, true), times in found.pairs.items()
         ],
         classes=[
             ClassErrors(
@@ -55,14 +81,18 @@ async def list_confusions(
                 recall=each.right / each.true if each.true else None,
                 precision=each.right / each.first if each.first else None,
             )
-            for name, each in classes[:limit]
+            for name, each in found.classes.items()
         ],
     )
 
 
 @router.get("/suspects", **needs(Scope.LEARN, 404))
 async def list_suspects(
-    engine: TheEngine, last: Last = 10_000, limit: Annotated[int, Query(ge=1, le=100)] = 100
+    engine: TheEngine,
+    counts: TheCounts,
+    last: Last = 10_000,
+    limit: Annotated[int, Query(ge=1, le=MOST_SUSPECTS)] = MOST_SUSPECTS,
+    seconds: Seconds = None,
 ) -> SuspectList:
     """List events whose label is likely wrong, the likeliest first, to be corrected by
     `PUT /events/{name}` or left.
@@ -70,16 +100,25 @@ async def list_suspects(
     Their label did not rank first before it was learned. `suggested` is the best other class of the
     model as it is now, and `confidence` that the label is wrong follows from the scores of both.
     Corrected events are left out. Empty before the model has a confidence (100 outcomes).
+
+    With `seconds` the answer does not wait until all events are ranked, as for `/confusions`.
     """
-    history, model = engine.history, engine.model
-    found = await asyncio.to_thread(lambda: suspects(model, history.newest(last), limit))
+    count = await counts.of(engine.history, engine.model, last, seconds)
+    found = await asyncio.to_thread(_recorded, count.suspects(limit), engine.history)
+    model = engine.model
     return SuspectList(
+        seq=count.seq,
+        complete=count.is_done,
         suspects=[
             SuspectEvent(
-                suggested=each.suggested,
-                confidence=each.confidence,
-                event=shown(each.record, model),
+                suggested=each.suggested, confidence=each.confidence, event=shown(record, model)
             )
-            for each in found
-        ]
+            for each, record in found
+        ],
     )
+
+
+def _recorded(suspects: list[Suspect], history: History) -> list[tuple[Suspect, Record]]:
+    """Return the suspects with their events, without those deleted or corrected since."""
+    found = ((each, history.find(each.seq)) for each in suspects)
+    return [(each, record) for each, record in found if record and not record.is_corrected]

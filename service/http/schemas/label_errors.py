@@ -28,7 +28,9 @@ class ConfusionReport(BaseModel):
     """Recall at 1 of the newest events before they were learned, and the classes ranked above the
     true ones."""
 
-    events: int
+    seq: int = Field(description="the newest event when the count began")
+    complete: bool = Field(description="false while events are counted; only with `seconds`")
+    events: int = Field(description="with a known rank, counted so far")
     r1: float | None
     pairs: list[ConfusedPair]
     classes: list[ClassErrors]
@@ -43,6 +45,9 @@ class SuspectEvent(BaseModel):
 
 
 class SuspectList(BaseModel):
-    """Likely label errors, the likeliest first."""
+    """Likely label errors, the likeliest first. `seq` and `complete` are those of the count, as in
+    the answer of /confusions."""
 
+    seq: int
+    complete: bool
     suspects: list[SuspectEvent]

@@ -17,6 +17,20 @@ class ClassPage(BaseModel):
     next: str | None
 
 
+class FeatureCount(BaseModel):
+    """A feature and the number of events that had it."""
+
+    feature: str
+    times_seen: int
+
+
+class FeaturePage(BaseModel):
+    """Features in the order of their names' UTF-8 bytes. Pass `next` as `after` for more."""
+
+    features: list[FeatureCount]
+    next: str | None
+
+
 class FeatureWeight(BaseModel):
     """A feature and the weight of its edge to the class."""
 

@@ -48,6 +48,13 @@ async def page(call, query):
     return answer.json(), call.store.events_read - before
 
 
+async def listed(call, query=""):
+    """Return the numbers of the events of a page."""
+    answer = await call("GET", f"/events?{query}")
+    assert answer.status_code == 200, answer.text
+    return [each["seq"] for each in answer.json()["events"]]
+
+
 def time_of(seq, at_once=AT_ONCE):
     return 1_000_000.0 + (seq - 1) // at_once
 
@@ -148,3 +155,25 @@ async def test_events_before_a_gap_are_listed(tmp_path):
                 assert (await call("GET", "/events/seq:2")).status_code == 404
             await call("POST", "/learn", {"features": ["a"], "classes": ["x"]})
             await call("POST", "/snapshots")
+
+
+async def test_a_class_has_its_events_under_its_present_name_and_with_corrected_labels():
+    async with calling() as call:
+        for name in ("old ☃", "kept", "mistaken"):
+            body = {"features": [name], "classes": [name], "source": "s"}
+            assert (await call("POST", "/learn", body)).status_code == 200
+        renamed = await call("POST", "/classes/old%20%E2%98%83", {"rename": "new"})
+        corrected = await call("PUT", "/events/seq:3", {"classes": ["kept"]})
+        assert renamed.status_code == corrected.status_code == 200
+        for _ in range(2):  # before and after the history is written anew
+            for name, expected in {"new": [1], "kept": [3, 2], "mistaken": [], "old ☃": []}.items():
+                assert await listed(call, f"class={name}&source=s") == expected, name
+            assert (await call("POST", "/rebuild")).status_code == 200
+
+
+async def test_wrong_leaves_out_what_ranked_first():
+    async with calling() as call:
+        for name in ("x", "x", "y", "x"):
+            await call("POST", "/learn", {"features": ["one"], "classes": [name]})
+        assert await listed(call) == [4, 3, 2, 1]
+        assert await listed(call, "wrong=true") == [3, 1]

@@ -1,7 +1,13 @@
 """Confused classes and likely label errors of the events that were taught."""
 
+import asyncio
+import threading
+
 import pytest
 
+from manyclass.service.history import error_count, likely_errors
+from manyclass.service.history.history import History
+from manyclass.service.store.errors import StoreUnavailable
 from tests.service.serving import calling
 
 
@@ -90,6 +96,107 @@ async def test_confusions_count_the_classes_ranked_above_the_true_ones():
             {"class": "y", "events": 3, "recall": 0.0, "precision": None},
             {"class": "x", "events": 0, "recall": None, "precision": 0.0},
         ]
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Return an event for which counts wait before they rank a wrong event anew, and how many they
+    did.
+    """
+    goes_on = threading.Event()
+    goes_on.disputed = 0
+
+    def waiting(model, record):
+        goes_on.disputed += 1
+        goes_on.wait(30)
+        return likely_errors.dispute(model, record)
+
+    monkeypatch.setattr(error_count, "dispute", waiting)
+    yield goes_on
+    goes_on.set()
+
+
+async def confused(call, query="?seconds=0"):
+    answer = await call("GET", f"/confusions{query}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def counted(call):
+    """Return the confusions once all events are counted."""
+    while not (found := await confused(call))["complete"]:
+        await asyncio.sleep(0.01)
+    return found
+
+
+async def test_with_seconds_an_answer_has_what_was_counted_so_far(slow):
+    async with calling() as call:
+        await teach(call, [*events_of("xy", 20), mislabelled("x", "y", 1), events_of("x", 1)[0]])
+        found = await confused(call)
+        while found["events"] == 0:  # the newest one ranked right
+            found = await confused(call)
+        assert (found["seq"], found["complete"], found["events"], found["pairs"]) == (
+            *(42, False, 1),
+            [],
+        )
+        assert (await call("GET", "/suspects?seconds=0")).json() == {
+            "seq": 42,
+            "complete": False,
+            "suspects": [],
+        }
+        slow.set()
+        whole = await counted(call)
+        assert whole["events"] == 42
+        assert whole == await confused(call, "")
+
+
+async def test_with_seconds_a_count_is_kept_for_ten_seconds(slow):
+    slow.set()
+    async with calling() as call:
+        await teach(call, [*events_of("xy", 20), mislabelled("x", "y", 1)])
+        first = await counted(call)
+        disputed = slow.disputed
+        await teach(call, events_of("x", 1))
+        for _ in range(3):
+            assert await counted(call) == first
+        assert slow.disputed == disputed
+        assert (await confused(call, ""))["seq"] == 42  # without `seconds` it is counted anew
+        await teach(call, events_of("x", 1))
+        call.clock.now += 11
+        slow.clear()
+        assert (await confused(call))["seq"] == 42  # the old one, while a newer one is made
+        slow.set()
+        while (await confused(call))["seq"] == 42:
+            await asyncio.sleep(0.01)
+        assert (await counted(call))["seq"] == 43
+
+
+async def test_a_corrected_suspect_is_gone_from_a_kept_count():
+    async with calling() as call:
+        await teach(call, [*events_of("xyz", 60), mislabelled("x", "y", 1)])
+        assert 181 in [each["event"]["seq"] for each in await suspected(call, "?seconds=30")]
+        await call("PUT", "/events/seq:181", {"classes": ["x"]})
+        assert 181 not in [each["event"]["seq"] for each in await suspected(call, "?seconds=30")]
+
+
+async def test_a_count_under_way_ends_with_the_service(slow):
+    async with calling() as call:
+        await teach(call, [mislabelled("x", "y", 1), mislabelled("x", "z", 1)])
+        assert not (await confused(call))["complete"]
+        slow.set()
+
+
+async def test_an_error_of_the_store_is_the_answer(monkeypatch):
+    def fail(self, count):
+        raise StoreUnavailable("no disk")
+        yield
+
+    async with calling() as call:
+        await teach(call, events_of("xy", 2))
+        monkeypatch.setattr(History, "newest", fail)
+        assert (await call("GET", "/confusions?seconds=5")).status_code == 503
+        monkeypatch.undo()
+        assert (await confused(call, ""))["events"] == 4
 
 
 @pytest.mark.parametrize("path", ["/confusions", "/suspects"])

@@ -74,9 +74,26 @@ async def test_classes_come_in_pages(call):
     assert (await call("GET", "/classes?prefix=z")).json() == {"classes": [], "next": None}
 
 
+async def test_features_come_in_pages(call):
+    await call.learn(*((f"f{n:02} all", "x") for n in range(25)), ("é all", "y"))
+    seen, after = [], ""
+    while after is not None:
+        page = await call("GET", "/features", params={"limit": 10, "after": after})
+        seen += page.json()["features"]
+        after = page.json()["next"]
+    names = ["all", *(f"f{n:02}" for n in range(25)), "é"]
+    assert [each["feature"] for each in seen] == names
+    assert [each["times_seen"] for each in seen] == [26, *[1] * 26]
+    some = (await call("GET", "/features?prefix=f1&limit=3")).json()
+    assert [each["feature"] for each in some["features"]] == ["f10", "f11", "f12"]
+    assert some["next"] == "f12"
+    assert (await call("GET", "/features?prefix=z")).json() == {"features": [], "next": None}
+
+
 @pytest.mark.parametrize("limit", ["0", "1001", "x", "1.5", ""])
-async def test_refuses_limits_that_make_no_sense(call, limit):
-    problem = assert_problem(await call("GET", f"/classes?limit={limit}"), 422)
+@pytest.mark.parametrize("kind", ["classes", "features"])
+async def test_refuses_limits_that_make_no_sense(call, kind, limit):
+    problem = assert_problem(await call("GET", f"/{kind}?limit={limit}"), 422)
     assert [fault["parameter"] for fault in problem["errors"]] == ["limit"]
 
 

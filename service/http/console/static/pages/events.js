@@ -1,6 +1,6 @@
 // Events: find what was taught, correct, erase and export it.
 
-import { html, useEffect, useState } from "../html.js";
+import { html, useEffect, useRef, useState } from "../html.js";
 import { ask, get, path, save, withParameters } from "../api.js";
 import { keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
@@ -63,26 +63,45 @@ function EraseSource({ source, onClose, onDone }) {
 
 /** The events of a filter, loaded again when an event was taught. */
 function useEvents(filter) {
-  const [found, setFound] = useState({ events: null, next: null });
+  const [{ of, ...found }, setFound] = useState({ events: null, next: null });
+  const [search, setSearch] = useState({ of: null, after: null }); // the event up to which nothing was found
+  const wanted = useRef(); // the newest filter
   const { seq } = usePulse();
   const task = useTask();
   const key = JSON.stringify(filter);
   const url = withParameters("/events", { ...parametersOf(filter), limit: PAGE });
+  /** The next page with events; a page that took long to find may have none. */
+  const next = async (after) => {
+    for (;;) {
+      const page = await get(after === null ? url : `${url}&after=${after}`);
+      if (page.events.length || page.next === null || wanted.current !== key) return page;
+      after = page.next;
+      setSearch({ of: key, after });
+    }
+  };
+  const put = (before, page) => {
+    if (wanted.current !== key) return;
+    setFound({ events: [...before, ...page.events], next: page.next, of: key });
+    setSearch({ of: key, after: null });
+  };
   const load = () => task.run(async () => {
-    if (!filter.id) return setFound(await get(url));
-    return setFound({ events: [await get(path("events", filter.id))], next: null });
+    if (filter.id) put([], { events: [await get(path("events", filter.id))], next: null });
+    else put([], await next(null));
   });
-  const more = () => task.run(async () => {
-    const page = await get(withParameters(url, {}) + `&after=${found.next}`);
-    setFound({ events: [...found.events, ...page.events], next: page.next });
-  });
+  const more = () => task.run(async () => put(found.events, await next(found.next)));
   useEffect(() => {
+    wanted.current = key;
     setFound({ events: null, next: null });
+    return () => {
+      wanted.current = null;
+    };
   }, [key]);
+  const searched = search.of === key ? search.after : null;
+  const isLonger = of === key && found.events.length > PAGE; // then it stays as it is
   useEffect(() => {
-    if (keepsHistory() && may("learn")) load();
+    if (keepsHistory() && may("learn") && !isLonger && searched === null) load();
   }, [key, seq]);
-  return { ...found, error: task.error, busy: task.busy, load, more, url: filter.id ? path("events", filter.id) : url };
+  return { ...found, searched, error: task.error, busy: task.busy, load, more, url: filter.id ? path("events", filter.id) : url };
 }
 
 export default function Events({ query }) {
@@ -126,6 +145,7 @@ export default function Events({ query }) {
     </div>
     <${Status}>${said && html`<p>${said}</p>`}<//>
     <${Problem} error=${found.error ?? exporting.error} />
+    ${found.searched !== null && html`<p class="hint">Nothing found up to event ${count(found.searched)}, the search goes on …</p>`}
     ${found.events?.length === 0 && html`<p class="nothing">No such events.</p>`}
     <ul class="list" aria-label="Events">${found.events?.map((event) => html`<${EventItem} key=${event.key} event=${event} onChanged=${found.load} />`)}</ul>
     ${found.next !== null && html`<button type="button" onClick=${found.more} disabled=${found.busy}>More</button>`}

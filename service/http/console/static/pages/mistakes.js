@@ -1,7 +1,7 @@
 // Mistakes: confused classes, recall and precision of each class, and likely label errors.
 
-import { html, useEffect, useState } from "../html.js";
-import { get } from "../api.js";
+import { html, useEffect, useRef, useState } from "../html.js";
+import { get, pause, withParameters } from "../api.js";
 import { keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { ClassPair } from "../class_pair.js";
@@ -12,8 +12,11 @@ import { Action, NeedsScope, Problem, Table, useTask } from "../parts.js";
 import { RenameClass } from "../rename_class.js";
 import { classAddress } from "../weight_list.js";
 
-const CONFUSIONS = "/confusions?last=10000&limit=50";
-const SUSPECTS = "/suspects?last=10000&limit=20";
+const EVENTS = 10_000; // the newest, which are counted
+const CONFUSIONS = withParameters("/confusions", { last: EVENTS, limit: 50 });
+const SUSPECTS = withParameters("/suspects", { last: EVENTS, limit: 20 });
+const ANSWER = "&seconds=0.1"; // the service goes on to count, and is asked again
+const EVERY = 1; // seconds
 
 function Pairs({ pairs, onChanged }) {
   const [open, setOpen] = useState(null);
@@ -52,17 +55,27 @@ export default function Mistakes() {
   const [report, setReport] = useState(null);
   const [suspects, setSuspects] = useState(null);
   const task = useTask();
+  const here = useRef(true);
   const load = () => task.run(async () => {
-    setReport(await get(CONFUSIONS));
-    setSuspects((await get(SUSPECTS)).suspects);
+    for (let complete = false; !complete && here.current; ) {
+      const counted = await get(CONFUSIONS + ANSWER);
+      setReport(counted);
+      setSuspects((await get(SUSPECTS + ANSWER)).suspects);
+      complete = counted.complete;
+      if (!complete) await pause(EVERY);
+    }
   });
   useEffect(() => {
     if (may("learn") && keepsHistory()) load();
+    return () => {
+      here.current = false;
+    };
   }, []);
   if (!may("learn")) return html`<h1>Mistakes</h1><${NeedsScope} scope="learn" to="see the mistakes" />`;
   if (!keepsHistory()) return html`<h1>Mistakes</h1><${NoHistory} needed="Mistakes are counted from it." />`;
   return html`<h1>Mistakes</h1>
-    <p>Over the newest ${report ? plural(report.events, "event") : "events"}, as ranked before each was learned.
+    <p>Over the newest ${report ? plural(report.events, "event") : "events"}${report && ` up to event ${count(report.seq)}`}, as
+      ranked before each was learned.
       ${report && html` The right class was first in <strong>${percent(report.r1)}</strong>.`}
       ${" "}<button type="button" class="quiet" onClick=${load} disabled=${task.busy}>${task.busy ? "Counting …" : "Count again"}</button></p>
     <${Problem} error=${task.error} />

@@ -15,49 +15,49 @@ const PAGE = 50;
 const SHOWN = 30; // edges and features of one name
 const EXAMPLES = 5;
 
-/** Classes whose name begins with a prefix, page by page. */
-function ClassList() {
+const CLASSES = { noun: "classes", title: "Classes", head: "Class", nameOf: (each) => each.class, countOf: (each) => each.learned, addressOf: classAddress };
+const FEATURES = { noun: "features", title: "Features", head: "Feature", nameOf: (each) => each.feature, countOf: (each) => each.times_seen, addressOf: featureAddress };
+
+/** Classes or features whose name begins with a prefix, a page at a time. */
+function NameList({ kind, hint }) {
+  const { noun, title } = kind;
   const [prefix, setPrefix] = useState("");
-  const [found, setFound] = useState({ classes: [], next: null });
+  const [pages, setPages] = useState([""]); // the name behind which each page up to this one begins
+  const [found, setFound] = useState({ names: null, next: null });
   const task = useTask();
   const { seq } = usePulse();
-  const url = withParameters("/classes", { prefix, limit: PAGE });
+  const url = withParameters(`/${noun}`, { prefix, limit: PAGE, after: pages.at(-1) });
   useEffect(() => {
     const abort = new AbortController();
-    const timer = setTimeout(() => task.run(async () => setFound(await get(url, { signal: abort.signal }))), 120);
+    const load = async () => {
+      const page = await get(url, { signal: abort.signal });
+      setFound({ names: page[noun], next: page.next });
+    };
+    const timer = setTimeout(() => task.run(load), 120);
     return () => {
       clearTimeout(timer);
       abort.abort();
     };
   }, [url, seq]);
-  const more = () => task.run(async () => {
-    const page = await get(withParameters("/classes", { prefix, limit: PAGE, after: found.next }));
-    setFound({ classes: [...found.classes, ...page.classes], next: page.next });
-  });
-  return html`<section aria-labelledby="classes"><h2 id="classes">Classes</h2>
-    <${Field} label="Name begins with"><input type="search" value=${prefix} onInput=${(event) => setPrefix(event.currentTarget.value)} /><//>
+  const search = (event) => {
+    setPages([""]);
+    setPrefix(event.currentTarget.value);
+  };
+  return html`<section aria-labelledby=${noun}><h2 id=${noun}>${title}</h2>
+    <${Field} label=${`${kind.head} begins with`} hint=${hint}><input type="search" value=${prefix} onInput=${search} /><//>
     <${Problem} error=${task.error} />
-    ${found.classes.length
-      ? html`<${Table} label="Classes" head=${["Class", "Events"]}>${found.classes.map((each) => html`<tr key=${each.class}>
-          <td><a href=${classAddress(each.class)}>${each.class}</a></td><td class="number">${count(each.learned)}</td></tr>`)}<//>`
-      : html`<p class="nothing">${task.busy ? "…" : "No such class."}</p>`}
-    ${found.next !== null && html`<button type="button" onClick=${more} disabled=${task.busy}>More</button>`}
+    ${found.names?.length
+      ? html`<${Table} label=${title} head=${[kind.head, "Events"]}>${found.names.map((each) => html`<tr key=${kind.nameOf(each)}>
+          <td><a href=${kind.addressOf(kind.nameOf(each))}>${kind.nameOf(each)}</a></td><td class="number">${count(kind.countOf(each))}</td></tr>`)}<//>`
+      : html`<p class="nothing">${found.names === null ? "…" : `No such ${kind.head.toLowerCase()}.`}</p>`}
+    <div class="actions">
+      ${pages.length > 1 && html`<button type="button" onClick=${() => setPages(pages.slice(0, -1))} disabled=${task.busy}
+        aria-label=${`Previous ${noun}`}>Previous</button>`}
+      ${found.next !== null && html`<button type="button" onClick=${() => setPages([...pages, found.next])} disabled=${task.busy}
+        aria-label=${`Next ${noun}`}>Next</button>`}
+    </div>
     <${CallText} call=${{ method: "GET", path: url }} />
   </section>`;
-}
-
-function FeatureSearch() {
-  const [name, setName] = useState("");
-  const open = (event) => {
-    event.preventDefault();
-    if (name) location.hash = featureAddress(name);
-  };
-  return html`<section aria-labelledby="features"><h2 id="features">Features</h2>
-    <form class="row" onSubmit=${open}>
-      <${Field} label="Whole name" hint="A word of a text, in lower case, or two neighbouring words; or any feature you named yourself.">
-        <input type="text" value=${name} onInput=${(event) => setName(event.currentTarget.value)} /><//>
-      <button class="primary" disabled=${!name}>Show</button>
-    </form></section>`;
 }
 
 /** Ask before a name is forgotten, and say what goes with it. */
@@ -170,5 +170,6 @@ export default function Names({ query }) {
   if (query.feature !== undefined) return html`<${FeatureDetail} key=${query.feature} name=${query.feature} />`;
   return html`<h1>Classes and features</h1>
     <p>${plural(stats.classes, "class", "classes")}, ${plural(stats.features, "feature")} and ${plural(stats.edges, "edge")}.</p>
-    <div class="columns"><${ClassList} /><${FeatureSearch} /></div>`;
+    <div class="columns"><${NameList} kind=${CLASSES} />
+      <${NameList} kind=${FEATURES} hint="Of a text: its words in lower case, and two neighbouring words." /></div>`;
 }

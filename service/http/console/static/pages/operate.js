@@ -13,7 +13,7 @@ function Health({ stats }) {
   const { recovery } = stats;
   return html`<section aria-labelledby="health"><h2 id="health">Health</h2>
     <p>${status === "ready" ? "The service ranks and learns." : `The service is ${status}. ${detail}`}</p>
-    <p>An event that was answered is ${stats.durability}.</p>
+    <p>Durability of an answered event: ${stats.durability}.</p>
     <dl class="facts-list">
       <div><dt>Newest event</dt><dd>${count(seq)}</dd></div>
       <div><dt>Events not yet applied</dt><dd>${count(stats.log_seq - stats.seq)}</dd></div>
@@ -120,15 +120,25 @@ function Processes({ stats }) {
   </section>`;
 }
 
-function Settings({ settings }) {
+/** The settings in force; an admin key also sees where each comes from. */
+function Settings({ values }) {
+  const [settings, setSettings] = useState(() => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }])));
   const [wanted, setWanted] = useState("");
+  const task = useTask();
+  useEffect(() => {
+    if (may("admin")) task.run(async () => setSettings((await get("/settings")).settings));
+  }, []);
   const shown = Object.entries(settings).filter(([name]) => name.toLowerCase().includes(wanted.toLowerCase()));
   return html`<section aria-labelledby="settings"><h2 id="settings">Settings in force</h2>
     <label class="field"><span>Find</span><input type="search" value=${wanted} onInput=${(event) => setWanted(event.currentTarget.value)} /></label>
-    <${Table} label="Settings" head=${["Setting", "Value"]}>
-      ${shown.map(([name, value]) => html`<tr key=${name}><td><code>${name}</code></td><td>${value === "" ? "–" : value}</td></tr>`)}
+    <${Problem} error=${task.error} />
+    <${Table} label="Settings" head=${["Setting", "Value", "From", "Meaning"]}>
+      ${shown.map(([name, { value, source, help }]) => html`<tr key=${name}><td><code>${name}</code></td>
+        <td>${value === "" ? "–" : value}</td><td class=${["default", "not given"].includes(source) ? "hint" : ""}>${source ?? "–"}</td><td class="hint">${help ?? "–"}</td></tr>`)}
     <//>
-    <p class="hint"><code>manyclass config</code> also prints where each value comes from.</p>
+    <${NeedsScope} scope="admin" to="see where each value comes from" />
+    <p class="hint">A setting that is not given is stored with the model, or chosen by the service.</p>
+    <${CallText} call=${{ method: "GET", path: "/settings" }} />
   </section>`;
 }
 
@@ -143,5 +153,5 @@ export default function Operate() {
     <${Snapshots} />
     <${Rebuild} />
     <${Processes} stats=${stats} />
-    <${Settings} settings=${stats.settings} />`;
+    <${Settings} values=${stats.settings} />`;
 }

@@ -1,0 +1,103 @@
+"""Counts of the newest events' errors, made by a thread and read by calls meanwhile."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from threading import Lock
+
+from manyclass.core.model import Model
+from manyclass.service.history.history import History
+from manyclass.service.history.likely_errors import Confusions, LikelyErrors, Suspect, dispute
+from manyclass.service.history.reader import Record
+
+MOST_SUSPECTS = 100
+FRESH_SECONDS = 10.0  # for a call that does not wait until newer events are counted
+
+
+class ErrorCount:
+    """A count of the errors of the `last` newest events, as of event `seq`."""
+
+    def __init__(self, seq: int, last: int) -> None:
+        self.seq = seq
+        self.last = last
+        self.is_done = False
+        self._lock = Lock()
+        self._errors = LikelyErrors(MOST_SUSPECTS)
+
+    def run(self, model: Model, records: Iterable[Record], goes_on: Callable[[], bool]) -> None:
+        """Count the records, newest first. Blocks. Raises StoreError."""
+        for record in records:
+            if not goes_on():
+                return
+            is_disputed = record.outcome != 1 and bool(record.classes)
+            disputed = dispute(model, record) if is_disputed else None
+            with self._lock:
+                self._errors.add(record, disputed)
+        self.is_done = True
+
+    def confusions(self, limit: int) -> Confusions:
+        """Return the confusions of the events counted so far, of `limit` pairs and classes."""
+        with self._lock:
+            return self._errors.confusions.most(limit)
+
+    def suspects(self, limit: int) -> list[Suspect]:
+        """Return the likeliest label errors of the events counted so far, MOST_SUSPECTS at most."""
+        with self._lock:
+            return self._errors.suspects(limit)
+
+
+class ErrorCounts:
+    """The newest count, and the one under way. Belongs to one event loop."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._newest: ErrorCount | None = None
+        self._ended = 0.0  # by the clock, when the newest one was done
+        self._running: tuple[ErrorCount, asyncio.Task[None]] | None = None
+        self._is_closed = False
+
+    async def of(
+        self, history: History, model: Model, last: int, seconds: float | None
+    ) -> ErrorCount:
+        """Return a count of the `last` newest events. Raises StoreError.
+
+        With `seconds` it may be up to 10 seconds old, and the call waits so long for a newer one:
+        then it returns the old one or, without one, a count that is not done and goes on.
+        """
+        newest = self._newest if self._newest and self._newest.last == last else None
+        if newest is not None and self._is_fresh(newest, model, seconds):
+            return newest
+        count, task = running = self._joined(history, model, last, seconds)
+        await asyncio.wait([task], timeout=seconds)
+        if not task.done():
+            return newest or count
+        if self._running == running:
+            self._running = None
+        await task  # raises its error
+        self._newest, self._ended = count, self._clock()
+        return count
+
+    async def close(self) -> None:
+        """End the count under way, and start no other."""
+        self._is_closed = True
+        if self._running is not None:
+            await asyncio.wait([self._running[1]])
+
+    def _is_fresh(self, newest: ErrorCount, model: Model, seconds: float | None) -> bool:
+        if newest.seq == model.seq:
+            return True
+        return seconds is not None and self._clock() - self._ended < FRESH_SECONDS
+
+    def _joined(
+        self, history: History, model: Model, last: int, seconds: float | None
+    ) -> tuple[ErrorCount, "asyncio.Task[None]"]:
+        """Return the count under way, if it is of use, or another one."""
+        if self._running is not None:
+            count, _ = self._running
+            if count.last == last and (seconds is not None or count.seq == model.seq):
+                return self._running
+        count = ErrorCount(model.seq, last)
+        counting = asyncio.to_thread(
+            count.run, model, history.newest(last), lambda: not self._is_closed
+        )
+        self._running = count, asyncio.create_task(counting)
+        return self._running

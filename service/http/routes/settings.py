@@ -1,0 +1,33 @@
+"""GET /settings: every setting in force, and where its value comes from."""
+
+from fastapi import APIRouter
+
+from manyclass.service.config.settings import TABLE
+from manyclass.service.http.auth import Scope
+from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.schemas.settings import SettingInForce, SettingList
+
+router = APIRouter(tags=["stats"])
+
+
+@router.get("/settings", **needs(Scope.ADMIN))
+async def list_settings(engine: TheEngine) -> SettingList:
+    """Return every setting in force with its source: the command line, the environment, or its
+    default.
+
+    `manyclass config` prints the same before a start. Keys are only counted.
+    """
+    settings = engine.settings
+    values = settings.shown(engine.model)
+    return SettingList(
+        settings={
+            row.variable: SettingInForce(
+                option=row.flag,
+                value=values[row.variable],
+                source=settings.source(row),
+                default=row.shown_default,
+                help=row.help,
+            )
+            for row in TABLE
+        }
+    )
