@@ -262,7 +262,7 @@ def run(kills: int, seed: int, events: int, folder: Path, kind: type[Service] = 
             story.amend(6)
             ended += story.rebuild_and_kill()
             if not service.has_archive:
-                _rebuilt(service)  # what is amended before is not within the reach of the next one
+                _rebuilt(service)  # an event amended before that is beyond its reach
         report = _rebuilt(service)
         states = [Model.load([each]) for each in service.states()]
         time.sleep(1)  # Redis removes a file that it has rewritten in a thread
