@@ -231,16 +231,20 @@ class Client:
         """Return the events, of the `last`, whose labels are most likely wrong, likeliest first."""
         return self._get("/suspects", SuspectList, {"last": last, "limit": limit}).suspects
 
-    def review(self, limit: int = 20, learner: str | None = None) -> Review:
+    def review(
+        self, limit: int = 20, learner: str | None = None, source: str | None = None
+    ) -> Review:
         """Return up to `limit` ranked instances that wait for a label, least certain first.
 
         With `learner`, as `learners` names it, they are ranked anew by that one, a shadow for
-        example; 404 if there is none. The process that answers has ranked them itself; `learn`
-        takes a label by `id`.
+        example; 404 if there is none. With `source`, only instances of it. The process that answers
+        has ranked them itself; `learn` takes a label by `id`.
         """
         parameters: dict[str, str | int] = {"limit": limit}
         if learner is not None:
             parameters["learner"] = learner
+        if source is not None:
+            parameters["source"] = source
         return self._get("/review", Review, parameters)
 
     # --- classes and features ---------------------------------------------------------------------

@@ -12,11 +12,13 @@ Features = Mapping[str, float] | Sequence[str | int]
 
 
 class InstanceBody(TypedDict, total=False):
-    """An instance to rank: exactly one of `features` and `text`."""
+    """An instance to rank: exactly one of `features` and `text`. `source` says where it comes from,
+    or the event."""
 
     features: Features
     text: str
     id: str
+    source: str
 
 
 _Rejection = TypedDict("_Rejection", {"not": Sequence[str | int]}, total=False)  # a keyword
@@ -25,13 +27,12 @@ _Rejection = TypedDict("_Rejection", {"not": Sequence[str | int]}, total=False) 
 class EventBody(InstanceBody, _Rejection, total=False):
     """A labelled event: an instance, or the `id` of one that was ranked, and its true classes, or
     `not`: classes that are wrong. `weight` says how much the event counts, `parents` places classes
-    in the taxonomy, `source` says where the event comes from."""
+    in the taxonomy."""
 
     classes: Sequence[str | int]
     weight: float
     parents: Mapping[str, str | int]
     event_id: str
-    source: str
 
 
 class Vote(msgspec.Struct, frozen=True):
@@ -306,6 +307,9 @@ class ReviewInstance(msgspec.Struct, frozen=True):
     age: float
     features: dict[str, float]
     omitted_features: int
+    source: str | None = None
+    text: str | None = None  # the first 4,096 bytes, of an instance sent as a text
+    text_cut: bool = False
 
 
 class Review(msgspec.Struct, frozen=True):

@@ -18,6 +18,10 @@ class BatchBody:
         """The id that the client gave each instance."""
 
     @property
+    def notes(self) -> list[tuple[str | None, str | None] | None]:
+        """The source of each instance, without a text; None for one without a source."""
+
+    @property
     def k(self) -> int:
         """The number of classes of a ranking."""
 
@@ -42,12 +46,16 @@ class BatchBody:
 
 @final
 class BatchRankings:
-    """Ranks the instances of a request in blocks, and writes their results as JSON."""
+    """Ranks the instances of a request in blocks, and writes their results as JSON.
+
+    A note is the source and the text of an instance, which are stored with it.
+    """
 
     def __new__(
         cls,
         instances: list[Instance],
         ids: list[str | None],
+        notes: list[tuple[str | None, str | None] | None],
         k: int,
         threshold: float | None,
         min_confidence: float | None,

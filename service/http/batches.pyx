@@ -16,7 +16,12 @@ from manyclass.core.ensemble cimport Ensemble
 from manyclass.core.index cimport Index, RankedBlock
 from manyclass.core.instance cimport Instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
-from manyclass.service.ingest.pending_labels cimport PendingLabels, ServedRanking
+from manyclass.service.ingest.pending_labels cimport (
+    InstanceNote,
+    PendingLabels,
+    ServedRanking,
+    note_of,
+)
 
 from time import perf_counter
 
@@ -33,6 +38,7 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
         size_t end
         uint32_t features
         string_view id
+        string_view source
     cdef cppclass NativeBody "manyclass::http::BatchBody":
         NativeBody() except +
         bint read(string_view data, size_t most_instances, size_t most_features) except +
@@ -56,6 +62,7 @@ cdef class BatchBody:
 
     cdef readonly list instances
     cdef readonly list ids
+    cdef readonly list notes
     cdef readonly uint32_t k
     cdef readonly object threshold
     cdef readonly object min_confidence
@@ -76,26 +83,28 @@ cdef class BatchBody:
         cdef BatchBody body = BatchBody.__new__(BatchBody)
         cdef const char* wire = native.wire().data()
         cdef size_t begin = 0
-        cdef string_view given
         cdef BatchInstance each
         cdef size_t at
         body.instances = []
         body.ids = []
+        body.notes = []
         for at in range(native.instances().size()):
             each = native.instances()[at]
             instance = PyBytes_FromStringAndSize(wire + begin, each.end - begin)
             body.instances.append(Instance.wrap(instance, each.features))
             begin = each.end
-            given = each.id
-            body.ids.append(
-                PyUnicode_DecodeUTF8(given.data(), given.size(), NULL) if given.size() else None
-            )
+            body.ids.append(text_of(each.id) if each.id.size() else None)
+            body.notes.append((text_of(each.source), None) if each.source.size() else None)
         cdef const RankOptions* options = &native.options()
         body.k = options.k
         body.threshold = None if options.threshold == -INFINITY else options.threshold
         body.min_confidence = None if options.least_confidence < 0 else options.least_confidence
         body.min_seq = options.min_seq
         return body
+
+
+cdef str text_of(string_view utf8):
+    return PyUnicode_DecodeUTF8(utf8.data(), utf8.size(), NULL)
 
 
 @cython.final
@@ -105,17 +114,18 @@ cdef class BatchRankings:
     Belongs to the event loop's thread.
     """
 
-    cdef list _instances, _ids
+    cdef list _instances, _ids, _notes
     cdef uint32_t _k
     cdef size_t _done
     cdef vector[string_view] _wires
     cdef RankedBlock _block
     cdef unique_ptr[BatchAnswer] _answer
 
-    def __cinit__(self, list instances not None, list ids not None, uint32_t k, threshold,
-                  min_confidence):
+    def __cinit__(self, list instances not None, list ids not None, list notes not None,
+                  uint32_t k, threshold, min_confidence):
         self._instances = instances
         self._ids = ids
+        self._notes = notes
         self._k = max(k, 2)  # confidence needs two
         for instance in instances:
             self._wires.push_back(bytes_of(<Instance?>instance))
@@ -158,6 +168,7 @@ cdef class BatchRankings:
         cdef uint32_t count
         cdef double first, second, known
         cdef string_view given
+        cdef InstanceNote note
         deref(self._answer).begin(self._block)
         for at in range(self._block.counts.size()):
             count = self._block.counts[at]
@@ -168,7 +179,9 @@ cdef class BatchRankings:
             known = -1 if confidence is None else confidence
             given_id = self._ids[self._done + at]
             given = Instance.any_utf8(given_id) if given_id is not None else string_view()
+            source, text = self._notes[self._done + at] or (None, None)
+            note = note_of(source, text)
             instance_id = pending.keep_served(
-                self._wires[self._done + at], deref(self._answer).next(count, known), given
+                self._wires[self._done + at], deref(self._answer).next(count, known), note, given
             )
             deref(self._answer).append(count, Instance.any_utf8(instance_id), known)

@@ -12,6 +12,10 @@ cdef extern from "service/ingest/native/served_ranking.hpp" namespace "manyclass
         double confidence
         cpp_bool abstained
 
+    cdef cppclass InstanceNote:
+        string_view source
+        string_view text
+
 cdef extern from "service/ingest/native/pending_instances.hpp" namespace "manyclass" nogil:
     const uint32_t MOST_CLASSES "manyclass::ServedRanking::MOST_CLASSES"
 
@@ -26,16 +30,19 @@ cdef extern from "service/ingest/native/pending_instances.hpp" namespace "manycl
         double ranked_at
         double confidence
         uint64_t number
+        string source
+        string text
         cpp_bool abstained
+        cpp_bool is_text_cut
 
     cdef cppclass PendingInstances:
         PendingInstances(double seconds, size_t most_bytes, size_t most_forgotten,
                          size_t aged_at_once, string prefix, uint64_t seed) except +
-        void keep(double now, string_view instance, const ServedRanking& served, string_view given,
-                  string& id) except +
+        void keep(double now, string_view instance, const ServedRanking& served,
+                  const InstanceNote& note, string_view given, string& id) except +
         Found find(double now, string_view id, Stored& stored) except +
         cpp_bool label(uint64_t number, Stored& stored) except +
-        vector[uint64_t] least_certain(double now, size_t most) except +
+        vector[uint64_t] least_certain(double now, size_t most, string_view source) except +
         cpp_bool read(double now, uint64_t number, Stored& stored, string& id) except +
         size_t count()
         size_t bytes()
@@ -46,4 +53,6 @@ cdef class PendingLabels:
     cdef object _clock
 
     cdef str keep_served(self, string_view instance, const ServedRanking& served,
-                         string_view given)
+                         const InstanceNote& note, string_view given)
+
+cdef InstanceNote note_of(str source, str text) except *

@@ -46,11 +46,14 @@ class PendingLabels:
         ranked: Sequence[str] = ...,
         confidence: float | None = None,
         abstained: bool = False,
+        source: str | None = None,
+        text: str | None = None,
     ) -> str:
         """Store an instance and return its id: the given one, or a new unique one.
 
         When an id comes again, the newest instance counts. `ranked` are the classes served, best
-        first, of which five are stored; an abstention has classes here too.
+        first, of which five are stored; an abstention has classes here too. `source` and the first
+        4,096 bytes of `text` are stored, if there are any.
         """
 
     def find(self, instance_id: str) -> StoredInstance | Absence:
@@ -62,9 +65,9 @@ class PendingLabels:
         None if a label had come before, or the instance is no longer stored.
         """
 
-    def least_certain(self, most: int) -> list[WaitingInstance]:
+    def least_certain(self, most: int, source: str | None = None) -> list[WaitingInstance]:
         """Return instances that wait for a label, least certain first, those without a confidence
-        before all others; of equal ones the oldest first.
+        before all others; of equal ones the oldest first. With `source`, only those of it.
 
         Instances without features never wait. Other threads may store instances meanwhile.
         """

@@ -53,7 +53,7 @@ cdef class PendingLabels:
         return deref(self._native).bytes()
 
     def keep(self, Instance instance not None, str given_id=None, ranked=(), confidence=None,
-             bint abstained=False):
+             bint abstained=False, str source=None, str text=None):
         cdef string_view given
         cdef string names
         cdef ServedRanking served
@@ -64,14 +64,14 @@ cdef class PendingLabels:
         served.abstained = abstained
         if given_id is not None:
             given = Instance.any_utf8(given_id)
-        return self.keep_served(bytes_of(instance), served, given)
+        return self.keep_served(bytes_of(instance), served, note_of(source, text), given)
 
     cdef str keep_served(self, string_view instance, const ServedRanking& served,
-                         string_view given):
+                         const InstanceNote& note, string_view given):
         """Store an instance with its ranking and return its id, as `keep` does."""
         cdef double now = self._clock()
         cdef string made
-        deref(self._native).keep(now, instance, served, given, made)
+        deref(self._native).keep(now, instance, served, note, given, made)
         return text_of(made)
 
     def find(self, str instance_id not None):
@@ -86,22 +86,34 @@ cdef class PendingLabels:
         cdef Stored stored
         return served_in(stored) if deref(self._native).label(number, stored) else None
 
-    def least_certain(self, size_t most):
+    def least_certain(self, size_t most, str source=None):
         cdef double now = self._clock()
         cdef vector[uint64_t] numbers
         cdef Stored stored
         cdef string instance_id
         cdef list waiting = []
+        cdef string_view wanted = note_of(source, None).source
         cdef size_t at
         with nogil:
-            numbers = deref(self._native).least_certain(now, most)
+            numbers = deref(self._native).least_certain(now, most, wanted)
         for at in range(numbers.size()):
             if deref(self._native).read(now, numbers[at], stored, instance_id):
                 waiting.append(WaitingInstance(
                     text_of(instance_id), bytes_in(stored.instance), now - stored.ranked_at,
-                    served_in(stored),
+                    served_in(stored), text_of(stored.source) or None,
+                    text_of(stored.text) or None, stored.is_text_cut,
                 ))
         return waiting
+
+
+cdef InstanceNote note_of(str source, str text) except *:
+    """Return a view of the texts, which have to outlive it."""
+    cdef InstanceNote note
+    if source is not None:
+        note.source = Instance.any_utf8(source)
+    if text is not None:
+        note.text = Instance.any_utf8(text)
+    return note
 
 
 cdef void append_name(string& names, string_view name) except *:

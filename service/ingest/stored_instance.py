@@ -35,12 +35,18 @@ class ServedClasses(NamedTuple):
 
 
 class WaitingInstance(NamedTuple):
-    """A ranked instance that waits for its label: its id, its bytes and its age in seconds."""
+    """A ranked instance that waits for its label: its id, its bytes and its age in seconds.
+
+    `text` is the beginning of the text that was sent.
+    """
 
     id: str
     data: bytes
     age: float
     served: ServedClasses
+    source: str | None = None
+    text: str | None = None
+    is_text_cut: bool = False
 
 
 class Absence(IntEnum):

@@ -18,7 +18,7 @@ public:
     struct Instance {
         std::size_t end;         // of its bytes in `wire`, which begin where those before it end
         std::uint32_t features;  // at least one
-        std::string_view id;     // of the client; empty without one
+        std::string_view id, source;  // of the client; empty without one
     };
 
     // Read a whole body of 1 to `most_instances`, each with at most `most_features`. False for
@@ -70,6 +70,7 @@ private:
     bool read_part(JsonCursor& json, std::string_view name) {
         if (name == "id" && one_.id.empty())
             return json.read_name(one_.id) && one_.id.size() <= LONGEST_PLAIN_ID;
+        if (name == "source" && one_.source.empty()) return json.read_name(one_.source);
         if (name != "features" || one_.features > 0 || !features_.read(json, most_features_))
             return false;
         one_.features = features_.write(instance_);

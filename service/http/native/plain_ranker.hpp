@@ -85,7 +85,7 @@ public:
         pending_.keep(now, task.wire,
                       served(task.body.options(), answered.ranked.data(), answered.ranked.size(),
                              answered.names, answered.confidence),
-                      task.body.id(), task.id);
+                      {task.body.source(), {}}, task.body.id(), task.id);
         const std::string_view whole = task.answer.whole(first, last_headers_, task.id);
         count(task, began, ended - began_to_rank);
         return whole;

@@ -17,7 +17,7 @@ public:
     // of another form or out of range, and invalid JSON; then use no result.
     bool read(std::string_view data, std::size_t most_features) {
         options_ = {};
-        id_ = {};
+        id_ = source_ = {};
         features_ = &JsonFeatures::mine();
         bool has_features = false;
         JsonCursor json(data);
@@ -30,6 +30,8 @@ public:
                 if (!features_->read(json, most_features)) return false;
             } else if (key == "id" && id_.empty()) {
                 if (!json.read_name(id_) || id_.size() > LONGEST_PLAIN_ID) return false;
+            } else if (key == "source" && source_.empty()) {
+                if (!json.read_name(source_)) return false;
             } else if (!options_.read(json, key)) {
                 return false;
             }
@@ -44,11 +46,12 @@ public:
 
     const RankOptions& options() const { return options_; }
     std::string_view id() const { return id_; }  // of the client; empty without one
+    std::string_view source() const { return source_; }
 
 private:
     JsonFeatures* features_ = nullptr;
     RankOptions options_;
-    std::string_view id_;
+    std::string_view id_, source_;
 };
 
 }  // namespace manyclass::http

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from manyclass.core.event import class_names
-from manyclass.core.instance import Instance
+from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.model import Model
 from manyclass.core.outcome import Node
 from manyclass.core.text import TextAnalysis
@@ -54,6 +54,7 @@ from manyclass.service.ingest.pending_labels import MOST_SERVED, PendingLabels
 from manyclass.service.observability.metrics import Metrics
 
 EXPLAINED_AT_ONCE = 5_000  # features times classes
+Note = tuple[str | None, str | None] | None  # source and text of an instance
 BLOCK_SECONDS = 0.001  # of ranking many instances, for which a change waits
 NOT_READY_502 = b"not-ready=502"  # a Prefer header that deploy/nginx/nginx.conf sets
 
@@ -95,10 +96,12 @@ class Rank(HotCall):
         not change.
 
         The answer has the `id` of the request, or a new one, by which /learn can refer to the
-        instance later. `explain` adds to each class the features that voted for it, heaviest first,
-        at most 1,000; in a label tree also `path`, the nodes from below the root to the class, each
-        with at most 10 features. If no feature is known, `ranked` is empty, except with learners
-        that rank every instance, such as label trees.
+        instance later; /review can list the instances of a `source`.
+
+        `explain` adds to each class the features that voted for it, heaviest first, at most 1,000;
+        in a label tree also `path`, the nodes from below the root to the class, each with at most
+        10 features. If no feature is known, `ranked` is empty, except with learners that rank every
+        instance, such as label trees.
 
         `confidence` is the probability that the best class is right, independent of `k` and
         `threshold`. With `min_confidence` the service abstains from a ranking of lower or unknown
@@ -188,9 +191,9 @@ class Rank(HotCall):
             instance = instance_of(request, model.text, self._most_features)
         if request.min_seq:
             model = await self._model_after(request.min_seq, places)
-        seq = model.seq
+        seq, note = model.seq, _note(request)
         instance_id, ranked, confidence, abstained = self._rank(
-            model, request, request, instance, among
+            model, request, request, instance, note, among
         )
         answer = RankAnswer(instance_id, seq, [], confidence, abstained, abstained)
         warnings = []
@@ -217,8 +220,10 @@ class Rank(HotCall):
         self._check(request, forms, among)
         time_slice = TimeSlice()
         instances = []
+        notes = []
         warnings = []
         for position, form in enumerate(forms):
+            notes.append(_note(form, "instances", position))
             instances.append(instance := await self._instance(position, form, model.text))
             if not len(instance):
                 warnings.append(warning_of(form, "instances", position))
@@ -229,9 +234,12 @@ class Rank(HotCall):
         if among is None and request.decode is None and not request.explain:
             ids = [None if form.id is UNSET else form.id for form in forms]
             how = (int(request.k), request.threshold, request.min_confidence)
-            parts = await self._in_blocks(model, BatchRankings(instances, ids, *how), time_slice)
+            rankings = BatchRankings(instances, ids, notes, *how)
+            parts = await self._in_blocks(model, rankings, time_slice)
         else:
-            parts = await self._one_by_one(model, request, forms, instances, among, time_slice)
+            parts = await self._one_by_one(
+                model, request, forms, instances, notes, among, time_slice
+            )
         self._metrics.without_features["rank"] += len(warnings)
         if among is not None:
             warnings += _warnings_of_names(model, among)
@@ -242,7 +250,7 @@ class Rank(HotCall):
 
     async def _plain(self, model: Model, body: BatchBody) -> list[bytes]:
         how = (body.k, body.threshold, body.min_confidence)
-        rankings = BatchRankings(body.instances, body.ids, *how)
+        rankings = BatchRankings(body.instances, body.ids, body.notes, *how)
         return [*await self._in_blocks(model, rankings, TimeSlice()), b"}"]
 
     # Events may be learned between two rankings, so the `seq` is that before all of them.
@@ -272,14 +280,15 @@ class Rank(HotCall):
         request: RankRequest,
         forms: Sequence[RankInstance],
         instances: Sequence[Instance],
+        notes: Sequence[Note],
         among: list[str] | None,
         time_slice: TimeSlice,
     ) -> list[bytes]:
         """Return the answer up to its results, for the options that native code leaves."""
         parts = [b'{"seq":%d,"results":[' % model.seq]
-        for form, instance in zip(forms, instances, strict=True):
+        for form, instance, note in zip(forms, instances, notes, strict=True):
             instance_id, ranked, confidence, abstained = self._rank(
-                model, request, form, instance, among
+                model, request, form, instance, note, among
             )
             result = RankResult(instance_id, [], confidence, abstained, abstained)
             if request.explain:
@@ -340,6 +349,7 @@ class Rank(HotCall):
         request: RankRequest,
         form: RankInstance,
         instance: Instance,
+        note: Note,
         among: list[str] | None,
     ) -> tuple[str, list[Ranked], float | None, bool | UnsetType]:
         """Return the id of the instance, which is stored until its label comes, the ranked classes,
@@ -353,7 +363,9 @@ class Rank(HotCall):
         abstained = least is not None and (confidence is None or confidence < least)
         given_id = None if form.id is UNSET else form.id
         classes = [each[0] for each in found[:MOST_SERVED]]
-        instance_id = self._pending.keep(instance, given_id, classes, confidence, abstained)
+        instance_id = self._pending.keep(
+            instance, given_id, classes, confidence, abstained, *(note or ())
+        )
         if abstained:
             self._metrics.abstained += 1
             return instance_id, [], confidence, True
@@ -386,6 +398,16 @@ class Rank(HotCall):
                     await time_slice.renew()
         parts[-1] = b"]" + end
         return parts
+
+
+def _note(form: RankInstance, *place: str | int) -> Note:
+    """Return the source and the text of an instance, which are kept until its label comes."""
+    if form.source is UNSET and form.text is UNSET:
+        return None
+    source = None if form.source is UNSET else form.source
+    if source is not None and len(source.encode()) > LONGEST_NAME:
+        raise invalid(f"`source` has at most {LONGEST_NAME} bytes.", *place, "source")
+    return source, None if form.text is UNSET else form.text
 
 
 def _among(request: RankRequest) -> list[str] | None:

@@ -35,6 +35,9 @@ async def review(
         str | None,
         Query(min_length=1, max_length=LONGEST_NAME, description="a name as in GET /learners"),
     ] = None,
+    source: Annotated[
+        str | None, Query(min_length=1, max_length=LONGEST_NAME, description="only of this source")
+    ] = None,
 ) -> Review:
     """Return ranked instances that wait for a label, least certain first.
 
@@ -47,18 +50,18 @@ async def review(
     expires. With `learner`, `ranked` and `confidence` are those of this learner now, a shadow for
     example, and order the list: of the 10,000 instances at most that were served least certain.
 
-    An event with `not` and without `classes` does not count as a label. The texts of
-    instances are not stored: a text shows as its words and other features.
+    An event with `not` and without `classes` does not count as a label. Texts are stored up to
+    4,096 bytes, beside the instance and within MANYCLASS_LATE_LABEL_BYTES.
 
     The list is that of the process that answers, of the instances that it ranked itself. Any
     process on the store takes the labels.
     """
     pending: PendingLabels = request.app.state.pending
     if learner is None:
-        waiting = await asyncio.to_thread(pending.least_certain, limit)
+        waiting = await asyncio.to_thread(pending.least_certain, limit, source)
     else:
         by = enrolled(engine.model, learner)
-        waiting = await asyncio.to_thread(_least_certain_of, by, pending, limit)
+        waiting = await asyncio.to_thread(_least_certain_of, by, pending, limit, source)
     shared = engine.cluster.shared
     return Review(
         process=None if shared is None else shared.name,
@@ -67,10 +70,11 @@ async def review(
 
 
 def _least_certain_of(
-    learner: Enrolled, pending: PendingLabels, limit: int
+    learner: Enrolled, pending: PendingLabels, limit: int, source: str | None
 ) -> list[WaitingInstance]:
     """Return instances that wait for a label, least certain by a learner first. Blocks."""
-    waiting = (_ranked_by(learner, each) for each in pending.least_certain(MOST_RANKED_AGAIN))
+    candidates = pending.least_certain(MOST_RANKED_AGAIN, source)
+    waiting = (_ranked_by(learner, each) for each in candidates)
     return nsmallest(limit, waiting, key=_certainty)
 
 
@@ -97,6 +101,9 @@ def _shown(waiting: WaitingInstance) -> ReviewInstance:
         confidence=waiting.served.confidence,
         abstained=waiting.served.abstained,
         age=max(0.0, waiting.age),
+        source=waiting.source,
+        text=waiting.text,
+        text_cut=waiting.is_text_cut,
         features=dict(features[:MOST_FEATURES]),
         omitted_features=max(0, len(features) - MOST_FEATURES),
     )

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from manyclass.core.expected_loss import CANDIDATES
+from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.http.schemas.parts import (
     DEPRECATED,
     LARGEST_SEQ,
@@ -27,6 +28,10 @@ MOST_MOVES = 10  # features of a node on the path to it
 
 _K = Meta(ge=1, le=MOST_RANKED)
 _Seq = Meta(ge=0, le=LARGEST_SEQ)
+_Source = Annotated[
+    Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | UnsetType,
+    Meta(description="Where the instance comes from; `GET /review` lists instances by it."),
+]
 
 
 class RankInstance(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -35,6 +40,7 @@ class RankInstance(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     features: Features | UnsetType = UNSET
     text: Text | UnsetType = UNSET
     id: Id | UnsetType = UNSET
+    source: _Source = UNSET
 
 
 class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):

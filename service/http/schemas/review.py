@@ -20,6 +20,9 @@ class ReviewInstance(BaseModel):
     confidence: float | None = Field(description="with six digits")
     abstained: bool = Field(description="true if the ranking was served without classes")
     age: float = Field(description="seconds since it was ranked")
+    source: str | None = Field(description="as it was sent with the instance")
+    text: str | None = Field(description="its first 4,096 bytes, of an instance sent as a text")
+    text_cut: bool = Field(description="true if the text was longer")
     features: StoredFeatures
     omitted_features: int = Field(description="the number of features beyond the first 500")
 

@@ -29,14 +29,15 @@ namespace manyclass {
 //     number     first ............ last
 //     entries    [entry, entry, ... entry]
 //
-// An entry also holds the first classes that were ranked, and whether a label has come.
+// An entry also holds the first classes that were ranked, the source and the beginning of the text
+// if there are any, and whether a label has come.
 // Ids whose instance is gone are remembered (those made here by their number, the last
 // others by a hash), so that "too late" differs from "never seen".
 // Threads: any; each call holds the lock of the object.
 class PendingInstances {
 public:
     // The memory of an entry beside its instance and classes, and of a client's id beside its text.
-    static constexpr std::size_t ENTRY_BYTES = 88, GIVEN_BYTES = 120;
+    static constexpr std::size_t ENTRY_BYTES = 96, GIVEN_BYTES = 120;
     static constexpr std::uint64_t SCANNED_AT_ONCE = 4096;  // entries, while others wait
 
     enum class Found { stored, never_seen, too_late };
@@ -46,7 +47,8 @@ public:
         std::string instance, names;  // names: of the classes served, size u32 and bytes of each
         double ranked_at, confidence;  // negative: unknown
         std::uint64_t number;
-        bool abstained;
+        std::string source, text;  // empty: none
+        bool abstained, is_text_cut;
     };
 
     // `prefix` begins the ids made here; `seed` salts the tables. Of clients' ids whose instance is
@@ -64,8 +66,8 @@ public:
     // Store an instance with its ranking, and set `id` to a new one; or under the id of a client,
     // where the newest instance counts. A change that memory is too short for has no effect.
     void keep(double now, std::string_view instance, const ServedRanking& served,
-              std::string_view given, std::string& id) {
-        Entry entry(now, instance, served);
+              const InstanceNote& note, std::string_view given, std::string& id) {
+        Entry entry(now, instance, served, note);
         const Held lock(mutex_);
         if (!given.empty()) {
             id.assign(given);
@@ -111,8 +113,10 @@ public:
 
     // The numbers of the entries that wait for a label, those of the lowest confidence first: an
     // unknown one is the lowest, and of equal ones the oldest entry is first, as it is the first to
-    // go. Those without features are left out, and those whose id has a newer one.
-    std::vector<std::uint64_t> least_certain(double now, std::size_t most) {
+    // go. Those without features are left out, those whose id has a newer one, and with a `source`
+    // those of another.
+    std::vector<std::uint64_t> least_certain(double now, std::size_t most,
+                                             std::string_view source) {
         if (most == 0) return {};
         std::vector<Candidate> best;  // a heap, with the most certain in front
         std::uint64_t next = 1, last = 0;
@@ -123,6 +127,7 @@ public:
             const std::uint64_t end = std::min(last + 1, next + SCANNED_AT_ONCE);
             for (; next < end; ++next) {
                 if (!is_waiting(next, now)) continue;
+                if (!source.empty() && entry_of(next).note().source != source) continue;
                 const Candidate candidate{entry_of(next).confidence, next};
                 if (best.size() == most && !(candidate < best.front())) continue;
                 best.push_back(candidate);
@@ -167,29 +172,45 @@ private:
     using Given = std::unordered_map<std::string, std::uint64_t, Hash>;
 
     struct Entry {
-        Entry(double now, std::string_view instance, const ServedRanking& served)
+        Entry(double now, std::string_view instance, const ServedRanking& served,
+              const InstanceNote& note)
             : ranked_at(now),
               confidence(static_cast<float>(served.confidence)),
               names_bytes(static_cast<std::uint32_t>(served.names.size())),
+              source_bytes(static_cast<std::uint32_t>(note.source.size())),
+              text_bytes(static_cast<std::uint32_t>(note.stored_text().size())),
               abstained(served.abstained),
-              labelled(false) {
-            bytes.reserve(instance.size() + served.names.size());
+              labelled(false),
+              is_text_cut(text_bytes < note.text.size()) {
+            bytes.reserve(instance.size() + names_bytes + source_bytes + text_bytes);
             bytes.append(instance).append(served.names);
+            bytes.append(note.source).append(note.stored_text());
         }
 
         std::string_view instance() const {
-            return std::string_view(bytes).substr(0, bytes.size() - names_bytes);
+            return part(bytes.size(), bytes.size() - names_bytes - note_bytes());
         }
-        std::string_view names() const {
-            return std::string_view(bytes).substr(bytes.size() - names_bytes);
+        std::string_view names() const { return part(names_bytes + note_bytes(), names_bytes); }
+        InstanceNote note() const {
+            return {part(note_bytes(), source_bytes), part(text_bytes, text_bytes)};
         }
 
         double ranked_at;
         Given::value_type* given = nullptr;  // id of the client and its newest number; nullptr: id
                                              // made here
-        std::string bytes;  // of the instance, and behind them of the classes served
+        std::string bytes;  // of the instance, the classes served, the source and the text
         float confidence;   // negative: unknown
-        std::uint32_t names_bytes : 30, abstained : 1, labelled : 1;
+        std::uint32_t names_bytes;
+        std::uint32_t source_bytes : 14, text_bytes : 15, abstained : 1, labelled : 1,
+            is_text_cut : 1;  // a source has at most LONGEST_NAME bytes
+
+    private:
+        std::uint32_t note_bytes() const { return source_bytes + text_bytes; }
+
+        // So many bytes, which begin so far before the end.
+        std::string_view part(std::size_t before_end, std::size_t size) const {
+            return std::string_view(bytes).substr(bytes.size() - before_end, size);
+        }
     };
 
     struct Candidate {
@@ -211,7 +232,10 @@ private:
         stored.ranked_at = entry.ranked_at;
         stored.confidence = entry.confidence;
         stored.number = number;
+        stored.source = entry.note().source;
+        stored.text = entry.note().text;
         stored.abstained = entry.abstained;
+        stored.is_text_cut = entry.is_text_cut;
     }
 
     bool is_waiting(std::uint64_t number, double now) const {

@@ -1,4 +1,4 @@
-// The part of a ranking that is stored with its instance until the label comes.
+// What is stored with a ranked instance until the label comes: a part of its ranking, and a note.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,21 @@ struct ServedRanking {
             end += sizeof size + size;
         }
         return names.substr(0, end);
+    }
+};
+
+// What the client said of an instance beside its features; both may be empty.
+struct InstanceNote {
+    static constexpr std::size_t LONGEST_TEXT = 4096;  // bytes that are stored
+
+    std::string_view source, text;
+
+    // The part of the text that is stored, without a cut character at its end.
+    std::string_view stored_text() const {
+        if (text.size() <= LONGEST_TEXT) return text;
+        std::size_t end = LONGEST_TEXT;
+        while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+        return text.substr(0, end);
     }
 };
 

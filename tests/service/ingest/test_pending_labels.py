@@ -140,6 +140,25 @@ def test_an_instance_waits_with_its_ranking_as_it_was_served():
     assert (two.id, two.served) == (made, ServedClasses((), None, False))
 
 
+def test_source_and_text_are_kept_and_count_as_memory():
+    pending, _ = window(most_bytes=10_000)
+    pending.keep(A, "one", ["x"], 0.1)
+    alone = pending.bytes
+    pending.keep(A, "two", ["x"], 0.2, source="s", text="the text ☃")
+    assert pending.bytes == 2 * alone + len("s") + len("the text ☃".encode())
+    one, two = pending.least_certain(10)
+    assert (one.source, one.text, one.is_text_cut) == (None, None, False)
+    assert (two.source, two.text, two.is_text_cut) == ("s", "the text ☃", False)
+    assert (Instance.from_bytes(two.data), two.served.classes) == (A, ("x",))
+    assert [each.id for each in pending.least_certain(10, "s")] == ["two"]
+    for number in range(10):
+        pending.keep(A, f"long {number}", text="☃" * 10_000)
+    assert pending.bytes <= 10_000
+    assert {(each.text, each.is_text_cut) for each in pending.least_certain(10)} == {
+        ("☃" * 1365, True)
+    }
+
+
 def test_only_the_newest_instance_of_an_id_waits_and_only_until_its_label_or_its_end():
     pending, clock = window(seconds=60)
     pending.keep(A, "one", ["x"], 0.5)

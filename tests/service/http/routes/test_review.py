@@ -38,13 +38,14 @@ async def rank_alone(call, **body):
 
 
 async def rank_in_batch(call, features, **options):
-    instance = {"features": features} | ({"id": options.pop("id")} if "id" in options else {})
+    own = {name: options.pop(name) for name in ("id", "source") if name in options}
+    instance = {"features": features} | own
     [result] = (await call("POST", "/rank", {"instances": [instance]} | options)).json()["results"]
     return result
 
 
 async def rank_plainly(call, **body):
-    request = post("/rank", json.dumps(body).encode())
+    request = post("/rank", json.dumps(body, ensure_ascii=False).encode())
     answer = call.app.plain_rankings.answer(request, [])
     return json.loads(answer.partition(b"\r\n\r\n")[2])
 
@@ -69,10 +70,63 @@ async def test_shows_each_ranking_as_it_was_served(rank, options):
             "confidence": round(shown["confidence"], 6),
             "abstained": False,
             "age": 4,
+            "source": None,
+            "text": None,
+            "text_cut": False,
             "features": {"a": 1.0, "b": 1.0},
             "omitted_features": 0,
         }
         assert shown["confidence"] == pytest.approx(answer["confidence"], abs=1e-6)
+
+
+@pytest.mark.parametrize("rank", WAYS.values(), ids=WAYS)
+async def test_the_list_of_a_source_has_its_instances_alone(rank):
+    async with calling(hot_path=True) as call:
+        await taught(call)
+        for name, source in {
+            "one": "inbox",
+            "two": "ä/ 日本",
+            "three": None,
+            "four": "inbox",
+        }.items():
+            await rank(call, features=["a"], id=name, **({"source": source} if source else {}))
+        assert {each["id"]: each["source"] for each in await review(call)} == {
+            "one": "inbox",
+            "two": "ä/ 日本",
+            "three": None,
+            "four": "inbox",
+        }
+        for source, expected in {"inbox": ["one", "four"], "ä/ 日本": ["two"], "in": []}.items():
+            for learner in ({}, {"learner": "svm"}):
+                answer = await call("GET", "/review", params={"source": source} | learner)
+                assert [each["id"] for each in answer.json()["instances"]] == expected
+        limited = await call("GET", "/review?source=inbox&limit=1")
+        assert [each["id"] for each in limited.json()["instances"]] == ["one"]
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("options", [{}, {"explain": True}])
+async def test_an_instance_sent_as_a_text_shows_its_text(call, many, options):
+    await taught(call)
+    texts = {"short": "a b\n", "long": "a " + 3000 * "☃ "}
+    instances = [{"id": name, "text": text, "source": "s"} for name, text in texts.items()]
+    for body in [{"instances": instances}] if many else instances:
+        assert (await call("POST", "/rank", body | options)).status_code == 200
+    shown = {each["id"]: each for each in await review(call)}
+    assert (shown["short"]["text"], shown["short"]["text_cut"]) == ("a b\n", False)
+    assert (shown["long"]["text"], shown["long"]["text_cut"]) == ("a " + 1023 * "☃ ", True)
+    assert {each["source"] for each in shown.values()} == {"s"}
+    assert shown["short"]["features"] == {"a": 1.0, "a b": 1.0, "b": 1.0}
+
+
+async def test_a_source_of_too_many_bytes_is_refused(call):
+    long = 2049 * "é"
+    problem = assert_problem(await call("POST", "/rank", {"text": "a", "source": long}), 422)
+    assert problem["errors"][0]["pointer"] == "#/source"
+    body = {"instances": [{"text": "a"}, {"text": "a", "source": long}]}
+    problem = assert_problem(await call("POST", "/rank", body), 422)
+    assert problem["errors"][0]["pointer"] == "#/instances/1/source"
+    assert await review(call) == []
 
 
 @pytest.mark.parametrize("rank", WAYS.values(), ids=WAYS)
