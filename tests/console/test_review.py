@@ -52,6 +52,18 @@ def test_keys_choose_name_skip_and_undo(waiting, look):
     expect(shown(page)).to_have_attribute("data-id", order[1])
 
 
+def test_a_text_is_shown_as_it_was_sent_and_instances_of_a_source_alone(waiting, look):
+    body = {"text": "Where is MY card?", "source": "inbox"}
+    assert httpx.post(f"{waiting.url}/rank", json=body).status_code == 200
+    page = look(waiting, "review")
+    expect(page.get_by_text("4 wait")).to_be_visible()
+    page.get_by_label("Source").fill("inbox")
+    expect(shown(page).locator(".text")).to_have_text("Where is MY card?")
+    expect(page.get_by_text("1 wait")).to_be_visible()
+    page.get_by_label("Source").fill("nowhere")
+    expect(page.get_by_text("Nothing waits for a label")).to_be_visible()
+
+
 def test_keys_can_be_turned_off(waiting, look):
     page = look(waiting, "review")
     shown(page).wait_for()

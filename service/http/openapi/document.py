@@ -47,11 +47,11 @@ _NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
 _LABELS = ["classes", "not", "weight", "parents", "event_id", "source"]
 _RANKING = ["k", "threshold", "among", "min_confidence", "decode", "explain", "min_seq"]
 _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
-    "RankFeatures": ("RankRequest", ["features"], ["id", *_RANKING]),
-    "RankText": ("RankRequest", ["text"], ["id", *_RANKING]),
+    "RankFeatures": ("RankRequest", ["features"], ["id", "source", *_RANKING]),
+    "RankText": ("RankRequest", ["text"], ["id", "source", *_RANKING]),
     "RankMany": ("RankRequest", ["instances"], _RANKING),
-    "FeaturesInstance": ("RankInstance", ["features"], ["id"]),
-    "TextInstance": ("RankInstance", ["text"], ["id"]),
+    "FeaturesInstance": ("RankInstance", ["features"], ["id", "source"]),
+    "TextInstance": ("RankInstance", ["text"], ["id", "source"]),
     "FeaturesEvent": ("LearnEvent", ["features"], _LABELS),
     "TextEvent": ("LearnEvent", ["text"], _LABELS),
     "LateLabel": ("LearnEvent", ["id"], _LABELS),

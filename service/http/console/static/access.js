@@ -1,18 +1,12 @@
 // The scope of the key in use, and what the service has: asked once for a key.
 
-import { useEffect, useState } from "./html.js";
 import { get, keyOfSession } from "./api.js";
+import { Shared, useShared } from "./shared.js";
 
 const SCOPES = ["rank", "learn", "admin"];
 
 /** { state: "asking" | "key needed" | "granted" | "failed", scope, stats, detail } */
-let now = { state: "asking", scope: null, stats: null, detail: "" };
-const observers = new Set();
-
-function set(next) {
-  now = next;
-  for (const each of observers) each(now);
-}
+const access = new Shared({ state: "asking", scope: null, stats: null, detail: "" });
 
 async function allowed(url) {
   try {
@@ -32,26 +26,18 @@ export async function checkAccess() {
     let scope = "admin"; // without keys every call is open
     if (keyOfSession() && !(await allowed("/snapshots")))
       scope = (await allowed("/review?limit=1")) ? "learn" : "rank";
-    set({ state: "granted", scope, stats, detail: "" });
+    access.set({ state: "granted", scope, stats, detail: "" });
   } catch (error) {
     const state = error.status === 401 ? "key needed" : "failed";
     const detail = state === "failed" || keyOfSession() ? error.message : "";
-    set({ state, scope: null, stats: null, detail });
+    access.set({ state, scope: null, stats: null, detail });
   }
 }
 
 /** Return whether calls of this scope are allowed. */
-export const may = (scope) => SCOPES.indexOf(now.scope) >= SCOPES.indexOf(scope);
+export const may = (scope) => SCOPES.indexOf(access.value.scope) >= SCOPES.indexOf(scope);
 
 /** Return whether the store keeps a history of events. */
-export const keepsHistory = () => Boolean(now.stats?.history);
+export const keepsHistory = () => Boolean(access.value.stats?.history);
 
-export function useAccess() {
-  const [state, setState] = useState(now);
-  useEffect(() => {
-    observers.add(setState);
-    setState(now);
-    return () => observers.delete(setState);
-  }, []);
-  return state;
-}
+export const useAccess = () => useShared(access);

@@ -10,7 +10,7 @@ import { beat } from "./pulse.js";
 
 const SHOWN_FEATURES = 60;
 
-/** The instance of an event, as it was sent. */
+/** The instance of an event, or of a ranking, as it was sent. */
 export function InstanceText({ text, features }) {
   if (text !== null && text !== undefined) return html`<p class="text">${text}</p>`;
   const named = Object.entries(features ?? {});

@@ -1,19 +1,17 @@
 // The number of the newest event, asked for every two seconds while the page is in view: by it a
 // page learns of events that were taught elsewhere, in another tab for example.
 
-import { useEffect, useState } from "./html.js";
 import { get } from "./api.js";
+import { Shared, useShared } from "./shared.js";
 
 const EVERY = 2000; // milliseconds
 
-let now = { seq: null, status: "starting", detail: "" };
-const observers = new Set();
+const pulse = new Shared({ seq: null, status: "starting", detail: "" });
 let timer;
 
 function set(next) {
-  if (next.seq === now.seq && next.status === now.status && next.detail === now.detail) return;
-  now = next;
-  for (const each of observers) each(now);
+  const now = pulse.value;
+  if (next.seq !== now.seq || next.status !== now.status || next.detail !== now.detail) pulse.set(next);
 }
 
 /** Ask now, and from now on again. */
@@ -25,21 +23,13 @@ export async function beat() {
       set({ seq: ready.seq, status: "ready", detail: "" });
     } catch (error) {
       const status = error.status ? "not ready" : "unreachable";
-      set({ seq: now.seq, status, detail: error.message });
+      set({ seq: pulse.value.seq, status, detail: error.message });
     }
   }
   timer = setTimeout(beat, EVERY);
 }
 
 /** Return { seq, status, detail }, again whenever they change. */
-export function usePulse() {
-  const [state, setState] = useState(now);
-  useEffect(() => {
-    observers.add(setState);
-    setState(now);
-    return () => observers.delete(setState);
-  }, []);
-  return state;
-}
+export const usePulse = () => useShared(pulse);
 
 document.addEventListener("visibilitychange", beat);

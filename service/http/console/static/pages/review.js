@@ -1,18 +1,17 @@
 // Review: label the ranked instances that would teach most, by the keyboard.
 
 import { html, useCallback, useEffect, useRef, useState } from "../html.js";
-import { ask, get, path } from "../api.js";
+import { ask, get, path, withParameters } from "../api.js";
 import { keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { ClassField } from "../class_field.js";
 import { InstanceText } from "../event_item.js";
 import { count, percent, seconds } from "../format.js";
-import { NeedsScope, Problem, Status, useTask } from "../parts.js";
+import { Field, NeedsScope, Problem, Status, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
 
 const LIMIT = 50;
 const CHOICES = 5;
-const REVIEW = { method: "GET", path: `/review?limit=${LIMIT}` };
 
 function Choices({ waiting, busy, onChoose }) {
   return html`<ol class="bars" aria-label="Ranked classes">${waiting.ranked.slice(0, CHOICES).map((name, index) => html`<li key=${name}>
@@ -26,8 +25,9 @@ function Keys({ on, onChange }) {
     ${" "}<kbd>u</kbd> to undo the last label.</p>`;
 }
 
-export default function Review() {
+export default function Review({ query }) {
   useAccess();
+  const [source, setSource] = useState(query.source ?? "");
   const [waiting, setWaiting] = useState(null);
   const [skipped, setSkipped] = useState(() => new Set());
   const [done, setDone] = useState([]);
@@ -37,10 +37,14 @@ export default function Review() {
   const field = useRef();
   const task = useTask();
   const { seq } = usePulse();
-  const load = async () => setWaiting((await get(REVIEW.path)).instances);
+  const call = { method: "GET", path: withParameters("/review", { limit: LIMIT, source: source.trim() }) };
+  const load = async (signal) => setWaiting((await get(call.path, { signal })).instances);
   useEffect(() => {
-    if (may("learn")) task.run(load);
-  }, [seq]);
+    if (!may("learn")) return undefined;
+    const abort = new AbortController();
+    task.run(() => load(abort.signal));
+    return () => abort.abort();
+  }, [seq, call.path]);
   const left = (waiting ?? []).filter((each) => !skipped.has(each.id));
   const current = left[0];
 
@@ -52,7 +56,7 @@ export default function Review() {
     document.activeElement?.blur();
     await beat();
     await load();
-  }), [current?.id]);
+  }), [current?.id, call.path]);
   const skip = () => {
     if (!current) return;
     setSkipped(new Set([...skipped, current.id]));
@@ -93,14 +97,17 @@ export default function Review() {
   return html`<h1>Review</h1>
     <p>Ranked instances that wait for a label, least certain first. ${left.length > 0 && html`<strong>${count(left.length)}${waiting.length === LIMIT ? " or more" : ""}</strong> wait.`}</p>
     <${Keys} on=${keys} onChange=${setKeys} />
+    <${Field} label="Source" hint="Of instances that were ranked with a source; empty: all.">
+      <input type="search" value=${source} maxlength="1000" onInput=${(event) => setSource(event.currentTarget.value)} /><//>
     <${Status}>${said && html`<p>${said}</p>`}<//>
     <${Problem} error=${task.error} />
     ${current
       ? html`<section class="card" aria-label="The instance to label" data-id=${current.id}>
           <p class="hint">ranked ${seconds(current.age)} ago,
-            ${current.confidence === null ? " without a confidence" : ` confidence ${percent(current.confidence)}`}${current.abstained ? ", abstained" : ""}</p>
-          <${InstanceText} features=${current.features} />
-          ${current.omitted_features > 0 && html`<p class="hint">and ${count(current.omitted_features)} more features</p>`}
+            ${current.confidence === null ? " without a confidence" : ` confidence ${percent(current.confidence)}`}${current.abstained ? ", abstained" : ""}
+            ${current.source && html`, from <button type="button" class="quiet" onClick=${() => setSource(current.source)}>${current.source}</button>`}</p>
+          <${InstanceText} text=${current.text && (current.text_cut ? `${current.text}…` : current.text)} features=${current.features} />
+          ${current.text === null && current.omitted_features > 0 && html`<p class="hint">and ${count(current.omitted_features)} more features</p>`}
           <${Choices} waiting=${current} busy=${task.busy} onChoose=${teach} />
           <form class="row" onSubmit=${submit}>
             <${ClassField} label="Another class (n)" value=${name} onInput=${setName} inputRef=${field} />
@@ -114,6 +121,6 @@ export default function Review() {
           unless it is set otherwise.</p>
           ${done.length > 0 && html`<button type="button" onClick=${undo}>Undo (u)</button>`}
           ${skipped.size > 0 && html`<button type="button" onClick=${() => setSkipped(new Set())}>Show the skipped ones again</button>`}`}
-    <${CallText} call=${REVIEW} title="This list as curl and Python" />
+    <${CallText} call=${call} title="This list as curl and Python" />
   `;
 }
