@@ -5,8 +5,10 @@ python -m benchmarks.console [--classes 100000] [--features 1000000] [--events 2
 A service on SQLite is taught drawn events of several sources, one of which is rare and old, and
 ranks instances that then wait for a label. It is started anew from its store; each call is made
 once, the first time after the start (`cold`), then by rounds over all calls: at rest (`warm`), and
-each after an event more was taught (`learning`), which no cached answer survives. Limits: no call
-takes more than 200 ms, in no round.
+each after an event more was taught (`learning`), which no cached answer survives. Then chromium, if
+it is installed, opens each page anew: the time until its heading is drawn and until it is at rest,
+what was transferred, and the rows it has. Limits: no call takes more than 200 ms, in no round; the
+first page is there within a second; no page has more than 300 rows.
 """
 
 import json
@@ -16,21 +18,30 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from itertools import islice
+from shutil import which
 from statistics import median
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
+from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.process import ServerProcess, service
 from benchmarks.report import Report, add_json_option
 
 LIMIT_MS: Final = 200.0
+FIRST_PAGE_MS: Final = 1000.0
+MOST_ROWS: Final = 300
+PAGES: Final = (
+    *("try", "import", "review", "mistakes", "names", "names?class=class%201"),
+    *("names?feature=common%201", "live", "events", "operate"),
+)
 BATCH: Final = 1000
 COMMON: Final = 20_000  # features that many events have
 COMMON_OF_EVENT: Final = 8
 RARE_SOURCE: Final = 100  # events of it, the first ones
 SOURCES: Final = ("shop", "desk", "console", "import")
+IDLE_MS: Final = 500  # without a request, until Playwright calls a page idle
 WAITING: Final = 5_000  # instances ranked for a label
 TEXT_EVERY: Final = 20  # one event in so many is a text
 
@@ -144,6 +155,46 @@ def timed(connection: HTTPConnection, call: Call) -> Timed:
     return Timed(ms, len(content))
 
 
+def opened(browser: Browser, url: str, page: str) -> dict[str, str | float]:
+    """Return the figures of a page that a new browser profile opens."""
+    context = browser.new_context()
+    shown = context.new_page()
+    sizes: list[int] = []
+    shown.on("response", lambda answer: sizes.append(len(answer.body())))
+    began = time.perf_counter()
+    shown.goto(f"{url}/console#/{page}", wait_until="commit")
+    shown.wait_for_selector("main[data-page] h1")
+    drawn_ms = 1000 * (time.perf_counter() - began)
+    shown.wait_for_load_state("networkidle")
+    idle_ms = 1000 * (time.perf_counter() - began) - IDLE_MS
+    figures: dict[str, str | float] = {
+        "page": page,
+        "heading ms": drawn_ms,
+        "at rest ms": max(drawn_ms, idle_ms),
+        "rows": shown.locator("main tr, main li").count(),
+        "elements": shown.locator("main *").count(),
+        "kB": sum(sizes) / 1000,
+    }
+    context.close()
+    return figures
+
+
+def browse(report: Report, url: str) -> None:
+    """Report the figures of all pages, if there is a browser."""
+    chromium = which("chromium")
+    if chromium is None:
+        return report.say("no chromium: the pages are not opened")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        opened(browser, url, "try")  # the browser's own start
+        rows = [opened(browser, url, page) for page in PAGES]
+        browser.close()
+    report.table("Pages", rows)
+    report.limit("first page, ms", float(rows[0]["heading ms"]), FIRST_PAGE_MS)
+    report.limit("most rows of a page", max(float(row["rows"]) for row in rows), MOST_ROWS)
+    return None
+
+
 def main() -> None:
     parser = ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--classes", type=int, default=100_000)
@@ -176,6 +227,7 @@ def main() -> None:
                     ended.append(timed(connection, call).ms)
                 learning.append(ended)
             connection.close()
+            browse(report, f"http://127.0.0.1:{server.port}")
     rows = [
         {
             "call": f"{call.method} {call.path}",

@@ -41,6 +41,18 @@ def test_rankings_and_events_show_up(two_learners, look):
     expect(page.get_by_text("of 4.0 GiB")).to_be_visible()
 
 
+def test_what_was_read_stays_when_the_page_is_loaded_again(two_learners, look):
+    page = look(two_learners, "live")
+    memory = chart(page, "Memory of the learners").locator("polyline")
+    expect(memory).to_have_count(1, timeout=15_000)
+    since = page.get_by_text("Read every two seconds since").inner_text()
+    before = len(memory.get_attribute("points").split())
+    page.reload()
+    expect(memory).to_have_count(1)
+    assert len(memory.get_attribute("points").split()) >= before
+    expect(page.get_by_text("Read every two seconds since")).to_have_text(since)
+
+
 def test_a_shadow_is_promoted(two_learners, look):
     page = look(two_learners, "live")
     rows = page.get_by_label("Learners", exact=True).locator("tbody tr")

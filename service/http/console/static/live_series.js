@@ -1,10 +1,12 @@
 // The figures of the Live page over time: /metrics is read every two seconds from the first visit of
-// the page on, and the accuracy of earlier events comes from the history.
+// the page on, and the accuracy of earlier events comes from the history. What was read stays with
+// the tab, also when the page is loaded again.
 
-import { useEffect, useState } from "./html.js";
+import { useEffect } from "./html.js";
 import { get, send, withParameters } from "./api.js";
 import { keepsHistory, may } from "./access.js";
 import { buckets, parsed, quantile, total } from "./prometheus.js";
+import { Shared, useShared } from "./shared.js";
 
 const EVERY = 2000; // milliseconds
 const KEPT = 900; // readings, half an hour
@@ -12,15 +14,57 @@ const BACK = 15; // readings over which a latency is taken
 const BLOCK = 100; // events of a point of accuracy
 const PAST = 2000; // events of the history at the start
 const POINTS = 500; // of accuracy
-
-const readings = []; // { at, samples }
-const observers = new Set();
-let accuracy = []; // { seq, r1, r5, mrr }
-let counted = null; // the counters at the last point
-let started = false;
-let failure = null;
+const STORED = `manyclass-live ${new URL(".", document.baseURI).href}`;
 
 const PRIMARY = { role: "primary" };
+const ENDPOINTS = { rank: "/rank", learn: "/learn" };
+
+/** points: [{ at, … }], see `figuresOf`; accuracy: [{ seq, r1, r5, mrr }] */
+const live = new Shared({ points: [], accuracy: [], last: null, failure: null });
+const recent = []; // the newest readings: { at, samples }
+let counted = null; // the counters at the last point of accuracy
+let started = false;
+
+/** Points of this tab that an earlier load of the page has read. */
+function stored() {
+  try {
+    return JSON.parse(sessionStorage.getItem(STORED)) ?? [];
+  } catch {
+    return []; // of another release
+  }
+}
+
+function store() {
+  try {
+    sessionStorage.setItem(STORED, JSON.stringify(live.value.points));
+  } catch {
+    // no room: the points are lost with the page
+  }
+}
+
+/** Return a rate a second of a counter between two readings, null after a restart. */
+function rate(before, after, value) {
+  const grown = value(after.samples) - value(before.samples);
+  return grown < 0 ? null : grown / (after.at - before.at);
+}
+
+/** Return the figures of the newest reading: rates since the one before it, times of the last half minute. */
+function figuresOf(readings) {
+  const after = readings.at(-1);
+  const before = readings.at(-2);
+  const figures = {
+    at: after.at,
+    memory: total(after.samples, "memory_bytes"),
+    learned: rate(before, after, (samples) => total(samples, "learn_events_total", { result: "learned" })),
+    ranked: rate(before, after, (samples) => total(samples, "rank_duration_seconds_count")),
+  };
+  for (const [name, endpoint] of Object.entries(ENDPOINTS)) {
+    const of = ({ samples }) => buckets(samples, "request_duration_seconds", { endpoint, status: "200" });
+    figures[`${name}Median`] = quantile(0.5, of(readings[0]), of(after));
+    figures[`${name}Late`] = quantile(0.99, of(readings[0]), of(after));
+  }
+  return figures;
+}
 
 function counters(samples) {
   return {
@@ -31,19 +75,20 @@ function counters(samples) {
   };
 }
 
-function addAccuracy(samples) {
+/** Return the accuracy with a point more, if enough events were learned since the last one. */
+function withAccuracy(accuracy, samples) {
   const now = counters(samples);
   const grown = counted ? now.examples - counted.examples : 0;
   if (counted === null || grown < 0) counted = now; // after a restart or a promotion
-  if (grown < BLOCK / 4) return;
-  accuracy.push({
+  if (grown < BLOCK / 4) return accuracy;
+  const point = {
     seq: total(samples, "seq"),
     r1: (now.first - counted.first) / grown,
     r5: (now.five - counted.five) / grown,
     mrr: (now.reciprocal - counted.reciprocal) / grown,
-  });
-  accuracy = accuracy.slice(-POINTS);
+  };
   counted = now;
+  return [...accuracy, point].slice(-POINTS);
 }
 
 /** Accuracy of the newest events of the history, in blocks. */
@@ -73,16 +118,16 @@ async function pastAccuracy() {
 
 async function read() {
   if (!document.hidden) {
+    const before = live.value;
     try {
       const samples = parsed(await (await send("GET", "/metrics")).text());
-      readings.push({ at: Date.now() / 1000, samples });
-      if (readings.length > KEPT) readings.shift();
-      addAccuracy(samples);
-      failure = null;
-    } catch (error) {
-      failure = error;
+      recent.push({ at: Date.now() / 1000, samples });
+      if (recent.length > BACK) recent.shift();
+      const points = recent.length > 1 ? [...before.points, figuresOf(recent)].slice(-KEPT) : before.points;
+      live.set({ points, accuracy: withAccuracy(before.accuracy, samples), last: samples, failure: null });
+    } catch (failure) {
+      live.set({ ...before, failure });
     }
-    for (const each of observers) each({});
   }
   setTimeout(read, EVERY);
 }
@@ -90,50 +135,25 @@ async function read() {
 async function start() {
   if (started) return;
   started = true;
-  if (keepsHistory() && may("learn")) accuracy = await pastAccuracy().catch(() => []); // a chart from now on
+  live.set({ ...live.value, points: stored() });
+  addEventListener("pagehide", store);
+  if (keepsHistory() && may("learn"))
+    live.set({ ...live.value, accuracy: await pastAccuracy().catch(() => []) }); // a chart from now on
   read();
 }
 
-/** Points of a rate a second, of a counter between two readings. */
-function rates(value) {
-  const points = [];
-  for (let index = 1; index < readings.length; index += 1) {
-    const [before, after] = [readings[index - 1], readings[index]];
-    const grown = value(after.samples) - value(before.samples);
-    if (grown >= 0) points.push([after.at, grown / (after.at - before.at)]);
-  }
-  return points;
-}
-
-function latencies(endpoint, share) {
-  return readings.slice(1).map(({ at, samples }, index) => {
-    const before = readings[Math.max(0, index + 1 - BACK)].samples;
-    const of = (each) => buckets(each, "request_duration_seconds", { endpoint, status: "200" });
-    return [at, quantile(share, of(before), of(samples))];
-  });
-}
-
-const column = (name) => accuracy.map((each) => [each.seq, each[name]]);
-
 /** Return the series of the charts, again with every reading. */
 export function useLive() {
-  const [, again] = useState({});
   useEffect(() => {
-    observers.add(again);
     start();
-    return () => observers.delete(again);
   }, []);
-  const last = readings.at(-1)?.samples;
+  const { points, accuracy, last, failure } = useShared(live);
   return {
     failure,
-    accuracy: { r1: column("r1"), r5: column("r5"), mrr: column("mrr") },
-    learned: rates((samples) => total(samples, "learn_events_total", { result: "learned" })),
-    ranked: rates((samples) => total(samples, "rank_duration_seconds_count")),
-    rankMedian: latencies("/rank", 0.5),
-    rankLate: latencies("/rank", 0.99),
-    learnMedian: latencies("/learn", 0.5),
-    learnLate: latencies("/learn", 0.99),
-    memory: readings.map(({ at, samples }) => [at, total(samples, "memory_bytes")]),
+    since: points[0]?.at,
+    hasPast: keepsHistory() && may("learn"),
+    accuracy: (name) => accuracy.map((each) => [each.seq, each[name]]),
+    series: (name) => points.map((each) => [each.at, each[name]]),
     memoryLimit: last && total(last, "memory_limit_bytes"),
     queue: last && total(last, "queue_events"),
     shed: last && total(last, "shed_total"),

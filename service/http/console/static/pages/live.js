@@ -78,7 +78,7 @@ function Learners({ learners, onPromoted }) {
 function Memory({ live, stats }) {
   const limit = live.memoryLimit;
   return html`<div>
-    <${Lines} label="Memory of the learners" series=${[{ name: "memory", points: live.memory }]} yText=${bytes} xText=${clock} />
+    <${Lines} label="Memory of the learners" series=${[{ name: "memory", points: live.series("memory") }]} yText=${bytes} xText=${clock} />
     ${limit > 0 && html`<p><label>${bytes(stats.bytes)} of ${bytes(limit)} (${percent(stats.bytes / limit, 1)})
       <meter min="0" max=${limit} high=${0.8 * limit} low=${0.5 * limit} optimum="0" value=${stats.bytes}></meter></label></p>`}
   </div>`;
@@ -100,21 +100,24 @@ export default function Live() {
       <div><dt>Refused as too much</dt><dd>${count(live.shed)}</dd></div>
     </dl>
     <${Lines} label="Accuracy before each event was learned, by event" yTo=${1} yText=${decimal} series=${[
-      { name: "R1", points: live.accuracy.r1 },
-      { name: "R5", points: live.accuracy.r5 },
-      { name: "MRR", points: live.accuracy.mrr },
+      { name: "R1", points: live.accuracy("r1") },
+      { name: "R5", points: live.accuracy("r5") },
+      { name: "MRR", points: live.accuracy("mrr") },
     ]} />
+    <p class="hint">${live.hasPast ? `About the newest 2,000 events of the history and those learned since, 100 a point.` : "Drawn as events are learned while this page is open."}</p>
     ${stats && html`<${Learners} learners=${stats.learners} onPromoted=${() => setPromotions((times) => times + 1)} />`}
+    <h2>Service</h2>
+    <p class="hint">${live.since ? `Read every two seconds since ${clock(live.since)}, while this page was open in this tab; the last half hour is kept.` : "The first readings come within seconds."}</p>
     <div class="columns">
       <${Lines} label="Events and rankings a second" xText=${clock} yText=${compact} series=${[
-        { name: "events", points: live.learned },
-        { name: "rankings", points: live.ranked },
+        { name: "events", points: live.series("learned") },
+        { name: "rankings", points: live.series("ranked") },
       ]} />
       <${Lines} label="Time of a ranking and of an event" xText=${clock} yText=${seconds} series=${[
-        { name: "rank p50", points: live.rankMedian },
-        { name: "rank p99", points: live.rankLate },
-        { name: "learn p50", points: live.learnMedian },
-        { name: "learn p99", points: live.learnLate },
+        { name: "rank p50", points: live.series("rankMedian") },
+        { name: "rank p99", points: live.series("rankLate") },
+        { name: "learn p50", points: live.series("learnMedian") },
+        { name: "learn p99", points: live.series("learnLate") },
       ]} />
       ${stats && html`<${Memory} live=${live} stats=${stats} />
         <${Columns} label="Features by outdegree" values=${stats.outdegrees} />
