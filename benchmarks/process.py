@@ -67,6 +67,7 @@ class ServerProcess:
             self.process.kill()
             self.process.wait()
             self._show_log()
+            self.log.close()
             raise
         return self
 

@@ -1,4 +1,4 @@
-// What is stored with a ranked instance until the label comes: a part of its ranking, and a note.
+// The part of a ranking that is stored with its instance until the label comes, and a note of it.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct ServedRanking {
     }
 };
 
-// What the client said of an instance beside its features; both may be empty.
+// The source and the text that the client sent with an instance; both may be empty.
 struct InstanceNote {
     static constexpr std::size_t LONGEST_TEXT = 4096;  // bytes that are stored
 
