@@ -13,7 +13,7 @@ function Health({ stats }) {
   const { recovery } = stats;
   return html`<section aria-labelledby="health"><h2 id="health">Health</h2>
     <p>${status === "ready" ? "The service ranks and learns." : `The service is ${status}. ${detail}`}</p>
-    <p>An event that was answered is ${stats.durability}.</p>
+    <p>Durability of an answered event: ${stats.durability}.</p>
     <dl class="facts-list">
       <div><dt>Newest event</dt><dd>${count(seq)}</dd></div>
       <div><dt>Events not yet applied</dt><dd>${count(stats.log_seq - stats.seq)}</dd></div>
@@ -132,9 +132,9 @@ function Settings({ values }) {
   return html`<section aria-labelledby="settings"><h2 id="settings">Settings in force</h2>
     <label class="field"><span>Find</span><input type="search" value=${wanted} onInput=${(event) => setWanted(event.currentTarget.value)} /></label>
     <${Problem} error=${task.error} />
-    <${Table} label="Settings" head=${["Setting", "Value", "From"]}>
-      ${shown.map(([name, { value, source, help }]) => html`<tr key=${name}><td><code>${name}</code>${help && html`<small>${help}</small>`}</td>
-        <td>${value === "" ? "–" : value}</td><td class=${["default", "not given"].includes(source) ? "hint" : ""}>${source ?? "–"}</td></tr>`)}
+    <${Table} label="Settings" head=${["Setting", "Value", "From", "Meaning"]}>
+      ${shown.map(([name, { value, source, help }]) => html`<tr key=${name}><td><code>${name}</code></td>
+        <td>${value === "" ? "–" : value}</td><td class=${["default", "not given"].includes(source) ? "hint" : ""}>${source ?? "–"}</td><td class="hint">${help ?? "–"}</td></tr>`)}
     <//>
     <${NeedsScope} scope="admin" to="see where each value comes from" />
     <p class="hint">A setting that is not given is stored with the model, or chosen by the service.</p>
