@@ -137,7 +137,7 @@ def test_events_are_listed_corrected_deleted_and_learned_again(client):
     with pytest.raises(RequestRefused, match="primary") as caught:
         client.rebuild("svm")
     assert caught.value.status == 409
-    with pytest.raises(RequestRefused, match="unknown") as caught:
+    with pytest.raises(RequestRefused, match="nobody") as caught:
         client.rebuild("nobody(1)")
     assert caught.value.status == 422
     assert client.confusions(last=10).events > 0

@@ -98,7 +98,7 @@ def test_a_rebuild_gives_a_new_shadow_all_of_the_history(manyclass, service):
     manyclass("rebuild", "--learner", "pa(replay=4)", "--url", service)
     with Client(service) as client:
         primary, shadow = client.learners()
-        assert shadow.name == "pa(replay=4)"
+        assert shadow.label == "pa(replay=4)"
         assert shadow.learned == primary.learned > 0
     for learner, words in (("pa(", "pa("), ("nobody", "nobody")):
         refused = manyclass("rebuild", "--learner", learner, "--url", service, exit_code=1)
