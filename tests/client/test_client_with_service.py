@@ -139,7 +139,7 @@ def test_events_are_listed_corrected_deleted_and_learned_again(client):
     assert caught.value.status == 409
     with pytest.raises(RequestRefused, match="nobody") as caught:
         client.rebuild("nobody(1)")
-    assert caught.value.status == 422
+    assert caught.value.status == 404
     assert client.confusions(last=10).events > 0
     assert client.suspects(last=10, limit=1) == ()
     assert client.delete_events(source="history").deleted == 1

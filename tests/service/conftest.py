@@ -6,10 +6,19 @@ from manyclass.service import pipeline
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
+from manyclass.service.history import reader
 from manyclass.service.log import group_commit
 from tests.service.engines import engine_on, running
 from tests.service.faulty import Clock, FaultyStore
 from tests.service.shared import SharedLog
+
+
+@pytest.fixture(scope="session", autouse=True)
+def whole_pages():
+    """Pages of the history do not end by time: under load a search takes many times as long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "SCAN_SECONDS", 60.0)
+        yield
 
 
 @pytest.fixture

@@ -57,13 +57,22 @@ _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "LateLabel": ("LearnEvent", ["id"], _LABELS),
     "LearnMany": ("LearnRequest", ["events"], []),
 }
+_MANY: Schema = {"type": "number", "exclusiveMinimum": MOST_DECODED}  # classes, of which `k` asks
 _CONFLICT: Schema = {
     "not": {
-        "properties": {
-            "among": {"type": "array", "items": {}},
-            "min_confidence": {"type": "number"},
-        },
-        "required": ["among", "min_confidence"],
+        "anyOf": [
+            {
+                "properties": {
+                    "among": {"type": "array", "items": {}},
+                    "min_confidence": {"type": "number"},
+                },
+                "required": ["among", "min_confidence"],
+            },
+            {
+                "properties": {"decode": {"type": "string"}, "k": _MANY},
+                "required": ["decode", "k"],
+            },
+        ]
     }
 }
 # `classes` or `not`. Written as anyOf, generators of clients would make a type of each part.

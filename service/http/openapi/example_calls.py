@@ -653,7 +653,7 @@ CALLS: Final = (
             "seconds": 0.42,
             "finished_at": 1767225600.0,
         },
-        parameters={"learner": SHADOW},
+        parameters={"learner": "svm"},  # a shadow by now
     ),
     Call(
         "learn",

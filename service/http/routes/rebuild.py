@@ -9,7 +9,7 @@ from manyclass.core.instance import LONGEST_NAME
 from manyclass.core.learners.options import Options
 from manyclass.service.history.rebuild import RebuildReport, RebuildStatus
 from manyclass.service.http.auth import Scope
-from manyclass.service.http.problems import invalid
+from manyclass.service.http.problems import Problem
 from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.ingest.peer_rebuild import PeerRebuild
 
@@ -32,7 +32,8 @@ async def rebuild(request: Request, engine: TheEngine, learner: ALearner = None)
     The answer comes when that state is durable. Then no trace of deleted events is left in the log,
     the history, the snapshots and the free pages of the store. Ranking and learning go on
     meanwhile. Of several processes the leader rebuilds, whichever is asked. 409 if a rebuild is
-    under way, the history does not reach back to a snapshot, or the learner is the primary one.
+    under way, the history does not reach back to a snapshot, or the learner is the primary one; 404
+    if there is no such learner.
     """
     _ = engine.rebuild  # raises HistoryOff, NotReady
     rebuilds: PeerRebuild = request.app.state.rebuilds
@@ -40,7 +41,7 @@ async def rebuild(request: Request, engine: TheEngine, learner: ALearner = None)
         try:
             Options.parse(learner)
         except OptionError as error:
-            raise invalid(str(error), "learner") from error
+            raise Problem(404, str(error)) from error
     return await rebuilds.run(engine.rebuild_state, learner)
 
 
