@@ -5,6 +5,7 @@ command -v manyclass >/dev/null || PATH="$(cd ../.. && pwd)/.venv/bin:$PATH"
 
 start_service() {
     folder=$(mktemp -d)
+    touch "$folder/log"
     # Without the environment: settings of another service do not count here.
     env -i PATH="$PATH" manyclass serve --port 0 --store "sqlite:$folder/manyclass.db" \
         "${serve[@]}" &>"$folder/log" &
