@@ -12,7 +12,7 @@ from manyclass import Client
 
 LOOKED_AT = 20
 
-kinds = [json.loads(each)["kind"] for each in Path(sys.argv[1]).open()]
+kinds = [json.loads(each)["kind"] for each in Path(sys.argv[1]).read_text().splitlines()]
 corrected = 0
 with Client(environ["MANYCLASS_URL"], environ.get("MANYCLASS_KEY")) as client:
     for suspect in client.suspects(limit=LOOKED_AT):

@@ -1,7 +1,7 @@
 """Write a made-up log of a shop's servers, in order, with the kind of trouble of each line.
 
-Kinds that `templates.csv` has since 1 appear in the second half only. A line may be cut short, as by
-a limit of its length.
+Kinds that `templates.csv` has since 1 appear in the second half only. A line may be cut short, as
+by a limit of its length.
 """
 
 import csv

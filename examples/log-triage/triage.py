@@ -38,7 +38,7 @@ def features(line: str) -> str:
 
 def main(file: Path) -> None:
     """Triage the lines of a file, and print what became of each part."""
-    rows = [json.loads(each) for each in file.open()]
+    rows = [json.loads(each) for each in file.read_text().splitlines()]
     person = random.Random(3)
     labelled: set[str] = set()
     sent_back: list[tuple[InstanceBody, str]] = []
