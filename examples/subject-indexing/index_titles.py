@@ -1,4 +1,4 @@
-"""Suggest five headings for each title, then learn those that the indexer gave.
+"""Suggest five headings for each title, then learn the headings by the indexer.
 
 Usage: python index_titles.py CATALOGUE ACQUISITIONS. The catalogue has been learned; headings that
 it lacks are new.

@@ -2,8 +2,8 @@
 
 A title names one to three subjects and perhaps a place. Several subjects share phrases, such as
 *monks* and *the stage*. One book in four has a subject that its title does not name, indexers leave
-out one heading in ten, and some headings are far commoner than others. Headings that `headings.csv` has since 1
-are given to the later half of the acquisitions only.
+out one heading in ten, and some headings are far commoner than others. Headings that `headings.csv`
+has since 1 are given to the later half of the acquisitions only.
 """
 
 import csv

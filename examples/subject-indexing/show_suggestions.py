@@ -1,6 +1,6 @@
 """Print suggested headings of titles, each with the words that speak most for it.
 
-Usage: python suggest.py TITLE...
+Usage: python show_suggestions.py TITLE...
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Print the words that come next.
 
-Usage: python suggest.py BEGINNING...
+Usage: python complete.py BEGINNING...
 """
 
 import sys
