@@ -39,7 +39,8 @@ demo: $(VENV)/built ## teach a service one novel and watch its accuracy rise
 	manyclass demo
 
 example: $(VENV)/built ## run an example on a temporary service: make example NAME=intent-routing (or URL=)
-	examples/$(NAME)/run $(call option,URL,url)
+	@test -x 'examples/$(NAME)/run' || { echo 'NAME is one of:' $(notdir $(patsubst %/run,%,$(wildcard examples/*/run))); exit 2; }
+	@'examples/$(NAME)/run' $(call option,URL,url)
 
 measure: $(VENV)/dev ## the figures of docs/measurements.md (needs the data sets, fifteen minutes)
 	python -m studies paper --datasets words,newsgroups --passes 1 \

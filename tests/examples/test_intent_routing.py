@@ -1,10 +1,12 @@
 import re
+import subprocess
 
 import pytest
 
 from manyclass.cli.environment import without_settings
 from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
+from tests.docs.blocks import ROOT
 from tests.docs.session import is_shown
 
 NAME = "intent-routing"
@@ -52,3 +54,18 @@ def test_it_uses_a_running_service(run_example):
 def test_a_temporary_service_leaves_nothing(run_example, tmp_path):
     run_example(NAME, TMPDIR=str(tmp_path))
     assert [*tmp_path.iterdir()] == []
+
+
+def test_wrong_use_is_refused():
+    run = ROOT / "examples" / NAME / "run"
+    done = subprocess.run([run, "--port", "1"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "[--url URL]" in done.stderr
+
+
+def test_make_lists_the_examples_if_the_name_is_wrong():
+    make = ["make", "--silent", "-C", ROOT, "-o", ".venv/built", "example", "NAME=x"]
+    done = subprocess.run(make, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    for folder in (ROOT / "examples").glob("*/"):
+        assert folder.name in done.stdout
