@@ -32,7 +32,8 @@ def main(file: Path) -> None:
                 if number <= len(rows) - WAITING:  # the label comes later, and has only the id
                     client.learn({"id": ranking.id, "classes": [row["intent"]]}, source="help desk")
     print(f"{len(rows)} questions: {routed} routed at once, {handed_over} handed to a person")
-    print(f"of those routed at once, {right / routed:.0%} went to the right desk")
+    if routed:
+        print(f"of those routed at once, {right / routed:.0%} went to the right desk")
 
 
 if __name__ == "__main__":

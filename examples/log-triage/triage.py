@@ -68,10 +68,8 @@ def main(file: Path) -> None:
             if (start + BATCH) % PART == 0:
                 show(start + BATCH, counts)
                 counts = Counts()
-        again = client.rank_many([instance for instance, _ in sent_back], k=1).results
-    moved = sum(
-        ranking.ranked[0].name != kind for ranking, (_, kind) in zip(again, sent_back, strict=True)
-    )
+        now = [client.rank(instance, k=1).ranked[0].name for instance, _ in sent_back]
+    moved = sum(kind != before for kind, (_, before) in zip(now, sent_back, strict=True))
     print(f"{len(sent_back)} lines were sent back; {moved} of them are no longer ranked so")
 
 
