@@ -11,7 +11,7 @@ ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-
 option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo check lint types test test-all screenshots docs deploy-check wheel-check image-check api-check studies-env studies-check lock \
+.PHONY: help run demo example check lint types test test-all screenshots docs deploy-check wheel-check image-check api-check studies-env studies-check lock \
         generate clang sanitize coverage measure load chaos hostile damage crafted soak recorded wheel clean
 
 help:      ## list the targets
@@ -37,6 +37,10 @@ run: $(VENV)/built ## start the service on http://127.0.0.1:8000 (or PORT=, HOST
 
 demo: $(VENV)/built ## teach a service one novel and watch its accuracy rise
 	manyclass demo
+
+example: $(VENV)/built ## run an example on a temporary service: make example NAME=intent-routing (or URL=)
+	@test -x 'examples/$(NAME)/run' || { echo 'NAME is one of:' $(notdir $(patsubst %/run,%,$(wildcard examples/*/run))); exit 2; }
+	@'examples/$(NAME)/run' $(call option,URL,url)
 
 measure: $(VENV)/dev ## the figures of docs/measurements.md (needs the data sets, fifteen minutes)
 	python -m studies paper --datasets words,newsgroups --passes 1 \

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # No test asserts a time: under load an example takes many times as long as alone. `make test` takes
-# the profile `quick`: a fifth of the examples of each test, see examples.py.
+# the profile `quick`: a fifth of the examples of each test, see hypothesis_examples.py.
 UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("full", max_examples=100, **UNTIMED)
 settings.register_profile("quick", max_examples=20, **UNTIMED)

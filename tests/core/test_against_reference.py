@@ -12,7 +12,7 @@ from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from tests.core.both import CLASSES, FEATURES, MANY_CLASSES, MANY_FEATURES, MOST, Both, lessons
 from tests.core.references import REFERENCES
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 
 NO_LIMITS = {"max_features": 10_000_000, "max_classes": 1_000_000, "max_bytes": 4 * 2**30}
 

@@ -10,7 +10,7 @@ from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from tests.core.matrices import Matrices
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 
 FEATURES = ["f", "g", "h", "i"]
 CLASSES = [f"c{number}" for number in range(8)]

@@ -22,7 +22,7 @@ from manyclass.core.model_set import ModelSet
 from manyclass.core.outcome import EventKey
 from manyclass.core.text import WORDS_AND_PAIRS, TextAnalysis
 from tests.core.streams import applied, streams, taught
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 
 
 @given(streams)

@@ -15,7 +15,7 @@ from manyclass.core.model_set import ModelSet
 from manyclass.core.model_state import of_primary
 from manyclass.core.outcome import ShadowOutcome
 from tests.core.streams import applied, lessons, model_sets, streams_with_shadows, taught
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 
 FF, PA, OTHER = Options(), Options.of("pa"), Options(rating=0)
 

@@ -8,6 +8,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "deploy/README.md")),
     ROOT / "load_tests/README.md",
+    *sorted(ROOT.glob("examples/**/README.md")),
     *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "results"),
 ]
 RUN = ("bash", "console", "pycon", "python")

@@ -14,6 +14,7 @@ NOT_RUN = {
     "docker": "needs a container engine; make image-check builds and runs the image",
     "installs": "needs a package registry; .ci/run installs from the locks",
     "long": "a program of this repository that runs for minutes; it has tests of its own",
+    "an example": "tests/examples runs it, and compares its output with the one shown",
     "another server": "addresses a server that a reader has and the tests do not",
 }
 FAST = {"README.md", "docs/history.md"}  # `make test` runs these

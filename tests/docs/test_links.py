@@ -7,6 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "deploy/README.md"]
+PAGES += ROOT.glob("examples/**/README.md")
 
 
 def anchors(page):

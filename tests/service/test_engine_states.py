@@ -24,7 +24,7 @@ from manyclass.service.engine import Engine
 from manyclass.service.log.request import Result
 from manyclass.service.snapshots.restore import learner_changes
 from manyclass.service.store.errors import SnapshotDamaged, StoreUnavailable
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 from tests.service.batches import batch_of
 from tests.service.faulty import Clock, FaultyStore, learn
 

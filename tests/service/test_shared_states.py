@@ -14,7 +14,7 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store.errors import CommitOutcomeUnknown
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 from tests.service.faulty import PATIENCE, Clock, learn
 from tests.service.shared import SharedLog
 

@@ -17,7 +17,7 @@ from manyclass.core.learners.options import Options
 from tests.core.both import Both
 from tests.core.dumps import assert_equal_dumps, names
 from tests.core.references.committee import CommitteeReference
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 
 FEATURES = ["f", "of the _", "Käse", "日本語", "a\0b", "x" * 300]
 CLASSES = ["a", "b", "rec.autos", "Ö", "z" * 40]

@@ -13,7 +13,7 @@ from manyclass.core.learners.options import Options
 from tests.core.csr import instances_of, rows_of
 from tests.core.dumped_tree import nodes_of, paths_of, untrained
 from tests.core.dumps import names
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 
 FEATURES = [f"f{number}" for number in range(10)]
 CLASSES = [f"c{number}" for number in range(25)]

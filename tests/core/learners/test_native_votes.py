@@ -12,7 +12,7 @@ from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.options import Options
 from tests.core.csr import instances_of, rows_of
 from tests.core.references.voting import Voting
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 
 FEATURES = [f"feature {number}" for number in range(12)]
 CLASSES = [f"class {number}" for number in range(70)]  # more than a member nominates

@@ -16,7 +16,7 @@ from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
 from tests.core.both import MANY_CLASSES, MANY_FEATURES, Both, lessons
 from tests.core.dumps import assert_same_state
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 
 MOST = 1000
 MOST_UNSCORED = 16  # classes that rank with one family

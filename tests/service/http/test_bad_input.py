@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 from tests.service.serving import assert_problem, calling
 
 BODIES = {

@@ -10,7 +10,7 @@ from manyclass.service.ingest.peer_messages import Answer, Question, opened, sea
 from manyclass.service.ingest.stored_instance import Absence, StoredInstance
 from manyclass.service.store.errors import StoreUnavailable
 from manyclass.service.store.protocol import PeerMessage
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 from tests.service.faulty import PATIENCE, many_turns
 from tests.service.ingest.office import Office, processes
 

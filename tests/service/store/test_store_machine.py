@@ -12,7 +12,7 @@ from manyclass.service.store import open_store
 from manyclass.service.store.errors import LogDamaged, SnapshotMissing, StoreError, StoreUnavailable
 from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.sqlite import file as sqlite_file
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 from tests.service.store.conftest import Leading
 
 EVENTS = st.lists(st.binary(max_size=30), max_size=6)

@@ -12,7 +12,7 @@ from manyclass.training.lines import FileFault
 from manyclass.training.tables.delimited import records
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.source import TableFault, TableSource
-from tests.examples import examples
+from tests.hypothesis_examples import examples
 
 TWO = {
     2: {"text": "ice and pucks", "classes": ["hockey"]},
