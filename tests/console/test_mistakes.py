@@ -38,6 +38,17 @@ def test_an_example_is_corrected_to_the_class_ranked_first(taught, look):
     assert event["classes"] == [pair["ranked_first"]]
 
 
+def test_a_label_that_is_right_is_suspected_no_more(taught, look):
+    page = look(taught, "mistakes")
+    first = page.get_by_label("Suspects").locator("> li").first
+    key = first.get_attribute("data-key")
+    before = httpx.get(f"{taught.url}/events/{key}").json()["classes"]
+    first.get_by_role("button", name=f"Keep the label of {key}").click()
+    expect(page.locator(f'ul[aria-label="Suspects"] > li[data-key="{key}"]')).to_have_count(0)
+    event = httpx.get(f"{taught.url}/events/{key}").json()
+    assert (event["classes"], event["corrected"]) == (before, True)
+
+
 def test_two_classes_are_merged(taught, look):
     pair = confusions(taught)["pairs"][0]
     page = look(taught, "mistakes")

@@ -5,7 +5,7 @@ import { ask, path } from "./api.js";
 import { ClassField } from "./class_field.js";
 import { CallText } from "./call_text.js";
 import { ordinal, time } from "./format.js";
-import { Action, Dialog } from "./parts.js";
+import { Action, Dialog, Problem, useTask } from "./parts.js";
 import { beat } from "./pulse.js";
 
 const SHOWN_FEATURES = 60;
@@ -67,6 +67,12 @@ function Delete({ event, onClose, onDone }) {
 export function EventItem({ event, note, proposed, onChanged }) {
   const [dialog, setDialog] = useState(null);
   const close = () => setDialog(null);
+  const task = useTask();
+  const keepLabel = () => task.run(async () => {
+    await ask("PUT", path("events", event.key), { body: { classes: event.classes } });
+    await beat();
+    onChanged?.();
+  });
   return html`<li data-key=${event.key}>
     <div class="facts">
       <a href=${`#/events?id=${encodeURIComponent(event.key)}`}>${event.key}</a>
@@ -82,8 +88,11 @@ export function EventItem({ event, note, proposed, onChanged }) {
       ${note}</div>
     <div class="actions">
       <${Action} needs="learn" onClick=${() => setDialog("correct")} aria-label=${`Correct ${event.key}`}>Correct<//>
+      ${proposed && event.classes.length > 0 && !event.corrected && html`<${Action} needs="learn" busy=${task.busy}
+        onClick=${keepLabel} aria-label=${`Keep the label of ${event.key}`}>The label is right<//>`}
       <${Action} needs="admin" onClick=${() => setDialog("delete")} aria-label=${`Erase ${event.key}`}>Erase<//>
     </div>
+    <${Problem} error=${task.error} />
     ${dialog === "correct" && html`<${Correct} event=${event} proposed=${proposed} onClose=${close} onDone=${onChanged} />`}
     ${dialog === "delete" && html`<${Delete} event=${event} onClose=${close} onDone=${onChanged} />`}
   </li>`;
