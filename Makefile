@@ -24,6 +24,7 @@ $(VENV)/serve: requirements/build.txt requirements/serve.txt
 	touch $@
 
 $(VENV)/built: $(VENV)/serve pyproject.toml setup.py $(NATIVE)
+	@echo 'compiling the native core: two to four minutes, the first time only'
 	python setup.py -q build_ext --inplace
 	CORE_BUILD=none pip install -q --no-build-isolation --no-deps -e .
 	touch $@

@@ -26,6 +26,7 @@ CHECKED = {"boundscheck": True, "initializedcheck": True}
 # No contraction: a multiply-add rounds differently from a multiply and an add, and every machine
 # has to reach the same state from the same events. No errno: no code reads it, and setting it
 # prevents vectorized square roots.
+QUIET = ["-Wno-unknown-warning-option", "-Wno-maybe-uninitialized"]  # of code that Cython makes
 EXACT = ["-ffp-contract=off", "-fno-math-errno"]
 SANITIZERS = "-fsanitize=address,undefined"
 ASSERTS = ["-UNDEBUG", "-D_GLIBCXX_ASSERTIONS"]  # the sanitizers alone miss vector[size()]
@@ -49,7 +50,7 @@ def compiled_as(flavour: str) -> list[Extension]:
             depends=headers,
             language="c++",
             include_dirs=[str(PACKAGE), str(PACKAGE / "core/native")],
-            extra_compile_args=["-std=c++17", "-Wall", "-Wextra", *EXACT, *compiler],
+            extra_compile_args=["-std=c++17", "-Wall", "-Wextra", *QUIET, *EXACT, *compiler],
             extra_link_args=linker,
             define_macros=macros,
         )

@@ -37,10 +37,13 @@ URL: Final = DEFAULT_URL
 def connected(url: str, key: str | None) -> Iterator[Client]:
     """Yield a client; an error of the service ends the command with one line and an exit code."""
     try:
-        with Client(url, key) as client:
+        with Client(url if "://" in url else f"http://{url}", key) as client:
             yield client
     except ServiceUnreachable as error:
-        complain(f"{error}. Is the service running? `manyclass serve` starts one.")
+        complain(
+            f"{error}. Is the service running? `manyclass serve` starts one;"
+            f" --url or {URL_VARIABLE} names one at another address."
+        )
         raise typer.Exit(UNREACHABLE) from error
     except RequestRefused as error:
         complain(f"the service refused: {error}")

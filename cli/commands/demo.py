@@ -11,7 +11,7 @@ import typer
 
 from manyclass.cli.connection import INTERRUPTED, Key, connected
 from manyclass.cli.demo.novel import TITLE, text
-from manyclass.cli.environment import URL_VARIABLE, without_settings
+from manyclass.cli.environment import without_settings
 from manyclass.cli.ephemeral_service import EphemeralServiceFailed, ephemeral_service
 from manyclass.client.client import Client
 from manyclass.client.types import EventBody, RankedClass
@@ -37,7 +37,6 @@ def demo(
         str | None,
         typer.Option(
             "--url",
-            envvar=URL_VARIABLE,
             help="Teach the service there; without it, a temporary one is started.",
             metavar="URL",
         ),

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable
 from threading import Lock
+from weakref import ref
 
 from manyclass.core.model import Model
 from manyclass.service.history.history import History
@@ -16,12 +17,17 @@ FRESH_SECONDS = 10.0  # for a call that does not wait until newer events are cou
 class ErrorCount:
     """A count of the errors of the `last` newest events, as of event `seq`."""
 
-    def __init__(self, seq: int, last: int) -> None:
-        self.seq = seq
+    def __init__(self, model: Model, last: int) -> None:
+        self.seq = model.seq
         self.last = last
+        self._model = ref(model)
         self.is_done = False
         self._lock = Lock()
         self._errors = LikelyErrors(MOST_SUSPECTS)
+
+    def is_by(self, model: Model) -> bool:
+        """Return whether this model ranks the events, not one that a rebuild has replaced."""
+        return self._model() is model
 
     def run(self, model: Model, records: Iterable[Record], goes_on: Callable[[], bool]) -> None:
         """Count the records, newest first. Blocks. Raises StoreError."""
@@ -63,7 +69,9 @@ class ErrorCounts:
         With `seconds` it may be up to 10 seconds old, and the call waits so long for a newer one:
         then it returns the old one or, without one, a count that is not done and goes on.
         """
-        newest = self._newest if self._newest and self._newest.last == last else None
+        newest = self._newest
+        if newest is not None and (newest.last != last or not newest.is_by(model)):
+            newest = None
         if newest is not None and self._is_fresh(newest, model, seconds):
             return newest
         count, task = running = self._joined(history, model, last, seconds)
@@ -93,9 +101,13 @@ class ErrorCounts:
         """Return the count under way, if it is of use, or another one."""
         if self._running is not None:
             count, _ = self._running
-            if count.last == last and (seconds is not None or count.seq == model.seq):
+            if (
+                count.last == last
+                and count.is_by(model)
+                and (seconds is not None or count.seq == model.seq)
+            ):
                 return self._running
-        count = ErrorCount(model.seq, last)
+        count = ErrorCount(model, last)
         counting = asyncio.to_thread(
             count.run, model, history.newest(last), lambda: not self._is_closed
         )

@@ -34,6 +34,7 @@ def test_an_example_is_corrected_to_the_class_ranked_first(taught, look):
     expect(dialog.get_by_label("True class")).to_have_value(pair["ranked_first"])
     dialog.get_by_role("button", name="Correct", exact=True).click()
     expect(dialog).to_have_count(0)
+    expect(page.get_by_text(f"Event {key} is corrected.")).to_be_visible()
     event = httpx.get(f"{taught.url}/events/{key}").json()
     assert event["classes"] == [pair["ranked_first"]]
 

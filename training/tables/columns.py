@@ -81,6 +81,10 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
     def letters(at: int) -> int:
         return sum(len(text_of(row.cells[at])) for row in rows if at < len(row.cells))
 
+    def fitness(at: int) -> tuple[bool, bool, int]:  # of a class: no gaps, few values, short ones
+        cells = [text_of(row.cells[at]) if at < len(row.cells) else "" for row in rows]
+        return "" in cells, len(cells) > 1 and len({*cells}) == len(cells), letters(at)
+
     def of(pattern: re.Pattern[str]) -> list[int]:
         return [at for at, name in enumerate(names) if at not in taken and pattern.fullmatch(name)]
 
@@ -92,7 +96,7 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
         free.remove(texts[0])
     options = [f"--text-column {shlex.quote(names[at])}" for at in texts]
     if labelled and not layout.classes:
-        at = classes[0] if classes else min(free, key=letters, default=None)
+        at = classes[0] if classes else min(free, key=fitness, default=None)
         options.append("--class-column " + ("COLUMN" if at is None else shlex.quote(names[at])))
     return " ".join(options)
 

@@ -5,6 +5,7 @@ import { keyOfSession, useKey as setKey } from "./api.js";
 import { checkAccess, useAccess } from "./access.js";
 import { beat, usePulse } from "./pulse.js";
 import { count } from "./format.js";
+import { Notice } from "./notice.js";
 
 const PAGES = {
   try: "Try",
@@ -117,7 +118,7 @@ function App() {
       </nav>
       <div class="corner"><${KeyState} scope=${access.scope} /><${Pulse} /><a href="docs">API</a></div>
     </header>
-    ${granted && html`<${Page} at=${at} />`}
+    ${granted && html`<${Notice} /><${Page} at=${at} />`}
     ${access.state === "key needed" && html`<main><${KeyBox} key=${access.detail} detail=${access.detail} /></main>`}
     ${access.state === "failed" && html`<${Waiting} detail=${access.detail} />`}
   `;

@@ -5,6 +5,7 @@ import { ask, path } from "./api.js";
 import { ClassField } from "./class_field.js";
 import { CallText } from "./call_text.js";
 import { ordinal, time } from "./format.js";
+import { sayAmended } from "./notice.js";
 import { Action, Dialog, Problem, useTask } from "./parts.js";
 import { beat } from "./pulse.js";
 
@@ -32,6 +33,7 @@ export function Correct({ event, proposed, onClose, onDone }) {
   const call = { method: "PUT", path: path("events", event.key), body: { classes } };
   const confirm = async () => {
     await ask(call.method, call.path, { body: call.body });
+    sayAmended(`Event ${event.key} is corrected.`);
     await beat();
     onDone?.();
   };
@@ -52,6 +54,7 @@ function Delete({ event, onClose, onDone }) {
   const call = { method: "DELETE", path: path("events", event.key) };
   const confirm = async () => {
     await ask(call.method, call.path);
+    sayAmended(`Event ${event.key} is erased.`);
     await beat();
     onDone?.();
   };

@@ -19,14 +19,19 @@ const GUESSES = [
   ["feature", /^features?$/i],
 ];
 
-/** Return a role for each column: by its name, else the longest texts are the text. */
+/** Return a role for each column: by its name, else the longest texts are the text, and the class is the
+ * shortest column without gaps whose values come again. */
 export function guessed(columns, rows) {
   const roles = Object.fromEntries(columns.map((name) => [name, GUESSES.find(([, names]) => names.test(name))?.[0] ?? "ignore"]));
   const has = (role) => Object.values(roles).includes(role);
   const lengthOf = (name) => rows.reduce((sum, row) => sum + String(row[name] ?? "").length, 0);
   const free = () => columns.filter((name) => roles[name] === "ignore").sort((a, b) => lengthOf(b) - lengthOf(a));
   if (!has("text") && !has("feature") && free().length) roles[free()[0]] = "text";
-  if (!has("class") && free().length) roles[free().at(-1)] = "class";
+  const gaps = (name) => {
+    const cells = rows.map((row) => String(row[name] ?? "").trim());
+    return 2 * cells.includes("") + (cells.length > 1 && new Set(cells).size === cells.length);
+  };
+  if (!has("class") && free().length) roles[free().sort((a, b) => gaps(b) - gaps(a)).at(-1)] = "class";
   return roles;
 }
 

@@ -45,6 +45,23 @@ async function* jsonRows(file) {
   }
 }
 
+const BEGIN = 65_536; // bytes, by which a wrong format is recognised
+
+/** Raise an error that says what a file is, if it is neither CSV nor JSON lines in UTF-8. */
+export async function checkFormat(file) {
+  if (/\.gz$/i.test(file.name)) return;
+  const bytes = new Uint8Array(await file.slice(0, BEGIN).arrayBuffer());
+  if (bytes[0] === 0x50 && bytes[1] === 0x4b) throw new Error("This is a spreadsheet or a zip file. Save it as CSV (UTF-8).");
+  const end = bytes.length < BEGIN ? bytes.length : bytes.lastIndexOf(10) + 1;
+  let text;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, end));
+  } catch {
+    throw new Error("The file is not in UTF-8. Save it as CSV (UTF-8), or use: manyclass learn FILE --encoding cp1252");
+  }
+  if (isLines(file.name) && text.trimStart().startsWith("[")) throw new Error("This is one JSON array, not a line for each row. Use: jq -c '.[]' FILE");
+}
+
 function separatorOf(text) {
   const header = text.split(/\r?\n/, 1)[0];
   return SEPARATORS.reduce((best, each) => (header.split(each).length > header.split(best).length ? each : best));

@@ -64,6 +64,19 @@ async def test_an_event_that_ranked_right_or_was_corrected_is_not_suspected():
         assert 181 not in [each["event"]["seq"] for each in await suspected(call)]
 
 
+async def test_a_count_of_before_a_rebuild_is_not_that_of_after_it():
+    async with calling() as call:
+        await teach(call, events_of("xyz", 60))
+        await teach(call, [mislabelled("x", "y", 1), mislabelled("x", "y", 2)])
+        await call("PUT", "/events/seq:181", {"classes": ["x"]})
+        before = await suspected(call)
+        await call("POST", "/rebuild")
+        after = await suspected(call)
+        assert [each["event"]["seq"] for each in before][:1] == [182]
+        assert before[0]["confidence"] != after[0]["confidence"]
+        assert after == await suspected(call, "?seconds=5")
+
+
 async def test_a_label_that_was_confirmed_is_suspected_no_more():
     async with calling() as call:
         await teach(call, events_of("xyz", 60))

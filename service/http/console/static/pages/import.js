@@ -10,7 +10,7 @@ import { rankFile, teachFile } from "../import_run.js";
 import { ROLES, eventOf, guessed, instanceOf } from "../mapping.js";
 import { Action, Field, NeedsScope, Problem, Table, useTask } from "../parts.js";
 import { beat } from "../pulse.js";
-import { firstRows } from "../rows.js";
+import { checkFormat, firstRows } from "../rows.js";
 
 const SHOWN = 10;
 const LONGEST = 120; // characters of a shown cell
@@ -101,6 +101,8 @@ export default function Import() {
   const task = useTask();
 
   const take = (chosen) => reading.run(async () => {
+    setFile(null);
+    await checkFormat(chosen);
     const first = await firstRows(chosen, SHOWN);
     if (!first.length) throw new Error("The file has no rows.");
     const columns = [...new Set(first.flatMap(Object.keys))];

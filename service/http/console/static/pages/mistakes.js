@@ -9,6 +9,7 @@ import { EventItem } from "../event_item.js";
 import { count, percent, plural } from "../format.js";
 import { NoHistory } from "../no_history.js";
 import { Action, NeedsScope, Problem, Table, useTask } from "../parts.js";
+import { usePulse } from "../pulse.js";
 import { RenameClass } from "../rename_class.js";
 import { classAddress } from "../weight_list.js";
 
@@ -17,6 +18,8 @@ const CONFUSIONS = withParameters("/confusions", { last: EVENTS, limit: 50 });
 const SUSPECTS = withParameters("/suspects", { last: EVENTS, limit: 20 });
 const ANSWER = "&seconds=0.1"; // the service goes on to count, and is asked again
 const EVERY = 1; // seconds
+const FOLLOW = 10; // seconds between two counts while events arrive
+const LIKELY = 0.3; // confidence that a label is wrong, of those shown
 
 function Pairs({ pairs, onChanged }) {
   const [open, setOpen] = useState(null);
@@ -44,8 +47,9 @@ function Classes({ classes, onChanged }) {
 }
 
 function Suspects({ suspects, onChanged }) {
-  if (!suspects.length) return html`<p class="nothing">None: the model agrees with what it was taught, or has no confidence yet (100 outcomes).</p>`;
-  return html`<ul class="list" aria-label="Suspects">${suspects.map(({ suggested: first, confidence, event }) => html`
+  const likely = suspects.filter((each) => each.confidence >= LIKELY);
+  if (!likely.length) return html`<p class="nothing">None: the model agrees with what it was taught, or has no confidence yet (100 outcomes).</p>`;
+  return html`<ul class="list" aria-label="Suspects">${likely.map(({ suggested: first, confidence, event }) => html`
     <${EventItem} key=${event.key} event=${event} proposed=${first} onChanged=${onChanged}
       note=${html`<span>the model says <strong>${first}</strong>, with confidence ${percent(confidence)}</span>`} />`)}</ul>`;
 }
@@ -56,6 +60,9 @@ export default function Mistakes() {
   const [suspects, setSuspects] = useState(null);
   const task = useTask();
   const here = useRef(true);
+  const { seq } = usePulse();
+  const isBehind = useRef(false);
+  isBehind.current = !task.busy && report !== null && seq > report.seq;
   const load = () => task.run(async () => {
     for (let complete = false; !complete && here.current; ) {
       const counted = await get(CONFUSIONS + ANSWER);
@@ -67,8 +74,10 @@ export default function Mistakes() {
   });
   useEffect(() => {
     if (may("learn") && keepsHistory()) load();
+    const timer = setInterval(() => isBehind.current && load(), 1000 * FOLLOW);
     return () => {
       here.current = false;
+      clearInterval(timer);
     };
   }, []);
   if (!may("learn")) return html`<h1>Mistakes</h1><${NeedsScope} scope="learn" to="see the mistakes" />`;

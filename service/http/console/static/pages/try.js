@@ -83,13 +83,14 @@ function Moved({ taught, ranking }) {
 function Start({ onTry }) {
   const { stats } = useAccess();
   const [shown, setShown] = useState(null);
-  const empty = stats && stats.learned === 0;
+  const { seq } = usePulse();
+  const empty = stats && stats.learned === 0 && !seq;
   const [wasEmpty] = useState(empty);
   if (!wasEmpty) return null;
   return html`<section class="start" aria-labelledby="start-title">
     <h2 id="start-title">${empty ? "This service has learned nothing yet" : "Begin with a sample"}</h2>
-    ${!shown && html`<p>Type a text above and teach it a class of your own, or begin with a sample. Each is taught
-      through the ordinary calls, and can be erased by its source.</p>`}
+    ${!shown && html`<p>Type a text above and teach it a class of your own, <a href="#/import">import a file of
+      yours</a>, or begin with a sample. Each is taught through the ordinary calls, and can be erased by its source.</p>`}
     <${NeedsScope} scope="learn" to="teach" />
     ${!shown && html`<div class="choices">${SAMPLES.map((sample) => html`<button type="button" key=${sample.name} class="choice"
       disabled=${!may("learn")} onClick=${() => setShown(sample)}>
