@@ -35,6 +35,7 @@ from manyclass.core.model_state import (
     recent_of,
     rules_of,
     text_of,
+    whole_of,
 )
 from manyclass.core.outcome import (
     NOTHING_LEARNED,
@@ -83,6 +84,7 @@ class Model:
         self.taxonomy = Taxonomy(hash_seed)
         self.restores: list[tuple[int, int]] = []
         self.aliases: dict[str, str] = {}  # former name of a class -> its present one
+        self.whole: frozenset[str] = frozenset()  # learners that rebuilds have begin at the base
         self.rules = rules.RULES  # the version in force, see rules.py
         self.text = text
         self._hash_seed = hash_seed
@@ -392,7 +394,9 @@ class Model:
             state = event.name or f"snapshot {event.restored}"
             raise EventError(f"event {self.seq + 1} goes over to {state}: load that first")
         if event.kind == "configure":
-            self._configure(ModelSet.from_dict(event.options))
+            whole = event.options.get("whole", ())
+            named = whole if isinstance(whole, list) else ()
+            self._configure(ModelSet.from_dict(event.options), map(str, named))
         elif event.kind == "promote":
             self._promote(event.name)
         elif event.kind == "rename":
@@ -450,7 +454,7 @@ class Model:
                     each.learner.rename_class(name, to)
         self.aliases = dict(aliases)
 
-    def _configure(self, asked: ModelSet) -> None:
+    def _configure(self, asked: ModelSet, whole: Iterable[str]) -> None:
         before = self.model_set
         try:
             model_set = self.agreed(asked)
@@ -464,6 +468,7 @@ class Model:
                 for options, origin in zip(model_set.learners, origins, strict=True)
             ]
         )
+        self.whole = frozenset(model_set.labels) & {*self.whole, *whole}
 
     def _promote(self, logged: str) -> None:
         """Make a shadow the primary; do nothing if it is primary or was removed since `check`."""
@@ -473,10 +478,15 @@ class Model:
             model_set = self.model_set.promoted(shadow.specification)
             self._enroll([everyone[each] for each in model_set.labels])
 
-    def enroll(self, options: Options) -> None:
-        """Add a shadow that has learned nothing, unless the model has the learner."""
-        if self.model_set.find(options.specification) is None:
-            self._enroll([*self.enrolled, self._begun(options)])
+    def begin_whole(self, learners: Iterable[Options]) -> None:
+        """Add those of the learners that the model lacks, as shadows that have learned nothing.
+
+        All of them learn the whole history from here on.
+        """
+        for options in learners:
+            if self.model_set.find(options.specification) is None:
+                self._enroll([*self.enrolled, self._begun(options)])
+            self.whole |= {options.specification}
 
     def _begun(self, options: Options) -> Enrolled:
         return Enrolled.begun(options.specification, make(options, self._hash_seed, self.taxonomy))
@@ -521,6 +531,8 @@ class Model:
             facts["rules"] = self.rules
         if self.aliases:
             facts["aliases"] = dict(self.aliases)
+        if self.whole:
+            facts["whole"] = sorted(self.whole)
         if self.text != WORDS_AND_PAIRS:
             facts["text"] = str(self.text)
         arrays: snapshot.Arrays = self.taxonomy.dump()
@@ -560,7 +572,7 @@ class Model:
         )
         model.recent = recent_of(arrays, seq)
         model.seq, model.restores, model.rules = seq, restores, in_force
-        model.aliases = aliases_of(facts)
+        model.aliases, model.whole = aliases_of(facts), whole_of(facts, model_set)
         return model
 
     def digest(self) -> str:

@@ -59,8 +59,8 @@ class ModelSet:
             return None  # of no learner at all
 
     def having(self, shadow: Options) -> "ModelSet":
-        """Return the same learners with this shadow, unless it is one of them; OptionError."""
-        if any(each.specification == shadow.specification for each in self.shadows):
+        """Return the same learners, and this one as a shadow if they lack it; OptionError."""
+        if self.find(shadow.specification) is not None:
             return self
         return ModelSet(self.primary, (*self.shadows, shadow))
 

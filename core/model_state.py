@@ -46,7 +46,7 @@ class Frozen:
 def marks_of(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
     """Return `seq` and `restores` from the header of a snapshot; SnapshotError."""
     # Releases without shadows wrote the options of their only learner.
-    described = facts.keys() - {"rules", "text", "aliases"}
+    described = facts.keys() - {"rules", "text", "aliases", "whole"}
     if described not in ({"seq", "restores", "lineup"}, {"seq", "restores", "options"}):
         raise SnapshotError(f"the header must have seq, restores and lineup, not {[*facts]}")
     seq, restores = facts["seq"], facts["restores"]
@@ -86,6 +86,17 @@ def aliases_of(facts: dict[str, Any]) -> dict[str, str]:
         if not is_pair or names[1] in aliases:
             raise SnapshotError(f"aliases in the header has {names!r}, which is no alias")
     return aliases
+
+
+def whole_of(facts: dict[str, Any], model_set: ModelSet) -> frozenset[str]:
+    """Return the learners that learn the whole history, from the header of a snapshot.
+
+    Raise SnapshotError unless all are among the learners.
+    """
+    whole = facts.get("whole", [])
+    if not isinstance(whole, list) or not all(each in model_set.labels for each in whole):
+        raise SnapshotError(f"whole in the header must name learners, not {whole!r}")
+    return frozenset(whole)
 
 
 def text_of(facts: dict[str, Any]) -> TextAnalysis:

@@ -292,13 +292,8 @@ class Engine:
         `learner` is a shadow that learns all of it; a new one joins the others. OptionError.
         """
         self._able()
-        return await self._tasks.finish(self._rebuild(learner))
-
-    async def _rebuild(self, learner: str | None) -> RebuildReport:
-        rebuild = self.rebuild
-        rebuild.check()  # before the learner joins
-        shadow = None if learner is None else await self._able().enroll(learner)
-        return await rebuild.run(shadow)
+        join = None if learner is None else partial(self._able().join, learner)
+        return await self._tasks.finish(self.rebuild.run(join))
 
     # --- snapshots -------------------------------------------------------------------------------
 

@@ -117,8 +117,8 @@ class Pipeline:
         live.model.agreed(asked)  # events of another process may have come before this one's
         log.warning("the model goes on with other learners, (before, now): %s", differences)
 
-    async def enroll(self, learner: str) -> Options:
-        """Return the options of a shadow, which joins the learners if the model has none such.
+    async def join(self, learner: str) -> None:
+        """Have a shadow learn the whole history in rebuilds; a new one joins the learners.
 
         Raise OptionError; RebuildRefused for the primary learner, and for a new one beside shadows
         that the settings name, for the next start would refuse it.
@@ -127,17 +127,16 @@ class Pipeline:
         known = meant_by(learner, model.model_set.learners)
         if known is model.options:
             raise RebuildRefused(f"{learner!r} is the primary learner, not a shadow")
-        if known is not None:
-            return known
-        if self._settings.shadows is not None:
+        if known is None and self._settings.shadows is not None:
             raise RebuildRefused(
                 f"MANYCLASS_SHADOWS names the shadows, and {learner!r} is none of them: start with"
                 " it among them and --reconfigure, and rebuild then"
             )
-        options = Options.parse(learner, **limits_of(model.options))
-        model_set = model.model_set.having(options)
-        await self.group_commit.admit([Event.configure(model_set.to_dict())])
-        return options
+        options = known or Options.parse(learner, **limits_of(model.options))
+        if options.specification in model.whole:
+            return
+        chosen = {**model.model_set.having(options).to_dict(), "whole": [options.specification]}
+        await self.group_commit.admit([Event.configure(chosen)])
 
     def stats(self, queue_full: int) -> EngineStats:
         """Return the present counts; the engine counts full queues."""

@@ -138,16 +138,18 @@ class Rebuild:
             raise RebuildRefused("a rebuild is under way")
         check_memory(sum(each.learner.resident_bytes for each in self._live.model.enrolled))
 
-    async def run(self, learner: Options | None = None) -> RebuildReport:
+    async def run(self, join: Callable[[], Awaitable[None]] | None = None) -> RebuildReport:
         """Rebuild the state; return when it is durable and the amended events are gone.
 
-        `learner` is a shadow that learns the whole history, also what it has not learned before.
+        `join` adds a learner to those that learn the whole history, before the rebuild begins.
         Raise RebuildRefused or MemoryShort without any change; StoreError.
         """
         self.check()
         async with self._lock:
+            if join is not None:
+                await join()
             try:
-                self.last = await self._run(learner)
+                self.last = await self._run()
             except Exception as error:
                 self.failures += 1
                 log.error("the rebuild failed: %s", error)
@@ -186,7 +188,8 @@ class Rebuild:
         base, undone = self._relearning.base(self._live.model.restores)
         if base < last_seq:
             aliases = self._live.model.aliases
-            moved = self._relearning.learn(base, last_seq, undone, {}, aliases, None)
+            whole = _whole(self._live.model)
+            moved = self._relearning.learn(base, last_seq, undone, {}, aliases, whole)
             self._history.segments.save_base(last_seq, moved.dump())
         self._history.recorder.drop(last_seq)
         log.info("events up to %d have left the history", last_seq)
@@ -195,19 +198,19 @@ class Rebuild:
         """End the child process, so that a rebuild under way fails."""
         self._relearning.stop()
 
-    async def _run(self, learner: Options | None) -> RebuildReport:
+    async def _run(self) -> RebuildReport:
         history, live = self._history, self._live
         began = self._clock()
         await self._settle_left_over()
         self._relearning.learned = 0
         model = live.model
         times_lost, restores = live.times_lost, list(model.restores)
-        last_seq, aliases = model.seq, dict(model.aliases)
+        last_seq, aliases, whole = model.seq, dict(model.aliases), _whole(model)
         settled = history.amendments.waiting()
         await asyncio.to_thread(history.pack, last_seq)
         base, undone = await asyncio.to_thread(self._relearning.base, restores)
         rebuilt = await asyncio.to_thread(
-            self._relearning.learn, base, last_seq, undone, settled, aliases, learner
+            self._relearning.learn, base, last_seq, undone, settled, aliases, whole
         )
         await asyncio.to_thread(self._relearning.catch_up, rebuilt)
         async with self._schedule.exclusive() as take:
@@ -359,3 +362,8 @@ class Rebuild:
                 )
             sleep(TRIM_PAUSE)
             store.trim(seq)
+
+
+def _whole(model: Model) -> list[Options]:
+    """Return the learners of a model that learn the whole history, in their order."""
+    return [each for each in model.model_set.learners if each.specification in model.whole]

@@ -5,7 +5,7 @@ Reads frames from standard input, and writes the state to standard output as a s
     frame    kind u8, size u64, then so many bytes
     b"S"     the bytes of the snapshot to begin with
     b"A"     former names of classes and their present ones, as a JSON object
-    b"L"     the options of a shadow that learns all the events, as a JSON object, or null
+    b"L"     the options of learners that learn all the events, as a JSON list
     b"E"     events, one after the other: size u32 and bytes of each; an empty one is passed over
     b"D"     the end: write the state
 """
@@ -15,7 +15,7 @@ import json
 import os
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from manyclass.core import rules
@@ -28,7 +28,7 @@ from manyclass.service.threads import lower_priority
 
 FRAME = struct.Struct("<cQ")
 SIZE = struct.Struct("<I")
-SNAPSHOT, ALIASES, LEARNER, EVENTS, END = b"S", b"A", b"L", b"E", b"D"
+SNAPSHOT, ALIASES, WHOLE, EVENTS, END = b"S", b"A", b"L", b"E", b"D"
 
 
 def frame(kind: bytes, body: bytes) -> bytes:
@@ -46,28 +46,28 @@ def run(given: BinaryIO, out: BinaryIO) -> None:
     model = Model.load([_body(given, SNAPSHOT)])
     model.use_rules(rules.RULES)
     model.take_aliases(json.loads(_body(given, ALIASES)))
-    stored = json.loads(_body(given, LEARNER))
-    learner = None if stored is None else Options.from_stored(stored)
-    if learner is not None:
-        model.enroll(learner)
+    whole = [Options.from_stored(each) for each in json.loads(_body(given, WHOLE))]
+    model.begin_whole(whole)
     while (item := _read(given))[0] == EVENTS:
         for payload in _payloads(item[1]):
-            learn_again(model, payload, learner)
+            learn_again(model, payload, whole)
     out.writelines(model.dump())
     out.flush()
 
 
-def learn_again(model: Model, payload: bytes, learner: Options | None = None) -> None:
+def learn_again(model: Model, payload: bytes, whole: Sequence[Options] = ()) -> None:
     """Apply the next event of the log, which is empty if it has no effect.
 
-    `learner` is a shadow that stays when the event chooses other learners.
+    The learners `whole` stay when the event chooses others.
     """
     if not payload:
         model.pass_over()
         return
     event = Event.from_bytes(payload)
-    if learner is not None and event.kind == "configure":
-        model_set = ModelSet.from_dict(event.options).having(learner)
+    if whole and event.kind == "configure":
+        model_set = ModelSet.from_dict(event.options)
+        for options in whole:
+            model_set = model_set.having(options)
         event = Event.configure(model_set.to_dict())
     with contextlib.suppress(RequestConflict):
         for _ in model.apply_request([event]):

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
@@ -16,8 +16,8 @@ from manyclass.service.history.rebuilder import (
     ALIASES,
     END,
     EVENTS,
-    LEARNER,
     SNAPSHOT,
+    WHOLE,
     events_body,
     frame,
     learn_again,
@@ -80,12 +80,12 @@ class Relearning:
         undone: list[range],
         settled: dict[int, Amended],
         aliases: dict[str, str],
-        learner: Options | None,
+        whole: Sequence[Options],
     ) -> Model:
         """Return the state after the amended events up to `last_seq`.
 
-        `aliases` hold from the first event on: each class has its present name. So does `learner`,
-        a shadow: if the base is without it, it has learned nothing there.
+        `aliases` hold from the first event on: each class has its present name. The learners
+        `whole` begin at the base if it is without them.
         Raise RebuildRefused if the history has a gap, or the process was ended; StoreError.
         """
         snapshot = b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
@@ -99,8 +99,8 @@ class Relearning:
                 assert child.stdout is not None
                 child.stdin.write(frame(SNAPSHOT, snapshot))
                 child.stdin.write(frame(ALIASES, json.dumps(aliases).encode()))
-                stored = None if learner is None else learner.stored()
-                child.stdin.write(frame(LEARNER, json.dumps(stored).encode()))
+                stored = [each.stored() for each in whole]
+                child.stdin.write(frame(WHOLE, json.dumps(stored).encode()))
                 for payloads in self._frames(base, last_seq, undone, settled):
                     child.stdin.write(frame(EVENTS, events_body(payloads)))
                     self.learned += sum(map(bool, payloads))

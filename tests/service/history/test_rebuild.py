@@ -444,9 +444,47 @@ async def test_a_learner_of_a_rebuild_is_a_shadow_from_the_first_event_on():
         now = [learn(*text.replace("c2", "k2").split(" -> ")) for text in texts]
         facts, arrays = content(engine.model)
         assert facts.pop("aliases") == {"c2": "k2"}
+        assert facts.pop("whole") == ["pa(replay=4)"]
         assert (facts, arrays) == content(taught(ModelSet(primary, (shadow,)), now))
-        await engine.submit([Event.promote("pa(replay=4)")])
-        assert engine.model.learner.learned == 40
+
+
+@pytest.mark.parametrize("promotes", [True, False])
+async def test_later_rebuilds_keep_what_a_learner_has_learned_of_the_history(tmp_path, promotes):
+    texts = [f"f{n} g{n % 7} -> c{n % 5}" for n in range(40)]
+    async with running(SqliteStore(tmp_path / "a.db", lambda: 1.0), history_bytes=1) as (engine, _):
+        await teach(engine, *texts[:20])
+        await engine.rebuild_state("pa")
+        if promotes:
+            await engine.submit([Event.promote("pa")])
+        await teach(engine, *texts[20:])
+        await engine.rebuild_state("ff")
+        labels = ["pa", "svm", "ff"] if promotes else ["svm", "pa", "ff"]
+        assert [each.label for each in engine.model.enrolled] == labels
+        for _ in range(2):
+            await engine.submit([Event.amend(2, learn("f1 g1", "c1").instance, ["c9"], ["c1"])])
+            await engine.rebuild_state()
+            assert [each.label for each in engine.model.enrolled] == labels
+            assert [each.learner.learned for each in engine.model.enrolled] == [40, 40, 40]
+            assert [each.progress.examples for each in engine.model.enrolled] == [40, 40, 40]
+        await engine.take_snapshot()
+        await ticked(engine)  # the oldest events leave the history: the base moves on
+        await engine.rebuild_state()
+        assert [each.learner.learned for each in engine.model.enrolled] == [40, 40, 40]
+        digest = engine.model.digest()
+    async with running(SqliteStore(tmp_path / "a.db", lambda: 1.0)) as (engine, _):
+        assert engine.model.digest() == digest
+        assert engine.model.whole == {"pa", "ff"}
+
+
+async def test_of_two_rebuilds_at_once_the_refused_one_changes_nothing():
+    async with running() as (engine, _):
+        await teach(engine, *(f"f{n} -> c{n % 5}" for n in range(20)))
+        asked = [engine.rebuild_state(name) for name in ("pa", "ema", "arow")]
+        first, *others = await asyncio.gather(*asked, return_exceptions=True)
+        assert first.events >= 20
+        assert all(isinstance(each, RebuildRefused) for each in others)
+        assert list(engine.model.shadows) == ["pa"]
+        assert engine.model.shadows["pa"].learner.learned == 20
 
 
 async def test_a_shadow_that_began_later_has_all_events_after_a_rebuild(tmp_path):
@@ -494,7 +532,8 @@ async def test_the_primary_and_a_learner_beside_named_shadows_are_refused():
         with pytest.raises(OptionError):
             await engine.rebuild_state("ff(no_such=1)")
         assert list(engine.model.shadows) == ["pa"]
-        assert (await engine.rebuild_state("pa")).events == 1
+        assert engine.rebuild.failures == 0
+        assert (await engine.rebuild_state("pa")).events == 2  # with the one that names it
 
 
 async def test_without_memory_no_learner_joins(monkeypatch):

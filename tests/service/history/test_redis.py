@@ -99,7 +99,10 @@ async def test_a_learner_of_a_rebuild_joins_in_every_process(archived):
         primary, shadow = (each.learner.options for each in engines[1].model.enrolled)
         assert shadow.specification == "pa(replay=4)"
         state = taught(ModelSet(primary, (shadow,)), expected)
+        state.begin_whole([shadow])
         assert content(engines[1].model) == content(state)
+        await first.rebuild_state()
+        assert content(first.model) == content(state)
     async with archived.engine() as again:
         assert content(again.model) == content(state)
 
