@@ -644,15 +644,16 @@ CALLS: Final = (
         "rebuild",
         "learned again",
         {
-            "seq": 15,
+            "seq": 16,
             "base": 0,
-            "events": 9,
+            "events": 10,
             "corrected": 0,
             "deleted": 2,
             "unreached": 0,
             "seconds": 0.42,
             "finished_at": 1767225600.0,
         },
+        parameters={"learner": "svm"},  # a shadow by now
     ),
     Call(
         "rebuild",
@@ -664,13 +665,13 @@ CALLS: Final = (
     Call(
         "learn",
         "a class outside the taxonomy",
-        {"seq": 16, "accepted": 1, "duplicates": 0, "rank_before": None, "updated": True},
+        {"seq": 17, "accepted": 1, "duplicates": 0, "rank_before": None, "updated": True},
         body={"features": ["net", "indoors"], "classes": ["futsal"]},
     ),
     Call(
         "rename_class",
         "renamed",
-        {"seq": 17},
+        {"seq": 18},
         body={"rename": "indoor football"},
         parameters={"name": "futsal"},
     ),
