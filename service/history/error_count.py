@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Lock
 from weakref import ref
 
@@ -9,6 +11,7 @@ from manyclass.core.model import Model
 from manyclass.service.history.history import History
 from manyclass.service.history.likely_errors import Confusions, LikelyErrors, Suspect, dispute
 from manyclass.service.history.reader import Record
+from manyclass.service.threads import lower_priority
 
 MOST_SUSPECTS = 100
 FRESH_SECONDS = 10.0  # for a call that does not wait until newer events are counted
@@ -52,13 +55,16 @@ class ErrorCount:
 
 
 class ErrorCounts:
-    """The newest count, and the one under way. Belongs to one event loop."""
+    """The newest count, and the one under way, of which there is one at a time, in a thread of its
+    own. Belongs to one event loop.
+    """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
+        self._thread = ThreadPoolExecutor(1, "errors", initializer=lower_priority)
         self._newest: ErrorCount | None = None
         self._ended = 0.0  # by the clock, when the newest one was done
-        self._running: tuple[ErrorCount, asyncio.Task[None]] | None = None
+        self._running: tuple[ErrorCount, asyncio.Future[None]] | None = None
         self._is_closed = False
 
     async def of(
@@ -69,47 +75,48 @@ class ErrorCounts:
         With `seconds` it may be up to 10 seconds old, and the call waits so long for a newer one:
         then it returns the old one or, without one, a count that is not done and goes on.
         """
-        newest = self._newest
-        if newest is not None and (newest.last != last or not newest.is_by(model)):
-            newest = None
-        if newest is not None and self._is_fresh(newest, model, seconds):
-            return newest
-        count, task = running = self._joined(history, model, last, seconds)
-        await asyncio.wait([task], timeout=seconds)
-        if not task.done():
-            return newest or count
-        if self._running == running:
-            self._running = None
-        await task  # raises its error
-        self._newest, self._ended = count, self._clock()
-        return count
+        asked = model.seq
+        until = None if seconds is None else self._clock() + seconds
+        while True:
+            newest = self._newest
+            if newest is not None and (newest.last != last or not newest.is_by(model)):
+                newest = None
+            if newest is not None and self._is_fresh(newest, asked, seconds):
+                return newest
+            if self._running is None and not self._is_closed:
+                self._start(history, model, last)
+            if self._running is None:
+                return newest or ErrorCount(model, last)
+            count, counting = self._running
+            suits = count.last == last and count.is_by(model)
+            left = None if until is None else max(0.0, until - self._clock())
+            await asyncio.wait([counting], timeout=left)
+            if not counting.done():
+                return newest or (count if suits else ErrorCount(model, last))
+            if suits:
+                counting.result()  # raises its error
+                if seconds is not None or count.seq >= asked or self._is_closed:
+                    return count
 
     async def close(self) -> None:
         """End the count under way, and start no other."""
         self._is_closed = True
-        if self._running is not None:
-            await asyncio.wait([self._running[1]])
+        await asyncio.to_thread(self._thread.shutdown)
 
-    def _is_fresh(self, newest: ErrorCount, model: Model, seconds: float | None) -> bool:
-        if newest.seq == model.seq:
+    def _start(self, history: History, model: Model, last: int) -> None:
+        count = ErrorCount(model, last)
+        counting = asyncio.get_running_loop().run_in_executor(
+            self._thread, count.run, model, history.newest(last), lambda: not self._is_closed
+        )
+        self._running = count, counting
+        counting.add_done_callback(partial(self._end, count))
+
+    def _end(self, count: ErrorCount, counting: "asyncio.Future[None]") -> None:
+        self._running = None
+        if not counting.cancelled() and counting.exception() is None and count.is_done:
+            self._newest, self._ended = count, self._clock()
+
+    def _is_fresh(self, newest: ErrorCount, asked: int, seconds: float | None) -> bool:
+        if newest.seq >= asked:
             return True
         return seconds is not None and self._clock() - self._ended < FRESH_SECONDS
-
-    def _joined(
-        self, history: History, model: Model, last: int, seconds: float | None
-    ) -> tuple[ErrorCount, "asyncio.Task[None]"]:
-        """Return the count under way, if it is of use, or another one."""
-        if self._running is not None:
-            count, _ = self._running
-            if (
-                count.last == last
-                and count.is_by(model)
-                and (seconds is not None or count.seq == model.seq)
-            ):
-                return self._running
-        count = ErrorCount(model, last)
-        counting = asyncio.to_thread(
-            count.run, model, history.newest(last), lambda: not self._is_closed
-        )
-        self._running = count, asyncio.create_task(counting)
-        return self._running

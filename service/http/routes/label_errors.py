@@ -62,7 +62,7 @@ async def list_confusions(
     the answer does not wait for all of them: `complete` tells whether it has them.
     """
     count = await counts.of(engine.history, engine.model, last, seconds)
-    found = await asyncio.to_thread(count.confusions, limit)
+    found = count.confusions(limit)
     return ConfusionReport(
         seq=count.seq,
         complete=count.is_done,

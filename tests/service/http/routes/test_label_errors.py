@@ -184,6 +184,32 @@ async def test_with_seconds_a_count_is_kept_for_ten_seconds(slow):
         assert (await counted(call))["seq"] == 43
 
 
+async def test_a_count_that_nobody_waited_for_has_its_age_from_its_end(slow):
+    async with calling() as call:
+        await teach(call, [*events_of("xy", 20), mislabelled("x", "y", 1)])
+        await confused(call)
+        slow.set()
+        while call.app.api.state.error_counts._running is not None:
+            await asyncio.sleep(0.01)
+        await teach(call, events_of("x", 1))
+        call.clock.now += 11
+        assert (await confused(call, "?seconds=30"))["seq"] == 42
+
+
+async def test_one_count_runs_at_a_time_and_others_take_their_turn(slow):
+    async with calling() as call:
+        await teach(call, [*events_of("xy", 20), mislabelled("x", "y", 1)])
+        await confused(call)
+        waiting = [asyncio.ensure_future(confused(call, f"?last={last}")) for last in range(1, 30)]
+        assert (await confused(call, "?last=7&seconds=0"))["events"] == 0
+        await teach(call, events_of("x", 1))  # no other call waits for a count
+        assert (await call("GET", "/events?limit=1")).status_code == 200
+        assert slow.disputed == 1
+        assert not any(each.done() for each in waiting)
+        slow.set()
+        assert [each["events"] for each in await asyncio.gather(*waiting)] == [*range(1, 30)]
+
+
 async def test_a_corrected_suspect_is_gone_from_a_kept_count():
     async with calling() as call:
         await teach(call, [*events_of("xyz", 60), mislabelled("x", "y", 1)])
