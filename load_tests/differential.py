@@ -52,6 +52,7 @@ VARYING = re.compile(
     rb'"(?:settings|late_labels)":\{[^}]*\}'
     rb'|"(?:learn_seconds|seconds|taken_at|store_unreachable_seconds|store_away_seconds'
     rb'|resident_bytes|taxonomy_bytes)":[^,}]+'
+    rb'|"events":\d+,"bytes":\d+'  # of the history, which holds times
 )
 MADE_ID = re.compile(rb'"id":"[0-9a-f]{12}-\w+"')
 COUNTS = [

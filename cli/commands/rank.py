@@ -101,7 +101,7 @@ def rank(
     A row of a table has its text in a column. With --out result.csv the results are a table with
     all columns of the input, the confidence, and each class with its score.
     """
-    _check_out(out, explain)
+    _check_out(out, explain, files)
     sources = input.sources(files)
     with connected(url, key) as client, _opened(out) as opened:
 
@@ -156,8 +156,11 @@ def is_table(out: Path | None) -> bool:
     return out is not None and out.suffix.lower() in TABLE_SUFFIXES
 
 
-def _check_out(out: Path | None, explain: bool) -> None:
+def _check_out(out: Path | None, explain: bool, files: Sequence[str]) -> None:
     check_target(out, "--out")
+    inputs = [Path(each) for each in files if out is not None and out.exists()]
+    if out is not None and any(each.exists() and out.samefile(each) for each in inputs):
+        raise typer.BadParameter(f"{out} is the input", param_hint="--out")
     if out is not None and out.suffix.lower() in (*COMPRESSED, ".xlsx", ".parquet"):
         raise typer.BadParameter("name it .csv, .tsv or .jsonl", param_hint="--out")
     if is_table(out) and explain:

@@ -13,7 +13,7 @@ from manyclass.training.tables.record import Record, TableError
 DELIMITERS: Final = (",", ";", "\t", "|")  # found by themselves; the console finds the same
 NAMES_OF_DELIMITERS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
 SNIFFED_RECORDS = 10
-ESCAPED = re.compile("[\udc80-\udcff]")  # a byte that could not be decoded
+ESCAPED = re.compile("[\ud800-\udfff]")  # a byte that could not be decoded
 WIDE = (BOM_UTF16_LE, BOM_UTF16_BE)  # as a spreadsheet saves "Unicode text"
 
 
@@ -50,7 +50,7 @@ def records(plain: BinaryIO, encoding: str, delimiter: str) -> Iterator[Record]:
             number = lines.number + 1
     except csv.Error as error:
         raise TableError(f"line {number}: {error}; is a quote not closed?") from error
-    except UnicodeDecodeError as error:  # of encodings with several bytes a letter
+    except UnicodeError as error:  # of encodings with several bytes a letter
         raise TableError(_not_decoded(lines.number + 1, encoding)) from error
 
 
@@ -81,7 +81,7 @@ def encoding_of(begin: bytes, given: str | None) -> str:
         try:
             encoding = lookup(given).name
             "".encode(encoding)
-        except LookupError as error:
+        except (LookupError, UnicodeError) as error:
             raise TableError(
                 f"there is no encoding {given!r}; try utf-8, cp1252 or latin-1"
             ) from error
@@ -98,7 +98,10 @@ def encoding_of(begin: bytes, given: str | None) -> str:
 
 def decoded(begin: bytes, encoding: str) -> str:
     """Return the first bytes of a file as text; it may lack the last letters."""
-    return begin.decode(encoding, "ignore")
+    try:
+        return begin.decode(encoding, "ignore")
+    except UnicodeError as error:
+        raise TableError(_not_decoded(None, encoding)) from error
 
 
 def given_delimiter(given: str) -> str:

@@ -1,6 +1,6 @@
 """JSON lines with other keys than those of an event: the keys are the columns."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -28,10 +28,16 @@ def records(lines: Iterable[Line]) -> Iterator[Record]:
         raise TableError(f"none of the first {len(sample)} lines is an object of JSON")
     yield Record(0, names)
     for number, each in chain(sample, map(_decoded, remaining)):
-        if isinstance(each, dict):
-            yield Record(number, [cell_of(each.get(name)) for name in names])
-        else:
-            yield Record(number, ["…"], each)
+        yield _record(number, each, names)
+
+
+def _record(number: int, found: dict[str, Any] | str, names: Sequence[str]) -> Record:
+    if isinstance(found, str):
+        return Record(number, ["…"], found)
+    try:
+        return Record(number, [cell_of(found.get(name)) for name in names])
+    except RecursionError:
+        return Record(number, ["…"], "its lists are nested too deeply")
 
 
 def _decoded(line: Line) -> tuple[int, dict[str, Any] | str]:

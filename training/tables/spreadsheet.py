@@ -18,7 +18,11 @@ def records(plain: BinaryIO) -> Iterator[Record]:
         ) from error
     try:
         sheet = CalamineWorkbook.from_filelike(BytesIO(plain.read())).get_sheet_by_index(0)
-    except CalamineError as error:
+    except (CalamineError, OSError) as error:
         raise TableError(f"it is not a spreadsheet that can be read: {error}") from error
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:  # the reader panics, in Rust, where a file is damaged
+        raise TableError(f"the spreadsheet is damaged: {error}") from error
     for number, row in enumerate(sheet.iter_rows(), 1):
         yield Record(number, [cell_of(value) for value in row])

@@ -136,3 +136,15 @@ def test_no_batch_is_larger_than_the_service_takes(manyclass, service, tmp_path)
     for options in (["--explain"], ["--k", "1000"]):
         result = manyclass("rank", str(lines), "--url", service, *options)
         assert len(result.stdout.splitlines()) == 90
+
+
+def test_the_input_is_not_replaced_by_the_results(manyclass, hockey, tmp_path):
+    table = tmp_path / "in.csv"
+    table.write_text("text\nice\n")
+    (tmp_path / "link.csv").symlink_to(table)
+    for out in (table, tmp_path / "link.csv"):
+        refused = manyclass(
+            *("rank", table, "--text-column", "text", "--out", out, "--url", hockey), exit_code=2
+        )
+        assert "is the input" in refused.stderr
+    assert table.read_text() == "text\nice\n"

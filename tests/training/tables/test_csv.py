@@ -191,3 +191,9 @@ def test_a_quote_that_swallows_the_rest_of_a_large_file_ends_it(table, monkeypat
         table("text,label\n" + "a" * 2000)
     monkeypatch.undo()
     assert table("text,label\n") == {}  # sets the limit of the module again
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "undefined"])
+def test_an_encoding_that_the_file_is_not_of_is_named(table, encoding):
+    with pytest.raises((TableFault, FileFault), match="encoding"):
+        table(b"text,label\nice,hockey\n", encoding=encoding)

@@ -30,3 +30,9 @@ def test_lines_without_an_object_have_no_columns(table):
     with pytest.raises(TableFault, match="none of the first 2 lines is an object of JSON"):
         table("[1]\nx\n", format="jsonl", text=("a",))
     assert table("", format="jsonl", text=("a",)) == {}
+
+
+def test_lists_that_are_nested_too_deeply_are_a_fault_of_their_line(table):
+    content = '{"q": "ice"}\n{"q": ' + 900 * "[" + 900 * "]" + "}\n"
+    found = table(content, format="jsonl", name="a.jsonl", labelled=False, text=("q",))
+    assert found == {1: {"text": "ice"}, 2: "its lists are nested too deeply"}
