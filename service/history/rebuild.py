@@ -141,7 +141,7 @@ class Rebuild:
     async def run(self, join: Callable[[], Awaitable[None]] | None = None) -> RebuildReport:
         """Rebuild the state; return when it is durable and the amended events are gone.
 
-        `join` adds a learner to those that learn the whole history, before the rebuild begins.
+        `join` has a learner learn the whole history from then on, before the rebuild begins.
         Raise RebuildRefused or MemoryShort without any change; StoreError.
         """
         self.check()

@@ -19,7 +19,7 @@ const SUSPECTS = withParameters("/suspects", { last: EVENTS, limit: 20 });
 const ANSWER = "&seconds=0.1"; // the service goes on to count, and is asked again
 const EVERY = 1; // seconds
 const FOLLOW = 10; // seconds between two counts while events arrive
-const LIKELY = 0.3; // confidence that a label is wrong, of those shown
+const LIKELY = 0.1; // confidence that a label is wrong, of those shown
 
 function Pairs({ pairs, onChanged }) {
   const [open, setOpen] = useState(null);
