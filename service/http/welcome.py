@@ -28,6 +28,7 @@ def welcome(url: str, port: int, learned: int) -> list[str]:
         there = "" if port == DEFAULT_PORT else f" --url {url}"
         lines += [
             "the store is empty; the console offers two samples: questions to a bank, and a novel",
-            f"to begin with a file: manyclass learn FILE{there}; to watch it learn: manyclass demo",
+            f"to begin with a file: manyclass learn FILE{there} (of CSV it asks for the columns);"
+            " to watch another service learn a novel: manyclass demo",
         ]
     return lines

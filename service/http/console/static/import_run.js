@@ -4,7 +4,7 @@ import { ask, learnLines, pause } from "./api.js";
 import { eventOf, instanceOf } from "./mapping.js";
 import { csvLine, rowsOf } from "./rows.js";
 
-const LEARNED = 500; // rows of one request
+const LEARNED = 100; // rows of one request, whose answer names up to 100 faults
 const RANKED = 200;
 const CLASSES = 5; // of a ranked row
 const PATIENCE = 60; // times that a full service is asked again, a second apart or more
@@ -21,20 +21,30 @@ async function* inPieces(rows, size) {
   if (some.length) yield some;
 }
 
-/** Teach the rows of a file. Each event gets an id, so that a request sent twice teaches it once.
+const isBlank = (row) => Object.values(row).every((each) => String(each ?? "").trim() === "");
+
+/** Teach the rows of a file, but for blank ones. Each event gets an id, so that a request sent twice teaches it once.
  *
  * `report` takes { lines, accepted, duplicates, r1, r5, rejected: [{ line, detail, row }] } of each piece.
  */
 export async function teachFile(file, roles, options, report, signal) {
+  const classColumns = Object.keys(roles).filter((name) => roles[name] === "class").join(", ");
   const run = crypto.getRandomValues(new Uint32Array(2)).join("-");
   for await (const some of inPieces(rowsOf(file), LEARNED)) {
     signal.throwIfAborted();
     const rejected = some.filter((each) => !each.row).map(({ line, detail, text }) => ({ line, detail, row: text }));
-    const rows = some.filter((each) => each.row);
-    const events = rows.map(({ line, row }) => {
+    const rows = [];
+    const events = [];
+    for (const { line, row } of some) {
+      if (!row || isBlank(row)) continue;
       const event = eventOf(row, roles, options);
-      return event.event_id ? event : { ...event, event_id: `import-${run}-${line}` };
-    });
+      if (!event.classes.length) {
+        rejected.push({ line, detail: `no class: ${classColumns} is empty`, row });
+        continue;
+      }
+      rows.push({ line, row });
+      events.push(event.event_id ? event : { ...event, event_id: `import-${run}-${line}` });
+    }
     const answer = events.length ? await learnLines(events, signal) : { accepted: 0, duplicates: 0, r1: null, r5: null, faults: [] };
     for (const { line, detail } of answer.faults) {
       const { line: itsLine, row } = rows[line - 1];

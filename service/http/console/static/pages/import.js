@@ -146,7 +146,8 @@ export default function Import() {
       </div>
       <div class="actions">
         <${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!hasInstance || !used.has("class")} onClick=${teach}>Teach the file<//>
-        <${Action} busy=${task.busy} disabled=${!hasInstance} onClick=${rank}>Rank it to CSV<//>
+        <${Action} busy=${task.busy} disabled=${!hasInstance} onClick=${rank}
+          title="The ranked rows wait for a label under Review, like all that are ranked">Rank it to CSV<//>
       </div>
       ${!hasInstance && html`<p class="hint">Give a column the role text or feature.</p>`}
       ${may("learn") && !used.has("class") && html`<p class="hint">To teach it, give a column the role class.</p>`}
