@@ -285,6 +285,14 @@ class Client:
         """
         return self._place("POST", path_of("classes", name), {"rename": to})
 
+    def release_class(self, former: str) -> int:
+        """Let a former name be that of a class of its own again; return the number of the event.
+
+        What was taught under it counts for it once the service has learned its history again, which
+        begins at once. 404 if it is not a former name.
+        """
+        return self._place("POST", path_of("classes", former), {"release": True})
+
     def merge_class(self, name: str, into: str | int) -> int:
         """Make a class a part of another; return the number of the event that did."""
         return self._place("POST", path_of("classes", name), {"merge_into": into})

@@ -94,6 +94,13 @@ class Event:
         """
 
     @classmethod
+    def release(cls, name: str) -> Event:
+        """Return an event after which a former name is that of a class of its own again.
+
+        It is a "rename" without a next name. Raise InstanceError for an invalid name.
+        """
+
+    @classmethod
     def forget_class(cls, name: str) -> Event: ...
     @classmethod
     def forget_feature(cls, name: str) -> Event: ...
@@ -214,7 +221,9 @@ class Event:
 
     @property
     def renamed_to(self) -> str:
-        """The next name of the class of a "rename" event, else an empty string."""
+        """The next name of the class of a "rename" event, else an empty string; so if it releases
+        a former name.
+        """
 
     @property
     def merges(self) -> bool:

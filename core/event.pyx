@@ -9,7 +9,8 @@ An event's bytes, little-endian:
     learn, placing  the same with the placements before the instance
     amend           target u64, weight f64, u32 count, the classes that replace those of the target
                     (none: it is deleted), u32 count, the replaced ones, the instance
-    rename          merges u8, u32 count (2), the name of a class and its next one
+    rename          merges u8, u32 count, the name of a class and its next one; a former name alone
+                    is released
     place           moves u8, the placements: u32 count, the classes, u32 count, the parent of each
     forget_...      the name's UTF-8
     promote         the learner's specification, in UTF-8
@@ -257,6 +258,12 @@ cdef class Event:
         return event
 
     @classmethod
+    def release(cls, str name not None):
+        cdef Event event = event_of(RENAME, b"\0" + wire_of(class_names([name])))
+        event.name = name
+        return event
+
+    @classmethod
     def forget_class(cls, str name not None):
         return named_event(FORGET_CLASS, name)
 
@@ -446,9 +453,9 @@ cdef Event parse(bytes data):
     elif kind == RENAME:
         merges = take(data, at, 1) == b"\x01"
         names, at = names_at(data, at + 1)
-        if len(names) != 2 or at != len(data):
+        if len(names) not in (1, 2) or at != len(data):
             raise EventError("a class is renamed to one other")
-        event = Event.rename(names[0], names[1], merges)
+        event = Event.rename(*names, merges) if len(names) == 2 else Event.release(names[0])
     elif kind in NAMED:
         event = named_event(kind, data[at:].decode("utf-8"))
     elif kind == CONFIGURE:

@@ -238,8 +238,10 @@ class Model:
         elif event.kind == "forget_feature":
             if not any(each.learner.has_feature(event.name) for each in self.enrolled):
                 raise UnknownName("feature", event.name)
-        elif event.kind == "rename":
+        elif event.kind == "rename" and event.renamed_to:
             self._check_rename(event)
+        elif event.kind == "rename" and event.name not in self.aliases:
+            raise UnknownName("former name", event.name)
         elif event.kind == "promote":
             if self.model_set.find_logged(event.name) is None:
                 raise UnknownName("learner", event.name)
@@ -399,8 +401,10 @@ class Model:
             self._configure(ModelSet.from_dict(event.options), map(str, named))
         elif event.kind == "promote":
             self._promote(event.name)
-        elif event.kind == "rename":
+        elif event.kind == "rename" and event.renamed_to:
             self._rename(event)
+        elif event.kind == "rename":
+            self.aliases.pop(event.name, None)
         elif event.kind == "amend":
             self._note_places(self.taxonomy.note_classes(event.classes), before_learning=True)
             for each in self.enrolled:

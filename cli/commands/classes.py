@@ -1,4 +1,4 @@
-"""manyclass classes: rename and merge the classes of a running service."""
+"""manyclass classes: rename and merge the classes of a running service, release former names."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ import typer
 
 from manyclass.cli.connection import URL, Key, Url, connected
 
-app = typer.Typer(help="Rename and merge the classes of a running service.")
+app = typer.Typer(help="Rename and merge the classes of a running service, release former names.")
 
 Former = Annotated[str, typer.Argument(help="The class as it is called now.", metavar="CLASS")]
 
@@ -33,3 +33,17 @@ def merge_class(
     """Make a class a part of another. The service then learns its history again."""
     with connected(url, key) as client:
         typer.echo(f"merged by event {client.merge_class(former, into)}")
+
+
+@app.command("release")
+def release_class(
+    former: Annotated[str, typer.Argument(help="A former name of a class.", metavar="NAME")],
+    url: Url = URL,
+    key: Key = None,
+) -> None:
+    """Let a former name be that of a class of its own again.
+
+    What was taught under the name counts for it after a rebuild, which the service then begins.
+    """
+    with connected(url, key) as client:
+        typer.echo(f"released by event {client.release_class(former)}")

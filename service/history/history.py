@@ -54,7 +54,7 @@ class History:
         )
         self.reader = Reader(store, segments, self.recorder, self.amendments, outcomes, live)
         self.failures = 0
-        self.has_merged = False  # a class was merged into another since the last rebuild
+        self.has_merged = False  # or released a former name, since the last rebuild
         self._pending_bytes = settings.history_pending_bytes
         self._wall_clock = wall_clock
         self._is_failing = False
@@ -110,7 +110,7 @@ class History:
         def note(event: Event, outcome: Outcome, seconds: float) -> None:
             if event.kind == "amend":
                 amendments.note(outcome.seq, event, int(1000 * wall_clock()))
-            elif event.kind == "rename" and event.merges:
+            elif event.kind == "rename" and (event.merges or not event.renamed_to):
                 self.has_merged = True
             if on_applied is not None:
                 on_applied(event, outcome, seconds)

@@ -31,6 +31,7 @@ _TAKES: Final = {
     "event_id": 'a string of 1 to 200 characters: "e-1"',
     "source": 'a string of 1 to 1000 bytes: "ann"',
     "rename": 'the next name of the class: "ice hockey"',
+    "release": "true",
     "merge_into": 'the name of another class: "hockey"',
     "among": 'a list of names, 1 to 1000, or null: ["hockey"]',
     "k": "a whole number from 1 to 1000, such as 5",

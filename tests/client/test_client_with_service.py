@@ -197,5 +197,8 @@ def test_classes_are_renamed_and_merged(client):
     assert client.rename_class("rename was", "rename is") > 0
     assert client.class_("rename is").learned == 1
     assert client.merge_class("rename is", "rename other") > 0
+    assert client.release_class("rename is") > 0
+    with pytest.raises(RequestRefused, match="former name"):
+        client.release_class("rename is")
     with pytest.raises(RequestRefused):
         client.rename_class("rename nothing", "rename is")

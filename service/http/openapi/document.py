@@ -79,7 +79,7 @@ _CONFLICT: Schema = {
 _LABELLED: Schema = {
     "not": {"allOf": [{"not": {"required": ["classes"]}}, {"not": {"required": ["not"]}}]}
 }
-_EITHER: Schema = {"oneOf": [{"required": ["rename"]}, {"required": ["merge_into"]}]}
+_EITHER: Schema = {"oneOf": [{"required": [each]} for each in ("rename", "merge_into", "release")]}
 _UNIONS = {
     "RankRequest": ["RankFeatures", "RankText", "RankMany"],
     "RankInstance": ["FeaturesInstance", "TextInstance"],

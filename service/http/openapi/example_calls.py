@@ -691,4 +691,11 @@ CALLS: Final = (
         body={"rename": "wicket"},
         parameters={"name": "cricket"},
     ),
+    Call(
+        "rename_class",
+        "a former name released",
+        {"seq": 19},
+        body={"release": True},
+        parameters={"name": "futsal"},
+    ),
 )

@@ -28,21 +28,28 @@ class RenameClass(ChangeCall):
     writes: ClassVar = {"application/json": ["Renamed"]}
 
     async def answer(self, request: HotRequest) -> bytes:
-        """Rename a class, or merge it into another. This is a durable event.
+        """Rename a class, merge it into another, or release a former name. This is a durable event.
 
         From then on the former name stands for the present one in everything that is taught. A
         renamed class ranks under its next name at once. A merged one is ranked no more; what was
         taught of it counts for the other class once the history was learned again, which begins
         within a second. Without a history, and for events older than it, that part is lost.
 
+        `{"release": true}` lets a former name be that of a class of its own again: what was taught
+        under it counts for it once the history was learned again, which begins within a second.
+
         409 to rename to a class that exists (merge into it), and for a class in the taxonomy.
         """
         form = decode(_decoder, await self.body(request))
-        if (form.rename is UNSET) == (form.merge_into is UNSET):
-            raise invalid("Give one of `rename` and `merge_into`.")
+        given = [each for each in (form.rename, form.merge_into, form.release) if each is not UNSET]
+        if len(given) != 1:
+            raise invalid("Give one of `rename`, `merge_into` and `release`.")
+        if form.release is not UNSET:
+            [result] = await self._engine.submit([Event.release(request.name)])
+            return msgspec.json.encode(Renamed(result.seq))
         merges = form.rename is UNSET
-        given = form.merge_into if merges else form.rename
-        to = name_of(None if isinstance(given, msgspec.UnsetType) else given, "rename")
+        next_name = form.merge_into if merges else form.rename
+        to = name_of(None if isinstance(next_name, msgspec.UnsetType) else next_name, "rename")
         if str(to) == request.name:
             raise RenameConflict("the class has this name already", "give another one")
         [result] = await self._engine.submit([Event.rename(request.name, str(to), merges)])

@@ -1,6 +1,6 @@
 """The bodies of the call that renames a class."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -9,16 +9,19 @@ from manyclass.service.http.schemas.parts import Name
 
 _RENAME = "The next name of the class, which no class has."
 _MERGE = "The class that it becomes a part of."
+_RELEASE = "True for a former name, which is to be that of a class of its own again."
 
 
 class RenameRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The next name of a class, or the class to merge it into: one of the two."""
+    """The next name of a class, the class to merge it into, or the release of a former name: one of
+    the three."""
 
     rename: Annotated[Name | UnsetType, Meta(description=_RENAME)] = UNSET
     merge_into: Annotated[Name | UnsetType, Meta(description=_MERGE)] = UNSET
+    release: Annotated[Literal[True] | UnsetType, Meta(description=_RELEASE)] = UNSET
 
 
 class Renamed(msgspec.Struct, gc=False):
-    """The number of the event that renamed or merged the class."""
+    """The number of the event that renamed or merged the class, or released its former name."""
 
     seq: int

@@ -35,6 +35,19 @@ def test_a_class_is_merged_and_the_history_learned_again(manyclass, service):
         sleep(0.1)
 
 
+def test_a_merge_is_taken_back(manyclass, service):
+    learned(service, (["back a"], "back one"), (["back b"], "back two"))
+    manyclass("classes", "merge", "back one", "back two", "--url", service)
+    refused = manyclass("classes", "release", "back two", "--url", service, exit_code=1)
+    assert "no former name is named 'back two'" in refused.stderr
+    made = manyclass("classes", "release", "back one", "--url", service)
+    assert made.stdout.startswith("released by event ")
+    until = monotonic() + 60
+    while ranked(service, ["back a"]) != ["back one"]:  # the service begins by itself
+        assert monotonic() < until
+        sleep(0.1)
+
+
 def test_a_name_that_is_taken_is_refused_with_the_way_out(manyclass, service):
     learned(service, (["taken a"], "taken one"), (["taken b"], "taken two"))
     refused = manyclass(

@@ -93,6 +93,10 @@ class History:
         with suppress(UnknownName):
             await self.engine.submit([Event.rename(name, to, merges=True)])
 
+    async def release(self, name):
+        with suppress(UnknownName):
+            await self.engine.submit([Event.release(name)])
+
     async def snapshot(self):
         info = await self.engine.take_snapshot()
         self.snapshots[info.seq] = set(self.effective)
@@ -125,6 +129,7 @@ steps = st.lists(
         st.tuples(st.just("rename"), st.sampled_from("xy"), st.sampled_from("zxy")).filter(
             lambda step: step[1] != step[2]
         ),
+        st.tuples(st.just("release"), st.sampled_from("xyz")),
         st.tuples(st.just("snapshot")),
         st.tuples(st.just("rebuild")),
     ),
@@ -380,6 +385,30 @@ async def test_a_class_may_get_its_former_name_again():
         assert facts.pop("aliases") == {"z": "x"}
         expected = [learn("a", "x"), learn("b", "y"), learn("a", "x")]
         assert (facts, arrays) == content(taught(engine.model.options, expected))
+
+
+@pytest.mark.parametrize("merges", [True, False])
+async def test_a_released_name_was_never_that_of_another_class(tmp_path, merges):
+    texts = [f"f{n} g{n % 7} -> c{n % 5}" for n in range(40)]
+
+    def opened():
+        return SqliteStore(tmp_path / "a.db", lambda: 1.0)
+
+    async with running(opened(), learner="svm") as (engine, _):
+        await teach(engine, *texts[:20])
+        await engine.submit([Event.rename("c1", "c2" if merges else "k", merges)])
+        await teach(engine, *texts[20:30])
+        with pytest.raises(UnknownName, match="former name"):
+            await engine.submit([Event.release("c2")])
+        await engine.submit([Event.release("c1")])
+        assert engine.model.aliases == {}
+        assert engine.history.has_merged
+    async with running(opened(), learner="svm") as (engine, _):
+        await teach(engine, *texts[30:])
+        await engine.rebuild_state()
+        now = [learn(*text.split(" -> ")) for text in texts]
+        assert content(engine.model) == content(taught(engine.model.options, now))
+        assert engine.history.find(2).classes == ["c1"]
 
 
 async def test_names_that_cannot_be_are_refused():
