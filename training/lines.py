@@ -121,11 +121,16 @@ class _Stored(RawIOBase):
         self._source = source
         self._opened = cast(BufferedIOBase, opened)  # typeshed gives BinaryIO no read1
         self._begin = b""
-        while len(self._begin) < BEGIN_BYTES and b"\n" not in self._begin:
+        while len(self._begin) < BEGIN_BYTES and not self._has_line():
             more = self._opened.read1(BEGIN_BYTES - len(self._begin))
             if not more:
                 break
             self._begin += more
+
+    def _has_line(self) -> bool:
+        """Return whether the first line has arrived; a byte of compressed data is not its end."""
+        begins = (ZSTD_BEGINS, GZIP_BEGINS)
+        return b"\n" in self._begin and not self._begin.startswith(begins)
 
     def plain(self) -> BinaryIO:
         """Return the bytes, decompressed if they begin with a signature of gzip or zstd.
