@@ -49,7 +49,7 @@ def test_a_csv_file_is_mapped_and_taught(empty, look):
     [line] = download.value.path().read_text().splitlines()
     rejected = json.loads(line)
     assert (rejected["line"], rejected["row"]["no"]) == (22, "20")
-    assert "classes" in rejected["detail"]
+    assert rejected["detail"] == "no class: intent is empty"
     taught = httpx.get(f"{empty.url}/events", params={"order": "oldest", "limit": 1}).json()
     [first] = taught["events"]
     assert (first["text"], first["classes"]) == (events[0]["text"], events[0]["classes"])
@@ -66,6 +66,32 @@ def test_quotes_line_ends_and_separators_of_csv_are_read(empty, look):
     events = httpx.get(f"{empty.url}/events", params={"order": "oldest"}).json()["events"]
     assert [each["text"] for each in events] == [text or "x" for text in texts]
     assert {tuple(each["classes"]) for each in events} == {("a", "b")}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.xlsx", b"PK\x03\x04\x14\x00", "spreadsheet"),
+        ("a.csv", "text,label\nn\xe4chste,x\n".encode("cp1252"), "not in UTF-8"),
+        ("a.json", b'[{"text": "a", "class": "b"}]', "JSON array"),
+    ],
+)
+def test_a_wrong_format_is_named_and_the_former_file_is_gone(empty, look, name, content, words):
+    page = look(empty, "import")
+    choose(page, "good.csv", as_csv([["text", "label"], ["ice", "hockey"]]))
+    expect(page.get_by_role("heading", name="good.csv")).to_be_visible()
+    choose(page, name, content)
+    expect(page.get_by_role("alert").filter(has_text=words)).to_be_visible()
+    expect(page.get_by_role("heading", name="good.csv")).to_have_count(0)
+
+
+def test_the_class_is_a_full_column_whose_values_come_again(empty, look):
+    rows = [[f"T-{at}", f"the printer {at} is broken", ["paper", "ink"][at % 2]] for at in range(9)]
+    rows = [[*row, "high" if at % 3 else ""] for at, row in enumerate(rows)]
+    page = look(empty, "import")
+    choose(page, "a.csv", as_csv([["no", "subject", "queue", "priority"], *rows]))
+    expect(page.get_by_label("Role of queue")).to_have_value("class")
+    expect(page.get_by_label("Role of subject")).to_have_value("text")
 
 
 def test_packed_json_lines_with_features_are_taught_once(empty, look):

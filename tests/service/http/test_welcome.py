@@ -23,9 +23,9 @@ def test_the_url_can_be_opened_in_a_browser(host, url):
 
 
 def test_the_commands_name_the_service_unless_it_is_the_default():
-    assert "manyclass learn FILE;" in welcome("http://127.0.0.1:8000", 8000, 0)[2]
+    assert "manyclass learn FILE (" in welcome("http://127.0.0.1:8000", 8000, 0)[2]
     commands = welcome("http://127.0.0.1:8001", 8001, 0)[2]
-    assert "manyclass learn FILE --url http://127.0.0.1:8001;" in commands
+    assert "manyclass learn FILE --url http://127.0.0.1:8001 (" in commands
 
 
 def test_an_empty_service_says_how_to_begin_until_it_learned(caplog, tmp_path):
