@@ -43,7 +43,7 @@ def release_class(
 ) -> None:
     """Let a former name be that of a class of its own again.
 
-    What was taught under the name counts for it after a rebuild, which the service then begins.
+    Events taught under the name count for it after a rebuild, which the service then begins.
     """
     with connected(url, key) as client:
         typer.echo(f"released by event {client.release_class(former)}")

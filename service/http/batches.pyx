@@ -20,7 +20,6 @@ from manyclass.service.ingest.pending_labels cimport (
     InstanceNote,
     PendingLabels,
     ServedRanking,
-    note_of,
 )
 
 from time import perf_counter
@@ -180,7 +179,7 @@ cdef class BatchRankings:
             given_id = self._ids[self._done + at]
             given = Instance.any_utf8(given_id) if given_id is not None else string_view()
             source, text = self._notes[self._done + at] or (None, None)
-            note = note_of(source, text)
+            note = PendingLabels.note_of(source, text)
             instance_id = pending.keep_served(
                 self._wires[self._done + at], deref(self._answer).next(count, known), note, given
             )

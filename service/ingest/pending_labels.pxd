@@ -54,5 +54,5 @@ cdef class PendingLabels:
 
     cdef str keep_served(self, string_view instance, const ServedRanking& served,
                          const InstanceNote& note, string_view given)
-
-cdef InstanceNote note_of(str source, str text) except *
+    @staticmethod
+    cdef InstanceNote note_of(str source, str text) except *

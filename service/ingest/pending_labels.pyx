@@ -64,7 +64,18 @@ cdef class PendingLabels:
         served.abstained = abstained
         if given_id is not None:
             given = Instance.any_utf8(given_id)
-        return self.keep_served(bytes_of(instance), served, note_of(source, text), given)
+        cdef InstanceNote note = PendingLabels.note_of(source, text)
+        return self.keep_served(bytes_of(instance), served, note, given)
+
+    @staticmethod
+    cdef InstanceNote note_of(str source, str text) except *:
+        """Return a view of the texts, which have to outlive it."""
+        cdef InstanceNote note
+        if source is not None:
+            note.source = Instance.any_utf8(source)
+        if text is not None:
+            note.text = Instance.any_utf8(text)
+        return note
 
     cdef str keep_served(self, string_view instance, const ServedRanking& served,
                          const InstanceNote& note, string_view given):
@@ -92,7 +103,7 @@ cdef class PendingLabels:
         cdef Stored stored
         cdef string instance_id
         cdef list waiting = []
-        cdef string_view wanted = note_of(source, None).source
+        cdef string_view wanted = PendingLabels.note_of(source, None).source
         cdef size_t at
         with nogil:
             numbers = deref(self._native).least_certain(now, most, wanted)
@@ -104,16 +115,6 @@ cdef class PendingLabels:
                     text_of(stored.text) or None, stored.is_text_cut,
                 ))
         return waiting
-
-
-cdef InstanceNote note_of(str source, str text) except *:
-    """Return a view of the texts, which have to outlive it."""
-    cdef InstanceNote note
-    if source is not None:
-        note.source = Instance.any_utf8(source)
-    if text is not None:
-        note.text = Instance.any_utf8(text)
-    return note
 
 
 cdef void append_name(string& names, string_view name) except *:
