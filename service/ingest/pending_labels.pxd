@@ -54,5 +54,6 @@ cdef class PendingLabels:
 
     cdef str keep_served(self, string_view instance, const ServedRanking& served,
                          const InstanceNote& note, string_view given)
+
     @staticmethod
     cdef InstanceNote note_of(str source, str text) except *
