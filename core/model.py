@@ -238,10 +238,8 @@ class Model:
         elif event.kind == "forget_feature":
             if not any(each.learner.has_feature(event.name) for each in self.enrolled):
                 raise UnknownName("feature", event.name)
-        elif event.kind == "rename" and event.renamed_to:
+        elif event.kind == "rename":
             self._check_rename(event)
-        elif event.kind == "rename" and event.name not in self.aliases:
-            raise UnknownName("former name", event.name)
         elif event.kind == "promote":
             if self.model_set.find_logged(event.name) is None:
                 raise UnknownName("learner", event.name)
@@ -249,6 +247,10 @@ class Model:
             self.agreed(ModelSet.from_dict(event.options))
 
     def _check_rename(self, event: Event) -> None:
+        if not event.renamed_to:  # it releases a former name
+            if event.name not in self.aliases:
+                raise UnknownName("former name", event.name)
+            return
         name, to = event.name, self.aliases.get(event.renamed_to, event.renamed_to)
         if not self.has_class(name):
             raise UnknownName("class", name)
@@ -401,10 +403,8 @@ class Model:
             self._configure(ModelSet.from_dict(event.options), map(str, named))
         elif event.kind == "promote":
             self._promote(event.name)
-        elif event.kind == "rename" and event.renamed_to:
-            self._rename(event)
         elif event.kind == "rename":
-            self.aliases.pop(event.name, None)
+            self._rename(event)
         elif event.kind == "amend":
             self._note_places(self.taxonomy.note_classes(event.classes), before_learning=True)
             for each in self.enrolled:
@@ -434,12 +434,18 @@ class Model:
                 each.learner.placed(names, before_learning)
 
     def _rename(self, event: Event) -> None:
-        """Rename a class, or forget it in favour of another; do nothing if that cannot be now."""
+        """Rename a class, forget it in favour of another, or release a former name.
+
+        Do nothing if that cannot be now.
+        """
         try:
             self._check_rename(event)
         except (UnknownName, RenameConflict):
             return  # `check` accepted it; another event came before
         name, to = event.name, event.renamed_to
+        if not to:
+            del self.aliases[name]
+            return
         if self.aliases.get(to, name) != name:
             to = self.aliases[to]
         self.take_aliases(with_alias(self.aliases, name, to))

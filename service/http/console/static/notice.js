@@ -1,4 +1,4 @@
-// What was just done, above the page until the next one.
+// The last amendment, named above the page until another page is opened.
 
 import { html } from "./html.js";
 import { Status } from "./parts.js";
