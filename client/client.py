@@ -31,11 +31,14 @@ from manyclass.client.types import (
     LearnedMany,
     Learner,
     LearnerList,
+    Live,
     Ranking,
     Rankings,
     RebuildReport,
     RebuildStatus,
     Review,
+    Setting,
+    SettingList,
     Snapshot,
     SnapshotList,
     Stats,
@@ -47,6 +50,7 @@ from manyclass.client.wire import (
     Answer,
     Parameters,
     decoded,
+    error_filter,
     event_filter,
     path_of,
     rank_options,
@@ -225,13 +229,24 @@ class Client:
         """Return whether a rebuild runs, and how many amended events wait for one."""
         return self._get("/rebuild", RebuildStatus)
 
-    def confusions(self, last: int = 10_000, limit: int = 100) -> Confusions:
-        """Return the classes ranked first in place of the true one, over the `last` events."""
-        return self._get("/confusions", Confusions, {"last": last, "limit": limit})
+    def confusions(
+        self, last: int = 10_000, limit: int = 100, seconds: float | None = None
+    ) -> Confusions:
+        """Return the classes ranked first in place of the true one, over the `last` events.
 
-    def suspects(self, last: int = 10_000, limit: int = 100) -> tuple[Suspect, ...]:
-        """Return the events, of the `last`, whose labels are most likely wrong, likeliest first."""
-        return self._get("/suspects", SuspectList, {"last": last, "limit": limit}).suspects
+        With `seconds`, from 0 to 60, the service answers after that time with what it has counted:
+        `complete` tells whether that is all.
+        """
+        return self._get("/confusions", Confusions, error_filter(last, limit, seconds))
+
+    def suspects(
+        self, last: int = 10_000, limit: int = 100, seconds: float | None = None
+    ) -> tuple[Suspect, ...]:
+        """Return the events, of the `last`, whose labels are most likely wrong, likeliest first.
+
+        With `seconds`, from 0 to 60, those found after that time.
+        """
+        return self._get("/suspects", SuspectList, error_filter(last, limit, seconds)).suspects
 
     def review(
         self, limit: int = 20, learner: str | None = None, source: str | None = None
@@ -367,6 +382,14 @@ class Client:
     def restore(self, seq: int) -> int:
         """Restore the snapshot taken at `seq`; return the number of the event that did."""
         return self._ask("POST", f"/snapshots/{seq}/restore", EventNumber).seq
+
+    def settings(self) -> dict[str, Setting]:
+        """Return every setting in force, by its variable of the environment."""
+        return self._get("/settings", SettingList).settings
+
+    def check(self) -> None:
+        """Raise ServiceUnreachable unless a service answers, ready or not."""
+        self._get("/livez", Live)
 
     def is_ready(self) -> bool:
         """Return whether the service answers and can learn; one request, without a retry."""

@@ -3,36 +3,23 @@
 A key that was renamed is there under both names until 1.0, whichever of them the service sends.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TypedDict
-
 import msgspec
 
-Features = Mapping[str, float] | Sequence[str | int]
-
-
-class InstanceBody(TypedDict, total=False):
-    """An instance to rank: exactly one of `features` and `text`. `source` says where it comes from,
-    or the event."""
-
-    features: Features
-    text: str
-    id: str
-    source: str
-
-
-_Rejection = TypedDict("_Rejection", {"not": Sequence[str | int]}, total=False)  # a keyword
-
-
-class EventBody(InstanceBody, _Rejection, total=False):
-    """A labelled event: an instance, or the `id` of one that was ranked, and its true classes, or
-    `not`: classes that are wrong. `weight` says how much the event counts, `parents` places classes
-    in the taxonomy."""
-
-    classes: Sequence[str | int]
-    weight: float
-    parents: Mapping[str, str | int]
-    event_id: str
+from manyclass.client.bodies import EventBody as EventBody
+from manyclass.client.bodies import Features as Features
+from manyclass.client.bodies import InstanceBody as InstanceBody
+from manyclass.client.history import Amended as Amended
+from manyclass.client.history import ClassErrors as ClassErrors
+from manyclass.client.history import ConfusedPair as ConfusedPair
+from manyclass.client.history import Confusions as Confusions
+from manyclass.client.history import Deleted as Deleted
+from manyclass.client.history import EventPage as EventPage
+from manyclass.client.history import HistoryStats as HistoryStats
+from manyclass.client.history import RebuildReport as RebuildReport
+from manyclass.client.history import RebuildStatus as RebuildStatus
+from manyclass.client.history import Suspect as Suspect
+from manyclass.client.history import SuspectList as SuspectList
+from manyclass.client.history import TaughtEvent as TaughtEvent
 
 
 class Vote(msgspec.Struct, frozen=True):
@@ -261,40 +248,6 @@ class Learner(msgspec.Struct, frozen=True):
         msgspec.structs.force_setattr(self, "role", "answers" if primary else "shadow")
 
 
-class RebuildReport(msgspec.Struct, frozen=True):
-    """A rebuild: the state at event `seq` follows from the amended history.
-
-    Events up to `base` were not learned again: they are in the snapshot that it began with. So are
-    the `unreached` amended events: their data and their part of the weights are left.
-    `finished_at` is in unix seconds.
-    """
-
-    seq: int
-    base: int
-    events: int
-    corrected: int
-    deleted: int
-    seconds: float
-    finished_at: float
-    unreached: int = 0
-
-
-class HistoryStats(msgspec.Struct, frozen=True):
-    """The history of events, from event `first_seq` on. `amendments` counts the amended events that
-    wait for a rebuild, the oldest for `amendment_age_seconds`."""
-
-    first_seq: int
-    events: int
-    bytes: int
-    deleted_events: int
-    lost_events: int
-    failures: int
-    amendments: int
-    amendment_age_seconds: float
-    rebuild_failures: int
-    last_rebuild: RebuildReport | None
-
-
 class ReviewInstance(msgspec.Struct, frozen=True):
     """A ranked instance that waits for its label, by `id`, and the first classes of its ranking, as
     served or by the learner asked for. If it `abstained`, it was served without classes. `age` is
@@ -353,133 +306,6 @@ class Stats(msgspec.Struct, frozen=True):
     served: Served | None = None  # None from older services
 
 
-class TaughtEvent(msgspec.Struct, frozen=True):
-    """An event of the history. `key` addresses it: its `event_id`, or `seq:` and its number.
-
-    `classes` are the true ones after corrections. `rank_before` is the rank of the best true class
-    before it was learned, None if none was retrieved, or if `outcome_known` is False. `time` is in
-    unix seconds, None if it was not recorded. The instance is `text` if it was sent as text, else
-    `features`.
-    """
-
-    seq: int
-    key: str
-    classes: tuple[str, ...]
-    event_id: str | None = None
-    time: float | None = None
-    source: str | None = None
-    rejected: tuple[str, ...] = msgspec.field(name="not", default=())
-    weight: float = 1.0
-    parents: dict[str, str] = {}
-    corrected: bool = False
-    rank_before: int | None = None
-    outcome_known: bool = True
-    text: str | None = None
-    features: dict[str, float] | None = None
-
-    def body(self) -> EventBody:
-        """Return the body that teaches this event, as it was corrected."""
-        body = EventBody()
-        if self.text is not None:
-            body["text"] = self.text
-        else:
-            body["features"] = self.features or {}
-        if self.classes:
-            body["classes"] = self.classes
-        if self.rejected:
-            body["not"] = self.rejected
-        if self.weight != 1:
-            body["weight"] = self.weight
-        if self.parents:
-            body["parents"] = self.parents
-        if self.source is not None:
-            body["source"] = self.source
-        if self.event_id is not None:
-            body["event_id"] = self.event_id
-        return body
-
-
-class Amended(msgspec.Struct, frozen=True):
-    """A correction: the number of the event that made it, and that of the amended event.
-
-    `changed` is False if the event was so already, also after a retry; `seq` is its own number
-    then.
-    """
-
-    seq: int
-    amended: int
-    changed: bool
-
-
-class Deleted(msgspec.Struct, frozen=True):
-    """The number of the last event that deletes others, None if none was found, and their count;
-    `more` if the service has not deleted all of them yet."""
-
-    seq: int | None
-    deleted: int
-    more: bool = False
-
-
-class RebuildStatus(msgspec.Struct, frozen=True):
-    """The state of rebuilds: `learned` counts the events of the present one, `waiting` the amended
-    events that wait for one, and `last` is the last one since the process started."""
-
-    running: bool
-    learned: int
-    waiting: int
-    last: RebuildReport | None = None
-
-
-class ConfusedPair(msgspec.Struct, frozen=True):
-    """A class ranked first in place of the true one, how often, and the numbers of some events."""
-
-    ranked_first: str
-    true: str
-    count: int
-    events: tuple[int, ...]
-
-
-class ClassErrors(msgspec.Struct, frozen=True):
-    """A class, the number of events of it, and recall and precision of the class ranked first."""
-
-    name: str = msgspec.field(name="class")
-    events: int
-    recall: float | None
-    precision: float | None
-
-
-class Confusions(msgspec.Struct, frozen=True):
-    """Recall at 1 of the newest events before they were learned, and the classes ranked above the
-    true ones."""
-
-    events: int
-    r1: float | None
-    pairs: tuple[ConfusedPair, ...]
-    classes: tuple[ClassErrors, ...]
-    seq: int = 0  # the newest event when the count began; 0 of an older service
-
-
-class Suspect(msgspec.Struct, frozen=True):
-    """An event, the best other class of the model, and the confidence that the label is wrong."""
-
-    suggested: str
-    confidence: float
-    event: TaughtEvent
-
-
-class SuspectList(msgspec.Struct, frozen=True):
-    """Likely label errors, the likeliest first."""
-
-    suspects: tuple[Suspect, ...]
-
-
-class EventPage(msgspec.Struct, frozen=True):
-    """Events in order; `next` is None on the last page."""
-
-    events: tuple[TaughtEvent, ...]
-    next: int | None = None
-
-
 class ClassPage(msgspec.Struct, frozen=True):
     """Classes in the order of their names; `next` is None on the last page."""
 
@@ -492,6 +318,29 @@ class FeaturePage(msgspec.Struct, frozen=True):
 
     features: tuple[FeatureCount, ...]
     next: str | None
+
+
+class Live(msgspec.Struct, frozen=True):
+    """The process runs."""
+
+    status: str
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """A setting in force: its option of `manyclass serve`, its value and the source of that, its
+    default, and what it does. Keys are only counted, and passwords hidden."""
+
+    option: str
+    value: str
+    source: str
+    default: str
+    help: str
+
+
+class SettingList(msgspec.Struct, frozen=True):
+    """Every setting by its variable of the environment."""
+
+    settings: dict[str, Setting]
 
 
 class SnapshotList(msgspec.Struct, frozen=True):

@@ -67,6 +67,14 @@ def event_filter(
     return chosen
 
 
+def error_filter(last: int, limit: int, seconds: float | None) -> Parameters:
+    """Return the parameters that bound a count of errors."""
+    bounds: dict[str, int | float] = {"last": last, "limit": limit}
+    if seconds is not None:
+        bounds["seconds"] = seconds
+    return bounds
+
+
 def path_of(kind: str, name: str) -> str:
     """Return the path of a class, a feature, a learner or an event, its name percent-encoded."""
     # Dots too: a name of dots alone would be a step up the path.

@@ -6,7 +6,7 @@ import pytest
 from manyclass.cli.environment import without_settings
 from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
-from manyclass.client.errors import RequestRefused
+from manyclass.client.errors import RequestRefused, ServiceUnreachable
 from manyclass.client.types import FeatureWeight
 
 CHOSEN = {
@@ -140,10 +140,33 @@ def test_events_are_listed_corrected_deleted_and_learned_again(client):
     with pytest.raises(RequestRefused, match="nobody") as caught:
         client.rebuild("nobody(1)")
     assert caught.value.status == 404
-    assert client.confusions(last=10).events > 0
+    counted = client.confusions(last=10)
+    assert counted.events > 0
+    assert counted.complete
+    assert client.confusions(last=10, seconds=10.0) == counted
+    assert client.suspects(last=10, limit=1, seconds=0.5) == ()
+    with pytest.raises(RequestRefused, match="seconds"):
+        client.confusions(seconds=61)
     assert client.suspects(last=10, limit=1) == ()
     assert client.delete_events(source="history").deleted == 1
     assert [*client.events(source="history")] == []
+
+
+def test_settings(client, url):
+    settings = client.settings()
+    shadows = settings["MANYCLASS_SHADOWS"]
+    assert shadows.value == CHOSEN["MANYCLASS_SHADOWS"]
+    assert (shadows.option, shadows.source) == ("--shadows", "environment")
+    assert settings["MANYCLASS_WORKERS"].help
+    with Client(url, "may-learn") as other, pytest.raises(RequestRefused) as caught:
+        other.settings()
+    assert caught.value.status == 403
+
+
+def test_check(client):
+    client.check()
+    with Client("http://127.0.0.1:9") as other, pytest.raises(ServiceUnreachable):
+        other.check()
 
 
 def test_learners(client):

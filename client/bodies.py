@@ -1,0 +1,30 @@
+"""The bodies of requests, as dicts."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+Features = Mapping[str, float] | Sequence[str | int]
+
+
+class InstanceBody(TypedDict, total=False):
+    """An instance to rank: exactly one of `features` and `text`. `source` says where it comes from,
+    or the event."""
+
+    features: Features
+    text: str
+    id: str
+    source: str
+
+
+_Rejection = TypedDict("_Rejection", {"not": Sequence[str | int]}, total=False)  # a keyword
+
+
+class EventBody(InstanceBody, _Rejection, total=False):
+    """A labelled event: an instance, or the `id` of one that was ranked, and its true classes, or
+    `not`: classes that are wrong. `weight` says how much the event counts, `parents` places classes
+    in the taxonomy."""
+
+    classes: Sequence[str | int]
+    weight: float
+    parents: Mapping[str, str | int]
+    event_id: str
