@@ -21,6 +21,8 @@ _BINARY: Final = {
     b"%PDF": "PDF: extract its text",
     b"SQLite format 3": "a database of SQLite: export a table as CSV",
 }
+ARRAY: Final = "one array of JSON: write one object a line, as jq -c '.[]' FILE does"
+_ARRAY = re.compile(r'\[\s*($|[{\["])')
 _SPARSE = re.compile(r"\S+( \d+:[-+.\deE]+)+\s*(#.*)?")  # a line of libsvm
 _NAMESPACED = re.compile(r"[^|\s]+( [^|]*)? ?\|\S* \S.*")  # a line of Vowpal Wabbit
 _TABLE_ROWS = 2  # at least, to be taken for CSV
@@ -33,12 +35,14 @@ def stopping(
 ) -> Iterator[Result | Rejected]:
     """Yield the results of the lines of a source.
 
-    FileFault if its first MOST_REJECTED lines are rejected, or all of fewer lines in a format that
-    is recognised.
+    FileFault if its first MOST_REJECTED lines are rejected, or the first of an array of JSON, or
+    all of fewer lines in a format that is recognised.
     """
     remaining = iter(results)
     rejected = 0
     for each in remaining:
+        if isinstance(each, Rejected) and not rejected and _ARRAY.match(_text(source.begin)[1]):
+            raise FileFault(source.name, f"this looks like {ARRAY}")
         yield each
         if not isinstance(each, Rejected):
             yield from remaining
@@ -64,10 +68,9 @@ def recognised(begin: bytes, labelled: bool = True) -> str:
     """
     if likely := _binary(begin):
         return likely
-    text = decoded(begin, "utf-16" if begin.startswith(WIDE) else "utf-8-sig")
-    first = text.lstrip().split("\n", 1)[0].strip()
-    if first.startswith("["):
-        return "one array of JSON: write one object a line, as jq -c '.[]' FILE does"
+    text, first = _text(begin)
+    if _ARRAY.match(first):
+        return ARRAY
     if first == "{":
         return "an object of JSON on several lines: write one a line, as jq -c . FILE does"
     if first[:9].lower().startswith(("<!doctype", "<html", "<?xml")):
@@ -78,7 +81,9 @@ def recognised(begin: bytes, labelled: bool = True) -> str:
         return _of_files("Vowpal Wabbit", "vw")
     if _SPARSE.fullmatch(first):
         return _of_files("libsvm", "libsvm")
-    return _objects(first, labelled) if first.startswith("{") else _table(text, labelled)
+    if first.startswith("{"):
+        return _objects(first, labelled)
+    return _table(text, labelled) or _words(first, labelled)
 
 
 def not_csv(begin: bytes) -> str:
@@ -86,6 +91,12 @@ def not_csv(begin: bytes) -> str:
     if begin.removeprefix(BYTE_ORDER_MARK).lstrip().startswith((b'{"', b"[{", b'["')):
         return "JSON: if each line is an object, name it .jsonl or add --format jsonl"
     return _binary(begin)
+
+
+def _text(begin: bytes) -> tuple[str, str]:
+    """Return the first bytes as text, and their first line that is not blank."""
+    text = decoded(begin, "utf-16" if begin.startswith(WIDE) else "utf-8-sig")
+    return text, text.lstrip().split("\n", 1)[0].strip()
 
 
 def _binary(begin: bytes) -> str:
@@ -119,3 +130,18 @@ def _table(text: str, labelled: bool) -> str:
     names = column_names(cells[0])
     rows = [Record(number, row) for number, row in enumerate(cells[1:], 2)]
     return f"CSV with the columns {listed(names)}: add {suggestion(names, rows, labelled)}"
+
+
+def _words(first: str, labelled: bool) -> str:
+    """Recognise plain text: a line that begins with a letter or a digit."""
+    if not first[:1].isalnum() or not first.isprintable():
+        return ""
+    if labelled:
+        return (
+            'plain text: a line has its classes too, {"text": "...", "classes": ["..."]}; or it is'
+            " a row of a table: add --format csv --text-column COLUMN --class-column COLUMN"
+        )
+    return (
+        "plain text: make each line an object, as jq -Rc '{text: .}' FILE does; or it is a row of a"
+        " table: add --format csv --text-column COLUMN"
+    )

@@ -28,6 +28,9 @@ from manyclass.training.recognition import MOST_REJECTED, recognised, stopping
         ("hockey |words ice puck:2\n", "Vowpal Wabbit, which"),
         ("3 1:0.5 7:2\n", "libsvm, which"),
         ("3,12 1:0.5 7:2\n", "libsvm, which"),
+        ("a line of words\nand another\n", "plain text: a line has its classes too"),
+        ("first, second\n", "plain text"),
+        ("one, two, three\nfour\nfive\n", "plain text"),
         ("PAR1\0\0", "Parquet"),
         ("PK\x03\x04", "a spreadsheet"),
     ],
@@ -41,9 +44,10 @@ def test_a_format_is_recognised_with_what_to_do(begin, likely):
     [
         "",
         "\n",
-        "a line of words\nand another\n",
-        "first, second\n",
-        "one, two, three\nfour\nfive\n",
+        "\x01\x02 words\n",
+        "a\tword\x00\n",
+        "# a comment\n",
+        "[note] words\n",
         '{"text": "a", "classes": ["x"]}\n',
         '{"id": "7", "not": ["x"]}\n',
         '{"text": "a", \n',
@@ -56,6 +60,9 @@ def test_other_bytes_are_not(begin):
 
 def test_to_rank_no_class_is_asked_for():
     assert recognised(b"a,b\nlong text,x\n", labelled=False).endswith("add --text-column a")
+    assert recognised(b"words\n", labelled=False).startswith(
+        "plain text: make each line an object, as jq -Rc '{text: .}' FILE does"
+    )
     assert recognised(b'{"q": "a"}\n', labelled=False).endswith("add --text-column q")
     assert recognised(b'{"text": "a", "label": "x"}\n', labelled=False) == ""
 
@@ -90,4 +97,13 @@ def test_reading_stops_after_the_first_lines_are_rejected():
 
 def test_a_short_file_of_another_format_is_recognised():
     assert stopped(results(1), b"[\n").startswith("data: this looks like one array of JSON")
-    assert stopped(results(1, 1), b"[\n") == 2
+    assert stopped(results(1), b"words\n").startswith("data: this looks like plain text")
+    assert stopped(results(1, 1), b"words\n") == 2
+
+
+def test_one_array_of_json_is_refused_at_its_first_line():
+    source = Source("data")
+    source.begin = b'[{"text": "a"},\n'
+    with pytest.raises(FileFault, match="this looks like one array of JSON"):
+        next(stopping(source, results(2)))
+    assert stopped(results(0, 3), b"[\n") == 3

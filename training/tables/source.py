@@ -89,14 +89,20 @@ class TableSource(Source):
             raise TableError(f"line {header.number}: {header.fault}")
         else:
             names = column_names(header.cells)
-        if not names:
-            return
+        if not sample:
+            raise TableError(self._without_rows(() if header is None else names))
         columns = choose(self._layout, names, sample, self._labelled)
         if columns.guess:
             self._guessed(columns.guess)
         for record in chain(sample, records):
             if header is None or record.cells != header.cells:  # files put together repeat it
                 yield self._row(record, names, columns)
+
+    def _without_rows(self, names: Sequence[str]) -> str:
+        if not names:
+            return "it is empty"
+        remedy = "" if self._format == "parquet" else ": if it has none, add --no-header"
+        return f"it has a header and no rows ({listed(names)}){remedy}"
 
     @property
     def _has_header(self) -> bool:

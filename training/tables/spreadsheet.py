@@ -1,10 +1,24 @@
 """Spreadsheets of Excel: the first sheet, by python-calamine of the extra [tables]."""
 
+import re
+import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BytesIO
-from typing import BinaryIO
+from typing import IO, BinaryIO, Final
+from zipfile import BadZipFile, ZipFile
 
 from manyclass.training.tables.record import Record, TableError, cell_of
+
+MOST_CELLS: Final = 20_000_000  # of a sheet, empty ones too: each takes 32 bytes
+CHUNK_BYTES: Final = 2**20
+
+# A row or a cell: its kind, the letters and the number of its place, and the rest up to the next.
+_ELEMENT = re.compile(
+    rb"""<(?:[\w.-]+:)?(row|c)(?=[\s/>])"""
+    rb"""(?:[^<]*?\sr\s*=\s*["']([A-Za-z]{0,9})([0-9]{1,18})["'])?([^<]*)"""
+)
+_DAMAGES: Final = (BadZipFile, EOFError, NotImplementedError, RuntimeError, zlib.error)
 
 
 def records(plain: BinaryIO) -> Iterator[Record]:
@@ -16,8 +30,10 @@ def records(plain: BinaryIO) -> Iterator[Record]:
             "reading .xlsx needs another package: pip install 'manyclass[tables]'; or save the"
             " sheet as CSV"
         ) from error
+    file = BytesIO(plain.read())
+    _check_size(file)
     try:
-        sheet = CalamineWorkbook.from_filelike(BytesIO(plain.read())).get_sheet_by_index(0)
+        sheet = CalamineWorkbook.from_filelike(file).get_sheet_by_index(0)
     except (CalamineError, OSError) as error:
         raise TableError(f"it is not a spreadsheet that can be read: {error}") from error
     except (KeyboardInterrupt, MemoryError):
@@ -26,3 +42,50 @@ def records(plain: BinaryIO) -> Iterator[Record]:
         raise TableError(f"the spreadsheet is damaged: {error}") from error
     for number, row in enumerate(sheet.iter_rows(), 1):
         yield Record(number, [cell_of(value) for value in row])
+
+
+def _check_size(file: BytesIO) -> None:
+    """Raise TableError if a cell of a sheet is so far out that the cells up to it are too many.
+
+    The reader holds them all. A part that cannot be read is left to the reader, which refuses it.
+    """
+    with suppress(BadZipFile), ZipFile(file) as archive:
+        for name in archive.namelist():
+            with suppress(*_DAMAGES), archive.open(name) as part:
+                _check_part(part)
+    file.seek(0)
+
+
+def _check_part(part: IO[bytes]) -> None:
+    """Follow the rows and cells of XML, as far as they say their place and else in order."""
+    row = column = rows = columns = 0
+    for kind, letters, number, rest in _elements(part):
+        if kind == b"row":
+            row, column = int(number or row + 1), 0
+            continue
+        column = _column(letters) if letters else column + 1
+        if not rest.endswith(b"/>"):  # it has a value
+            rows, columns = max(rows, int(number or row)), max(columns, column)
+        if rows * columns > MOST_CELLS:
+            raise TableError(
+                f"a sheet reaches to row {rows:,} and column {columns:,}, which are more than"
+                f" {MOST_CELLS:,} cells: delete the far ones, or save the sheet as CSV"
+            )
+
+
+def _elements(part: IO[bytes]) -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
+    kept = b""
+    while chunk := part.read(CHUNK_BYTES):
+        data = kept + chunk
+        end = max(data.rfind(b"<"), 0)  # of whole elements
+        yield from _ELEMENT.findall(data[:end])
+        kept = data[end:] if len(data) - end < CHUNK_BYTES else b""
+    yield from _ELEMENT.findall(kept)
+
+
+def _column(letters: bytes) -> int:
+    """Return the number of a column: A is 1, AA is 27."""
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + letter - ord("A") + 1
+    return number

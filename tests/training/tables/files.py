@@ -12,8 +12,8 @@ _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
-def write_spreadsheet(path, *sheets):
-    """Write a workbook of sheets, lists of rows of texts, numbers and None."""
+def write_spreadsheet(path, *sheets, more=""):
+    """Write a workbook of sheets, lists of rows of texts, numbers and None, with `more` XML."""
     numbers = range(1, len(sheets) + 1)
     named = "".join(f'<sheet name="S{n}" sheetId="{n}" r:id="r{n}"/>' for n in numbers)
     related = "".join(
@@ -50,7 +50,7 @@ def write_spreadsheet(path, *sheets):
             rows = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in sheet)
             archive.writestr(
                 f"xl/worksheets/s{number}.xml",
-                f'<worksheet xmlns="{_MAIN}"><sheetData>{rows}</sheetData></worksheet>',
+                f'<worksheet xmlns="{_MAIN}"><sheetData>{rows}{more}</sheetData></worksheet>',
             )
 
 

@@ -37,8 +37,35 @@ def test_blank_rows_above_the_header_are_skipped_and_counted(sheet):
     assert sheet(rows) == {4: {"text": "a", "classes": ["b"]}}
 
 
-def test_a_sheet_without_rows_has_none(sheet):
-    assert sheet([]) == {}
+def test_a_sheet_without_rows_is_refused(sheet):
+    with pytest.raises(TableFault, match="it is empty"):
+        sheet([])
+    with pytest.raises(TableFault, match=r"a header and no rows \(text, label\)"):
+        sheet([["text", "label"]])
+
+
+FAR = {
+    "by its place": '<row><c r="XFD1048576"><v>1</v></c></row>',
+    "by the place of its row": '<row r="1048576">' + "<c><v>1</v></c>" * 100 + "</row>",
+    "with a prefix": "<row><x:c t='n' r = 'XFD1048576'><v>1</v></x:c></row>",
+    "behind a megabyte": f'<row>{" " * 2**20}</row><row><c r="XFD1048576"><v>1</v></c></row>',
+}
+
+
+@pytest.mark.parametrize("far", FAR.values(), ids=FAR)
+def test_a_cell_far_out_is_refused(far, tmp_path):
+    file = tmp_path / "far.xlsx"
+    write_spreadsheet(file, [["text", "label"], ["a", "b"]], more=far)
+    with pytest.raises(TableFault, match="a sheet reaches to row 1,048,576 and column"):
+        list(TableSource(str(file), "xlsx", Layout()))
+
+
+def test_an_empty_cell_far_out_is_not_held(tmp_path):
+    file = tmp_path / "far.xlsx"
+    far = '<row r="1048576"><c r="XFD1048576" s="1"/></row>'
+    write_spreadsheet(file, [["text", "label"], ["a", "b"]], more=far)
+    [line] = TableSource(str(file), "xlsx", Layout())
+    assert event(line) == {"text": "a", "classes": ["b"]}
 
 
 def test_its_columns_are_looked_up_too(sheet):
