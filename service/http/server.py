@@ -12,7 +12,17 @@ from contextlib import suppress
 from errno import EACCES, EADDRINUSE
 from functools import partial
 from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit, setrlimit
-from socket import socket
+from socket import (
+    AF_INET6,
+    AI_PASSIVE,
+    IPPROTO_IPV6,
+    IPV6_V6ONLY,
+    SO_REUSEADDR,
+    SOCK_STREAM,
+    SOL_SOCKET,
+    getaddrinfo,
+    socket,
+)
 
 import uvicorn
 
@@ -73,7 +83,7 @@ class Server(uvicorn.Server):
         except SystemExit as exit:
             if not isinstance(exit.__context__, OSError):
                 raise
-            raise _unavailable(self.config, exit.__context__) from exit
+            raise _unavailable(self.config.host, self.config.port, exit.__context__) from exit
         listeners = [listener for server in self.servers for listener in server.sockets]
         self.port = listeners[0].getsockname()[1]
         if self._app.workers is not None and self._workers:
@@ -150,15 +160,31 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _unavailable(config: uvicorn.Config, error: OSError) -> AddressUnavailable:
+def check_address(host: str, port: int) -> None:
+    """Raise AddressUnavailable if the address cannot be listened on, before a store is made."""
+    try:
+        found = getaddrinfo(host, port, type=SOCK_STREAM, flags=AI_PASSIVE)
+        for family, kind, protocol, _, address in found:
+            with socket(family, kind, protocol) as probe:
+                probe.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)  # as for the listener itself
+                if family == AF_INET6:
+                    probe.setsockopt(IPPROTO_IPV6, IPV6_V6ONLY, 1)
+                probe.bind(address)
+    except OSError as error:
+        raise _unavailable(host, port, error) from error
+
+
+def _unavailable(host: str, port: int, error: OSError) -> AddressUnavailable:
     code = error.errno or 0  # not above 0 when the name has no address
     reason = os.strerror(code) if code > 0 else str(error)
     remedy = {
         EADDRINUSE: "stop the program that listens there, or choose another port with --port or"
-        " MANYCLASS_PORT (0 takes a free one)",
+        " MANYCLASS_PORT (0 takes a free one), and beside another service another --store or"
+        " MANYCLASS_STORE (make run PORT=8100 STORE=sqlite:data/other.db); clients then need --url"
+        " or MANYCLASS_URL",
         EACCES: "choose a port above 1023 with --port or MANYCLASS_PORT",
     }.get(code, "name an address of this machine with --host or MANYCLASS_HOST")
-    return AddressUnavailable(f"cannot listen on {config.host}:{config.port}: {reason}; {remedy}")
+    return AddressUnavailable(f"cannot listen on {host}:{port}: {reason}; {remedy}")
 
 
 def server_of(app: App, settings: Settings) -> Server:
@@ -207,6 +233,7 @@ def allow_open_files(connections: int) -> None:
 
 def run(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM. Raises StoreError, AddressUnavailable and StartFailed."""
+    check_address(settings.host, settings.port)
     allow_open_files(settings.max_connections)
     app = create_app(settings)
     # Objects that live as long as the process are exempt from garbage collection: a full collection

@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from manyclass.service.http.server import StartFailed
+from manyclass.service.http.server import StartFailed, check_address
 from manyclass.service.store.errors import StoreError
 from tests.service.faulty import PATIENCE
 
@@ -27,13 +27,28 @@ def test_a_failed_start_names_its_remedy(manyclass, monkeypatch, error):
     assert "Traceback" not in result.output
 
 
-def test_an_address_that_is_taken_has_an_exit_code_of_its_own(manyclass):
+def test_an_address_that_is_taken_has_an_exit_code_of_its_own(manyclass, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        result = manyclass("serve", "--store", "memory:", "--port", port, exit_code=4)
-    assert f"cannot listen on 127.0.0.1:{port}" in result.stderr
-    assert "--port" in result.stderr
-    assert "Traceback" not in result.output
+        result = manyclass("serve", "--port", port, exit_code=4)
+    assert result.output == (
+        f"manyclass: cannot listen on 127.0.0.1:{port}: Address already in use; stop the program"
+        " that listens there, or choose another port with --port or MANYCLASS_PORT (0 takes a free"
+        " one), and beside another service another --store or MANYCLASS_STORE (make run PORT=8100"
+        " STORE=sqlite:data/other.db); clients then need --url or MANYCLASS_URL\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_port_that_was_just_left_can_be_taken():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)) as caller:
+            accepted, _ = listener.accept()
+            accepted.close()  # first, so that the address lingers
+            caller.recv(1)
+    check_address("127.0.0.1", port)
 
 
 def test_ctrl_c_is_how_it_ends(manyclass, monkeypatch):
