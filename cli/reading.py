@@ -9,6 +9,7 @@ import typer
 from manyclass.cli.connection import BAD_LINES, FAILED, complain
 from manyclass.cli.input_options import Input
 from manyclass.cli.progress_bar import bar_of_files
+from manyclass.cli.run_summary import counted
 from manyclass.core.errors import InstanceError, RequestConflict
 from manyclass.core.placements import placed
 from manyclass.core.taxonomy import Taxonomy
@@ -120,17 +121,17 @@ class _Complaints:
 
     def end(self) -> None:
         if self._count > NAMED_LINES:
-            complain(f"and {self._count - NAMED_LINES:,} more bad lines")
+            complain(f"and {counted(self._count - NAMED_LINES, 'more bad line')}")
 
 
 def _summary(rows: Rows, account: Account, seconds: float) -> str:
     """Return the counts and the time of reading, in one line."""
     parts = [
-        f"read {account.instances:,} instances in {seconds:.1f} s:"
+        f"read {counted(account.instances, 'instance')} in {seconds:.1f} s:"
         f" {len(rows.classes):,} classes, {len(rows.features):,} features"
     ]
     if account.rejected:
-        parts.append(f"{account.rejected:,} bad lines left out")
+        parts.append(f"{counted(account.rejected, 'bad line')} left out")
     if account.values_left_out:
-        parts.append(f"{account.values_left_out:,} values of 0 or less left out")
+        parts.append(f"{counted(account.values_left_out, 'value')} of 0 or less left out")
     return " · ".join(parts)

@@ -22,11 +22,12 @@ def about(context: typer.Context) -> dict[str, str]:
 
 
 def write_report(path: Path, text: str) -> bool:
-    """Write the file; print an error and return False if that fails."""
+    """Write the file and say so; print an error and return False if that fails."""
     try:
         with atomic_write(path) as file:
             file.write(text.encode())
     except OSError as error:
         complain(f"{path} cannot be written: {error}")
         return False
+    typer.echo(f"wrote {path}", err=True)
     return True

@@ -68,13 +68,14 @@ class RunSummary:
         if self.recall:
             parts.append(self.recall)
         if self.duplicates:
-            parts.append(f"{_count(self.duplicates, 'duplicate')} among them")
+            parts.append(f"{counted(self.duplicates, 'duplicate')} among them")
         if self.bad_lines:
-            parts.append(f"{_count(self.bad_lines, 'bad line')} left out")
+            parts.append(f"{counted(self.bad_lines, 'bad line')} left out")
         if self.bad_files:
-            parts.append(f"{_count(self.bad_files, 'file')} not read to the end")
+            parts.append(f"{counted(self.bad_files, 'file')} not read to the end")
         return " · ".join(parts)
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, which takes an s unless the number is 1."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -20,6 +20,7 @@ from manyclass.cli.reading import (
     taxonomy_of,
 )
 from manyclass.cli.report_files import about, write_report
+from manyclass.cli.run_summary import counted
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.text import DEFAULT_TEXT
 from manyclass.training.lines import Source
@@ -113,6 +114,7 @@ def report(
     if not all_written:
         raise typer.Exit(FAILED)
     if account.rejected:
+        complain(f"{counted(account.rejected, 'line')} left out, so the exit code is {BAD_LINES}")
         raise typer.Exit(BAD_LINES)
 
 

@@ -158,12 +158,25 @@ def test_bad_lines_are_named_and_change_the_exit_code(manyclass, file, lines):
     assert f"{min(WRONG) + 1}  " in result.stdout.partition("Suspects")[2]
 
 
+def test_a_report_without_a_bad_line_is_written_and_says_so(manyclass, file, lines, tmp_path):
+    file.write_text("\n".join([*lines, "{"]))
+    page, folder = tmp_path / "page.html", tmp_path / "out"
+    result = manyclass("report", file, "--html", page, "--csv", folder, exit_code=1)
+    assert page.exists()
+    assert "1 bad line left out" in result.stderr
+    assert f"wrote {folder / 'classes.csv'}\n" in result.stderr
+    assert result.stderr.endswith(
+        f"wrote {page}\nmanyclass: 1 line left out, so the exit code is 1\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ('{"text": "a", "classes": ["c"]}\n{\n[\n', "most lines are bad"),
         ('{"text": "a", "classes": ["c"]}\n', "two different rows"),
-        ("x\n", "the files hold no instance"),
+        ('{"text": "a", "classes": []}\n', "the files hold no instance"),
+        ("x\n", "this looks like plain text"),
     ],
 )
 def test_files_that_cannot_be_reviewed_are_refused(manyclass, file, tmp_path, text, said):
