@@ -34,10 +34,15 @@ URL: Final = DEFAULT_URL
 
 
 @contextmanager
-def connected(url: str, key: str | None) -> Iterator[Client]:
-    """Yield a client; an error of the service ends the command with one line and an exit code."""
+def connected(url: str, key: str | None, checked: bool = False) -> Iterator[Client]:
+    """Yield a client; an error of the service ends the command with one line and an exit code.
+
+    If `checked`, a service has answered before, so that no row is read in vain.
+    """
     try:
         with Client(url if "://" in url else f"http://{url}", key) as client:
+            if checked:
+                client.check()
             yield client
     except ServiceUnreachable as error:
         complain(

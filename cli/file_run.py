@@ -45,15 +45,18 @@ def run(
     send: Callable[[Sequence[Body]], Answer],
     answered: Callable[[RunSummary, Sequence[Item], Answer], None],
     labelled: bool = True,
+    skip: int = 0,
 ) -> None:
-    """Send every line of the sources, in order, and print a summary on standard error.
+    """Send the lines of the sources, in order, and print a summary on standard error.
+
+    Those up to line `skip` of the first source are left out.
 
     Raises typer.Exit if lines were left out, or on Ctrl-C; answered lines stay learned then.
     """
     summary = RunSummary()
     try:
         with bar_of_files(sources) as move:
-            for some in batches(_items(sources, read, summary, labelled), batch):
+            for some in batches(_items(sources, read, summary, labelled, skip), batch):
                 for part, answer in deliver(some, send, _until_hopeless(summary)):
                     answered(summary, part, answer)
                 move(f"{summary.done:,} · {summary.rate:,.0f}/s  {summary.recall}")
@@ -70,12 +73,17 @@ def run(
 
 
 def _items(
-    sources: Iterable[Source], read: Callable[[Line], Body], summary: RunSummary, labelled: bool
+    sources: Iterable[Source],
+    read: Callable[[Line], Body],
+    summary: RunSummary,
+    labelled: bool,
+    skip: int,
 ) -> Iterator[Item]:
     """Yield the lines that hold a request; count the others as bad lines."""
     for source in sources:
         try:
-            for each in stopping(source, _parsed(source, read), labelled):
+            lines, skip = _behind(source, skip), 0
+            for each in stopping(source, _parsed(lines, read), labelled):
                 if isinstance(each, Rejected):
                     summary.bad_line(each.line, each.reason)
                 else:
@@ -84,8 +92,12 @@ def _items(
             summary.bad_file(error)
 
 
-def _parsed(source: Source, read: Callable[[Line], Body]) -> Iterator[Item | Rejected]:
-    for line in source:
+def _behind(lines: Iterable[Line], skip: int) -> Iterator[Line]:
+    return (line for line in lines if line.number > skip)
+
+
+def _parsed(lines: Iterable[Line], read: Callable[[Line], Body]) -> Iterator[Item | Rejected]:
+    for line in lines:
         try:
             yield line, read(line)
         except LineFault as error:

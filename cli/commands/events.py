@@ -1,6 +1,7 @@
 """manyclass events: list, correct and delete the events that a running service was taught."""
 
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Annotated
@@ -8,8 +9,12 @@ from typing import Annotated
 import msgspec
 import typer
 
-from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.cli.class_names import close_names, has_class
+from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
 from manyclass.cli.event_text import beginning_of
+from manyclass.cli.run_summary import counted
+from manyclass.cli.taught_sources import events_of, in_words
+from manyclass.client.client import Client
 from manyclass.client.types import TaughtEvent
 
 app = typer.Typer(help="List, correct and delete the events that a running service was taught.")
@@ -102,15 +107,21 @@ def correct(
     classes: Annotated[
         list[str], typer.Argument(help="All true classes of the event.", metavar="CLASS...")
     ],
+    new_class: Annotated[
+        bool, typer.Option("--new-class", help="Let a class be new to the service.")
+    ] = False,
     url: Url = URL,
     key: Key = None,
 ) -> None:
     """Correct the true classes of an event.
 
     The service learns the event with them at once. The part of the wrong ones in the weights is
-    gone after the next rebuild.
+    gone after the next rebuild. A class that the service does not have is refused, as a likely
+    mistake, unless --new-class is given.
     """
     with connected(url, key) as client:
+        if not new_class:
+            _check_classes(client, classes)
         amended = client.correct(event, classes)
     if amended.changed:
         typer.echo(f"event {amended.amended} is corrected, by event {amended.seq} of the log")
@@ -142,17 +153,33 @@ def delete(
     """
     if (event is None) == (source is None):
         raise typer.BadParameter("name one thing to delete: an EVENT or --source NAME")
-    what = f"event {event}" if source is None else f"all events of source {source!r}"
-    if not yes:
-        typer.confirm(f"Delete {what} at {url}?", abort=True)
     with connected(url, key) as client:
+        if not yes:
+            typer.confirm(f"Delete {_deleted(client, event, source)} at {url}?", abort=True)
         if event is not None:
             deleted = client.delete_event(event)
         else:
             deleted = client.delete_events(source=str(source))
-    noun = "event" if deleted.deleted == 1 else "events"
     by = "" if deleted.seq is None else f", up to event {deleted.seq} of the log"
-    typer.echo(f"deleted {deleted.deleted:,} {noun}{by}")
+    typer.echo(f"deleted {counted(deleted.deleted, 'event')}{by}")
+
+
+def _check_classes(client: Client, names: Sequence[str]) -> None:
+    """End the command if there is no class of one of these names."""
+    for name in names:
+        if not has_class(client, name):
+            close = " or ".join(f"{each!r}" for each in close_names(client, name))
+            meant = f"did you mean {close}? " if close else ""
+            complain(f"there is no class {name!r}; {meant}--new-class makes it one")
+            raise typer.Exit(FAILED)
+
+
+def _deleted(client: Client, event: str | None, source: str | None) -> str:
+    """Return what is to be deleted, in words."""
+    if source is None:
+        return f"event {event}"
+    number = events_of(client, source)
+    return f"{in_words(number)} of source {source!r}"
 
 
 def _cells(event: TaughtEvent) -> list[str]:

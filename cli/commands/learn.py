@@ -1,19 +1,23 @@
 """manyclass learn: teach a running service the events of files."""
 
-from collections.abc import Sequence
-from functools import partial
-from itertools import compress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import compress, islice
+from pathlib import Path
 from typing import Annotated, cast
 
 import typer
 
 from manyclass.cli.batches import Item
-from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.cli.connection import INTERRUPTED, URL, Key, Url, complain, connected
 from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
 from manyclass.cli.input_options import Input, learns
 from manyclass.cli.request_lines import Body, event_of
 from manyclass.cli.run_summary import RunSummary
+from manyclass.cli.taught_sources import TaughtSources, default_source
+from manyclass.client.errors import ClientError
 from manyclass.client.types import EventBody, LearnedMany
+from manyclass.training.lines import FileFault, Line, LineFault, Source
 
 
 @learns
@@ -26,10 +30,21 @@ def learn(
     source: Annotated[
         str | None,
         typer.Option(
-            help="The source of events that name none: `manyclass events` finds them by it.",
+            help="The source of events that name none, by which `manyclass events` finds them; else"
+            " it is the name of their file, without its folder.",
             show_default=False,
         ),
     ] = None,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Teach a source once more that was taught before."),
+    ] = False,
+    skip: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Go on behind this line of the first file, where a run was interrupted."
+        ),
+    ] = 0,
     *,
     input: Input,
 ) -> None:
@@ -41,21 +56,71 @@ def learn(
     counts, "source" where it comes from. A row of a table has its text and its class in columns:
     manyclass learn questions.csv --text-column question --class-column intent
 
+    If the service has events of a source already, nothing is sent: to teach a file twice counts it
+    twice. Events with an "event_id" may be sent again, since each is learned once.
+
     Recall (R1, R5) is progressive: it uses the rank of the best true class before the event was
     learned. A bad line is named on standard error and left out; the exit code is then 1.
     """
     sources = input.sources(files)
-    with connected(url, key) as client:
+    names = {each.name: source or default_source(each.file) for each in sources}
+    progress = _Progress(batch)
+    with connected(url, key, checked=True) as client:
+        taught = TaughtSources(client, names[sources[0].name] if skip else None, not again)
+
+        def read(line: Line) -> Body:
+            return taught.named(event_of(line, ignore_unknown), names[line.file])
 
         def send(events: Sequence[Body]) -> LearnedMany:
-            return client.learn_many(cast(Sequence[EventBody], events), source=source)
+            return client.learn_many(cast(Sequence[EventBody], events))
 
-        read = partial(event_of, ignore_unknown=ignore_unknown)
-        run("learned", sources, batch, read, send, _count)
+        _check(sources, read)
+        try:
+            run("learned", sources, batch, read, send, progress.answered, skip=skip)
+        except ClientError:
+            progress.complain(names)
+            raise
+        except typer.Exit as ended:
+            if ended.exit_code == INTERRUPTED:
+                progress.complain(names)
+            raise
 
 
-def _count(summary: RunSummary, items: Sequence[Item], answer: LearnedMany) -> None:
-    summary.add(answer.accepted + answer.duplicates, answer.duplicates)
-    if not answer.duplicates:  # else the ranks of the duplicates are unknown
-        have_classes = ["classes" in event for _, event in items]
-        summary.add_ranks(compress(answer.ranks, have_classes))
+def _check(sources: Sequence[Source], read: Callable[[Line], Body]) -> None:
+    """Read the first event of each file, so that none is sent if the source of one is refused."""
+    for source in sources:
+        if Path(source.file).is_file():  # a pipe is read once
+            with suppress(FileFault, LineFault):
+                for line in islice(source, 1):
+                    read(line)
+            source.position = 0
+
+
+class _Progress:
+    """The last line whose event is acknowledged, to go on behind it."""
+
+    def __init__(self, batch: int) -> None:
+        self._batch = batch
+        self._last: Line | None = None
+
+    def answered(self, summary: RunSummary, items: Sequence[Item], answer: LearnedMany) -> None:
+        """Count the answer to some events."""
+        self._last = items[-1][0]
+        summary.add(answer.accepted + answer.duplicates, answer.duplicates)
+        if not answer.duplicates:  # else the ranks of the duplicates are unknown
+            have_classes = ["classes" in event for _, event in items]
+            summary.add_ranks(compress(answer.ranks, have_classes))
+
+    def complain(self, names: Mapping[str, str | None]) -> None:
+        """Print how to go on; the events of a request without an answer may be learned too."""
+        if self._last is None:
+            return
+        file, number = self._last.file, self._last.number
+        files = f", and {file} as the first file" if len(names) > 1 else ""
+        source = names[file]
+        newest = f"`manyclass events list --source {source!r} --limit 1`" if source else ""
+        unknown = f" ({newest} shows the newest)" if newest else ""
+        complain(
+            f"{self._last.place} is the last line acknowledged; up to {self._batch:,} lines behind"
+            f" it may be learned too{unknown}. To go on, add --skip {number}{files}"
+        )

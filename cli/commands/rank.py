@@ -103,7 +103,7 @@ def rank(
     """
     _check_out(out, explain, files)
     sources = input.sources(files)
-    with connected(url, key) as client, _opened(out) as opened:
+    with connected(url, key, checked=True) as client, _opened(out) as opened:
 
         def send(instances: Sequence[Body]) -> Rankings:
             bodies = cast(Sequence[InstanceBody], instances)

@@ -2,6 +2,8 @@ import json
 
 import pytest
 
+from manyclass.cli.environment import without_settings
+from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
 from manyclass.client.errors import RequestRefused
 
@@ -62,14 +64,58 @@ def test_filters_choose_events(manyclass, service):
 def test_an_event_is_corrected_once(manyclass, service):
     [key] = teach(service, "corrected", {"text": "wrong", "classes": ["corrected no"]})
     number = key.removeprefix("seq:")
-    corrected = manyclass("events", "correct", key, "corrected yes", "--url", service)
+    corrected = manyclass(
+        "events", "correct", key, "corrected yes", "--new-class", "--url", service
+    )
     assert corrected.stdout.startswith(f"event {number} is corrected, by event ")
     again = manyclass("events", "correct", "corrected-0", "corrected yes", "--url", service)
     assert again.stdout == f"event {number} has these classes already\n"
     with Client(service) as client:
         assert client.event(key).classes == ("corrected yes",)
-    gone = manyclass("events", "correct", "nowhere", "x", "--url", service, exit_code=1)
+    gone = manyclass("events", "correct", "nowhere", "corrected yes", "--url", service, exit_code=1)
     assert "The history has no event 'nowhere'" in gone.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("misspelt_arival", "did you mean 'misspelt_arrival'? "),
+        ("Misspelt_Arrival", "did you mean 'misspelt_arrival'? "),
+        ("zzz", ""),
+    ],
+)
+def test_a_correction_to_a_class_that_is_not_there_is_refused(manyclass, service, given, meant):
+    [key] = teach(service, "misspelt", {"text": "x", "classes": ["misspelt_arrival"]})
+    correct = ("events", "correct", key, "misspelt_arrival", given, "--url", service)
+    refused = manyclass(*correct, exit_code=1)
+    assert refused.stderr == (
+        f"manyclass: there is no class '{given}'; {meant}--new-class makes it one\n"
+    )
+    with Client(service) as client:
+        assert client.event(key).classes == ("misspelt_arrival",)
+
+
+def test_a_class_of_the_taxonomy_alone_is_there(manyclass, service):
+    [key] = teach(service, "known", {"text": "x", "classes": ["known"]})
+    with Client(service) as client:
+        client.place("known placed", None)
+    manyclass("events", "correct", key, "known placed", "--url", service)
+
+
+def test_close_names_are_found_among_very_many(manyclass):
+    with ephemeral_service(without_settings()) as url, Client(url) as client:
+        for begin in range(0, 20_000, 1_000):
+            client.learn_many(
+                [
+                    {"features": ["f"], "classes": [f"{'abcdefghij'[n % 10]}lass {n:05}"]}
+                    for n in range(begin, begin + 1_000)
+                ]
+            )
+        event = client.learn({"features": ["g"], "classes": ["hockey"]})
+        given = ("events", "correct", f"seq:{event.seq}", "--url", url)
+        for wrong in ("hocky", "Hockey", "hockkey"):
+            refused = manyclass(*given, wrong, exit_code=1)
+            assert "did you mean 'hockey'? --new-class" in refused.stderr
 
 
 def test_an_event_or_a_source_is_deleted_after_a_question(manyclass, service):
@@ -81,7 +127,10 @@ def test_an_event_or_a_source_is_deleted_after_a_question(manyclass, service):
         with pytest.raises(RequestRefused):
             client.event(first)
         assert client.event(others[0]).classes == ("deleted",)
-    rest = manyclass("events", "delete", "--source", "deleted", "--yes", "--url", service)
+    asked = ("events", "delete", "--source", "deleted", "--url", service)
+    declined = manyclass(*asked, input="n\n", exit_code=1)
+    assert f"Delete 2 events of source 'deleted' at {service}?" in declined.output
+    rest = manyclass(*asked, "--yes")
     assert rest.stdout.startswith("deleted 2 events, up to event ")
     none = manyclass("events", "delete", "--source", "deleted", "--yes", "--url", service)
     assert none.stdout == "deleted 0 events\n"
@@ -107,7 +156,7 @@ def test_a_rebuild_gives_a_new_shadow_all_of_the_history(manyclass, service):
 
 def test_a_rebuild_learns_the_history_as_it_was_amended(manyclass, service):
     [key] = teach(service, "rebuilt", {"text": "rebuilt", "classes": ["rebuilt no"]})
-    manyclass("events", "correct", key, "rebuilt yes", "--url", service)
+    manyclass("events", "correct", key, "rebuilt yes", "--new-class", "--url", service)
     before = manyclass("rebuild", "--status", "--url", service)
     assert "amended events wait for a rebuild" in before.stdout
     assert "0 amended events" not in before.stdout

@@ -1,6 +1,12 @@
 import json
 
+import pytest
+
+from manyclass.cli import taught_sources
+from manyclass.cli.environment import without_settings
+from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
+from manyclass.client.errors import ServiceUnreachable
 
 
 def lines(*bodies):
@@ -42,6 +48,136 @@ def test_a_source_is_that_of_events_without_one(manyclass, service):
     with Client(service) as client:
         sources = [event.source for event in client.events(of_class="sourced")]
     assert sources == ["its own", "a file"]
+
+
+# --- a source is taught once ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes a file of events whose classes begin with its name."""
+
+    def written(name, count=3):
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text(lines(*events(name, count)))
+        return file
+
+    return written
+
+
+def test_a_file_is_the_source_of_its_events(manyclass, service, write):
+    manyclass("learn", write("own"), "--url", service)
+    with Client(service) as client:
+        assert {each.source for each in client.events(of_class="own0")} == {"own.jsonl"}
+
+
+def test_a_source_is_not_taught_twice_by_mistake(manyclass, service, write):
+    fresh, file = write("unsent"), write("again")
+    manyclass("learn", file, "--url", service)
+    refused = manyclass("learn", fresh, file, "--batch", 1, "--url", service, exit_code=1)
+    assert refused.stderr == (
+        "manyclass: the service has 3 events of the source 'again.jsonl' already. Add --again to"
+        " teach it once more, --skip N to go on behind line N after an interruption, or --source"
+        " with another name if the file is another one; `manyclass events delete --source"
+        " 'again.jsonl'` takes them back\n"
+    )
+    assert learned(service, "unsent") == {}
+    assert sum(learned(service, "again").values()) == 3
+    manyclass("learn", file, "--url", service, "--again")
+    assert sum(learned(service, "again").values()) == 6
+    manyclass("events", "delete", "--source", "again.jsonl", "--url", service, "--yes")
+    manyclass("learn", file, "--url", service)
+    assert "learned 3" in manyclass("learn", file, "--url", service, "--source", "other").stderr
+
+
+def test_a_source_of_standard_input_is_not_taught_twice_either(manyclass, service):
+    given = ("learn", "-", "--url", service, "--source", "piped")
+    manyclass(*given, input=lines(*events("piped", 1)))
+    refused = manyclass(*given, input=lines(*events("piped", 1)), exit_code=1)
+    assert "the service has 1 event of the source 'piped' already" in refused.stderr
+    assert learned(service, "piped") == {"piped0": 1}
+
+
+def test_files_of_one_source_are_taught_together(manyclass, service, write):
+    files = (write("part1"), write("part2"))
+    result = manyclass("learn", *files, "--url", service, "--source", "parts", "--batch", 1)
+    assert "learned 6 in" in result.stderr
+
+
+def test_many_events_of_a_source_are_not_all_counted(manyclass, service, write, monkeypatch):
+    monkeypatch.setattr(taught_sources, "MOST_COUNTED", 2)
+    manyclass("learn", file := write("many"), "--url", service)
+    refused = manyclass("learn", file, "--url", service, exit_code=1)
+    assert "has more than 2 events of the source" in refused.stderr
+
+
+def test_lines_with_an_event_id_or_a_source_may_be_sent_again(manyclass, service, tmp_path):
+    file = tmp_path / "ids.jsonl"
+    file.write_text(
+        lines(
+            {"text": "x", "classes": ["ids"], "event_id": "ids 1"},
+            {"text": "x", "classes": ["ids"], "source": "its own"},
+        )
+    )
+    for _ in range(2):
+        result = manyclass("learn", file, "--url", service)
+    assert "1 duplicate among them" in result.stderr
+
+
+def test_without_history_a_source_cannot_be_looked_up(manyclass, write):
+    with ephemeral_service({**without_settings(), "MANYCLASS_HISTORY": "no"}) as url:
+        for _ in range(2):
+            result = manyclass("learn", write("unkept"), "--url", url)
+        assert learned(url, "unkept") == {"unkept0": 2, "unkept1": 2, "unkept2": 2}
+    assert "the service keeps no history, which would tell whether" in result.stderr
+    assert "'unkept.jsonl'" in result.stderr
+
+
+def interrupted_at(call, error):
+    """Return learn_many with an error at this call."""
+    learn_many, calls = Client.learn_many, []
+
+    def interrupted(self, batch, **options):
+        calls.append(batch)
+        if len(calls) == call:
+            raise error
+        return learn_many(self, batch, **options)
+
+    return interrupted
+
+
+@pytest.mark.parametrize(
+    ("error", "exit_code"), [(KeyboardInterrupt(), 130), (ServiceUnreachable("there", "gone"), 3)]
+)
+def test_an_interrupted_run_goes_on_behind_the_last_line(
+    manyclass, service, write, monkeypatch, error, exit_code
+):
+    name = f"cut{exit_code}"
+    first, second = write(f"{name}a", 10), write(f"{name}b", 10)
+    with monkeypatch.context() as patched:
+        patched.setattr(Client, "learn_many", interrupted_at(4, error))
+        given = ("learn", first, second, "--url", service, "--batch", 5)
+        stopped = manyclass(*given, exit_code=exit_code)
+    assert (
+        f"manyclass: {second}:5 is the last line acknowledged; up to 5 lines behind it may be"
+        f" learned too (`manyclass events list --source '{second.name}' --limit 1` shows the"
+        f" newest). To go on, add --skip 5, and {second} as the first file\n"
+    ) in stopped.stderr
+    assert sum(learned(service, name).values()) == 15
+    refused = manyclass("learn", second, "--url", service, exit_code=1)
+    assert f"5 events of the source '{second.name}'" in refused.stderr
+    assert "learned 5 in" in manyclass("learn", second, "--url", service, "--skip", 5).stderr
+    assert sum(learned(service, name).values()) == 20
+
+
+def test_rows_of_a_table_are_skipped_by_their_line(manyclass, service, tmp_path):
+    file = tmp_path / "skipped.csv"
+    file.write_text('text,label\nice,skip-a\n"two\nlines",skip-b\npuck,skip-c\n')
+    assert "learned 1 in" in manyclass("learn", file, "--url", service, "--skip", 3).stderr
+    assert learned(service, "skip-") == {"skip-c": 1}
+
+
+# --- faults ---------------------------------------------------------------------------------------
 
 
 def test_bad_lines_are_named_and_the_rest_is_learned(manyclass, service):
@@ -91,16 +227,7 @@ def test_a_file_that_is_missing_does_not_keep_the_others_from_being_learned(
 
 
 def test_ctrl_c_ends_with_what_was_done(manyclass, service, monkeypatch):
-    learn_many = Client.learn_many
-    calls = []
-
-    def interrupted_at_the_third(self, batch, **options):
-        calls.append(batch)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return learn_many(self, batch, **options)
-
-    monkeypatch.setattr(Client, "learn_many", interrupted_at_the_third)
+    monkeypatch.setattr(Client, "learn_many", interrupted_at(3, KeyboardInterrupt()))
     body = lines(*events("stopped", 30))
     result = manyclass("learn", "-", "--url", service, "--batch", 10, input=body, exit_code=130)
     assert "stopped: learned 20 in" in result.stderr

@@ -43,8 +43,8 @@ def rows_of(file, delimiter=","):
 def questions(tmp_path):
     """Return a function that writes the questions, with classes of this prefix."""
 
-    def write(prefix, name="questions.csv"):
-        file = tmp_path / name
+    def write(prefix, name=None):
+        file = tmp_path / (name or f"{prefix}questions.csv")
         file.write_text(QUESTIONS.format(prefix))
         return file
 
@@ -183,7 +183,7 @@ def test_a_wrong_format_stops_after_twenty_lines(manyclass, service, tmp_path, c
     options = ["--url", service] if command == "learn" else ["--out", tmp_path / "out"]
     result = manyclass(command, file, *options, exit_code=1)
     assert result.stderr.count("words.jsonl:") == 21
-    assert "its first 20 lines are rejected; the others are not read" in result.stderr
+    assert "words.jsonl: this looks like plain text" in result.stderr
 
 
 def test_events_that_the_service_refuses_stop_after_twenty_too(manyclass, service, tmp_path):
@@ -200,6 +200,35 @@ def test_other_files_are_read_after_one_of_a_wrong_format(manyclass, service, tm
     result = manyclass("learn", words, questions("after-"), "--url", service, exit_code=1)
     assert "1 file not read to the end" in result.stderr
     assert learned(service, "after-") == {"lost": 2, "top": 1}
+
+
+def test_one_array_of_json_is_named_at_once(manyclass, service, tmp_path):
+    file = tmp_path / "array.json"
+    file.write_text('[\n  {"text": "a", "classes": ["array"]}\n]\n' * 100)
+    result = manyclass("learn", file, "--url", service, exit_code=1)
+    assert result.stderr.splitlines()[0] == (
+        f"manyclass: {file}: this looks like one array of JSON: write one object a line, as"
+        " jq -c '.[]' FILE does"
+    )
+    assert result.stderr.count("array.json") == 1
+
+
+@pytest.mark.parametrize("command", ["learn", "rank", "train", "report"])
+def test_a_table_without_rows_says_so(manyclass, nobody, tmp_path, command):
+    file = tmp_path / "table.csv"
+    file.write_text("text,label\n")
+    options = {"train": ["--out", tmp_path / "out"], "report": []}.get(command, ["--url", nobody])
+    result = manyclass(command, file, *options, exit_code=2)
+    assert f"{file}: it has a header and no rows (text, label)" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["learn", "rank"])
+def test_without_a_service_no_row_is_read(manyclass, nobody, tmp_path, command):
+    file = tmp_path / "lines.jsonl"
+    file.write_text("words\n" * 30)
+    result = manyclass(command, file, "--url", nobody, exit_code=3)
+    assert result.stderr.startswith(f"manyclass: no answer from {nobody}")
+    assert len(result.stderr.splitlines()) == 1
 
 
 # --- results --------------------------------------------------------------------------------------
