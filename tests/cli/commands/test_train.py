@@ -298,7 +298,8 @@ CUT_SHORT = gzip.compress(good(99).encode(), mtime=0)[:-20]
     [
         (None, "No such file"),
         (b"", "the files hold no instance"),
-        (b"x\n", "the files hold no instance"),
+        (b'{"text": "x", "classes": []}\n', "the files hold no instance"),
+        (b"x\n", "this looks like plain text"),
         (b"x\n" * 4 + good(3).encode(), "most lines are bad"),
         (CUT_SHORT, "ends in the middle"),
     ],
