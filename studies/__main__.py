@@ -91,6 +91,12 @@ def parser() -> ArgumentParser:
         "--evaluations", type=int, help="evaluations of each stage of a search, at most"
     )
     made.add_argument("--search-rows", type=int, help="rows of a search for parameters")
+    made.add_argument(
+        "--states",
+        type=Path,
+        metavar="FOLDER",
+        help="keep the states of searches there; the same command goes on after a stop",
+    )
     made.add_argument("--splits", type=int, help="splits of every trial")
     made.add_argument("--passes", type=int, help="most passes of every trial")
     made.add_argument("--seed", type=int, default=0, help="of the first split")
@@ -128,9 +134,11 @@ def narrowed(study: Study, given: Namespace) -> Study:
         chosen = [
             replace(first, estimator=each, tags={}) for first in firsts for each in given.estimator
         ]
-    bounds = Bounds(given.evaluations, given.search_rows)
+    bounds = Bounds(given.evaluations, given.search_rows, given.states)
     if bounds != Bounds() and study.bounded is None:
-        raise SystemExit("this study searches for no parameters: no --evaluations, --search-rows")
+        raise SystemExit(
+            "this study searches for no parameters: no --evaluations, --search-rows, --states"
+        )
     return replace(
         study,
         measure=study.bounded(bounds) if study.bounded else study.measure,

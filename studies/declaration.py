@@ -99,14 +99,22 @@ class Plot:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds of a search for parameters; None: not given."""
+    """Bounds of a search for parameters; None: not given.
+
+    Searches write their states to the folder `states`, and go on from those that are there.
+    """
 
     evaluations: int | None = None  # in each stage
     rows: int | None = None  # at random
+    states: Path | None = None
 
     def over(self, usual: "Bounds") -> "Bounds":
         """Return these bounds, and the usual ones where none is given."""
-        return Bounds(self.evaluations or usual.evaluations, self.rows or usual.rows)
+        return Bounds(
+            self.evaluations or usual.evaluations,
+            self.rows or usual.rows,
+            self.states or usual.states,
+        )
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ from manyclass.training.klr.tree import SHARINGS, tree_of
 from manyclass.training.parents import ROOT
 from manyclass.training.rows import Rows
 from studies.declaration import Bounds, Measure, Pivot, Record, Study, trials
+from studies.fit_file import FitFile
 from studies.peers import PEERS
 from studies.samples import published_part
 
@@ -147,15 +148,17 @@ def measured(data: Dataset, name: str, seed: int, bounds: Bounds) -> Iterator[Re
     classes = classes_with_rows(training)
     root = root_of(data.name, taxonomy, classes)
     tree = tree_of(classes, taxonomy.parents, sharing, root)
-    began = time.process_time()
+    states = bounds.states
+    file = FitFile(states / f"{data.name}-{name}-{seed}.npz" if states else None)
     plan = Plan(
         seed=seed,
         evaluations=bounds.evaluations or Plan.evaluations,
         search_rows=bounds.rows or 0,
     )
-    fitting = Fitting(training, classes, tree, plan)
-    fitted = fitting.run(_said_once())
-    seconds = time.process_time() - began
+    fitting = Fitting(training, classes, tree, plan, file.course)
+    fitted = fitting.run(_said_once(), file.save)
+    file.save(fitted.course)
+    seconds = file.seconds
     best, evaluations = fitted.search.best, fitted.search.evaluations
     made: Record = {
         **_accuracy(fitted.model, classes, test, taxonomy),

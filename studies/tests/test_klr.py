@@ -5,6 +5,7 @@ from manyclass.evaluation.datasets import Dataset
 from manyclass.evaluation.taxonomy import Taxonomy
 from manyclass.training.klr.arrays import Targets
 from manyclass.training.klr.crossvalidation import CrossValidation, random_folds
+from manyclass.training.klr.fit import FitError
 from manyclass.training.klr.newton import Effort, Newton
 from manyclass.training.rows import Rows
 from studies import klr
@@ -59,7 +60,7 @@ def test_scores_of_training_rows_are_those_of_the_fit():
     assert (squared_distances(x, x).diagonal() < 1e-12).all()
 
 
-def test_a_study_of_a_small_taxonomy_has_every_measure():
+def small():
     random = np.random.default_rng(0)
     codes = ["45100000-1", "45110000-2", "45200000-3", "45210000-4", "45220000-5"]
 
@@ -70,7 +71,11 @@ def test_a_study_of_a_small_taxonomy_has_every_measure():
 
     rows = Rows.of([*labelled(90)])
     taxonomy = Taxonomy.of_codes(["45000000-7", *codes])
-    data = Dataset("cpv-45", rows, published=60, taxonomy=taxonomy)
+    return Dataset("cpv-45", rows, published=60, taxonomy=taxonomy)
+
+
+def test_a_study_of_a_small_taxonomy_has_every_measure():
+    data = small()
     for name, bounds in (("F1", Bounds()), ("H2", Bounds(evaluations=1, rows=40))):
         [record] = klr.measured(data, name, 0, bounds)
         assert {*klr.MEASURES, "Psi / n", "log loss (seen)", "CPU s"} <= record.keys()
@@ -82,6 +87,18 @@ def test_a_study_of_a_small_taxonomy_has_every_measure():
     [record] = klr.measured(data, "path", 0, Bounds())
     assert record["acc %"] > 60
     assert record["taxo"] < 0.5
+
+
+def test_a_fit_goes_on_from_its_kept_state(tmp_path, monkeypatch):
+    bounds = Bounds(evaluations=2, rows=40, states=tmp_path / "states")
+    [first] = klr.measured(small(), "H1", 0, bounds)
+    monkeypatch.setattr(CrossValidation, "evaluate", None)  # what was evaluated is not again
+    [again] = klr.measured(small(), "H1", 0, bounds)
+    assert again["CPU s"] > first["CPU s"]
+    assert again["variances"] == first["variances"]
+    assert again["taxo"] == first["taxo"]
+    with pytest.raises(FitError, match="other rows"):
+        next(klr.measured(small(), "H1", 0, Bounds(rows=41, states=tmp_path / "states")))
 
 
 def test_bounds_that_are_not_given_are_the_usual_ones():
