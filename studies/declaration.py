@@ -101,7 +101,7 @@ class Plot:
 class Bounds:
     """Bounds of a search for parameters; None: not given.
 
-    Searches write their states to the folder `states`, and go on from those that are there.
+    Searches write their states to the folder `states`, and go on from the states found there.
     """
 
     evaluations: int | None = None  # in each stage

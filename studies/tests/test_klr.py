@@ -92,7 +92,7 @@ def test_a_study_of_a_small_taxonomy_has_every_measure():
 def test_a_fit_goes_on_from_its_kept_state(tmp_path, monkeypatch):
     bounds = Bounds(evaluations=2, rows=40, states=tmp_path / "states")
     [first] = klr.measured(small(), "H1", 0, bounds)
-    monkeypatch.setattr(CrossValidation, "evaluate", None)  # what was evaluated is not again
+    monkeypatch.setattr(CrossValidation, "evaluate", None)  # nothing is evaluated again
     [again] = klr.measured(small(), "H1", 0, bounds)
     assert again["CPU s"] > first["CPU s"]
     assert again["variances"] == first["variances"]
