@@ -119,7 +119,7 @@ def test_options_named_alone_exist(page):
 # Of other programs: curl, Redis, Vowpal Wabbit, and those of this repository.
 OTHER_OPTIONS = {
     *("--json", "--appendonly", "--ignore", "--oaa", "--plt"),
-    *("--data", "--keep-going", "--peers", "--rows", "--saturating", "--scenario"),
+    *("--data", "--keep-going", "--peers", "--rows", "--saturating", "--scenario", "--states"),
 }
 
 
