@@ -48,7 +48,7 @@ measure: $(VENV)/dev ## the figures of docs/measurements.md (needs the data sets
 	  --estimator 'ff(margin_threshold=0,sublinear=no,feature_memory=0)' \
 	  --estimator 'ff(margin_threshold=0.5,sublinear=no,feature_memory=0)'
 	python -m studies word-rules
-	for each in speed committees serving replicas ready; do python -m benchmarks.$$each || exit; done
+	for each in speed committees serving replicas ready learning; do python -m benchmarks.$$each || exit; done
 
 load: $(VENV)/dev ## 30 s of mixed rank and learn on a service of its own
 	python -m load_tests.run

@@ -11,12 +11,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from threading import Thread
 
 import numpy as np
 
 from benchmarks import load
-from benchmarks.process import ServerProcess, pin, service_on_sqlite
+from benchmarks.process import ServerProcess, own_process, pin, service_on_sqlite
 from benchmarks.report import Cell, Figures, Report, over_rounds
 from benchmarks.serving import (
     LEARN_CONNECTIONS,
@@ -96,13 +95,14 @@ def while_learning(
     alone = load.run(server.port, requests, RANK_CONNECTIONS, LEARNING_SECONDS)
     rate = alone.rate / 4
     without = load.run(server.port, requests, RANK_CONNECTIONS, LEARNING_SECONDS, rate)
-    learning = Thread(
-        target=load.run,
-        args=(server.port, learns, LEARN_CONNECTIONS, LEARNING_SECONDS + 1, fastest / 2),
-    )
-    learning.start()
-    meanwhile = load.run(server.port, requests, RANK_CONNECTIONS, LEARNING_SECONDS, rate)
-    learning.join()
+    # A process of its own: two threads of one would wait for each other's turn of the interpreter.
+    with own_process() as process:
+        process.submit(os.getpid).result()  # it is ready
+        learning = process.submit(
+            load.run, server.port, learns, LEARN_CONNECTIONS, LEARNING_SECONDS + 1, fastest / 2
+        )
+        meanwhile = load.run(server.port, requests, RANK_CONNECTIONS, LEARNING_SECONDS, rate)
+        learning.result()
     return {
         "events/s": fastest / 2,
         "rankings/s": rate,
