@@ -28,7 +28,7 @@ def choose(page, name, content):
 
 def teach(page):
     page.get_by_role("button", name="Teach the file").click()
-    expect(page.get_by_text("lines learned:")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("lines read:")).to_be_visible(timeout=30_000)
 
 
 def test_a_csv_file_is_mapped_and_taught(empty, look):
@@ -42,7 +42,7 @@ def test_a_csv_file_is_mapped_and_taught(empty, look):
     expect(page.get_by_label("Role of no")).to_have_value("ignore")
     expect(page.locator("tbody tr")).to_have_count(10)
     teach(page)
-    expect(page.get_by_text("1,200 lines learned: 1,199 accepted")).to_be_visible()
+    expect(page.get_by_text("1,200 lines read: 1,199 learned")).to_be_visible()
     expect(page.locator(".chart polyline")).to_have_count(2)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the rejected lines").click()
@@ -100,7 +100,7 @@ def test_packed_json_lines_with_features_are_taught_once(empty, look):
     page = look(empty, "import")
     choose(page, "events.jsonl.gz", gzip.compress(text.encode()))
     teach(page)
-    expect(page.get_by_text("1 accepted, 1 known already")).to_be_visible()
+    expect(page.get_by_text("1 learned, 1 known already")).to_be_visible()
     expect(page.get_by_label("Rejected lines")).to_contain_text("not a JSON object")
     event = httpx.get(f"{empty.url}/events/one").json()
     assert (event["features"], event["classes"]) == ({"a": 2, "b": 1}, ["x", "y"])
@@ -121,6 +121,65 @@ def test_a_file_is_ranked_to_csv(taught, look):
         assert [row[f"class_{place}"] for place in range(1, len(ranking) + 1)] == [
             each["class"] for each in ranking
         ]
+
+
+def test_a_file_that_was_ranked_does_not_wait_for_labels(taught, look):
+    page = look(taught, "import")
+    choose(page, "ask.csv", as_csv([["text"], *([each["text"]] for each in questions(250))]))
+    with page.expect_download():
+        page.get_by_role("button", name="Rank it to CSV").click()
+    assert httpx.get(f"{taught.url}/review").json()["instances"] == []
+
+
+def test_a_quote_that_is_not_closed_swallows_nothing_that_is_taught(empty, look):
+    page = look(empty, "import")
+    content = 'text,label\na,b\n"c,d\ne,f\n"g h",i\nj,k\n"l,m\nn,o\n'
+    choose(page, "a.csv", content.encode())
+    teach(page)
+    rejected = page.get_by_label("Rejected lines")
+    expect(rejected).to_contain_text("the quote opened in line 3 is not closed")
+    expect(rejected).to_contain_text("the quote opened in line 7 is not closed")
+    events = httpx.get(f"{empty.url}/events", params={"order": "oldest"}).json()["events"]
+    assert [(each["text"], each["classes"]) for each in events] == [("a", ["b"]), ("j", ["k"])]
+
+
+def test_a_file_of_one_open_quote_is_refused(empty, look):
+    page = look(empty, "import")
+    choose(page, "a.csv", b'text,label\n"a,b\nc,d\n')
+    said = "Line 2: the quote opened in line 2 is not closed"
+    expect(page.get_by_role("alert").first).to_have_text(said)
+    choose(page, "a.csv", b'"text,label\na,b\nc,d\n')
+    said = "the quote opened in line 1 is not closed."
+    expect(page.get_by_role("alert").first).to_have_text(said)
+
+
+def test_a_row_is_a_text_or_features(empty, look):
+    page = look(empty, "import")
+    rows = [["question", "region", "price", "label"], ["where is it", "north", "3", "a"]]
+    choose(page, "a.csv", as_csv([*rows, ["", "", "", "b"]]))
+    button = page.get_by_role("button", name="Teach the file")
+    page.get_by_label("Role of region").select_option("feature")
+    expect(page.get_by_role("alert").filter(has_text="text or features, not both")).to_be_visible()
+    expect(button).to_be_disabled()
+    expect(page.get_by_role("button", name="Rank it to CSV")).to_be_disabled()
+    page.get_by_label("Role of region").select_option("text")
+    expect(button).to_be_enabled()
+    page.get_by_label("Role of region").select_option("feature")
+    page.get_by_label("Role of price").select_option("feature")
+    page.get_by_label("Role of question").select_option("ignore")
+    expect(page.get_by_text("one feature as a whole: region=north")).to_be_visible()
+    teach(page)
+    expect(page.get_by_label("Rejected lines")).to_contain_text("no text: region, price is empty")
+    [event] = httpx.get(f"{empty.url}/events").json()["events"]
+    assert event["features"] == {"region=north": 1, "price": 3}
+
+
+def test_several_text_columns_are_one_text(empty, look):
+    page = look(empty, "import")
+    choose(page, "a.csv", as_csv([["title", "body", "label"], ["new", "card", "a"]]))
+    teach(page)
+    names = httpx.get(f"{empty.url}/features").json()["features"]
+    assert {each["feature"] for each in names} == {"new", "card", "new card"}
 
 
 def test_a_file_is_dropped(empty, look):

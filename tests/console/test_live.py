@@ -1,5 +1,7 @@
 """Live: figures that move with the traffic, and a promotion."""
 
+import re
+
 import httpx
 import pytest
 from playwright.sync_api import expect
@@ -39,6 +41,27 @@ def test_rankings_and_events_show_up(two_learners, look):
     httpx.post(f"{two_learners.url}/learn", json={"text": "x", "classes": ["new"]})
     expect(page.locator(".facts-list dd").first).to_have_text("601", timeout=10_000)
     expect(page.get_by_text("of 4.0 GiB")).to_be_visible()
+
+
+def test_the_line_breaks_where_the_page_was_asleep(two_learners, look):
+    page = look(two_learners, "live")
+    memory = chart(page, "Memory of the learners").locator("polyline")
+    expect(memory).to_have_count(1, timeout=15_000)
+    page.evaluate(
+        """() => {
+            Object.defineProperty(document, "hidden", { value: true, configurable: true });
+            setTimeout(() => delete document.hidden, 14_000);
+        }"""
+    )
+    expect(memory).to_have_count(2, timeout=30_000)
+    expect(chart(page, "Events and rankings a second").locator("polyline")).to_have_count(4)
+
+
+def test_the_age_of_the_newest_event_is_told(two_learners, look):
+    page = look(two_learners, "live")
+    told = page.get_by_text("each ranked before it was learned")
+    expect(told).to_contain_text("Over the last 600 events")
+    expect(told).to_contain_text(re.compile(r"the newest \d+(\.\d)? m?s ago, \d{4}-"))
 
 
 def test_what_was_read_stays_when_the_page_is_loaded_again(two_learners, look):

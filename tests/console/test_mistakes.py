@@ -15,7 +15,9 @@ def test_a_confused_pair_is_compared(taught, look):
     pair = confusions(taught)["pairs"][0]
     page = look(taught, "mistakes")
     first = page.get_by_label("Confused classes").locator("> li").first
-    expect(first).to_contain_text(f"{pair['ranked_first']} in place of {pair['true']}")
+    expect(first).to_contain_text(
+        f"{pair['ranked_first']} was ranked first in place of {pair['true']}"
+    )
     first.get_by_role("button", name="Compare").click()
     for name in (pair["ranked_first"], pair["true"]):
         expect(page.get_by_label(f"Features for {name}").locator("li").first).to_be_visible()
@@ -39,6 +41,33 @@ def test_an_example_is_corrected_to_the_class_ranked_first(taught, look):
     assert event["classes"] == [pair["ranked_first"]]
 
 
+def test_a_misspelt_correction_is_not_a_new_class_by_mistake(taught, look):
+    page = look(taught, "mistakes")
+    first = page.get_by_label("Suspects").locator("> li").first
+    key = first.get_attribute("data-key")
+    dialog = page.get_by_role("dialog")
+
+    def correct(name):
+        first.get_by_role("button", name=f"Correct {key}").click()
+        dialog.get_by_label("True class").fill(name)
+        dialog.get_by_role("button", name="Correct", exact=True).click()
+
+    correct("Card arival")
+    expect(dialog).to_contain_text("Card arival is a new class. Did you mean one of these?")
+    dialog.get_by_role("button", name="card_arrival", exact=True).click()
+    expect(dialog.get_by_label("True class")).to_have_value("card_arrival")
+    dialog.get_by_role("button", name="Correct", exact=True).click()
+    expect(dialog).to_have_count(0)
+    assert httpx.get(f"{taught.url}/events/{key}").json()["classes"] == ["card_arrival"]
+    first = page.locator("ul.list > li[data-key]").first
+    key = first.get_attribute("data-key")
+    correct("xyz")
+    expect(dialog).to_contain_text("xyz is a new class.")
+    dialog.get_by_role("button", name="Create xyz").click()
+    expect(dialog).to_have_count(0)
+    assert httpx.get(f"{taught.url}/events/{key}").json()["classes"] == ["xyz"]
+
+
 def test_a_label_that_is_right_is_suspected_no_more(taught, look):
     page = look(taught, "mistakes")
     first = page.get_by_label("Suspects").locator("> li").first
@@ -48,6 +77,15 @@ def test_a_label_that_is_right_is_suspected_no_more(taught, look):
     expect(page.locator(f'ul[aria-label="Suspects"] > li[data-key="{key}"]')).to_have_count(0)
     event = httpx.get(f"{taught.url}/events/{key}").json()
     assert (event["classes"], event["corrected"]) == (before, True)
+
+
+def test_more_pairs_are_shown_on_demand(taught, look):
+    assert len(confusions(taught)["pairs"]) >= 50
+    page = look(taught, "mistakes")
+    listed = page.get_by_label("Confused classes").locator("> li")
+    expect(listed).to_have_count(10)
+    page.get_by_role("button", name="Show 50", exact=True).first.click()
+    expect(listed).to_have_count(50)
 
 
 def test_two_classes_are_merged(taught, look):

@@ -43,6 +43,10 @@ def test_keys_choose_name_skip_and_undo(waiting, look):
     page.keyboard.press("n")
     page.keyboard.type("s1 new class")  # in the field, keys are letters
     page.keyboard.press("Enter")
+    expect(page.get_by_text("s1 new class is a new class.")).to_be_visible()
+    expect(page.get_by_role("button", name="Create s1 new class")).to_be_focused()
+    assert newest(waiting)["classes"] == [second]
+    page.keyboard.press("Enter")
     expect(page.get_by_text("Taught as s1 new class")).to_be_visible()
     assert newest(waiting)["classes"] == ["s1 new class"]
     page.keyboard.press("u")
@@ -62,6 +66,16 @@ def test_a_text_is_shown_as_it_was_sent_and_instances_of_a_source_alone(waiting,
     expect(page.get_by_text("1 wait")).to_be_visible()
     page.get_by_label("Source").fill("nowhere")
     expect(page.get_by_text("Nothing waits for a label")).to_be_visible()
+
+
+def test_a_misspelt_class_is_replaced(waiting, look):
+    page = look(waiting, "review")
+    shown(page).wait_for()
+    page.keyboard.press("n")
+    page.keyboard.type("exchange_rat")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="exchange_rate", exact=True).click()
+    expect(page.get_by_text("Taught as exchange_rate")).to_be_visible()
 
 
 def test_keys_can_be_turned_off(waiting, look):

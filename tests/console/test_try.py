@@ -14,8 +14,11 @@ def type_text(page, text):
 
 
 def teach(page, name):
+    """Teach a class that is not there yet."""
     page.get_by_label("Another class").fill(name)
     page.get_by_role("button", name="Teach", exact=True).click()
+    page.get_by_role("button", name=f"Create {name}").click()
+    page.mouse.move(0, 0)  # so that no class is under the pointer
 
 
 def test_the_first_minute(taught, look):
@@ -42,6 +45,63 @@ def test_a_click_teaches_a_lower_class_and_the_bars_move(taught, look):
     event = httpx.get(f"{taught.url}/events/seq:601").json()
     assert (event["text"], event["classes"]) == ("top up my card with my card", [name])
     assert event["source"] == "console"
+
+
+def test_rows_stay_under_the_pointer_until_it_leaves_the_list(taught, look):
+    page = look(taught)
+    type_text(page, "top up my card with my card")
+    names = page.locator(".bars .name")
+    expect(names).to_have_count(8)
+    before = names.all_inner_texts()
+    names.nth(2).click()
+    expect(page.locator(".moved")).to_contain_text(f"{before[2]} was 3rd, now 1st")
+    row = page.locator(".bars li").nth(2)
+    expect(row.locator(".rank")).to_have_text("was 3rd, now 1st")
+    assert names.all_inner_texts()[:8] == before
+    page.wait_for_timeout(600)  # else it is a double click, which teaches once
+    row.click()
+    expect(page.locator(".moved")).to_contain_text("(event 602)")
+    assert httpx.get(f"{taught.url}/events/seq:602").json()["classes"] == [before[2]]
+    page.get_by_label("Text to rank").hover()
+    expect(names.first).to_have_text(before[2])
+    expect(page.locator(".bars .rank")).to_have_count(0)
+
+
+def test_another_text_is_ranked_anew_below_the_pointer(taught, look):
+    page = look(taught)
+    type_text(page, "top up my card with my card")
+    page.locator(".bars .name").nth(2).click()
+    expect(page.locator(".bars .rank").first).to_be_visible()
+    page.get_by_label("Text to rank").press_sequentially(" and my pin")
+    expect(page.locator(".tinted")).to_have_text("top up my card with my card and my pin")
+    expect(page.locator(".bars .rank")).to_have_count(0)
+
+
+def test_a_double_click_teaches_once(taught, look):
+    page = look(taught)
+    type_text(page, "top up my card with my card")
+    page.locator(".bars li").nth(1).dblclick()
+    expect(page.locator(".moved")).to_contain_text("(event 601)")
+    page.wait_for_timeout(300)
+    assert httpx.get(f"{taught.url}/stats").json()["seq"] == 601
+
+
+def test_a_misspelt_class_is_asked_about(taught, look):
+    page = look(taught)
+    type_text(page, "is my new card on its way")
+    page.get_by_label("Another class").fill("card_arival")
+    page.keyboard.press("Enter")
+    question = page.get_by_role("group", name="A new class")
+    expect(question).to_contain_text("card_arival is a new class. Did you mean one of these?")
+    expect(question.get_by_role("button").first).to_have_text("card_arrival")
+    assert httpx.get(f"{taught.url}/stats").json()["seq"] == 600
+    question.get_by_role("button", name="card_arrival", exact=True).click()
+    expect(page.locator(".moved")).to_contain_text("card_arrival was")
+    expect(question).to_have_count(0)
+    assert httpx.get(f"{taught.url}/classes/card_arival").status_code == 404
+    page.get_by_label("Another class").fill("card_arrival")
+    page.keyboard.press("Enter")
+    expect(page.locator(".moved")).to_contain_text("(event 602)")
 
 
 def test_undo_deletes_the_event_and_a_rebuild_takes_its_part_out(taught, look):
@@ -82,6 +142,9 @@ def test_an_empty_service_offers_the_questions_to_a_bank(empty, look):
     page.get_by_role("button", name="77 banking intents").click()
     expect(page.get_by_text("1,925 of 1,925 events")).to_be_visible(timeout=60_000)
     expect(page.locator(".chart polyline")).to_have_count(2)
+    said = page.get_by_text("1,925 of 1,925 events").inner_text()
+    page.wait_for_timeout(2500)
+    expect(page.get_by_text("1,925 of 1,925 events")).to_have_text(said)  # the rate too
     page.get_by_role("button", name="my new card is still not here").click()
     expect(page.locator(".bars .name").first).to_have_text("card_arrival")
     events = httpx.get(f"{empty.url}/events", params={"limit": 1}).json()["events"]

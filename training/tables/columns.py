@@ -10,7 +10,7 @@ from manyclass.core.errors import did_you_mean
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.record import Cell, Record, TableError, text_of
 
-# As the console's page Import guesses them.
+# As the console's page Import guesses them: tests/console/test_tables.py compares both.
 CLASS_NAMES: Final = re.compile(
     r"(class(es)?|labels?|categor(y|ies)|intents?|targets?|tags?|y)", re.IGNORECASE
 )
@@ -82,7 +82,7 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
         return sum(len(text_of(row.cells[at])) for row in rows if at < len(row.cells))
 
     def fitness(at: int) -> tuple[bool, bool, int]:  # of a class: no gaps, few values, short ones
-        cells = [text_of(row.cells[at]) if at < len(row.cells) else "" for row in rows]
+        cells = [text_of(row.cells[at]).strip() if at < len(row.cells) else "" for row in rows]
         return "" in cells, len(cells) > 1 and len({*cells}) == len(cells), letters(at)
 
     def of(pattern: re.Pattern[str]) -> list[int]:

@@ -18,18 +18,21 @@ WIDE = (BOM_UTF16_LE, BOM_UTF16_BE)  # as a spreadsheet saves "Unicode text"
 
 
 class _Lines:
-    """The lines of a text, with their number and whether they are over."""
+    """The lines of a text, with their number and whether they are over; those of the record read
+    last are held."""
 
     def __init__(self, text: StringIO | TextIOWrapper) -> None:
         self._text = text
         self.number = 0
         self.over = False
+        self.record: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
         while line := self._text.readline(LONGEST_LINE + 1):
             if len(line) > LONGEST_LINE:
                 raise TableError(f"line {self.number + 1} is longer than {LONGEST_LINE:,} letters")
             self.number += 1
+            self.record.append(line)
             yield line
         self.over = True
 
@@ -46,20 +49,39 @@ def records(plain: BinaryIO, encoding: str, delimiter: str) -> Iterator[Record]:
     try:
         rows = csv.reader(lines, delimiter=delimiter)
         while (cells := next(rows, None)) is not None:
-            yield Record(number, cells, _fault_of(cells, number, lines, encoding))
+            yield Record(number, cells, _fault_of(cells, number, lines, encoding, delimiter))
             number = lines.number + 1
+            lines.record.clear()
     except csv.Error as error:
-        raise TableError(f"line {number}: {error}; is a quote not closed?") from error
+        reason = _not_closed(number) if lines.number > number else f"line {number}: {error}"
+        raise TableError(reason) from error
     except UnicodeError as error:  # of encodings with several bytes a letter
         raise TableError(_not_decoded(lines.number + 1, encoding)) from error
 
 
-def _fault_of(cells: list[str], number: int, lines: _Lines, encoding: str) -> str:
+def _fault_of(cells: list[str], number: int, lines: _Lines, encoding: str, delimiter: str) -> str:
     if lines.over:  # amid a record
-        return "a quote that opens here is not closed"
+        return _not_closed(number + sum(cell.count("\n") for cell in cells[:-1]))
+    if len(lines.record) > 1 and not _is_strict(lines.record, delimiter):
+        return _not_closed(number)
     if any(ESCAPED.search(cell) for cell in cells):
         return _not_decoded(None, encoding)
     return ""
+
+
+def _is_strict(lines: list[str], delimiter: str) -> bool:
+    """Return whether each quote of a record is closed where its cell ends.
+
+    The quote that closes one left open by mistake opened a later cell, whose text follows it.
+    """
+    try:
+        return bool(list(csv.reader(lines, delimiter=delimiter, strict=True)))
+    except csv.Error:
+        return False
+
+
+def _not_closed(line: int) -> str:
+    return f"the quote opened in line {line:,} is not closed"
 
 
 def _not_decoded(line: int | None, encoding: str) -> str:

@@ -2,13 +2,7 @@ from importlib.resources import files
 
 import pytest
 
-from manyclass.training.tables.columns import (
-    CLASS_NAMES,
-    MOST_NAMED,
-    TEXT_NAMES,
-    choose,
-    column_names,
-)
+from manyclass.training.tables.columns import MOST_NAMED, choose, column_names
 from manyclass.training.tables.delimited import DELIMITERS
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.record import Record, TableError
@@ -92,10 +86,7 @@ def test_columns_without_a_name_have_one_by_number():
     assert column_names(["", " a ", "\n"]) == ["column 1", "a", "column 3"]
 
 
-def test_the_console_guesses_the_same_names_and_delimiters():
+def test_the_console_has_the_same_delimiters():
     console = files("manyclass.service.http.console") / "static"
-    mapping = (console / "mapping.js").read_text()
-    assert f'["class", /^{CLASS_NAMES.pattern}$/i]' in mapping
-    assert f'["text", /^{TEXT_NAMES.pattern}$/i]' in mapping
     separators = ", ".join(f'"{each}"' for each in DELIMITERS).replace("\t", "\\t")
     assert f"const SEPARATORS = [{separators}];" in (console / "rows.js").read_text()

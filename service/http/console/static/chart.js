@@ -10,8 +10,12 @@ const BOTTOM = 24;
 const TOP = 10;
 const RIGHT = 12;
 
-/** Return up to about five round numbers from 0 to `most`. */
-function ticks(most) {
+/** Return up to about five round numbers from 0 to `most`, which are round after division by a power of `base`. */
+function ticks(most, base) {
+  if (base !== 10) {
+    const unit = base ** Math.floor(Math.log(most) / Math.log(base));
+    return ticks(most / unit, 10).map((each) => each * unit);
+  }
   const rough = most / 5;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough);
@@ -20,13 +24,13 @@ function ticks(most) {
   return found;
 }
 
-function Frame({ label, xFrom, xTo, yTo, yText, xText, children, legend }) {
+function Frame({ label, xFrom, xTo, yTo, yText, yBase = 10, xText, children, legend }) {
   const y = (value) => HEIGHT - BOTTOM - (value / yTo) * (HEIGHT - BOTTOM - TOP);
   return html`<figure class="chart"><figcaption>${label}
       ${legend && html`<span class="legend">${legend.map((name, index) => html`<span key=${name} class=${`series s${index}`}>${name}</span>`)}</span>`}
     </figcaption>
     <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${label}>
-    ${ticks(yTo).map((at) => html`<g key=${at}>
+    ${ticks(yTo, yBase).map((at) => html`<g key=${at}>
       <line class="grid" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${y(at)} y2=${y(at)} />
       <text x=${LEFT - 6} y=${y(at) + 4} text-anchor="end">${yText(at)}</text></g>`)}
     <text x=${LEFT} y=${HEIGHT - 6}>${xText(xFrom)}</text>
@@ -35,10 +39,21 @@ function Frame({ label, xFrom, xTo, yTo, yText, xText, children, legend }) {
   </svg></figure>`;
 }
 
-/** Lines over one axis: series of { name, points: [[x, y], …] }. */
-export function Lines({ label, series, yTo, yText = count, xText = count }) {
+/** Divide points where one has no value, and where two are farther apart than `gap`. */
+function stretches(points, gap) {
+  const found = [[]];
+  for (const [x, y] of points) {
+    const last = found.at(-1).at(-1);
+    if (last && (y == null || x - last[0] > gap)) found.push([]);
+    if (y != null) found.at(-1).push([x, y]);
+  }
+  return found.filter((each) => each.length);
+}
+
+/** Lines over one axis: series of { name, points: [[x, y], …] }, with breaks where no value is. */
+export function Lines({ label, series, yTo, yText = count, yBase, xText = count, gap = Infinity }) {
   const drawn = series
-    .map(({ name, points }) => ({ name, points: points.filter(([, y]) => y != null) }))
+    .map(({ name, points }) => ({ name, points: points.filter(([, y]) => y != null), stretches: stretches(points, gap) }))
     .filter((each) => each.points.length > 1);
   const points = drawn.flatMap((each) => each.points);
   if (points.length < 2)
@@ -49,10 +64,10 @@ export function Lines({ label, series, yTo, yText = count, xText = count }) {
   const top = yTo ?? (Math.max(...points.map(([, y]) => y)) * 1.1 || 1);
   const x = (value) => LEFT + ((value - xFrom) / (xTo - xFrom || 1)) * (WIDTH - LEFT - RIGHT);
   const y = (value) => HEIGHT - BOTTOM - (Math.min(value, top) / top) * (HEIGHT - BOTTOM - TOP);
-  return html`<${Frame} label=${label} xFrom=${xFrom} xTo=${xTo} yTo=${top} yText=${yText} xText=${xText}
+  return html`<${Frame} label=${label} xFrom=${xFrom} xTo=${xTo} yTo=${top} yText=${yText} yBase=${yBase} xText=${xText}
     legend=${series.length > 1 && drawn.map((each) => each.name)}>
-    ${drawn.map((each, index) => html`<polyline key=${each.name} class=${`line s${index}`}
-      points=${each.points.map(([at, value]) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />`)}
+    ${drawn.map((each, index) => each.stretches.map((points) => html`<polyline key=${`${each.name} ${points[0][0]}`} class=${`line s${index}`}
+      points=${(points.length > 1 ? points : [points[0], points[0]]).map(([at, value]) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />`))}
   </>`;
 }
 

@@ -6,6 +6,12 @@ import { get, withParameters } from "./api.js";
 const PROPOSED = 12;
 let fields = 0;
 
+/** Return the first classes whose name begins with a prefix. */
+export async function classesFrom(prefix, limit, signal) {
+  const page = await get(withParameters("/classes", { prefix, limit }), { signal });
+  return page.classes.map((each) => each.class);
+}
+
 export function ClassField({ value, onInput, label = "Class", inputRef, placeholder }) {
   const [proposed, setProposed] = useState([]);
   const [id] = useState(() => `classes-${(fields += 1)}`);
@@ -13,9 +19,7 @@ export function ClassField({ value, onInput, label = "Class", inputRef, placehol
     const abort = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        const url = withParameters("/classes", { prefix: value, limit: PROPOSED });
-        const page = await get(url, { signal: abort.signal });
-        setProposed(page.classes.map((each) => each.class));
+        setProposed(await classesFrom(value, PROPOSED, abort.signal));
       } catch {
         setProposed([]); // a name may be typed without proposals
       }

@@ -5,6 +5,7 @@ import { ask, path } from "./api.js";
 import { ClassField } from "./class_field.js";
 import { CallText } from "./call_text.js";
 import { ordinal, time } from "./format.js";
+import { useNewClass } from "./new_class.js";
 import { sayAmended } from "./notice.js";
 import { Action, Dialog, Problem, useTask } from "./parts.js";
 import { beat } from "./pulse.js";
@@ -24,18 +25,21 @@ export function InstanceText({ text, features }) {
 export function RankBefore({ event }) {
   if (!event.outcome_known) return html`<span>its rank was not recorded</span>`;
   if (event.rank_before === null) return html`<span>was not ranked</span>`;
-  return html`<span>was ${ordinal(event.rank_before)}</span>`;
+  return html`<span>was ranked ${ordinal(event.rank_before)}</span>`;
 }
 
 export function Correct({ event, proposed, onClose, onDone }) {
   const [names, setNames] = useState(proposed ? [proposed] : event.classes);
   const classes = names.map((each) => each.trim()).filter(Boolean);
   const call = { method: "PUT", path: path("events", event.key), body: { classes } };
+  const { mayUse, question } = useNewClass((name, instead) => setNames(names.map((each) => (each.trim() === name ? instead : each))));
   const confirm = async () => {
+    if (!(await mayUse(...classes))) return false;
     await ask(call.method, call.path, { body: call.body });
     sayAmended(`Event ${event.key} is corrected.`);
     await beat();
     onDone?.();
+    return true;
   };
   return html`<${Dialog} title="Correct the label" confirm="Correct" needs="learn" disabled=${!classes.length}
     onConfirm=${confirm} onClose=${onClose}>
@@ -44,6 +48,7 @@ export function Correct({ event, proposed, onClose, onDone }) {
     ${names.map((name, index) => html`<${ClassField} key=${index} label=${index ? `Class ${index + 1}` : "True class"} value=${name}
       onInput=${(value) => setNames(names.with(index, value))} />`)}
     <p><button type="button" class="quiet" onClick=${() => setNames([...names, ""])}>One class more</button></p>
+    ${question}
     <p class="hint">It is learned at once with this label; after the next rebuild the state is as if it had
       always been so.</p>
     <${CallText} call=${call} />
@@ -79,7 +84,7 @@ export function EventItem({ event, note, proposed, onChanged }) {
   return html`<li data-key=${event.key}>
     <div class="facts">
       <a href=${`#/events?id=${encodeURIComponent(event.key)}`}>${event.key}</a>
-      <span>${time(event.time)}</span>
+      ${event.time !== null && html`<span>${time(event.time)}</span>`}
       ${event.source && html`<a href=${`#/events?source=${encodeURIComponent(event.source)}`}>${event.source}</a>`}
       <${RankBefore} event=${event} />
       ${event.corrected && html`<span>corrected</span>`}

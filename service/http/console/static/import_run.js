@@ -1,7 +1,7 @@
 // Teach a file, or rank it to CSV, piece by piece.
 
 import { ask, learnLines, pause } from "./api.js";
-import { eventOf, instanceOf } from "./mapping.js";
+import { eventOf, hasInstance, instanceOf } from "./mapping.js";
 import { csvLine, rowsOf } from "./rows.js";
 
 const LEARNED = 100; // rows of one request, whose answer names up to 100 faults
@@ -28,7 +28,7 @@ const isBlank = (row) => Object.values(row).every((each) => String(each ?? "").t
  * `report` takes { lines, accepted, duplicates, r1, r5, rejected: [{ line, detail, row }] } of each piece.
  */
 export async function teachFile(file, roles, options, report, signal) {
-  const classColumns = Object.keys(roles).filter((name) => roles[name] === "class").join(", ");
+  const named = (...wanted) => Object.keys(roles).filter((name) => wanted.includes(roles[name])).join(", ");
   const run = crypto.getRandomValues(new Uint32Array(2)).join("-");
   for await (const some of inPieces(rowsOf(file), LEARNED)) {
     signal.throwIfAborted();
@@ -38,8 +38,9 @@ export async function teachFile(file, roles, options, report, signal) {
     for (const { line, row } of some) {
       if (!row || isBlank(row)) continue;
       const event = eventOf(row, roles, options);
-      if (!event.classes.length) {
-        rejected.push({ line, detail: `no class: ${classColumns} is empty`, row });
+      const empty = hasInstance(row, roles) ? !event.classes.length && `no class: ${named("class")} is empty` : `no text: ${named("text", "feature")} is empty`;
+      if (empty) {
+        rejected.push({ line, detail: empty, row });
         continue;
       }
       rows.push({ line, row });
@@ -65,15 +66,20 @@ async function ranked(instances, signal) {
   }
 }
 
-/** Rank the rows of a file; return the parts of a CSV file with their columns and classes. */
+/** Rank the rows of a file; return the parts of a CSV file with their columns and classes.
+ *
+ * All rows have one id, of which only the newest instance waits for a label: the last, without features, which Review
+ * leaves out.
+ */
 export async function rankFile(file, roles, report, signal) {
+  const id = `console-file-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
   const columns = Object.keys(roles);
   const numbers = Array.from({ length: CLASSES }, (_, index) => index + 1);
   const parts = [csvLine([...columns, "confidence", ...numbers.flatMap((each) => [`class_${each}`, `score_${each}`])])];
   for await (const some of inPieces(rowsOf(file), RANKED)) {
     signal.throwIfAborted();
     const rows = some.filter((each) => each.row).map((each) => each.row);
-    const results = rows.length ? await ranked(rows.map((row) => instanceOf(row, roles)), signal) : [];
+    const results = rows.length ? await ranked(rows.map((row) => ({ ...instanceOf(row, roles), id })), signal) : [];
     results.forEach(({ ranked: classes, confidence }, index) => {
       const cells = numbers.flatMap((each) => [classes[each - 1]?.class, classes[each - 1]?.score.toFixed(6)]);
       parts.push(csvLine([...columns.map((name) => rows[index][name]), confidence, ...cells]));
@@ -81,5 +87,6 @@ export async function rankFile(file, roles, report, signal) {
     const rejected = some.filter((each) => !each.row).map(({ line, detail, text }) => ({ line, detail, row: text }));
     report({ lines: some.length, accepted: rows.length, duplicates: 0, r1: null, r5: null, rejected });
   }
+  await ranked([{ text: "", id }], signal);
   return parts;
 }

@@ -9,6 +9,7 @@ import { buckets, parsed, quantile, total } from "./prometheus.js";
 import { Shared, useShared } from "./shared.js";
 
 const EVERY = 2000; // milliseconds
+export const GAP = 10; // seconds between two readings, between which no line is drawn
 const KEPT = 900; // readings, half an hour
 const BACK = 15; // readings over which a latency is taken
 const BLOCK = 100; // events of a point of accuracy
@@ -79,10 +80,12 @@ function counters(samples) {
 function withAccuracy(accuracy, samples) {
   const now = counters(samples);
   const grown = counted ? now.examples - counted.examples : 0;
-  if (counted === null || grown < 0) counted = now; // after a restart or a promotion
+  const seq = total(samples, "seq");
+  if (counted === null || grown < 0) counted = now;
+  if (grown < 0) return [...accuracy, { seq, r1: null, r5: null, mrr: null }]; // after a restart or a promotion
   if (grown < BLOCK / 4) return accuracy;
   const point = {
-    seq: total(samples, "seq"),
+    seq,
     r1: (now.first - counted.first) / grown,
     r5: (now.five - counted.five) / grown,
     mrr: (now.reciprocal - counted.reciprocal) / grown,

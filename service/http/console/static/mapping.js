@@ -19,50 +19,61 @@ const GUESSES = [
   ["feature", /^features?$/i],
 ];
 
-/** Return a role for each column: by its name, else the longest texts are the text, and the class is the
- * shortest column without gaps whose values come again. */
+/** Return a role for each column, as `manyclass learn` proposes them (training/tables/columns.py): by its name; else
+ * the longest column is the text, and the class is the first of the shortest without gaps whose values come again. */
 export function guessed(columns, rows) {
   const roles = Object.fromEntries(columns.map((name) => [name, GUESSES.find(([, names]) => names.test(name))?.[0] ?? "ignore"]));
-  const has = (role) => Object.values(roles).includes(role);
-  const lengthOf = (name) => rows.reduce((sum, row) => sum + String(row[name] ?? "").length, 0);
-  const free = () => columns.filter((name) => roles[name] === "ignore").sort((a, b) => lengthOf(b) - lengthOf(a));
-  if (!has("text") && !has("feature") && free().length) roles[free()[0]] = "text";
-  const gaps = (name) => {
-    const cells = rows.map((row) => String(row[name] ?? "").trim());
-    return 2 * cells.includes("") + (cells.length > 1 && new Set(cells).size === cells.length);
+  const cells = (name) => rows.map((row) => String(row[name] ?? "").trim());
+  const letters = (name) => cells(name).join("").length;
+  const gaps = (name) => 2 * cells(name).includes("") + (rows.length > 1 && new Set(cells(name)).size === rows.length);
+  const of = (role) => columns.filter((name) => roles[name] === role);
+  const put = (role, order) => {
+    const [first] = of("ignore").sort(order);
+    if (first !== undefined) roles[first] = role;
   };
-  if (!has("class") && free().length) roles[free().sort((a, b) => gaps(b) - gaps(a)).at(-1)] = "class";
+  const [, ...others] = of("class");
+  if (!of("text").length && !of("feature").length) put("text", (a, b) => letters(b) - letters(a));
+  if (!of("class").length) put("class", (a, b) => gaps(a) - gaps(b) || letters(a) - letters(b));
+  for (const name of others) roles[name] = "ignore"; // several are seldom all meant
   return roles;
 }
 
 const listed = (value) => (Array.isArray(value) ? value : [value]);
-const filled = (value) => value !== null && value !== undefined && value !== "";
+const filled = (value) => value !== null && value !== undefined && String(value).trim() !== "";
+
+/** Return the columns of some roles that a row has filled. */
+const filledColumns = (row, roles, ...wanted) => Object.keys(roles).filter((name) => wanted.includes(roles[name]) && filled(row[name]));
+
+export const hasInstance = (row, roles) => filledColumns(row, roles, "text", "feature").length > 0;
+
+/** Return whether a row has both a text and a feature, which the service refuses. */
+export const isMixed = (row, roles) => ["text", "feature"].every((role) => filledColumns(row, roles, role).length);
 
 function addFeature(features, name, value) {
   if (Array.isArray(value)) for (const each of value) features[each] = (features[each] ?? 0) + 1;
   else if (typeof value === "object") Object.assign(features, value);
-  else if (filled(value) && Number.isFinite(Number(value))) features[name] = Number(value);
+  else if (Number.isFinite(Number(value))) features[name] = Number(value);
   else features[`${name}=${value}`] = 1;
 }
 
-/** Return the instance of a row: { text } or { features }. */
+/** Return the instance of a row: { text } or { features }, and both of a mixed row. */
 export function instanceOf(row, roles) {
-  const named = (role) => Object.keys(roles).filter((name) => roles[name] === role && filled(row[name]));
-  const texts = named("text").map((name) => String(row[name]));
-  const columns = named("feature");
-  if (!columns.length) return { text: texts.join(" ") };
+  const texts = filledColumns(row, roles, "text");
+  const columns = filledColumns(row, roles, "feature");
   const features = {};
   for (const name of columns) addFeature(features, name, row[name]);
-  for (const word of texts.join(" ").normalize("NFKC").toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [])
-    features[word] = (features[word] ?? 0) + 1;
-  return { features };
+  return {
+    ...((texts.length || !columns.length) && { text: texts.map((name) => String(row[name])).join(" ") }),
+    ...(columns.length && { features }),
+  };
 }
 
 /** Return the event of a row; `separator` divides several classes in one cell, if it is given. */
 export function eventOf(row, roles, { separator, source }) {
-  const valueOf = (role) => row[Object.keys(roles).find((name) => roles[name] === role && filled(row[name]))];
-  const given = Object.keys(roles).filter((name) => roles[name] === "class" && filled(row[name])).flatMap((name) => listed(row[name]));
-  const classes = separator ? given.flatMap((each) => String(each).split(separator)).map((each) => each.trim()).filter(Boolean) : given;
+  const valueOf = (role) => row[filledColumns(row, roles, role)[0]];
+  const given = filledColumns(row, roles, "class").flatMap((name) => listed(row[name]));
+  const divided = separator ? given.flatMap((each) => String(each).split(separator)) : given;
+  const classes = [...new Set(divided.map((each) => (typeof each === "string" ? each.trim() : each)).filter((each) => each !== ""))];
   const event = { ...instanceOf(row, roles), classes };
   const its = { event_id: valueOf("event_id"), source: valueOf("source") ?? source, weight: valueOf("weight") };
   if (its.event_id !== undefined) event.event_id = String(its.event_id);

@@ -2,6 +2,7 @@
 
 import { html, useLayoutEffect, useRef, useState } from "./html.js";
 import { may } from "./access.js";
+import { count } from "./format.js";
 
 /** Return { busy, error, run }: `run` awaits a function and keeps its error to show. */
 export function useTask() {
@@ -42,7 +43,7 @@ export function NeedsScope({ scope, to }) {
   return html`<p class="hint">To ${to}, a key of the scope ${scope} is needed.</p>`;
 }
 
-/** A modal dialog; Escape and Cancel close it. `onConfirm` may be async: an error stays in view. */
+/** A modal dialog; Escape and Cancel close it. `onConfirm` may be async: it stays in view with an error, or after false. */
 export function Dialog({ title, confirm, danger, needs = "rank", onConfirm, onClose, children, disabled }) {
   const dialog = useRef();
   const task = useTask();
@@ -51,10 +52,7 @@ export function Dialog({ title, confirm, danger, needs = "rank", onConfirm, onCl
   }, []);
   const submit = async (event) => {
     event.preventDefault();
-    const done = await task.run(async () => {
-      await onConfirm();
-      return true;
-    });
+    const done = await task.run(async () => (await onConfirm()) !== false);
     if (done) onClose();
   };
   return html`<dialog ref=${dialog} aria-labelledby="dialog-title" onClose=${onClose}>
@@ -76,9 +74,18 @@ export function Field({ label, hint, children }) {
   return html`<label class="field"><span>${label}</span>${children}${hint && html`<small>${hint}</small>`}</label>`;
 }
 
+/** Return { shown, more }: the first of a list, and a button that shows all. */
+export function useFirst(all, size) {
+  const [isWhole, setWhole] = useState(false);
+  return {
+    shown: isWhole ? all : all.slice(0, size),
+    more: !isWhole && all.length > size && html`<button type="button" onClick=${() => setWhole(true)}>Show ${count(all.length)}</button>`,
+  };
+}
+
 /** A table that scrolls in its own box on a narrow screen. */
-export function Table({ label, head, children }) {
-  return html`<div class="scroll" role="region" aria-label=${label} tabindex="0"><table>
+export function Table({ label, head, children, kind = "" }) {
+  return html`<div class=${`scroll ${kind}`} role="region" aria-label=${label} tabindex="0"><table>
     <thead><tr>${head.map((each) => html`<th scope="col" key=${each}>${each}</th>`)}</tr></thead>
     <tbody>${children}</tbody>
   </table></div>`;

@@ -45,6 +45,8 @@ async function* jsonRows(file) {
   }
 }
 
+const SHOWN = 200; // characters of a faulty record
+const LONGEST_CELL = 16 * 2 ** 20;
 const BEGIN = 65_536; // bytes, by which a wrong format is recognised
 
 /** Raise an error that says what a file is, if it is neither CSV nor JSON lines in UTF-8. */
@@ -67,19 +69,29 @@ function separatorOf(text) {
   return SEPARATORS.reduce((best, each) => (header.split(each).length > header.split(best).length ? each : best));
 }
 
-/** Yield the cells of each record of CSV, with the line that it begins on. */
+const notClosed = (line) => `the quote opened in line ${line} is not closed`;
+
+/** Yield { line, cells, detail } for each record of CSV: the line that it begins on, and a fault of its quotes.
+ *
+ * A quote left open by mistake is closed by that of a later cell, whose text follows it.
+ */
 async function* records(file) {
   let separator = null;
   let cells = [];
   let cell = "";
   let quoted = false;
   let closed = false; // just behind a quote that may end the cell, or be the first of two
+  let strict = true; // each quote so far was closed where its cell ends
   let line = 1;
   let begin = 1;
+  let opened = 1; // the line of the newest quote that opens a cell
   for await (const piece of textOf(file)) {
     separator ??= separatorOf(piece);
     for (const sign of piece) {
-      if (sign === "\n") line += 1;
+      if (sign === "\n") {
+        line += 1;
+        if (quoted && cell.length > LONGEST_CELL) throw new Error(`${notClosed(opened)}.`);
+      }
       if (closed) {
         closed = false;
         if (sign === '"') {
@@ -87,45 +99,63 @@ async function* records(file) {
           continue;
         }
         quoted = false;
+        if (![separator, "\r", "\n"].includes(sign)) strict = false;
       }
       if (quoted) {
         if (sign === '"') closed = true;
         else cell += sign;
-      } else if (sign === '"' && cell === "") quoted = true;
-      else if (sign === separator) {
+      } else if (sign === '"' && cell === "") {
+        quoted = true;
+        opened = line;
+      } else if (sign === separator) {
         cells.push(cell);
         cell = "";
       } else if (sign === "\n") {
         cells.push(cell.replace(/\r$/, ""));
-        yield [begin, cells];
+        yield { line: begin, cells, detail: !strict && line > begin + 1 ? notClosed(begin) : "" };
         cells = [];
         cell = "";
+        strict = true;
         begin = line;
       } else cell += sign;
     }
   }
-  if (cell || cells.length) yield [begin, [...cells, cell]];
+  const detail = quoted && !closed ? notClosed(opened) : !strict && line > begin ? notClosed(begin) : "";
+  if (cell || cells.length || detail) yield { line: begin, cells: [...cells, cell], detail };
 }
 
+/** Yield { line, row } or { line, row: null, text, detail } for each record of CSV that is not blank. */
 async function* csvRows(file) {
-  let header = null;
-  for await (const [line, cells] of records(file)) {
-    if (header === null) header = cells.map((name, index) => name.replace(/^\ufeff/, "").trim() || `column ${index + 1}`);
-    else if (cells.length > 1 || cells[0].trim())
-      yield { line, row: Object.fromEntries(header.map((name, index) => [name, cells[index] ?? ""])) };
+  let names = null;
+  let header = "";
+  for await (const { line, cells, detail } of records(file)) {
+    const whole = cells.join("\n");
+    const text = whole.slice(0, SHOWN);
+    if (names === null) {
+      if (detail) throw new Error(`${detail}.`);
+      names = cells.map((name, index) => name.replace(/^\ufeff/, "").trim() || `column ${index + 1}`);
+      header = whole;
+    } else if (detail) yield { line, row: null, text, detail };
+    else if (whole === header || !whole.trim()) continue; // files put together repeat the header
+    else if (cells.slice(names.length).some(Boolean))
+      yield { line, row: null, text, detail: `it has ${cells.length} cells, the header has ${names.length}: a text that holds the delimiter needs quotes` };
+    else yield { line, row: Object.fromEntries(names.map((name, index) => [name, cells[index] ?? ""])) };
   }
 }
 
 /** Yield the rows of a file with their line numbers. */
 export const rowsOf = (file) => (isLines(file.name) ? jsonRows(file) : csvRows(file));
 
-/** Return the first rows of a file. */
+/** Return the first rows of a file, at least one. */
 export async function firstRows(file, wanted) {
   const found = [];
-  for await (const each of rowsOf(file)) {
-    if (each.row) found.push(each.row);
+  let fault = "The file has no rows.";
+  for await (const { line, row, detail } of rowsOf(file)) {
+    if (row) found.push(row);
+    else if (!found.length) fault = `Line ${line}: ${detail}`;
     if (found.length === wanted) break;
   }
+  if (!found.length) throw new Error(fault);
   return found;
 }
 

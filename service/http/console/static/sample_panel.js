@@ -21,14 +21,13 @@ export function SamplePanel({ sample, onTry, onDone }) {
   const [finished, setFinished] = useState(false);
   const abort = useRef(null);
   const task = useTask();
-  const begun = useRef(0);
   useEffect(() => {
     abort.current = new AbortController();
-    begun.current = performance.now();
+    const began = performance.now();
     task.run(async () => {
       try {
         await teachSample(sample, (report) => {
-          setLast(report);
+          setLast({ ...report, seconds: (performance.now() - began) / 1000 });
           if (report.r1 !== null) setPoints((before) => [...before, report]);
         }, abort.current.signal);
       } finally {
@@ -39,7 +38,7 @@ export function SamplePanel({ sample, onTry, onDone }) {
     });
     return () => abort.current.abort();
   }, []);
-  const rate = last && (1000 * last.done) / Math.max(1, performance.now() - begun.current);
+  const rate = last && last.done / last.seconds;
   return html`<section class="card" aria-label=${sample.title}>
     <h3>${sample.title}</h3>
     <progress value=${last?.done ?? 0} max=${last?.total ?? 1} aria-label="Progress"></progress>

@@ -7,7 +7,7 @@ import { CallText } from "../call_text.js";
 import { Lines } from "../chart.js";
 import { count, percent } from "../format.js";
 import { rankFile, teachFile } from "../import_run.js";
-import { ROLES, eventOf, guessed, instanceOf } from "../mapping.js";
+import { ROLES, eventOf, guessed, instanceOf, isMixed } from "../mapping.js";
 import { Action, Field, NeedsScope, Problem, Table, useTask } from "../parts.js";
 import { beat } from "../pulse.js";
 import { checkFormat, firstRows } from "../rows.js";
@@ -51,6 +51,21 @@ function Preview({ rows, roles, onRole }) {
   </table></div>`;
 }
 
+/** Tell what the columns of an instance become, and what they cannot be. */
+function RoleNotes({ rows, roles }) {
+  const of = (role) => Object.keys(roles).filter((name) => roles[name] === role);
+  const features = of("feature");
+  if (rows.some((row) => isMixed(row, roles)))
+    return html`<p class="problem" role="alert">An instance is a text or features, not both. Give ${features.join(", ")} the role
+      text too – the words of all text columns are put together – or give ${of("text").join(", ")} the role “not used”.</p>`;
+  const cell = features.map((name) => [name, rows.find((row) => typeof row[name] === "string" && Number.isNaN(Number(row[name])))?.[name]])
+    .find(([, value]) => value !== undefined);
+  return html`${of("text").length > 0 && html`<p class="hint">The text is read as words and pairs of neighbouring words.</p>`}
+    ${features.length > 0 && html`<p class="hint">A number is the value of its feature.
+      ${cell && html` Another cell is one feature as a whole: <code>${cell[0]}=${shown(cell[1])}</code>. For its words and pairs of
+      words, give ${cell[0]} the role text.`}</p>`}`;
+}
+
 const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], refused: 0, points: [], began: 0, now: 0 };
 
 /** The sum of what was reported so far, and one report more. */
@@ -74,7 +89,7 @@ function Progress({ sum, running, onStop, verb }) {
   const download = () => save("rejected.jsonl", sum.rejected.map((each) => `${JSON.stringify(each)}\n`).join(""));
   return html`<section class="card" aria-label="Progress">
     ${running && html`<progress aria-label="At work"></progress>`}
-    <p role="status">${count(sum.lines)} lines ${verb}${running ? " so far" : ""}: ${count(sum.accepted)} accepted, ${count(sum.duplicates)} known already,
+    <p role="status">${count(sum.lines)} lines read${running ? " so far" : ""}: ${count(sum.accepted)} ${verb}, ${verb === "learned" && `${count(sum.duplicates)} known already,`}
       ${" "}${count(sum.refused)} rejected. ${count(Math.round(rate))} a second.
       ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}</p>
     ${sum.points.length > 1 && html`<${Lines} label="Accuracy before each row was learned" yTo=${1} yText=${(value) => value.toFixed(1)} series=${[
@@ -104,7 +119,6 @@ export default function Import() {
     setFile(null);
     await checkFormat(chosen);
     const first = await firstRows(chosen, SHOWN);
-    if (!first.length) throw new Error("The file has no rows.");
     const columns = [...new Set(first.flatMap(Object.keys))];
     setFile(chosen);
     setRows(first);
@@ -131,7 +145,8 @@ export default function Import() {
   const rank = () => begin("ranked", async (report, signal) =>
     save(`${file.name.replace(/\.\w+(\.gz)?$/, "")}-ranked.csv`, new Blob(await rankFile(file, roles, report, signal)), "text/csv"));
   const used = new Set(Object.values(roles));
-  const hasInstance = used.has("text") || used.has("feature");
+  const given = used.has("text") || used.has("feature");
+  const isReady = given && !rows.some((row) => isMixed(row, roles));
   return html`<h1>Import</h1>
     <${FileBox} onFile=${take} />
     <${Problem} error=${reading.error} />
@@ -145,11 +160,11 @@ export default function Import() {
           <input type="text" value=${separator} onInput=${(event) => setSeparator(event.currentTarget.value)} /><//>
       </div>
       <div class="actions">
-        <${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!hasInstance || !used.has("class")} onClick=${teach}>Teach the file<//>
-        <${Action} busy=${task.busy} disabled=${!hasInstance} onClick=${rank}
-          title="The ranked rows wait for a label under Review, like all that are ranked">Rank it to CSV<//>
+        <${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!isReady || !used.has("class")} onClick=${teach}>Teach the file<//>
+        <${Action} busy=${task.busy} disabled=${!isReady} onClick=${rank}>Rank it to CSV<//>
       </div>
-      ${!hasInstance && html`<p class="hint">Give a column the role text or feature.</p>`}
+      <${RoleNotes} rows=${rows} roles=${roles} />
+      ${!given && html`<p class="hint">Give a column the role text or feature.</p>`}
       ${may("learn") && !used.has("class") && html`<p class="hint">To teach it, give a column the role class.</p>`}
       <${NeedsScope} scope="learn" to="teach" />
       <${CallText} call=${{ method: "POST", path: "/learn", body: eventOf(rows[0], roles, options) }} title="Teach the first row as curl and Python" />

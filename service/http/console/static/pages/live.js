@@ -4,8 +4,9 @@ import { html, useEffect, useState } from "../html.js";
 import { ask, get, path } from "../api.js";
 import { CallText } from "../call_text.js";
 import { Columns, Lines, Reliability, compact } from "../chart.js";
-import { bytes, count, fixed, percent, seconds } from "../format.js";
-import { useLive } from "../live_series.js";
+import { bytes, count, fixed, percent, seconds, time } from "../format.js";
+import { keepsHistory, may } from "../access.js";
+import { GAP, useLive } from "../live_series.js";
 import { Action, Dialog, NeedsScope, Problem, Table, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
 
@@ -14,15 +15,21 @@ const EVERY = 10_000; // milliseconds, for /stats
 const clock = (unix) => new Date(1000 * unix).toLocaleTimeString("sv");
 const decimal = (value) => value.toFixed(1);
 
-/** The statistics, again every ten seconds and when `again` changes. */
+/** The unix time of the newest event in the history, null without one. */
+async function newestTime() {
+  if (!keepsHistory() || !may("learn")) return null;
+  return (await get("/events?limit=1")).events[0]?.time ?? null;
+}
+
+/** The statistics and the time of the newest event, again every ten seconds and when `again` changes. */
 function useStats(again) {
-  const [stats, setStats] = useState(null);
+  const [found, setFound] = useState({ stats: null, newest: null });
   const task = useTask();
   useEffect(() => {
     let timer;
     let wanted = true;
     const load = async () => {
-      if (!document.hidden) await task.run(async () => setStats(await get("/stats")));
+      if (!document.hidden) await task.run(async () => setFound({ stats: await get("/stats"), newest: await newestTime() }));
       if (wanted) timer = setTimeout(load, EVERY);
     };
     load();
@@ -31,7 +38,7 @@ function useStats(again) {
       clearTimeout(timer);
     };
   }, [again]);
-  return { stats, error: task.error };
+  return { ...found, error: task.error };
 }
 
 /** The accuracy over the longest window that has examples. */
@@ -53,7 +60,7 @@ function Promote({ learner, onClose, onDone }) {
   <//>`;
 }
 
-function Learners({ learners, onPromoted }) {
+function Learners({ learners, newest, onPromoted }) {
   const [promoted, setPromoted] = useState(null);
   return html`<section aria-labelledby="learners"><h2 id="learners">Learners</h2>
     <${Table} label="Learners" head=${["Learner", "R1", "R5", "MRR", "Calibration error", "Time an event", "Memory", "Role"]}>
@@ -67,7 +74,7 @@ function Learners({ learners, onPromoted }) {
             onClick=${() => setPromoted(each.learner)}>Promote<//>`}</td></tr>`;
       })}
     <//>
-    <p class="hint">Over the last ${count(longest(learners[0].accuracy).examples)} events, each ranked before it was learned.
+    <p class="hint">Over the last ${count(longest(learners[0].accuracy).examples)} events, each ranked before it was learned${newest !== null && `; the newest ${seconds(Math.max(0, Date.now() / 1000 - newest))} ago, ${time(newest)}`}.
       ${learners.length === 1 && " Start the service with --shadows to compare learners on the same events."}</p>
     ${learners.length > 1 && html`<${NeedsScope} scope="admin" to="promote a learner" />`}
     <${CallText} call=${{ method: "GET", path: "/learners" }} />
@@ -78,7 +85,7 @@ function Learners({ learners, onPromoted }) {
 function Memory({ live, stats }) {
   const limit = live.memoryLimit;
   return html`<div>
-    <${Lines} label="Memory of the learners" series=${[{ name: "memory", points: live.series("memory") }]} yText=${bytes} xText=${clock} />
+    <${Lines} label="Memory of the learners" gap=${GAP} series=${[{ name: "memory", points: live.series("memory") }]} yText=${bytes} yBase=${1024} xText=${clock} />
     ${limit > 0 && html`<p><label>${bytes(stats.bytes)} of ${bytes(limit)} (${percent(stats.bytes / limit, 1)})
       <meter min="0" max=${limit} high=${0.8 * limit} low=${0.5 * limit} optimum="0" value=${stats.bytes}></meter></label></p>`}
   </div>`;
@@ -88,7 +95,7 @@ export default function Live() {
   const live = useLive();
   const { seq } = usePulse();
   const [promotions, setPromotions] = useState(0);
-  const { stats, error } = useStats(promotions);
+  const { stats, newest, error } = useStats(promotions);
   return html`<h1>Live</h1>
     <${Problem} error=${live.failure ?? error} />
     <dl class="facts-list">
@@ -97,31 +104,35 @@ export default function Live() {
       <div><dt>Features</dt><dd>${stats ? compact(stats.features) : "–"}</dd></div>
       <div><dt>Edges</dt><dd>${stats ? compact(stats.edges) : "–"}</dd></div>
       <div><dt>In the queue</dt><dd>${count(live.queue)}</dd></div>
-      <div><dt>Refused as too much</dt><dd>${count(live.shed)}</dd></div>
+      <div><dt>Refused, overload</dt><dd>${count(live.shed)}</dd></div>
     </dl>
     <${Lines} label="Accuracy before each event was learned, by event" yTo=${1} yText=${decimal} series=${[
       { name: "R1", points: live.accuracy("r1") },
       { name: "R5", points: live.accuracy("r5") },
       { name: "MRR", points: live.accuracy("mrr") },
     ]} />
-    <p class="hint">${live.hasPast ? `About the newest 2,000 events of the history and those learned since, 100 a point.` : "Drawn as events are learned while this page is open."}</p>
-    ${stats && html`<${Learners} learners=${stats.learners} onPromoted=${() => setPromotions((times) => times + 1)} />`}
+    <p class="hint">${live.hasPast ? `About the newest 2,000 events of the history and those learned since, 100 a point.` : "Drawn as events are learned while this page is open."}
+      ${" "}R1 and R5: the share of events whose class was ranked first, and among the first five; MRR: the mean of 1 / its rank.</p>
+    ${stats && html`<${Learners} learners=${stats.learners} newest=${newest} onPromoted=${() => setPromotions((times) => times + 1)} />`}
     <h2>Service</h2>
     <p class="hint">${live.since ? `Read every two seconds since ${clock(live.since)}, while this page was open in this tab; the last half hour is kept.` : "The first readings come within seconds."}</p>
     <div class="columns">
-      <${Lines} label="Events and rankings a second" xText=${clock} yText=${compact} series=${[
+      <${Lines} label="Events and rankings a second" gap=${GAP} xText=${clock} yText=${compact} series=${[
         { name: "events", points: live.series("learned") },
         { name: "rankings", points: live.series("ranked") },
       ]} />
-      <${Lines} label="Time of a ranking and of an event" xText=${clock} yText=${seconds} series=${[
+      <${Lines} label="Time of a ranking and of an event" gap=${GAP} xText=${clock} yText=${seconds} series=${[
         { name: "rank p50", points: live.series("rankMedian") },
         { name: "rank p99", points: live.series("rankLate") },
         { name: "learn p50", points: live.series("learnMedian") },
         { name: "learn p99", points: live.series("learnLate") },
       ]} />
       ${stats && html`<${Memory} live=${live} stats=${stats} />
-        <${Columns} label="Features by outdegree" values=${stats.outdegrees} />
-        <${Reliability} label="Reliability: confidence and share right" bins=${stats.learners[0].confidence.reliability} />`}
+        <div><${Columns} label="Features by outdegree" values=${stats.outdegrees} />
+          <p class="hint">The outdegree of a feature is the number of classes that it votes for.</p></div>
+        <div><${Reliability} label="Reliability: confidence and share right" bins=${stats.learners[0].confidence.reliability} />
+          <p class="hint">Each point stands for rankings of about one confidence (to the right), and the share of them that was right
+            (upwards). On the dashed line both are equal. The calibration error is the mean distance from it.</p></div>`}
     </div>
     <${CallText} call=${{ method: "GET", path: "/metrics" }} title="The figures as curl" />
     <${CallText} call=${{ method: "GET", path: "/stats" }} title="The statistics as curl and Python" />

@@ -8,7 +8,7 @@ import { ClassPair } from "../class_pair.js";
 import { EventItem } from "../event_item.js";
 import { count, percent, plural } from "../format.js";
 import { NoHistory } from "../no_history.js";
-import { Action, NeedsScope, Problem, Table, useTask } from "../parts.js";
+import { Action, NeedsScope, Problem, Table, useFirst, useTask } from "../parts.js";
 import { usePulse } from "../pulse.js";
 import { RenameClass } from "../rename_class.js";
 import { classAddress } from "../weight_list.js";
@@ -19,30 +19,35 @@ const SUSPECTS = withParameters("/suspects", { last: EVENTS, limit: 20 });
 const ANSWER = "&seconds=0.1"; // the service goes on to count, and is asked again
 const EVERY = 1; // seconds
 const FOLLOW = 10; // seconds between two counts while events arrive
+const FIRST_PAIRS = 10; // shown before the others
+const FIRST_CLASSES = 20;
 const LIKELY = 0.1; // confidence that a label is wrong, of those shown
 
 function Pairs({ pairs, onChanged }) {
   const [open, setOpen] = useState(null);
+  const { shown, more } = useFirst(pairs, FIRST_PAIRS);
   if (!pairs.length) return html`<p class="nothing">No class was ranked in place of another.</p>`;
-  return html`<ul class="list" aria-label="Confused classes">${pairs.map((pair) => {
+  return html`<ul class="list" aria-label="Confused classes">${shown.map((pair) => {
     const key = JSON.stringify([pair.ranked_first, pair.true]);
     return html`<li key=${key}>
       <div class="facts"><strong>${plural(pair.count, "time")}</strong></div>
-      <div><span class="tag not">${pair.ranked_first}</span> in place of <span class="tag">${pair.true}</span></div>
+      <div><span class="tag not">${pair.ranked_first}</span> was ranked first in place of <span class="tag">${pair.true}</span></div>
       <div class="actions"><button type="button" aria-expanded=${open === key}
         aria-label=${`Compare ${pair.ranked_first} and ${pair.true}`} onClick=${() => setOpen(open === key ? null : key)}>Compare</button></div>
       ${open === key && html`<${ClassPair} pair=${pair} onChanged=${onChanged} />`}
     </li>`;
-  })}</ul>`;
+  })}</ul>${more}`;
 }
 
 function Classes({ classes, onChanged }) {
   const [renamed, setRenamed] = useState(null);
+  const { shown, more } = useFirst(classes, FIRST_CLASSES);
   return html`<${Table} label="Classes by their errors" head=${["Class", "Events", "Recall", "Precision", "Action"]}>
-    ${classes.map((each) => html`<tr key=${each.class}><td><a href=${classAddress(each.class)}>${each.class}</a></td>
+    ${shown.map((each) => html`<tr key=${each.class}><td><a href=${classAddress(each.class)}>${each.class}</a></td>
       <td class="number">${count(each.events)}</td><td class="number">${percent(each.recall)}</td><td class="number">${percent(each.precision)}</td>
       <td><${Action} kind="quiet" needs="admin" aria-label=${`Rename ${each.class}`} onClick=${() => setRenamed(each.class)}>Rename<//></td></tr>`)}
   <//>
+  ${more}
   ${renamed && html`<${RenameClass} name=${renamed} onClose=${() => setRenamed(null)} onDone=${onChanged} />`}`;
 }
 

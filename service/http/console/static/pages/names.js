@@ -152,7 +152,8 @@ function FeatureDetail({ name }) {
     <${Problem} error=${error} />
     ${detail && html`
       <p>A feature, seen in ${plural(detail.times_seen, "event")}; its outdegree, the number of its edges to classes, is
-        ${" "}${count(detail.outdegree)}; its rating is ${fixed(detail.rating, 2)}.</p>
+        ${" "}${count(detail.outdegree)}; its rating, by which its votes count, is
+        ${" "}${fixed(detail.rating, 2)}.</p>
       <div class="actions"><${Action} needs="admin" onClick=${() => setForgetting(true)}>Forget<//></div>
       <h2>Heaviest edges</h2>
       <${WeightList} label="Heaviest edges" addressOf=${classAddress}
@@ -169,7 +170,8 @@ export default function Names({ query }) {
   if (query.class !== undefined) return html`<${ClassDetail} key=${query.class} name=${query.class} />`;
   if (query.feature !== undefined) return html`<${FeatureDetail} key=${query.feature} name=${query.feature} />`;
   return html`<h1>Classes and features</h1>
-    <p>${plural(stats.classes, "class", "classes")}, ${plural(stats.features, "feature")} and ${plural(stats.edges, "edge")}.</p>
-    <div class="columns"><${NameList} kind=${CLASSES} />
+    <p>${plural(stats.classes, "class", "classes")}, ${plural(stats.features, "feature")} and ${plural(stats.edges, "edge")}: the
+      weights of features for classes.</p>
+    <div class="columns"><${NameList} kind=${CLASSES} hint="In the order of their names, capital letters first." />
       <${NameList} kind=${FEATURES} hint="Of a text: its words in lower case, and two neighbouring words." /></div>`;
 }

@@ -61,6 +61,7 @@ function Snapshots() {
   });
   if (!may("admin")) return html`<section><h2>Snapshots</h2><${NeedsScope} scope="admin" to="see and take snapshots" /></section>`;
   return html`<section aria-labelledby="snapshots"><h2 id="snapshots">Snapshots</h2>
+    <p class="hint">A snapshot is all that was learned up to an event. The service starts from the newest one.</p>
     <div class="actions">
       <${Action} needs="admin" busy=${task.busy} onClick=${take}>Take one now<//>
       <${Action} needs="admin" busy=${task.busy} onClick=${download}>Download the state<//>
@@ -98,6 +99,7 @@ function Rebuild() {
   });
   if (!keepsHistory()) return null;
   return html`<section aria-labelledby="rebuild"><h2 id="rebuild">Rebuild</h2>
+    <p class="hint">A rebuild learns the history again, without the erased events and with the corrected labels.</p>
     <p>${status?.waiting
       ? `${plural(status.waiting, "corrected or erased event waits", "corrected or erased events wait")} for a rebuild.`
       : "No corrected or erased event waits for a rebuild."}
@@ -132,7 +134,7 @@ function Settings({ values }) {
   return html`<section aria-labelledby="settings"><h2 id="settings">Settings in force</h2>
     <label class="field"><span>Find</span><input type="search" value=${wanted} onInput=${(event) => setWanted(event.currentTarget.value)} /></label>
     <${Problem} error=${task.error} />
-    <${Table} label="Settings" head=${["Setting", "Value", "From", "Meaning"]}>
+    <${Table} label="Settings" kind="settings" head=${["Setting", "Value", "From", "Meaning"]}>
       ${shown.map(([name, { value, source, help }]) => html`<tr key=${name}><td><code>${name}</code></td>
         <td>${value === "" ? "–" : value}</td><td class=${["default", "not given"].includes(source) ? "hint" : ""}>${source ?? "–"}</td><td class="hint">${help ?? "–"}</td></tr>`)}
     <//>

@@ -4,9 +4,9 @@ import { html, useCallback, useEffect, useRef, useState } from "../html.js";
 import { ask, get, path, withParameters } from "../api.js";
 import { keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
-import { ClassField } from "../class_field.js";
 import { InstanceText } from "../event_item.js";
 import { count, percent, seconds } from "../format.js";
+import { ClassForm } from "../new_class.js";
 import { Field, NeedsScope, Problem, Status, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
 
@@ -32,7 +32,6 @@ export default function Review({ query }) {
   const [skipped, setSkipped] = useState(() => new Set());
   const [done, setDone] = useState([]);
   const [said, setSaid] = useState("");
-  const [name, setName] = useState("");
   const [keys, setKeys] = useState(true);
   const field = useRef();
   const task = useTask();
@@ -52,10 +51,10 @@ export default function Review({ query }) {
     const answer = await ask("POST", "/learn", { body: { id: current.id, classes: [label], source: "console" } });
     setDone((before) => [...before, { key: `seq:${answer.seq}`, label }]);
     setSaid(`Taught as ${label} (event ${answer.seq}).`);
-    setName("");
     document.activeElement?.blur();
     await beat();
     await load();
+    return true;
   }), [current?.id, call.path]);
   const skip = () => {
     if (!current) return;
@@ -89,10 +88,6 @@ export default function Review({ query }) {
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   });
-  const submit = (event) => {
-    event.preventDefault();
-    if (name.trim()) teach(name.trim());
-  };
   if (!may("learn")) return html`<h1>Review</h1><${NeedsScope} scope="learn" to="label instances" />`;
   return html`<h1>Review</h1>
     <p>Ranked instances that wait for a label, least certain first. ${left.length > 0 && html`<strong>${count(left.length)}${waiting.length === LIMIT ? " or more" : ""}</strong> wait.`}</p>
@@ -109,12 +104,10 @@ export default function Review({ query }) {
           <${InstanceText} text=${current.text && (current.text_cut ? `${current.text}…` : current.text)} features=${current.features} />
           ${current.text === null && current.omitted_features > 0 && html`<p class="hint">and ${count(current.omitted_features)} more features</p>`}
           <${Choices} waiting=${current} busy=${task.busy} onChoose=${teach} />
-          <form class="row" onSubmit=${submit}>
-            <${ClassField} label="Another class (n)" value=${name} onInput=${setName} inputRef=${field} />
-            <button class="primary" disabled=${!name.trim() || task.busy}>Teach</button>
+          <${ClassForm} key=${current.id} label="Another class (n)" inputRef=${field} disabled=${task.busy} onTeach=${teach}>
             <button type="button" onClick=${skip}>Skip (s)</button>
             <button type="button" onClick=${undo} disabled=${!done.length}>Undo (u)</button>
-          </form>
+          <//>
           <${CallText} call=${{ method: "POST", path: "/learn", body: { id: current.id, classes: [current.ranked[0] ?? "a class"], source: "console" } }} />
         </section>`
       : waiting && html`<p class="nothing">Nothing waits for a label. Rank something, here under Try or by POST /rank: it waits for an hour

@@ -4,9 +4,9 @@ import { html, useCallback, useEffect, useMemo, useRef, useState } from "../html
 import { ask } from "../api.js";
 import { checkAccess, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
-import { ClassField } from "../class_field.js";
 import { ordinal } from "../format.js";
 import { gapFeatures } from "../gap_words.js";
+import { ClassForm } from "../new_class.js";
 import { NeedsScope, Problem, Status, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
 import { Bars, Confidence } from "../rank_box.js";
@@ -103,7 +103,6 @@ export default function Try({ query }) {
   const [text, setText] = useState(query.text ?? kept.text);
   const [taught, setTaught] = useState(kept.taught);
   const [pointed, setPointed] = useState(null);
-  const [name, setName] = useState("");
   const [again, setAgain] = useState(0);
   const { ranking, error } = useRanking(text, again);
   const task = useTask();
@@ -115,19 +114,15 @@ export default function Try({ query }) {
     const body = { ...instanceOf(text), classes: [label], source: "console" };
     const answer = await ask("POST", "/learn", { body });
     setTaught({ name: label, text, seq: answer.seq, before: answer.rank_before, call: { method: "POST", path: "/learn", body } });
-    setName("");
     setPointed(label);
     setAgain((times) => times + 1);
     await beat();
+    return true;
   }), [text]);
 
   const ranked = ranking?.ranked ?? [];
   const focus = ranked.find((each) => each.class === pointed) ?? ranked[0];
   const votes = useMemo(() => focus?.features ?? [], [focus]);
-  const submit = (event) => {
-    event.preventDefault();
-    if (name.trim()) teach(name.trim());
-  };
   return html`
     <h1>Try</h1>
     <label class="field big"><span>Text to rank</span>
@@ -140,13 +135,10 @@ export default function Try({ query }) {
       ${ranked.length === 0
         ? html`<p class="nothing">Nothing here is known yet. Teach it: name its class below.</p>`
         : html`<${Confidence} value=${ranking.confidence} />
-          <${Bars} ranked=${ranked} pointed=${focus?.class} taught=${taught?.name} onChoose=${teach} onPoint=${setPointed} />
+          <${Bars} text=${ranking.text} ranked=${ranked} pointed=${focus?.class} taught=${taught?.name} onChoose=${teach} onPoint=${setPointed} />
           <p class="hint">${may("learn") ? "Click the right class to teach it. " : ""}The words are tinted by their votes for
             ${" "}<strong>${focus.class}</strong>.</p>`}
-      <form class="row" onSubmit=${submit}>
-        <${ClassField} label="Another class" value=${name} onInput=${setName} placeholder="a class, new or known" />
-        <button class="primary" disabled=${!name.trim() || task.busy || !may("learn")}>Teach</button>
-      </form>
+      <${ClassForm} label="Another class" placeholder="a class, new or known" disabled=${task.busy || !may("learn")} onTeach=${teach} />
       <${NeedsScope} scope="learn" to="teach" />
     </section>`}
     <${Status}>${taught && html`<p class="moved"><${Moved} taught=${taught} ranking=${ranking} /></p>`}<//>
