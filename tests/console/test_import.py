@@ -56,6 +56,48 @@ def test_a_csv_file_is_mapped_and_taught(empty, look):
     assert first["source"] == "bank.csv"
 
 
+def test_a_source_that_was_taught_is_asked_about(empty, look):
+    def events():
+        return httpx.get(f"{empty.url}/events").json()["events"]
+
+    page = look(empty, "import")
+    choose(page, "a b.csv", as_csv([["text", "class"], ["ice", "hockey"], ["pitch", "baseball"]]))
+    teach(page)
+    choose(page, "a b.csv", as_csv([["text", "class"], ["ice", "hockey"], ["pitch", "baseball"]]))
+    expect(page.get_by_label("Source of the events")).to_have_value("a b.csv")
+    page.get_by_role("button", name="Teach the file").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("2 events of the source a b.csv were taught already")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    assert len(events()) == 2
+    page.get_by_role("button", name="Teach the file").click()
+    dialog.get_by_role("button", name="Teach again").click()
+    expect(page.get_by_text("2 lines read: 2 learned")).to_be_visible()
+    expect(dialog).to_have_count(0)
+    assert len(events()) == 4
+    page.get_by_label("Source of the events").fill("another")
+    teach(page)
+    page.get_by_label("Source of the events").fill("a b.csv")
+    page.get_by_role("button", name="Teach the file").click()
+    dialog.get_by_role("link", name="see them under Events").click()
+    expect(page.get_by_label("Source", exact=True)).to_have_value("a b.csv")
+    expect(page.locator(".list > li")).to_have_count(4)
+
+
+def test_nothing_is_asked_about_ids_or_without_a_history(empty, serve, look):
+    rows = [["text", "class", "event_id"], ["ice", "hockey", "one"]]
+    page = look(empty, "import")
+    for found in ("1 learned", "0 learned, 1 known already"):
+        choose(page, "a.csv", as_csv(rows))
+        teach(page)
+        expect(page.get_by_text(found)).to_be_visible()
+    page = look(serve(history=False), "import")
+    for _ in range(2):
+        choose(page, "a.csv", as_csv([row[:2] for row in rows]))
+        teach(page)
+
+
 def test_quotes_line_ends_and_separators_of_csv_are_read(empty, look):
     texts = ['say "yes", please', "two\nlines", "semi;colon", "", "ünï ☃ 漢字"]
     rows = [["text", "class"], *([text or "x", "a|b"] for text in texts)]

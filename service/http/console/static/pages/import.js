@@ -11,6 +11,7 @@ import { ROLES, eventOf, guessed, instanceOf, isMixed } from "../mapping.js";
 import { Action, Field, NeedsScope, Problem, Table, useTask } from "../parts.js";
 import { beat } from "../pulse.js";
 import { checkFormat, firstRows } from "../rows.js";
+import { TeachAgain, repeatedBy } from "../taught_source.js";
 
 const SHOWN = 10;
 const LONGEST = 120; // characters of a shown cell
@@ -111,6 +112,7 @@ export default function Import() {
   const [source, setSource] = useState("");
   const [separator, setSeparator] = useState("");
   const [run, setRun] = useState(null); // { verb, sum }
+  const [repeated, setRepeated] = useState(0); // events of the source, about which the user is asked
   const abort = useRef();
   const reading = useTask();
   const task = useTask();
@@ -142,6 +144,11 @@ export default function Import() {
   });
   const options = { separator: separator.trim(), source: source.trim() };
   const teach = () => begin("learned", (report, signal) => teachFile(file, roles, options, report, signal));
+  const check = async () => {
+    const events = await task.run(() => repeatedBy(rows.map((row) => eventOf(row, roles, options)), options.source));
+    if (events) setRepeated(events);
+    else if (events === 0) teach();
+  };
   const rank = () => begin("ranked", async (report, signal) =>
     save(`${file.name.replace(/\.\w+(\.gz)?$/, "")}-ranked.csv`, new Blob(await rankFile(file, roles, report, signal)), "text/csv"));
   const used = new Set(Object.values(roles));
@@ -160,7 +167,7 @@ export default function Import() {
           <input type="text" value=${separator} onInput=${(event) => setSeparator(event.currentTarget.value)} /><//>
       </div>
       <div class="actions">
-        <${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!isReady || !used.has("class")} onClick=${teach}>Teach the file<//>
+        <${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!isReady || !used.has("class")} onClick=${check}>Teach the file<//>
         <${Action} busy=${task.busy} disabled=${!isReady} onClick=${rank}>Rank it to CSV<//>
       </div>
       <${RoleNotes} rows=${rows} roles=${roles} />
@@ -170,6 +177,10 @@ export default function Import() {
       <${CallText} call=${{ method: "POST", path: "/learn", body: eventOf(rows[0], roles, options) }} title="Teach the first row as curl and Python" />
       <${CallText} call=${{ method: "POST", path: "/rank", body: { instances: rows.slice(0, 2).map((row) => instanceOf(row, roles)), k: 5 } }} title="Rank rows as curl and Python" />`}
     <${Problem} error=${task.error} />
+    ${repeated > 0 && html`<${TeachAgain} source=${options.source} events=${repeated} onClose=${() => setRepeated(0)}
+      onConfirm=${() => {
+        teach();
+      }} />`}
     ${run && html`<${Progress} sum=${run.sum} verb=${run.verb} running=${task.busy} onStop=${() => abort.current.abort()} />`}
   `;
 }
