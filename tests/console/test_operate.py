@@ -42,6 +42,26 @@ def test_a_rebuild_folds_what_waits(taught, look):
     expect(page.get_by_text("The last one learned 599 events")).to_be_visible()
 
 
+def test_a_rebuild_that_began_elsewhere_is_followed_to_its_end(taught, look):
+    httpx.post(f"{taught.url}/learn", json={"text": "zebra", "classes": ["animals"]})
+    httpx.delete(f"{taught.url}/events/seq:601")
+    page = look(taught, "try")
+    status = httpx.get(f"{taught.url}/rebuild").json() | {"running": True, "learned": 7}
+    running = "**/rebuild"
+    page.route(running, lambda route: route.fulfill(json=status))
+    page.goto(f"{taught.url}/console#/operate")
+    expect(page.get_by_role("button", name="Rebuilding …")).to_be_disabled()
+    expect(page.get_by_text("7 events learned so far")).to_be_visible()
+    classes = page.locator("dt", has_text="Classes").locator("+ dd")
+    before = int(classes.inner_text())
+    httpx.post(f"{taught.url}/rebuild", timeout=60).raise_for_status()
+    page.unroute(running)
+    expect(page.get_by_text("No corrected or erased event waits")).to_be_visible()
+    expect(page.get_by_text("The last one learned 600 events")).to_be_visible()
+    expect(page.get_by_role("button", name="Rebuild now")).to_be_enabled()
+    expect(classes).to_have_text(str(before - 1))
+
+
 def test_settings_are_found_by_a_part_of_their_name(taught, look):
     page = look(taught, "operate")
     page.get_by_label("Find").fill("max_body")

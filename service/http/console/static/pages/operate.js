@@ -8,6 +8,8 @@ import { bytes, count, plural, seconds, time } from "../format.js";
 import { Action, Dialog, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
 
+const EVERY = 1000; // milliseconds, while a rebuild runs
+
 function Health({ stats }) {
   const { status, detail, seq } = usePulse();
   const { recovery } = stats;
@@ -16,6 +18,8 @@ function Health({ stats }) {
     <p>Durability of an answered event: ${stats.durability}.</p>
     <dl class="facts-list">
       <div><dt>Newest event</dt><dd>${count(seq)}</dd></div>
+      <div><dt>Classes</dt><dd>${count(stats.classes)}</dd></div>
+      <div><dt>Features</dt><dd>${count(stats.features)}</dd></div>
       <div><dt>Events not yet applied</dt><dd>${count(stats.log_seq - stats.seq)}</dd></div>
       <div><dt>Store unreachable for</dt><dd>${seconds(stats.store_unreachable_seconds)}</dd></div>
       <div><dt>Started from</dt><dd>${recovery.snapshot ? `event ${count(recovery.snapshot.seq)}` : "nothing"}</dd></div>
@@ -84,28 +88,49 @@ function Snapshots() {
   </section>`;
 }
 
-function Rebuild() {
+/** Return { status, load }: the state of rebuilds, asked for each second while one runs. */
+function useRebuildStatus() {
   const [status, setStatus] = useState(null);
-  const task = useTask();
   const { seq } = usePulse();
+  const isRunning = Boolean(status?.running);
   const load = async () => setStatus(await get("/rebuild"));
   useEffect(() => {
     if (may("learn") && keepsHistory()) load().catch(() => setStatus(null)); // the button tells why
   }, [seq]);
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    const timer = setInterval(() => load().catch(() => {}), EVERY); // a service that is away is asked again
+    return () => {
+      clearInterval(timer);
+      checkAccess(); // the numbers of classes and features
+    };
+  }, [isRunning]);
+  return { status, load };
+}
+
+function Rebuild() {
+  const { status, load } = useRebuildStatus();
+  const task = useTask();
+  const isRunning = task.busy || status?.running;
   const rebuild = () => task.run(async () => {
-    await ask("POST", "/rebuild");
-    await beat();
-    await load();
+    try {
+      await ask("POST", "/rebuild");
+    } finally {
+      await beat();
+      await load();
+      await checkAccess();
+    }
   });
   if (!keepsHistory()) return null;
   return html`<section aria-labelledby="rebuild"><h2 id="rebuild">Rebuild</h2>
     <p class="hint">A rebuild learns the history again, without the erased events and with the corrected labels.</p>
-    <p>${status?.waiting
+    <${Status}><p>${status?.waiting
       ? `${plural(status.waiting, "corrected or erased event waits", "corrected or erased events wait")} for a rebuild.`
       : "No corrected or erased event waits for a rebuild."}
-      ${status?.last && html` The last one learned ${plural(status.last.events, "event")} in ${seconds(status.last.seconds)}, ${time(status.last.finished_at)}.`}</p>
-    <div class="actions"><${Action} needs="admin" busy=${task.busy || status?.running} onClick=${rebuild}>
-      ${task.busy || status?.running ? "Rebuilding …" : "Rebuild now"}<//></div>
+      ${status?.last && html` The last one learned ${plural(status.last.events, "event")} in ${seconds(status.last.seconds)}, ${time(status.last.finished_at)}.`}</p><//>
+    <div class="actions"><${Action} needs="admin" busy=${isRunning} onClick=${rebuild}>
+      ${isRunning ? "Rebuilding …" : "Rebuild now"}<//></div>
+    ${status?.running && html`<p class="hint">${plural(status.learned, "event")} learned so far.</p>`}
     <${NeedsScope} scope="admin" to="rebuild" />
     <${Problem} error=${task.error} />
     <${CallText} call=${{ method: "POST", path: "/rebuild" }} />
