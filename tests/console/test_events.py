@@ -57,6 +57,21 @@ def test_escape_changes_nothing(taught, look):
     assert httpx.get(f"{taught.url}/events/seq:5").status_code == 200
 
 
+def test_what_was_done_far_down_the_list_is_said_in_view(taught, look):
+    page = look(taught, "events")
+    last = page.locator(".list > li").nth(19)
+    key = last.get_attribute("data-key")
+    last.get_by_role("button", name="Erase").click()
+    page.get_by_role("dialog").get_by_role("button", name="Erase").click()
+    said = page.get_by_text(f"Event {key} is erased.")
+    expect(said).to_be_in_viewport()
+    page.mouse.wheel(0, -9000)
+    expect(said).to_be_in_viewport()
+    said.get_by_role("link", name="Operate").click()
+    expect(page.get_by_text("1 corrected or erased event waits")).to_be_visible()
+    expect(said).to_have_count(0)
+
+
 def test_an_event_and_then_its_source_are_erased(taught, look):
     page = look(taught, "events?source=bank")
     first = page.locator(".list > li").first

@@ -118,7 +118,7 @@ function App() {
       </nav>
       <div class="corner"><${KeyState} scope=${access.scope} /><${Pulse} /><a href="docs">API</a></div>
     </header>
-    ${granted && html`<${Notice} /><${Page} at=${at} />`}
+    ${granted && html`<${Page} at=${at} /><${Notice} />`}
     ${access.state === "key needed" && html`<main><${KeyBox} key=${access.detail} detail=${access.detail} /></main>`}
     ${access.state === "failed" && html`<${Waiting} detail=${access.detail} />`}
   `;

@@ -6,7 +6,7 @@ import { ClassField } from "./class_field.js";
 import { CallText } from "./call_text.js";
 import { ordinal, time } from "./format.js";
 import { useNewClass } from "./new_class.js";
-import { sayAmended } from "./notice.js";
+import { sayAmended, sayKept } from "./notice.js";
 import { Action, Dialog, Problem, useTask } from "./parts.js";
 import { beat } from "./pulse.js";
 
@@ -78,6 +78,7 @@ export function EventItem({ event, note, proposed, onChanged }) {
   const task = useTask();
   const keepLabel = () => task.run(async () => {
     await ask("PUT", path("events", event.key), { body: { classes: event.classes } });
+    sayKept(`Event ${event.key} keeps its label.`);
     await beat();
     onChanged?.();
   });

@@ -1,4 +1,4 @@
-// The last amendment, named above the page until another page is opened.
+// What was done to an event, named at the foot of the window until another page is opened.
 
 import { html } from "./html.js";
 import { Status } from "./parts.js";
@@ -7,12 +7,16 @@ import { Shared, useShared } from "./shared.js";
 const done = new Shared(null);
 
 /** Say that an event was amended: its former part in the weights goes with a rebuild. */
-export const sayAmended = (what) => done.set({ what });
+export const sayAmended = (what) => done.set({ what, waits: true });
+
+/** Say what was done to an event without a change of its part. */
+export const sayKept = (what) => done.set({ what, waits: false });
 
 addEventListener("hashchange", () => done.set(null));
 
 export function Notice() {
   const said = useShared(done);
-  return html`<${Status}>${said && html`${said.what} Its former part in the weights goes with the next rebuild:
-    ${" "}<a href="#/operate">Operate</a>.`}<//>`;
+  return html`<${Status} kind="notice">${said && html`<p>${said.what}
+    ${said.waits && html` Its former part in the weights goes with the next rebuild: <a href="#/operate">Operate</a>.`}
+    ${" "}<button type="button" class="quiet" onClick=${() => done.set(null)}>Close</button></p>`}<//>`;
 }

@@ -26,8 +26,8 @@ export function Problem({ error }) {
 }
 
 /** Text that screen readers read out when it changes. */
-export function Status({ children }) {
-  return html`<div role="status" class="status">${children}</div>`;
+export function Status({ kind = "", children }) {
+  return html`<div role="status" class=${`status ${kind}`}>${children}</div>`;
 }
 
 /** A button for a call of a scope; without that scope it is disabled and says so. */
