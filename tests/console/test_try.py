@@ -110,11 +110,38 @@ def test_undo_deletes_the_event_and_a_rebuild_takes_its_part_out(taught, look):
     teach(page, "pets")
     expect(page.locator(".bars .name").first).to_have_text("pets")
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("stays until the next rebuild")).to_be_visible()
+    said = "The event is deleted. The ranking still includes it until the next rebuild."
+    expect(page.get_by_text(said)).to_be_visible()
+    expect(page.locator(".moved")).to_have_count(0)
     assert httpx.get(f"{taught.url}/events/seq:601").status_code == 404
     page.get_by_role("button", name="Rebuild now").click()
     expect(page.get_by_text("Undone")).to_be_visible(timeout=60_000)
     expect(page.locator(".bars")).not_to_contain_text("pets")
+
+
+def test_an_undo_goes_with_its_text_and_is_offered_once(taught, look):
+    page = look(taught)
+    type_text(page, "my kitten is hungry")
+    teach(page, "pets")
+    undo = page.get_by_role("button", name="Undo")
+
+    def come_back():
+        page.get_by_role("link", name="Operate").click()
+        page.get_by_role("heading", name="Operate").wait_for()
+        page.get_by_role("link", name="Try").click()
+        expect(page.locator(".bars li").first).to_be_visible()
+
+    come_back()
+    undo.click()
+    expect(page.get_by_text("The event is deleted")).to_be_visible()
+    come_back()
+    expect(page.get_by_label("Text to rank")).to_have_value("my kitten is hungry")
+    expect(undo).to_have_count(0)
+    page.locator(".bars button").nth(1).click()
+    expect(undo).to_be_visible()
+    page.get_by_label("Text to rank").fill("my card is lost")
+    expect(undo).to_have_count(0)
+    expect(page.locator(".moved")).to_have_count(0)
 
 
 def test_without_a_history_the_undo_says_why_it_is_not_there(serve, look):

@@ -33,7 +33,7 @@ export function Undo({ eventKey, onDone }) {
     });
   return html`<span class="undo">
     ${!deleted && html`<button type="button" onClick=${undo} disabled=${task.busy}>Undo</button>`}
-    ${deleted && !rebuilt && html`<span>Deleted. Its part in the weights stays until the next rebuild.</span>
+    ${deleted && !rebuilt && html`<span>The event is deleted. The ranking still includes it until the next rebuild.</span>
       <button type="button" onClick=${rebuild} disabled=${task.busy}>${task.busy ? "Rebuilding …" : "Rebuild now"}</button>`}
     ${rebuilt && html`<span>Undone: the state is as if the event had never been.</span>`}
     <${Problem} error=${task.error} />

@@ -101,15 +101,23 @@ function Start({ onTry }) {
 
 export default function Try({ query }) {
   const [text, setText] = useState(query.text ?? kept.text);
-  const [taught, setTaught] = useState(kept.taught);
+  const [taught, setTaught] = useState(kept.taught?.text === text ? kept.taught : null);
   const [pointed, setPointed] = useState(null);
   const [again, setAgain] = useState(0);
   const { ranking, error } = useRanking(text, again);
   const task = useTask();
   const box = useRef();
-  kept = { text, taught };
+  kept = { text, taught: taught?.isUndone ? null : taught };
   useEffect(() => box.current.focus(), []);
 
+  const type = (next) => {
+    setText(next);
+    if (taught?.text !== next) setTaught(null);
+  };
+  const undone = () => {
+    setTaught({ ...taught, isUndone: true });
+    setAgain((times) => times + 1);
+  };
   const teach = useCallback((label) => task.run(async () => {
     const body = { ...instanceOf(text), classes: [label], source: "console" };
     const answer = await ask("POST", "/learn", { body });
@@ -127,7 +135,7 @@ export default function Try({ query }) {
     <h1>Try</h1>
     <label class="field big"><span>Text to rank</span>
       <textarea ref=${box} rows="2" value=${text} placeholder="Type a text: it is ranked as you type" maxlength="100000"
-        onInput=${(event) => setText(event.currentTarget.value)}></textarea></label>
+        onInput=${(event) => type(event.currentTarget.value)}></textarea></label>
     <${Problem} error=${error ?? task.error} />
     ${ranking && text.trim() && html`<section aria-label="Ranking">
       ${gapFeatures(text) && html`<p class="hint">The gap _ asks for a word: its features are the words around it.</p>`}
@@ -135,18 +143,18 @@ export default function Try({ query }) {
       ${ranked.length === 0
         ? html`<p class="nothing">Nothing here is known yet. Teach it: name its class below.</p>`
         : html`<${Confidence} value=${ranking.confidence} />
-          <${Bars} text=${ranking.text} ranked=${ranked} pointed=${focus?.class} taught=${taught?.name} onChoose=${teach} onPoint=${setPointed} />
+          <${Bars} text=${ranking.text} ranked=${ranked} pointed=${focus?.class} taught=${taught?.isUndone ? null : taught?.name} onChoose=${teach} onPoint=${setPointed} />
           <p class="hint">${may("learn") ? "Click the right class to teach it. " : ""}The words are tinted by their votes for
             ${" "}<strong>${focus.class}</strong>.</p>`}
       <${ClassForm} label="Another class" placeholder="a class, new or known" disabled=${task.busy || !may("learn")} onTeach=${teach} />
       <${NeedsScope} scope="learn" to="teach" />
     </section>`}
-    <${Status}>${taught && html`<p class="moved"><${Moved} taught=${taught} ranking=${ranking} /></p>`}<//>
-    ${taught && html`<div class="after"><${Undo} key=${taught.seq} eventKey=${`seq:${taught.seq}`} onDone=${() => setAgain((times) => times + 1)} />
+    <${Status}>${taught && !taught.isUndone && html`<p class="moved"><${Moved} taught=${taught} ranking=${ranking} /></p>`}<//>
+    ${taught && html`<div class="after"><${Undo} key=${taught.seq} eventKey=${`seq:${taught.seq}`} onDone=${undone} />
       <${CallText} call=${taught.call} title="The taught event as curl and Python" /></div>`}
     ${ranking && text.trim() && html`<${VoteTable} name=${focus?.class} votes=${votes} />
       <${CallText} call=${rankCall(text)} title="This ranking as curl and Python" />`}
-    <${Start} onTry=${setText} />
+    <${Start} onTry=${type} />
   `;
 }
 
