@@ -54,6 +54,8 @@ def test_a_misspelt_correction_is_not_a_new_class_by_mistake(taught, look):
 
     correct("Card arival")
     expect(dialog).to_contain_text("Card arival is a new class. Did you mean one of these?")
+    expect(dialog.locator("button.primary")).to_have_text(["card_arrival"])
+    expect(dialog.get_by_role("button", name="card_arrival", exact=True)).to_be_focused()
     dialog.get_by_role("button", name="card_arrival", exact=True).click()
     expect(dialog.get_by_label("True class")).to_have_value("card_arrival")
     dialog.get_by_role("button", name="Correct", exact=True).click()
@@ -63,6 +65,7 @@ def test_a_misspelt_correction_is_not_a_new_class_by_mistake(taught, look):
     key = first.get_attribute("data-key")
     correct("xyz")
     expect(dialog).to_contain_text("xyz is a new class.")
+    expect(dialog.locator("button.primary")).to_have_text(["Create xyz"])
     dialog.get_by_role("button", name="Create xyz").click()
     expect(dialog).to_have_count(0)
     assert httpx.get(f"{taught.url}/events/{key}").json()["classes"] == ["xyz"]

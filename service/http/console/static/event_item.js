@@ -32,7 +32,7 @@ export function Correct({ event, proposed, onClose, onDone }) {
   const [names, setNames] = useState(proposed ? [proposed] : event.classes);
   const classes = names.map((each) => each.trim()).filter(Boolean);
   const call = { method: "PUT", path: path("events", event.key), body: { classes } };
-  const { mayUse, question } = useNewClass((name, instead) => setNames(names.map((each) => (each.trim() === name ? instead : each))));
+  const { mayUse, dismiss, question } = useNewClass((name, instead) => setNames(names.map((each) => (each.trim() === name ? instead : each))));
   const confirm = async () => {
     if (!(await mayUse(...classes))) return false;
     await ask(call.method, call.path, { body: call.body });
@@ -41,12 +41,15 @@ export function Correct({ event, proposed, onClose, onDone }) {
     onDone?.();
     return true;
   };
-  return html`<${Dialog} title="Correct the label" confirm="Correct" needs="learn" disabled=${!classes.length}
+  return html`<${Dialog} title="Correct the label" confirm="Correct" kind=${question ? "" : "primary"} needs="learn" disabled=${!classes.length}
     onConfirm=${confirm} onClose=${onClose}>
     <${InstanceText} ...${event} />
     <p class="hint">It was taught as ${event.classes.join(", ") || "no class"}.</p>
     ${names.map((name, index) => html`<${ClassField} key=${index} label=${index ? `Class ${index + 1}` : "True class"} value=${name}
-      onInput=${(value) => setNames(names.with(index, value))} />`)}
+      onInput=${(value) => {
+        setNames(names.with(index, value));
+        dismiss();
+      }} />`)}
     <p><button type="button" class="quiet" onClick=${() => setNames([...names, ""])}>One class more</button></p>
     ${question}
     <p class="hint">It is learned at once with this label; after the next rebuild the state is as if it had
@@ -63,7 +66,7 @@ function Delete({ event, onClose, onDone }) {
     await beat();
     onDone?.();
   };
-  return html`<${Dialog} title="Erase this event" confirm="Erase" danger needs="admin" onConfirm=${confirm} onClose=${onClose}>
+  return html`<${Dialog} title="Erase this event" confirm="Erase" kind="danger" needs="admin" onConfirm=${confirm} onClose=${onClose}>
     <${InstanceText} ...${event} />
     <p>${event.classes.join(", ")}</p>
     <p class="hint">It is listed and replayed no longer. Its part in the weights, and its bytes in the store, go with the

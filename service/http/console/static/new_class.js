@@ -37,8 +37,8 @@ function Question({ name, close, onChoose, onCreate }) {
   useEffect(() => box.current.querySelector("button").focus(), [name]);
   return html`<div class="card" role="group" aria-label="A new class" ref=${box}>
     <p role="alert"><strong>${name}</strong> is a new class.${close.length > 0 && " Did you mean one of these?"}</p>
-    <div class="actions">${close.map((each) => html`<button type="button" key=${each} onClick=${() => onChoose(name, each)}>${each}</button>`)}
-      <button class="primary" onClick=${() => onCreate(name)}>Create ${name}</button></div>
+    <div class="actions">${close.map((each, at) => html`<button type="button" key=${each} class=${at ? "" : "primary"} onClick=${() => onChoose(name, each)}>${each}</button>`)}
+      <button class=${close.length ? "" : "primary"} onClick=${() => onCreate(name)}>Create ${name}</button></div>
   </div>`;
 }
 

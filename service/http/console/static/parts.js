@@ -43,8 +43,9 @@ export function NeedsScope({ scope, to }) {
   return html`<p class="hint">To ${to}, a key of the scope ${scope} is needed.</p>`;
 }
 
-/** A modal dialog; Escape and Cancel close it. `onConfirm` may be async: it stays in view with an error, or after false. */
-export function Dialog({ title, confirm, danger, needs = "rank", onConfirm, onClose, children, disabled }) {
+/** A modal dialog; Escape and Cancel close it. `onConfirm` may be async: it stays in view with an error, or after false.
+ * `kind` is that of the button: primary, danger, or "" while another one is the primary one. */
+export function Dialog({ title, confirm, kind = "primary", needs = "rank", onConfirm, onClose, children, disabled }) {
   const dialog = useRef();
   const task = useTask();
   useLayoutEffect(() => {
@@ -61,7 +62,7 @@ export function Dialog({ title, confirm, danger, needs = "rank", onConfirm, onCl
       ${children}
       <${Problem} error=${task.error} />
       <div class="actions">
-        <button type="submit" class=${danger ? "danger" : "primary"}
+        <button type="submit" class=${kind}
           disabled=${disabled || task.busy || !may(needs)}>${task.busy ? "…" : confirm}</button>
         <button type="button" onClick=${onClose}>Cancel</button>
       </div>

@@ -68,7 +68,7 @@ function Forget({ noun, name, takes, onClose }) {
     await beat();
     location.hash = "#/names";
   };
-  return html`<${Dialog} title=${`Forget ${name}`} confirm="Forget" danger needs="admin" onConfirm=${confirm} onClose=${onClose}>
+  return html`<${Dialog} title=${`Forget ${name}`} confirm="Forget" kind="danger" needs="admin" onConfirm=${confirm} onClose=${onClose}>
     <p>This takes away:</p>
     <ul>${takes.map((each) => html`<li key=${each}>${each}</li>`)}</ul>
     <p class="hint">It is a durable event. The taught events stay in the history; erase them under Events.</p>

@@ -37,7 +37,7 @@ function Restore({ snapshot, onClose, onDone }) {
     await beat();
     onDone(`The state is that of event ${snapshot.seq} again, by event ${seq}.`);
   };
-  return html`<${Dialog} title="Restore a snapshot" confirm="Restore" danger needs="admin" onConfirm=${confirm} onClose=${onClose}>
+  return html`<${Dialog} title="Restore a snapshot" confirm="Restore" kind="danger" needs="admin" onConfirm=${confirm} onClose=${onClose}>
     <p>The state becomes that after event ${count(snapshot.seq)}, of ${time(snapshot.taken_at)}. Later events have no part
       in it any more.</p>
     <${CallText} call=${call} />
