@@ -40,8 +40,10 @@ def test_a_label_is_corrected(taught, look):
     key = httpx.get(f"{taught.url}/events/seq:5").json()["key"]
     page = look(taught, f"events?id={key}")
     page.get_by_role("button", name="Correct").click()
+    correct = page.get_by_role("dialog").get_by_role("button", name="Correct")
+    expect(correct).to_be_disabled()  # nothing is changed yet
     page.get_by_label("True class").fill("country_support")
-    page.get_by_role("dialog").get_by_role("button", name="Correct").click()
+    correct.click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.locator(".list .tag")).to_have_text("country_support")
     expect(page.locator(".list .facts")).to_contain_text("corrected")

@@ -28,9 +28,11 @@ export function RankBefore({ event }) {
   return html`<span>was ranked ${ordinal(event.rank_before)}</span>`;
 }
 
+const same = (some, others) => some.length === others.length && some.every((each) => others.includes(each));
+
 export function Correct({ event, proposed, onClose, onDone }) {
   const [names, setNames] = useState(proposed ? [proposed] : event.classes);
-  const classes = names.map((each) => each.trim()).filter(Boolean);
+  const classes = [...new Set(names.map((each) => each.trim()).filter(Boolean))];
   const call = { method: "PUT", path: path("events", event.key), body: { classes } };
   const { mayUse, dismiss, question } = useNewClass((name, instead) => setNames(names.map((each) => (each.trim() === name ? instead : each))));
   const confirm = async () => {
@@ -41,7 +43,7 @@ export function Correct({ event, proposed, onClose, onDone }) {
     onDone?.();
     return true;
   };
-  return html`<${Dialog} title="Correct the label" confirm="Correct" kind=${question ? "" : "primary"} needs="learn" disabled=${!classes.length}
+  return html`<${Dialog} title="Correct the label" confirm="Correct" kind=${question ? "" : "primary"} needs="learn" disabled=${!classes.length || same(classes, event.classes)}
     onConfirm=${confirm} onClose=${onClose}>
     <${InstanceText} ...${event} />
     <p class="hint">It was taught as ${event.classes.join(", ") || "no class"}.</p>
