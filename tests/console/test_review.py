@@ -52,8 +52,36 @@ def test_keys_choose_name_skip_and_undo(waiting, look):
     page.keyboard.press("u")
     expect(page.get_by_text("s1 new class is taken back")).to_be_visible()
     assert newest(waiting)["classes"] == [second]
+    expect(shown(page)).to_have_attribute("data-id", order[2])
+    first = page.locator(".bars .name").first.inner_text()
+    page.keyboard.press("1")
+    expect(page.get_by_text(f"Taught as {first}")).to_be_visible()
+    assert newest(waiting)["classes"] == [first]
     page.get_by_role("button", name="Show the skipped ones again").click()
     expect(shown(page)).to_have_attribute("data-id", order[1])
+
+
+def test_an_instance_that_the_service_dropped_is_taught_by_its_text(waiting, look):
+    page = look(waiting, "review")
+    text = shown(page).locator(".text").inner_text()
+    page.keyboard.press("2")
+    expect(page.get_by_text("Taught as")).to_be_visible()
+    page.keyboard.press("u")
+    expect(shown(page).locator(".text")).to_have_text(text)
+
+    def dropped(route):
+        if "id" in route.request.post_data_json:
+            route.fulfill(status=404, json={"detail": "dropped"})
+        else:
+            route.continue_()
+
+    page.route("**/learn", dropped)
+    first = page.locator(".bars .name").first.inner_text()
+    page.keyboard.press("1")
+    expect(page.get_by_text(f"Taught as {first}")).to_be_visible()
+    event = newest(waiting)
+    assert (event["text"], event["classes"]) == (text, [first])
+    expect(shown(page).locator(".text")).not_to_have_text(text)
 
 
 def test_a_text_is_shown_as_it_was_sent_and_instances_of_a_source_alone(waiting, look):

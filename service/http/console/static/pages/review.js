@@ -25,12 +25,24 @@ function Keys({ on, onChange }) {
     ${" "}<kbd>u</kbd> to undo the last label.</p>`;
 }
 
+/** Teach the class of an instance; by its text or features if the service has dropped it, and they are whole. */
+async function teachInstance({ id, text, text_cut, features, omitted_features }, label) {
+  const event = { classes: [label], source: "console" };
+  try {
+    return await ask("POST", "/learn", { body: { id, ...event } });
+  } catch (error) {
+    if (error.status !== 404 || (text === null ? omitted_features > 0 : text_cut)) throw error;
+    return ask("POST", "/learn", { body: { ...(text === null ? { features } : { text }), ...event } });
+  }
+}
+
 export default function Review({ query }) {
   useAccess();
   const [source, setSource] = useState(query.source ?? "");
   const [waiting, setWaiting] = useState(null);
   const [skipped, setSkipped] = useState(() => new Set());
-  const [done, setDone] = useState([]);
+  const [done, setDone] = useState([]); // { key, label, instance }, the newest last
+  const [returned, setReturned] = useState([]); // instances whose label was taken back
   const [said, setSaid] = useState("");
   const [keys, setKeys] = useState(true);
   const field = useRef();
@@ -44,12 +56,15 @@ export default function Review({ query }) {
     task.run(() => load(abort.signal));
     return () => abort.abort();
   }, [seq, call.path]);
-  const left = (waiting ?? []).filter((each) => !skipped.has(each.id));
+  const isOfSource = (each) => !source.trim() || each.source === source.trim();
+  const again = new Set(returned.map((each) => each.id));
+  const left = [...returned.filter(isOfSource), ...(waiting ?? []).filter((each) => !again.has(each.id))].filter((each) => !skipped.has(each.id));
   const current = left[0];
 
   const teach = useCallback((label) => task.run(async () => {
-    const answer = await ask("POST", "/learn", { body: { id: current.id, classes: [label], source: "console" } });
-    setDone((before) => [...before, { key: `seq:${answer.seq}`, label }]);
+    const answer = await teachInstance(current, label);
+    setDone((before) => [...before, { key: `seq:${answer.seq}`, label, instance: current }]);
+    setReturned((before) => before.filter((each) => each.id !== current.id));
     setSaid(`Taught as ${label} (event ${answer.seq}).`);
     document.activeElement?.blur();
     await beat();
@@ -69,6 +84,7 @@ export default function Review({ query }) {
     return task.run(async () => {
       await ask("DELETE", path("events", last.key));
       setDone(done.slice(0, -1));
+      setReturned([last.instance, ...returned]);
       setSaid(`${last.label} is taken back: event ${last.key.slice(4)} is deleted. Its part in the weights stays until the next rebuild.`);
       await beat();
     });
