@@ -4,18 +4,16 @@ import { html, useRef, useState } from "../html.js";
 import { save } from "../api.js";
 import { may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
-import { Lines } from "../chart.js";
-import { count, percent } from "../format.js";
+import { NOTHING, Progress, added } from "../import_progress.js";
 import { rankFile, teachFile } from "../import_run.js";
 import { ROLES, eventOf, guessed, instanceOf, isMixed } from "../mapping.js";
-import { Action, Field, NeedsScope, Problem, Table, useTask } from "../parts.js";
+import { Action, Field, NeedsScope, Problem, useTask } from "../parts.js";
 import { beat } from "../pulse.js";
 import { checkFormat, firstRows } from "../rows.js";
 import { TeachAgain, repeatedBy } from "../taught_source.js";
 
 const SHOWN = 10;
 const LONGEST = 120; // characters of a shown cell
-const MOST_REJECTED = 100_000; // rows kept to download
 
 const shown = (value) => {
   const text = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
@@ -65,43 +63,6 @@ function RoleNotes({ rows, roles }) {
     ${features.length > 0 && html`<p class="hint">A number is the value of its feature.
       ${cell && html` Another cell is one feature as a whole: <code>${cell[0]}=${shown(cell[1])}</code>. For its words and pairs of
       words, give ${cell[0]} the role text.`}</p>`}`;
-}
-
-const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], refused: 0, points: [], began: 0, now: 0 };
-
-/** The sum of what was reported so far, and one report more. */
-function added(sum, { lines, accepted, duplicates, r1, r5, rejected }) {
-  const all = sum.lines + lines;
-  return {
-    ...sum,
-    lines: all,
-    accepted: sum.accepted + accepted,
-    duplicates: sum.duplicates + duplicates,
-    refused: sum.refused + rejected.length,
-    rejected: sum.rejected.length < MOST_REJECTED ? [...sum.rejected, ...rejected] : sum.rejected,
-    points: r1 === null ? sum.points : [...sum.points, { lines: all, r1, r5 }],
-    now: performance.now(),
-  };
-}
-
-function Progress({ sum, running, onStop, verb }) {
-  const rate = (1000 * sum.lines) / Math.max(1, sum.now - sum.began);
-  const last = sum.points.at(-1);
-  const download = () => save("rejected.jsonl", sum.rejected.map((each) => `${JSON.stringify(each)}\n`).join(""));
-  return html`<section class="card" aria-label="Progress">
-    ${running && html`<progress aria-label="At work"></progress>`}
-    <p role="status">${count(sum.lines)} lines read${running ? " so far" : ""}: ${count(sum.accepted)} ${verb}, ${verb === "learned" && `${count(sum.duplicates)} known already,`}
-      ${" "}${count(sum.refused)} rejected. ${count(Math.round(rate))} a second.
-      ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}</p>
-    ${sum.points.length > 1 && html`<${Lines} label="Accuracy before each row was learned" yTo=${1} yText=${(value) => value.toFixed(1)} series=${[
-      { name: "R1", points: sum.points.map((each) => [each.lines, each.r1]) },
-      { name: "R5", points: sum.points.map((each) => [each.lines, each.r5]) },
-    ]} />`}
-    ${sum.refused > 0 && html`<${Table} label="Rejected lines" head=${["Line", "Reason"]}>${sum.rejected.slice(0, SHOWN).map((each) => html`<tr key=${each.line}>
-      <td class="number">${each.line}</td><td>${each.detail}</td></tr>`)}<//>
-      <button type="button" onClick=${download}>Download the rejected lines</button>`}
-    ${running && html`<div class="actions"><button type="button" onClick=${onStop}>Stop</button></div>`}
-  </section>`;
 }
 
 export default function Import() {

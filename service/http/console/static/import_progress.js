@@ -1,0 +1,49 @@
+// The progress of an import and its sum: what was taught or ranked, and the rejected rows.
+
+import { html, useEffect, useRef } from "./html.js";
+import { save } from "./api.js";
+import { Lines } from "./chart.js";
+import { count, percent } from "./format.js";
+import { Table } from "./parts.js";
+
+const SHOWN = 10;
+const MOST_REJECTED = 100_000; // rows kept to download
+
+export const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], refused: 0, points: [], began: 0, now: 0 };
+
+/** The sum of what was reported so far, and one report more. */
+export function added(sum, { lines, accepted, duplicates, r1, r5, rejected }) {
+  const all = sum.lines + lines;
+  return {
+    ...sum,
+    lines: all,
+    accepted: sum.accepted + accepted,
+    duplicates: sum.duplicates + duplicates,
+    refused: sum.refused + rejected.length,
+    rejected: sum.rejected.length < MOST_REJECTED ? [...sum.rejected, ...rejected] : sum.rejected,
+    points: r1 === null ? sum.points : [...sum.points, { lines: all, r1, r5 }],
+    now: performance.now(),
+  };
+}
+
+export function Progress({ sum, running, onStop, verb }) {
+  const rate = (1000 * sum.lines) / Math.max(1, sum.now - sum.began);
+  const last = sum.points.at(-1);
+  const box = useRef();
+  useEffect(() => box.current.scrollIntoView({ block: "start" }), [sum.began]);
+  const download = () => save("rejected.jsonl", sum.rejected.map((each) => `${JSON.stringify(each)}\n`).join(""));
+  return html`<section class="card" aria-label="Progress" ref=${box}>
+    ${running && html`<progress aria-label="At work"></progress>`}
+    <p role="status">${count(sum.lines)} lines read${running ? " so far" : ""}: ${count(sum.accepted)} ${verb}, ${verb === "learned" && `${count(sum.duplicates)} known already,`}
+      ${" "}${count(sum.refused)} rejected. ${count(Math.round(rate))} a second.
+      ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}</p>
+    ${sum.points.length > 1 && html`<${Lines} label="Accuracy before each row was learned" yTo=${1} yText=${(value) => value.toFixed(1)} series=${[
+      { name: "R1", points: sum.points.map((each) => [each.lines, each.r1]) },
+      { name: "R5", points: sum.points.map((each) => [each.lines, each.r5]) },
+    ]} />`}
+    ${sum.refused > 0 && html`<${Table} label="Rejected lines" head=${["Line", "Reason"]}>${sum.rejected.slice(0, SHOWN).map((each) => html`<tr key=${each.line}>
+      <td class="number">${each.line}</td><td>${each.detail}</td></tr>`)}<//>
+      <button type="button" onClick=${download}>Download the rejected lines</button>`}
+    ${running && html`<div class="actions"><button type="button" onClick=${onStop}>Stop</button></div>`}
+  </section>`;
+}
