@@ -85,6 +85,41 @@ def test_a_source_that_was_taught_is_asked_about(empty, look):
     expect(page.locator(".list > li")).to_have_count(4)
 
 
+def test_new_classes_are_named_before_and_after(taught, look):
+    names = ["card_arrival", "card_arival", *(f"{letter}{letter}q" for letter in "abcdefghijklm")]
+    page = look(taught, "import")
+    choose(page, "two.csv", as_csv([["text", "class"], *(["x", name] for name in names[:3])]))
+    hint = page.get_by_text("New classes:")
+    expect(hint).to_have_text("New classes: card_arival (close to card_arrival), aaq.")
+    page.get_by_label("Role of class").select_option("ignore")
+    expect(hint).to_have_count(0)
+    choose(page, "all.csv", as_csv([["text", "class"], *(["x", name] for name in names)]))
+    expect(hint).to_contain_text("iiq and more.")
+    teach(page)
+    expect(hint).to_have_count(1)
+    expect(hint).to_contain_text("New classes: card_arival, aaq, ")
+    expect(hint).to_contain_text("iiq and 4 more.")
+
+
+def test_new_classes_of_a_large_service_are_looked_up(taught, look):
+    page = look(taught, "import")
+    stats = httpx.get(f"{taught.url}/stats").json() | {"classes": 1_000_000}
+    page.route("**/stats", lambda route: route.fulfill(json=stats))
+    choose(page, "a.csv", as_csv([["text", "class"], ["x", "card_arrival"], ["x", "zzq"]]))
+    hint = page.get_by_text("New classes:")
+    expect(hint).to_have_text("New classes: zzq.")
+    teach(page)
+    expect(hint).to_contain_text("New classes: zzq.")
+
+
+def test_all_is_new_to_an_empty_service(empty, look):
+    page = look(empty, "import")
+    choose(page, "a.csv", as_csv([["text", "class"], ["x", "y"]]))
+    page.wait_for_timeout(600)
+    teach(page)
+    expect(page.get_by_text("New classes:")).to_have_count(0)
+
+
 def test_nothing_is_asked_about_ids_or_without_a_history(empty, serve, look):
     rows = [["text", "class", "event_id"], ["ice", "hockey", "one"]]
     page = look(empty, "import")

@@ -5,20 +5,22 @@ import { save } from "./api.js";
 import { Lines } from "./chart.js";
 import { count, percent } from "./format.js";
 import { Table } from "./parts.js";
+import { CreatedClasses } from "./unknown_classes.js";
 
 const SHOWN = 10;
 const MOST_REJECTED = 100_000; // rows kept to download
 
-export const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], refused: 0, points: [], began: 0, now: 0 };
+export const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], created: [], refused: 0, points: [], began: 0, now: 0 };
 
 /** The sum of what was reported so far, and one report more. */
-export function added(sum, { lines, accepted, duplicates, r1, r5, rejected }) {
+export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, created }) {
   const all = sum.lines + lines;
   return {
     ...sum,
     lines: all,
     accepted: sum.accepted + accepted,
     duplicates: sum.duplicates + duplicates,
+    created: [...sum.created, ...created],
     refused: sum.refused + rejected.length,
     rejected: sum.rejected.length < MOST_REJECTED ? [...sum.rejected, ...rejected] : sum.rejected,
     points: r1 === null ? sum.points : [...sum.points, { lines: all, r1, r5 }],
@@ -36,7 +38,8 @@ export function Progress({ sum, running, onStop, verb }) {
     ${running && html`<progress aria-label="At work"></progress>`}
     <p role="status">${count(sum.lines)} lines read${running ? " so far" : ""}: ${count(sum.accepted)} ${verb}, ${verb === "learned" && `${count(sum.duplicates)} known already,`}
       ${" "}${count(sum.refused)} rejected. ${count(Math.round(rate))} a second.
-      ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}</p>
+      ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}
+      <${CreatedClasses} names=${sum.created} /></p>
     ${sum.points.length > 1 && html`<${Lines} label="Accuracy before each row was learned" yTo=${1} yText=${(value) => value.toFixed(1)} series=${[
       { name: "R1", points: sum.points.map((each) => [each.lines, each.r1]) },
       { name: "R5", points: sum.points.map((each) => [each.lines, each.r5]) },

@@ -3,6 +3,7 @@
 import { ask, learnLines, pause } from "./api.js";
 import { eventOf, hasInstance, instanceOf } from "./mapping.js";
 import { csvLine, rowsOf } from "./rows.js";
+import { KnownClasses } from "./unknown_classes.js";
 
 const LEARNED = 100; // rows of one request, whose answer names up to 100 faults
 const RANKED = 200;
@@ -25,11 +26,12 @@ const isBlank = (row) => Object.values(row).every((each) => String(each ?? "").t
 
 /** Teach the rows of a file, but for blank ones. Each event gets an id, so that a request sent twice teaches it once.
  *
- * `report` takes { lines, accepted, duplicates, r1, r5, rejected: [{ line, detail, row }] } of each piece.
+ * `report` takes { lines, accepted, duplicates, r1, r5, rejected: [{ line, detail, row }], created: [class] } of each piece.
  */
 export async function teachFile(file, roles, options, report, signal) {
   const named = (...wanted) => Object.keys(roles).filter((name) => wanted.includes(roles[name])).join(", ");
   const run = crypto.getRandomValues(new Uint32Array(2)).join("-");
+  const known = await KnownClasses.now();
   for await (const some of inPieces(rowsOf(file), LEARNED)) {
     signal.throwIfAborted();
     const rejected = some.filter((each) => !each.row).map(({ line, detail, text }) => ({ line, detail, row: text }));
@@ -46,12 +48,15 @@ export async function teachFile(file, roles, options, report, signal) {
       rows.push({ line, row });
       events.push(event.event_id ? event : { ...event, event_id: `import-${run}-${line}` });
     }
+    const unknown = await known.unknown(events.flatMap((each) => each.classes));
     const answer = events.length ? await learnLines(events, signal) : { accepted: 0, duplicates: 0, r1: null, r5: null, faults: [] };
+    const refused = new Set(answer.faults.map((each) => each.line));
+    const learned = new Set(events.filter((_, index) => !refused.has(index + 1)).flatMap((each) => each.classes));
     for (const { line, detail } of answer.faults) {
       const { line: itsLine, row } = rows[line - 1];
       rejected.push({ line: itsLine, detail, row });
     }
-    report({ lines: some.length, accepted: answer.accepted, duplicates: answer.duplicates, r1: answer.r1, r5: answer.r5, rejected });
+    report({ lines: some.length, accepted: answer.accepted, duplicates: answer.duplicates, r1: answer.r1, r5: answer.r5, rejected, created: unknown.filter((each) => learned.has(each)) });
   }
 }
 
@@ -85,7 +90,7 @@ export async function rankFile(file, roles, report, signal) {
       parts.push(csvLine([...columns.map((name) => rows[index][name]), confidence, ...cells]));
     });
     const rejected = some.filter((each) => !each.row).map(({ line, detail, text }) => ({ line, detail, row: text }));
-    report({ lines: some.length, accepted: rows.length, duplicates: 0, r1: null, r5: null, rejected });
+    report({ lines: some.length, accepted: rows.length, duplicates: 0, r1: null, r5: null, rejected, created: [] });
   }
   await ranked([{ text: "", id }], signal);
   return parts;

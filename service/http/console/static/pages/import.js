@@ -11,6 +11,7 @@ import { Action, Field, NeedsScope, Problem, useTask } from "../parts.js";
 import { beat } from "../pulse.js";
 import { checkFormat, firstRows } from "../rows.js";
 import { TeachAgain, repeatedBy } from "../taught_source.js";
+import { UnknownClasses } from "../unknown_classes.js";
 
 const SHOWN = 10;
 const LONGEST = 120; // characters of a shown cell
@@ -127,6 +128,7 @@ export default function Import() {
         <${Field} label="Between several classes of a cell" hint="For example | or ; – empty: one class a cell.">
           <input type="text" value=${separator} onInput=${(event) => setSeparator(event.currentTarget.value)} /><//>
       </div>
+      ${used.has("class") && may("learn") && run?.verb !== "learned" && html`<${UnknownClasses} file=${file} roles=${roles} separator=${options.separator} />`}
       <div class="actions">
         <${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!isReady || !used.has("class")} onClick=${check}>Teach the file<//>
         <${Action} busy=${task.busy} disabled=${!isReady} onClick=${rank}>Rank it to CSV<//>

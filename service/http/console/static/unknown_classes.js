@@ -1,0 +1,111 @@
+// The classes of a file that the service does not have: misspelt ones are found before they are taught.
+
+import { html, useEffect, useState } from "./html.js";
+import { get, withParameters } from "./api.js";
+import { classesFrom } from "./class_field.js";
+import { count } from "./format.js";
+import { eventOf } from "./mapping.js";
+import { namesCloseTo } from "./new_class.js";
+import { rowsOf } from "./rows.js";
+
+const PAGE = 1000;
+const LISTED = 10_000; // classes of a service, up to which all names are listed
+const MOST_ASKED = 1000; // names that are looked up one by one in a larger service
+const ROWS = 1000; // of a file, before it is taught
+const SHOWN = 10;
+const WAIT = 300; // milliseconds after a change of the roles
+
+async function allClasses() {
+  const names = new Set();
+  let after = "";
+  do {
+    const page = await get(withParameters("/classes", { limit: PAGE, after }));
+    for (const each of page.classes) names.add(each.class);
+    after = page.next;
+  } while (after && names.size < LISTED);
+  return names;
+}
+
+/** The classes of the service at one moment; if it had none, no name counts as unknown. */
+export class KnownClasses {
+  #all; // null: they are looked up one by one
+  #seen = new Set();
+  #asked = 0;
+
+  constructor(all) {
+    this.#all = all;
+  }
+
+  /** Return those of now; none if the service cannot tell. */
+  static async now() {
+    try {
+      const { classes } = await get("/stats");
+      return new KnownClasses(classes > LISTED ? null : await allClasses());
+    } catch {
+      return new KnownClasses(new Set());
+    }
+  }
+
+  /** Return the names that are no classes and were not given before. */
+  async unknown(names) {
+    const found = [];
+    if (this.#all?.size === 0) return found;
+    for (const name of names) {
+      if (typeof name !== "string" || this.#seen.has(name)) continue;
+      this.#seen.add(name);
+      if (!(await this.#has(name))) found.push(name);
+    }
+    return found;
+  }
+
+  async #has(name) {
+    if (this.#all) return this.#all.has(name);
+    if (this.#asked === MOST_ASKED) return true;
+    this.#asked += 1;
+    try {
+      return (await classesFrom(name, 1))[0] === name; // the shortest of a prefix is listed first
+    } catch {
+      return true;
+    }
+  }
+}
+
+/** Return { rows, found } of the first rows of a file: the unknown classes, each with the names close to it. */
+async function unknownClasses(file, roles, separator, isWanted) {
+  const known = await KnownClasses.now();
+  const found = [];
+  let rows = 0;
+  for await (const { row } of rowsOf(file)) {
+    const names = row ? await known.unknown(eventOf(row, roles, { separator }).classes) : [];
+    for (const name of names) found.push({ name, close: found.length < SHOWN ? await namesCloseTo(name) : null });
+    rows += 1;
+    if (rows === ROWS || found.length > SHOWN || !isWanted()) break;
+  }
+  return { rows, found };
+}
+
+export function UnknownClasses({ file, roles, separator }) {
+  const [{ rows, found }, setFound] = useState({ rows: 0, found: [] });
+  useEffect(() => {
+    let isWanted = true;
+    const timer = setTimeout(async () => {
+      const result = await unknownClasses(file, roles, separator, () => isWanted).catch(() => ({ rows: 0, found: [] }));
+      if (isWanted) setFound(result);
+    }, WAIT);
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+      setFound({ rows: 0, found: [] });
+    };
+  }, [file, JSON.stringify(roles), separator]);
+  if (!found.length) return null;
+  return html`<p class="hint" role="status">New classes${rows === ROWS && ` of the first ${count(ROWS)} rows`}:
+    ${found.slice(0, SHOWN).map(({ name, close }, at) => html`${at ? ", " : " "}<strong>${name}</strong>${close?.length > 0 && ` (close to ${close[0]})`}`)}${found.length > SHOWN && " and more"}.</p>`;
+}
+
+/** "New classes: a, b and 3 more." */
+export function CreatedClasses({ names }) {
+  if (!names.length) return null;
+  const more = names.length - SHOWN;
+  return html` New classes: ${names.slice(0, SHOWN).join(", ")}${more > 0 && ` and ${count(more)} more`}.`;
+}
