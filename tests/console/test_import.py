@@ -214,16 +214,39 @@ def test_a_quote_that_is_not_closed_swallows_nothing_that_is_taught(empty, look)
     choose(page, "a.csv", content.encode())
     teach(page)
     rejected = page.get_by_label("Rejected lines")
-    expect(rejected).to_contain_text("the quote opened in line 3 is not closed")
-    expect(rejected).to_contain_text("the quote opened in line 7 is not closed")
+    expect(rejected).to_contain_text(
+        "the quote opened in line 3 is not closed: lines 3 to 5 are left out"
+    )
+    expect(rejected).to_contain_text(
+        "the quote opened in line 7 is not closed: lines 7 to 8 are left out"
+    )
     events = httpx.get(f"{empty.url}/events", params={"order": "oldest"}).json()["events"]
     assert [(each["text"], each["classes"]) for each in events] == [("a", ["b"]), ("j", ["k"])]
+
+
+def test_rejected_rows_are_mended_and_taught(empty, look):
+    lines = ["the text;label", '"two', 'lines";a', "c;", "d;e;f", "g;h", ";i", '"j;k', "l;m"]
+    page = look(empty, "import")
+    choose(page, "a.csv.gz", gzip.compress("\r\n".join(lines).encode()))
+    teach(page)
+    expect(page.get_by_text("4 rejected")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download them as CSV").click()
+    assert download.value.suggested_filename == "rejected.csv"
+    content = download.value.path().read_bytes().decode()
+    assert content.splitlines() == [lines[0], *lines[3:5], *lines[6:]]
+    mended = content.replace("c;", "c;x").replace("d;e;f", "d;e").replace('"j', "j")
+    choose(page, "rejected.csv", mended.replace(";i", "n;i").encode())
+    teach(page)
+    expect(page.get_by_text("5 learned, 0 known already, 0 rejected")).to_be_visible()
+    events = httpx.get(f"{empty.url}/events", params={"order": "oldest"}).json()["events"]
+    assert [each["classes"] for each in events] == [[name] for name in "ahxeikm"]
 
 
 def test_a_file_of_one_open_quote_is_refused(empty, look):
     page = look(empty, "import")
     choose(page, "a.csv", b'text,label\n"a,b\nc,d\n')
-    said = "Line 2: the quote opened in line 2 is not closed"
+    said = "Line 2: the quote opened in line 2 is not closed: lines 2 to 3 are left out"
     expect(page.get_by_role("alert").first).to_have_text(said)
     choose(page, "a.csv", b'"text,label\na,b\nc,d\n')
     said = "the quote opened in line 1 is not closed."

@@ -4,7 +4,8 @@ import { html, useEffect, useRef } from "./html.js";
 import { save } from "./api.js";
 import { Lines } from "./chart.js";
 import { count, percent } from "./format.js";
-import { Table } from "./parts.js";
+import { Problem, Table, useTask } from "./parts.js";
+import { isLines, linesOfRecords } from "./rows.js";
 import { CreatedClasses } from "./unknown_classes.js";
 
 const SHOWN = 10;
@@ -28,12 +29,17 @@ export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, crea
   };
 }
 
-export function Progress({ sum, running, onStop, verb }) {
+export function Progress({ file, sum, running, onStop, verb }) {
   const rate = (1000 * sum.lines) / Math.max(1, sum.now - sum.began);
   const last = sum.points.at(-1);
   const box = useRef();
   useEffect(() => box.current.scrollIntoView({ block: "start" }), [sum.began]);
-  const download = () => save("rejected.jsonl", sum.rejected.map((each) => `${JSON.stringify(each)}\n`).join(""));
+  const reading = useTask();
+  const download = () => save("rejected.jsonl", sum.rejected.map(({ line, detail, row }) => `${JSON.stringify({ line, detail, row })}\n`).join(""));
+  const downloadRows = () => reading.run(async () => {
+    const inOrder = sum.rejected.toSorted((a, b) => a.line - b.line);
+    save("rejected.csv", new Blob(await linesOfRecords(file, inOrder)), "text/csv");
+  });
   return html`<section class="card" aria-label="Progress" ref=${box}>
     ${running && html`<progress aria-label="At work"></progress>`}
     <p role="status">${count(sum.lines)} lines read${running ? " so far" : ""}: ${count(sum.accepted)} ${verb}, ${verb === "learned" && `${count(sum.duplicates)} known already,`}
@@ -46,7 +52,11 @@ export function Progress({ sum, running, onStop, verb }) {
     ]} />`}
     ${sum.refused > 0 && html`<${Table} label="Rejected lines" head=${["Line", "Reason"]}>${sum.rejected.slice(0, SHOWN).map((each) => html`<tr key=${each.line}>
       <td class="number">${each.line}</td><td>${each.detail}</td></tr>`)}<//>
-      <button type="button" onClick=${download}>Download the rejected lines</button>`}
+      <div class="actions">
+        <button type="button" onClick=${download}>Download the rejected lines with their reasons</button>
+        ${file && !isLines(file.name) && html`<button type="button" disabled=${running || reading.busy} onClick=${downloadRows}>Download them as CSV, to mend and import again</button>`}
+      </div>
+      <${Problem} error=${reading.error} />`}
     ${running && html`<div class="actions"><button type="button" onClick=${onStop}>Stop</button></div>`}
   </section>`;
 }

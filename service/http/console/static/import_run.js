@@ -26,7 +26,8 @@ const isBlank = (row) => Object.values(row).every((each) => String(each ?? "").t
 
 /** Teach the rows of a file, but for blank ones. Each event gets an id, so that a request sent twice teaches it once.
  *
- * `report` takes { lines, accepted, duplicates, r1, r5, rejected: [{ line, detail, row }], created: [class] } of each piece.
+ * `report` takes { lines, accepted, duplicates, r1, r5, rejected: [{ line, last, detail, row }], created: [class] }
+ * of each piece; a row of CSV is in the lines from `line` to `last`.
  */
 export async function teachFile(file, roles, options, report, signal) {
   const named = (...wanted) => Object.keys(roles).filter((name) => wanted.includes(roles[name])).join(", ");
@@ -34,18 +35,18 @@ export async function teachFile(file, roles, options, report, signal) {
   const known = await KnownClasses.now();
   for await (const some of inPieces(rowsOf(file), LEARNED)) {
     signal.throwIfAborted();
-    const rejected = some.filter((each) => !each.row).map(({ line, detail, text }) => ({ line, detail, row: text }));
+    const rejected = some.filter((each) => !each.row).map(({ line, last, detail, text }) => ({ line, last, detail, row: text }));
     const rows = [];
     const events = [];
-    for (const { line, row } of some) {
+    for (const { line, last, row } of some) {
       if (!row || isBlank(row)) continue;
       const event = eventOf(row, roles, options);
       const empty = hasInstance(row, roles) ? !event.classes.length && `no class: ${named("class")} is empty` : `no text: ${named("text", "feature")} is empty`;
       if (empty) {
-        rejected.push({ line, detail: empty, row });
+        rejected.push({ line, last, detail: empty, row });
         continue;
       }
-      rows.push({ line, row });
+      rows.push({ line, last, row });
       events.push(event.event_id ? event : { ...event, event_id: `import-${run}-${line}` });
     }
     const unknown = await known.unknown(events.flatMap((each) => each.classes));
@@ -53,8 +54,7 @@ export async function teachFile(file, roles, options, report, signal) {
     const refused = new Set(answer.faults.map((each) => each.line));
     const learned = new Set(events.filter((_, index) => !refused.has(index + 1)).flatMap((each) => each.classes));
     for (const { line, detail } of answer.faults) {
-      const { line: itsLine, row } = rows[line - 1];
-      rejected.push({ line: itsLine, detail, row });
+      rejected.push({ ...rows[line - 1], detail });
     }
     report({ lines: some.length, accepted: answer.accepted, duplicates: answer.duplicates, r1: answer.r1, r5: answer.r5, rejected, created: unknown.filter((each) => learned.has(each)) });
   }
@@ -89,7 +89,7 @@ export async function rankFile(file, roles, report, signal) {
       const cells = numbers.flatMap((each) => [classes[each - 1]?.class, classes[each - 1]?.score.toFixed(6)]);
       parts.push(csvLine([...columns.map((name) => rows[index][name]), confidence, ...cells]));
     });
-    const rejected = some.filter((each) => !each.row).map(({ line, detail, text }) => ({ line, detail, row: text }));
+    const rejected = some.filter((each) => !each.row).map(({ line, last, detail, text }) => ({ line, last, detail, row: text }));
     report({ lines: some.length, accepted: rows.length, duplicates: 0, r1: null, r5: null, rejected, created: [] });
   }
   await ranked([{ text: "", id }], signal);

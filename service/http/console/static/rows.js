@@ -71,7 +71,7 @@ function separatorOf(text) {
 
 const notClosed = (line) => `the quote opened in line ${line} is not closed`;
 
-/** Yield { line, cells, detail } for each record of CSV: the line that it begins on, and a fault of its quotes.
+/** Yield { line, last, cells, open } for each record of CSV: its lines, and that of a quote that is not closed, or 0.
  *
  * A quote left open by mistake is closed by that of a later cell, whose text follows it.
  */
@@ -112,7 +112,7 @@ async function* records(file) {
         cell = "";
       } else if (sign === "\n") {
         cells.push(cell.replace(/\r$/, ""));
-        yield { line: begin, cells, detail: !strict && line > begin + 1 ? notClosed(begin) : "" };
+        yield { line: begin, last: line - 1, cells, open: !strict && line > begin + 1 ? begin : 0 };
         cells = [];
         cell = "";
         strict = true;
@@ -120,27 +120,44 @@ async function* records(file) {
       } else cell += sign;
     }
   }
-  const detail = quoted && !closed ? notClosed(opened) : !strict && line > begin ? notClosed(begin) : "";
-  if (cell || cells.length || detail) yield { line: begin, cells: [...cells, cell], detail };
+  const open = quoted && !closed ? opened : !strict && line > begin ? begin : 0;
+  if (cell || cells.length || open) yield { line: begin, last: cell.endsWith("\n") ? line - 1 : line, cells: [...cells, cell], open };
 }
 
-/** Yield { line, row } or { line, row: null, text, detail } for each record of CSV that is not blank. */
+/** Yield { line, last, row } or { line, last, row: null, text, detail } for each record of CSV that is not blank. */
 async function* csvRows(file) {
   let names = null;
   let header = "";
-  for await (const { line, cells, detail } of records(file)) {
+  for await (const { line, last, cells, open } of records(file)) {
     const whole = cells.join("\n");
-    const text = whole.slice(0, SHOWN);
+    const fault = (detail) => ({ line, last, row: null, text: whole.slice(0, SHOWN), detail });
     if (names === null) {
-      if (detail) throw new Error(`${detail}.`);
+      if (open) throw new Error(`${notClosed(open)}.`);
       names = cells.map((name, index) => name.replace(/^\ufeff/, "").trim() || `column ${index + 1}`);
       header = whole;
-    } else if (detail) yield { line, row: null, text, detail };
+    } else if (open) yield fault(`${notClosed(open)}: ${last > line ? `lines ${line} to ${last} are` : `line ${line} is`} left out`);
     else if (whole === header || !whole.trim()) continue; // files put together repeat the header
     else if (cells.slice(names.length).some(Boolean))
-      yield { line, row: null, text, detail: `it has ${cells.length} cells, the header has ${names.length}: a text that holds the delimiter needs quotes` };
-    else yield { line, row: Object.fromEntries(names.map((name, index) => [name, cells[index] ?? ""])) };
+      yield fault(`it has ${cells.length} cells, the header has ${names.length}: a text that holds the delimiter needs quotes`);
+    else yield { line, last, row: Object.fromEntries(names.map((name, index) => [name, cells[index] ?? ""])) };
   }
+}
+
+/** Return the lines of a CSV file that hold its header and some records, [{ line, last }] in order, as they are. */
+export async function linesOfRecords(file, wanted) {
+  const kept = [];
+  const ranges = [...wanted];
+  for await (const header of records(file)) {
+    ranges.unshift(header);
+    break;
+  }
+  let at = 0;
+  for await (const [number, line] of linesOf(file)) {
+    if (number > ranges[at].last) at += 1;
+    if (at === ranges.length) break;
+    if (number >= ranges[at].line) kept.push(`${line}\n`);
+  }
+  return kept;
 }
 
 /** Yield the rows of a file with their line numbers. */

@@ -144,6 +144,6 @@ export default function Import() {
       onConfirm=${() => {
         teach();
       }} />`}
-    ${run && html`<${Progress} sum=${run.sum} verb=${run.verb} running=${task.busy} onStop=${() => abort.current.abort()} />`}
+    ${run && html`<${Progress} file=${file} sum=${run.sum} verb=${run.verb} running=${task.busy} onStop=${() => abort.current.abort()} />`}
   `;
 }
