@@ -41,7 +41,8 @@ def test_a_label_is_corrected(taught, look):
     page = look(taught, f"events?id={key}")
     page.get_by_role("button", name="Correct").click()
     correct = page.get_by_role("dialog").get_by_role("button", name="Correct")
-    expect(correct).to_be_disabled()  # nothing is changed yet
+    expect(correct).to_be_disabled()
+    expect(page.get_by_text("Name another class to correct it.")).to_be_visible()
     page.get_by_label("True class").fill("country_support")
     correct.click()
     expect(page.get_by_role("dialog")).to_have_count(0)

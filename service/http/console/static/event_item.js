@@ -33,6 +33,7 @@ const same = (some, others) => some.length === others.length && some.every((each
 export function Correct({ event, proposed, onClose, onDone }) {
   const [names, setNames] = useState(proposed ? [proposed] : event.classes);
   const classes = [...new Set(names.map((each) => each.trim()).filter(Boolean))];
+  const isSame = same(classes, event.classes);
   const call = { method: "PUT", path: path("events", event.key), body: { classes } };
   const { mayUse, dismiss, question } = useNewClass((name, instead) => setNames(names.map((each) => (each.trim() === name ? instead : each))));
   const confirm = async () => {
@@ -43,10 +44,10 @@ export function Correct({ event, proposed, onClose, onDone }) {
     onDone?.();
     return true;
   };
-  return html`<${Dialog} title="Correct the label" confirm="Correct" kind=${question ? "" : "primary"} needs="learn" disabled=${!classes.length || same(classes, event.classes)}
+  return html`<${Dialog} title="Correct the label" confirm="Correct" kind=${question ? "" : "primary"} needs="learn" disabled=${!classes.length || isSame}
     onConfirm=${confirm} onClose=${onClose}>
     <${InstanceText} ...${event} />
-    <p class="hint">It was taught as ${event.classes.join(", ") || "no class"}.</p>
+    <p class="hint">It was taught as ${event.classes.join(", ") || "no class"}.${isSame && " Name another class to correct it."}</p>
     ${names.map((name, index) => html`<${ClassField} key=${index} label=${index ? `Class ${index + 1}` : "True class"} value=${name}
       onInput=${(value) => {
         setNames(names.with(index, value));
