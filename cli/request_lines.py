@@ -28,12 +28,17 @@ def event_of(line: Line, ignore_unknown: bool = False) -> Body:
     has_instance = "features" in body or "text" in body
     event = _only(body, LEARN_KEYS if has_instance else LATE_LABEL_KEYS, ignore_unknown)
     try:
-        classes = _CLASSES.decode(event.get("classes", b"[]"))
+        classes = classes_of(event)
     except msgspec.DecodeError as error:
         raise LineFault(f"classes: {error}") from error
     if not classes and "not" not in event:
         raise LineFault("no true class: `classes` needs at least one name")
     return event
+
+
+def classes_of(event: Body) -> list[str]:
+    """Return the true classes of an event; msgspec.DecodeError if they are not names."""
+    return [str(each) for each in _CLASSES.decode(event.get("classes", b"[]"))]
 
 
 def _decoded(line: Line) -> Body:

@@ -76,6 +76,6 @@ class RunSummary:
         return " · ".join(parts)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, which takes an s unless the number is 1."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, which takes an s unless the number is 1, or its `plural`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -12,6 +12,7 @@ from manyclass.cli.batches import Item
 from manyclass.cli.connection import INTERRUPTED, URL, Key, Url, complain, connected
 from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
 from manyclass.cli.input_options import Input, learns
+from manyclass.cli.new_classes import NewClasses
 from manyclass.cli.request_lines import Body, event_of
 from manyclass.cli.run_summary import RunSummary
 from manyclass.cli.taught_sources import TaughtSources, default_source
@@ -60,11 +61,11 @@ def learn(
     twice. Events with an "event_id" may be sent again, since each is learned once.
 
     Recall (R1, R5) is progressive: it uses the rank of the best true class before the event was
-    learned. A bad line is named on standard error and left out; the exit code is then 1.
+    learned. A bad line is named on standard error and left out; the exit code is then 1. At the end
+    new classes are named, unless the service had none: one of them may be misspelt.
     """
     sources = input.sources(files)
     names = {each.name: source or default_source(each.file) for each in sources}
-    progress = _Progress(batch)
     with connected(url, key, checked=True) as client:
         taught = TaughtSources(client, names[sources[0].name] if skip else None, not again)
 
@@ -72,9 +73,12 @@ def learn(
             return taught.named(event_of(line, ignore_unknown), names[line.file])
 
         def send(events: Sequence[Body]) -> LearnedMany:
+            new.look(events)
             return client.learn_many(cast(Sequence[EventBody], events))
 
         _check(sources, read)
+        new = NewClasses(client)
+        progress = _Progress(batch, new)
         try:
             run("learned", sources, batch, read, send, progress.answered, skip=skip)
         except ClientError:
@@ -84,6 +88,8 @@ def learn(
             if ended.exit_code == INTERRUPTED:
                 progress.complain(names)
             raise
+        finally:
+            new.tell()
 
 
 def _check(sources: Sequence[Source], read: Callable[[Line], Body]) -> None:
@@ -97,16 +103,18 @@ def _check(sources: Sequence[Source], read: Callable[[Line], Body]) -> None:
 
 
 class _Progress:
-    """The last line whose event is acknowledged, to go on behind it."""
+    """The last line whose event is acknowledged, to go on behind it, and the new classes."""
 
-    def __init__(self, batch: int) -> None:
+    def __init__(self, batch: int, new: NewClasses) -> None:
         self._batch = batch
+        self._new = new
         self._last: Line | None = None
 
     def answered(self, summary: RunSummary, items: Sequence[Item], answer: LearnedMany) -> None:
         """Count the answer to some events."""
         self._last = items[-1][0]
         summary.add(answer.accepted + answer.duplicates, answer.duplicates)
+        self._new.learned([event for _, event in items])
         if not answer.duplicates:  # else the ranks of the duplicates are unknown
             have_classes = ["classes" in event for _, event in items]
             summary.add_ranks(compress(answer.ranks, have_classes))

@@ -185,8 +185,8 @@ def test_bad_lines_are_named_and_the_rest_is_learned(manyclass, service):
     body += lines({"features": {"f": -1e300}, "classes": ["some0"]}, *events("some", 3))
     body += lines({"features": {"": 1}, "classes": ["some0"]})
     result = manyclass("learn", "-", "--url", service, input=body, exit_code=1)
-    complaints = [line for line in result.stderr.splitlines() if line.startswith("manyclass: ")]
-    assert [line.split(":")[2] for line in complaints] == ["4", "5", "10"]
+    named = [line for line in result.stderr.splitlines() if "standard input:" in line]
+    assert [line.split(":")[2] for line in named] == ["4", "5", "10"]
     assert "3 bad lines left out" in result.stderr
     assert sum(learned(service, "some").values()) == 7
 
