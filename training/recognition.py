@@ -22,6 +22,11 @@ _BINARY: Final = {
     b"SQLite format 3": "a database of SQLite: export a table as CSV",
 }
 ARRAY: Final = "one array of JSON: write one object a line, as jq -c '.[]' FILE does"
+_REJECTED_KEYS: Final = {"line", "detail", "row"}  # as the console's Import saves them
+_REJECTED_ROWS: Final = (
+    "rejected rows, which the page Import of the console saved: mend these rows of the file that"
+    " they come from, and teach them as a file of their own"
+)
 _ARRAY = re.compile(r'\[\s*($|[{\["])')
 _SPARSE = re.compile(r"\S+( \d+:[-+.\deE]+)+\s*(#.*)?")  # a line of libsvm
 _NAMESPACED = re.compile(r"[^|\s]+( [^|]*)? ?\|\S* \S.*")  # a line of Vowpal Wabbit
@@ -35,14 +40,14 @@ def stopping(
 ) -> Iterator[Result | Rejected]:
     """Yield the results of the lines of a source.
 
-    FileFault if its first MOST_REJECTED lines are rejected, or the first of an array of JSON, or
-    all of fewer lines in a format that is recognised.
+    FileFault if its first MOST_REJECTED lines are rejected, or the first of an array of JSON or of
+    rejected rows, or all of fewer lines in a format that is recognised.
     """
     remaining = iter(results)
     rejected = 0
     for each in remaining:
-        if isinstance(each, Rejected) and not rejected and _ARRAY.match(_text(source.begin)[1]):
-            raise FileFault(source.name, f"this looks like {ARRAY}")
+        if isinstance(each, Rejected) and not rejected and (likely := _plain(source.begin)):
+            raise FileFault(source.name, f"this looks like {likely}")
         yield each
         if not isinstance(each, Rejected):
             yield from remaining
@@ -61,6 +66,14 @@ def stopping(
         )
 
 
+def _plain(begin: bytes) -> str:
+    """Return the format of the first bytes if their first line leaves no doubt; else empty."""
+    first = _text(begin)[1]
+    if _ARRAY.match(first):
+        return ARRAY
+    return _REJECTED_ROWS if _object(first).keys() == _REJECTED_KEYS else ""
+
+
 def recognised(begin: bytes, labelled: bool = True) -> str:
     """Return the likely format of the first bytes of lines that were rejected, with what to do.
 
@@ -68,9 +81,9 @@ def recognised(begin: bytes, labelled: bool = True) -> str:
     """
     if likely := _binary(begin):
         return likely
+    if likely := _plain(begin):
+        return likely
     text, first = _text(begin)
-    if _ARRAY.match(first):
-        return ARRAY
     if first == "{":
         return "an object of JSON on several lines: write one a line, as jq -c . FILE does"
     if first[:9].lower().startswith(("<!doctype", "<html", "<?xml")):
@@ -109,15 +122,22 @@ def _of_files(name: str, format: str) -> str:
 
 def _objects(first: str, labelled: bool) -> str:
     """Recognise lines of JSON whose keys are not those of an event or an instance."""
-    try:
-        found = msgspec.json.decode(first, type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError):
-        return ""
-    if not ({"classes", "not"} if labelled else {"text", "features"}).isdisjoint(found):
+    found = _object(first)
+    if not found or not ({"classes", "not"} if labelled else {"text", "features"}).isdisjoint(
+        found
+    ):
         return ""
     row = Record(1, [cell_of(value) for value in found.values()])
     names = list(found)
     return f"JSON lines with the keys {listed(names)}: add {suggestion(names, [row], labelled)}"
+
+
+def _object(line: str) -> dict[str, Any]:
+    """Return the object of JSON that a line holds; empty if it holds none."""
+    try:
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        return {}
 
 
 def _table(text: str, labelled: bool) -> str:

@@ -22,6 +22,7 @@ from manyclass.training.recognition import MOST_REJECTED, recognised, stopping
             "JSON lines with the keys sentence, tag: add --text-column sentence --class-column tag",
         ),
         ('[{"text": "a", "classes": ["b"]},\n', "one array of JSON"),
+        ('{"line": 7, "detail": "no class", "row": {"a": "b"}}\n', "rejected rows, which the page"),
         ('{\n  "text": "a"\n}\n', "an object of JSON on several lines"),
         ("<!DOCTYPE html>\n<html>\n", "a page of HTML"),
         ("__label__a __label__b words\n", "fastText, which `manyclass train --format fasttext`"),

@@ -202,6 +202,21 @@ def test_other_files_are_read_after_one_of_a_wrong_format(manyclass, service, tm
     assert learned(service, "after-") == {"lost": 2, "top": 1}
 
 
+@pytest.mark.parametrize("command", ["learn", "rank", "train"])
+def test_rejected_rows_of_the_console_are_named_at_once(manyclass, service, tmp_path, command):
+    file = tmp_path / "rejected.jsonl"
+    row = {"line": 7, "detail": "no class: intent is empty", "row": {"q": "a", "intent": ""}}
+    file.write_text(f"{json.dumps(row)}\n" * 3)
+    options = ["--out", tmp_path / "out"] if command == "train" else ["--url", service]
+    result = manyclass(command, file, *options, exit_code=1)
+    assert result.stderr.splitlines()[0] == (
+        f"manyclass: {file}: this looks like rejected rows, which the page Import of the console"
+        " saved: mend these rows of the file that they come from, and teach them as a file of"
+        " their own"
+    )
+    assert result.stderr.count("rejected.jsonl") == 1
+
+
 def test_one_array_of_json_is_named_at_once(manyclass, service, tmp_path):
     file = tmp_path / "array.json"
     file.write_text('[\n  {"text": "a", "classes": ["array"]}\n]\n' * 100)
