@@ -35,7 +35,7 @@ class RunSummary:
 
     def bad_line(self, line: Line, reason: str) -> None:
         """Count a line that was left out and print the reason."""
-        self.bad_lines += 1
+        self.bad_lines += line.lines
         complain(f"{line.place}: {reason}")
 
     def bad_file(self, error: FileFault) -> None:

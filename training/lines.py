@@ -46,6 +46,7 @@ class Line:
     number: int
     kept: bytes | None  # None if longer than LONGEST_LINE, or if there is a fault
     fault: str = ""
+    lines: int = 1  # that the fault concerns: an open quote of CSV takes the next ones in
 
     @property
     def data(self) -> bytes:

@@ -73,7 +73,7 @@ def _checked(
     for each in given:
         checked = _event(each, text) if isinstance(each, Given) else each
         if isinstance(checked, Rejected):
-            account.rejected += 1
+            account.rejected += checked.line.lines
             rejected(checked)
         else:
             account.instances += 1

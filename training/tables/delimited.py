@@ -49,7 +49,8 @@ def records(plain: BinaryIO, encoding: str, delimiter: str) -> Iterator[Record]:
     try:
         rows = csv.reader(lines, delimiter=delimiter)
         while (cells := next(rows, None)) is not None:
-            yield Record(number, cells, _fault_of(cells, number, lines, encoding, delimiter))
+            fault = _fault_of(cells, number, lines, encoding, delimiter)
+            yield Record(number, cells, fault, len(lines.record) if fault else 1)
             number = lines.number + 1
             lines.record.clear()
     except csv.Error as error:
@@ -60,10 +61,12 @@ def records(plain: BinaryIO, encoding: str, delimiter: str) -> Iterator[Record]:
 
 
 def _fault_of(cells: list[str], number: int, lines: _Lines, encoding: str, delimiter: str) -> str:
+    many = lines.number > number
+    swallowed = f"lines {number:,} to {lines.number:,} are left out: " if many else ""
     if lines.over:  # amid a record
-        return _not_closed(number + sum(cell.count("\n") for cell in cells[:-1]))
+        return swallowed + _not_closed(number + sum(cell.count("\n") for cell in cells[:-1]))
     if len(lines.record) > 1 and not _is_strict(lines.record, delimiter):
-        return _not_closed(number)
+        return swallowed + _not_closed(number)
     if any(ESCAPED.search(cell) for cell in cells):
         return _not_decoded(None, encoding)
     return ""

@@ -19,6 +19,7 @@ class Record(NamedTuple):
     number: int
     cells: Sequence[Cell]
     fault: str = ""  # the reason why its cells cannot be used
+    lines: int = 1  # that the fault concerns
 
     @property
     def is_filled(self) -> bool:

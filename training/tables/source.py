@@ -154,14 +154,15 @@ class TableSource(Source):
         if not fault and self._labelled and not classes:
             fault = f"no class: {listed([names[at] for at in columns.classes])} is empty"
         if fault:
-            return Row(self.name, record.number, None, fault, names, cells)
+            return Row(self.name, record.number, None, fault, record.lines, names, cells)
         id = "" if columns.id is None else text_of(cells[columns.id])
         body: dict[str, object] = {"text": text}
         if self._labelled:
             body["classes"] = classes
         if id:
             body["event_id" if self._labelled else "id"] = id
-        return Row(self.name, record.number, _ENCODER.encode(body), "", names, cells[: len(names)])
+        data, filled = _ENCODER.encode(body), cells[: len(names)]
+        return Row(self.name, record.number, data, "", record.lines, names, filled)
 
     def _classes(self, cells: Sequence[Cell]) -> list[str]:
         separator = self._layout.class_separator

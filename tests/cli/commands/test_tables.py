@@ -102,6 +102,16 @@ def test_bad_rows_are_named_and_left_out(manyclass, service, tmp_path):
     assert learned(service, "rows-") == {"a": 1}
 
 
+def test_all_lines_behind_an_open_quote_are_counted(manyclass, service, tmp_path):
+    file = tmp_path / "quote.csv"
+    file.write_text('text,class\na,quote-1\n"b,quote-1\nc,quote-1\nd,quote-1\n')
+    result = manyclass("learn", file, "--url", service, exit_code=1)
+    assert "quote.csv:3: lines 3 to 5 are left out: the quote opened in line 3" in result.stderr
+    assert "3 bad lines left out" in result.stderr
+    report = manyclass("train", file, "--out", tmp_path / "out.snapshot", exit_code=1)
+    assert "3 bad lines left out" in report.stderr
+
+
 @pytest.mark.parametrize("command", ["learn", "train", "report", "evaluate", "fit", "rank"])
 def test_columns_that_cannot_be_guessed_end_the_command_before_it_runs(
     manyclass, nobody, tmp_path, command

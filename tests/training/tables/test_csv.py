@@ -65,16 +65,19 @@ def test_quoted_cells_span_lines_and_the_first_is_named(table):
 def test_a_quote_that_is_not_closed_is_named(table):
     assert table('text,label\na,b\n"c,d\ne,f\n') == {
         2: {"text": "a", "classes": ["b"]},
-        3: "the quote opened in line 3 is not closed",
+        3: "lines 3 to 4 are left out: the quote opened in line 3 is not closed",
     }
-    assert table('text,label\n"a\nb","c\nd,e\n') == {2: "the quote opened in line 3 is not closed"}
+    assert table('text,label\n"a\nb","c\nd,e\n') == {
+        2: "lines 2 to 4 are left out: the quote opened in line 3 is not closed"
+    }
+    assert table('text,label\n"a,b') == {2: "the quote opened in line 2 is not closed"}
 
 
 @pytest.mark.parametrize("closing", ['"goalie saved",tennis', 'a "goalie" saved,tennis'])
 def test_a_quote_that_a_later_cell_closes_by_mistake_is_named(table, closing):
     assert table(f'text,label\na,b\n"c,d\ne,f\n{closing}\ng,h\n') == {
         2: {"text": "a", "classes": ["b"]},
-        3: "the quote opened in line 3 is not closed",
+        3: "lines 3 to 5 are left out: the quote opened in line 3 is not closed",
         6: {"text": "g", "classes": ["h"]},
     }
 
