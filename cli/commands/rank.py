@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import IO, Annotated, Final, Literal, cast
@@ -17,11 +16,12 @@ from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
 from manyclass.cli.input_options import Input, ranks
 from manyclass.cli.ranked_output import LineOutput, Output, TableOutput
 from manyclass.cli.request_lines import Body, instance_of
+from manyclass.cli.row_id import RowId
 from manyclass.cli.run_summary import RunSummary
 from manyclass.client.types import InstanceBody, Rankings
 from manyclass.service.http.schemas.rank import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
 from manyclass.training.formats import COMPRESSED
-from manyclass.training.lines import Source
+from manyclass.training.lines import Line, Source
 from manyclass.training.tables.source import TableSource
 
 TABLE_SUFFIXES: Final = (".csv", ".tsv")  # of --out
@@ -99,7 +99,8 @@ def rank(
     out; the exit code is then 1.
 
     A row of a table has its text in a column. With --out result.csv the results are a table with
-    all columns of the input, the confidence, and each class with its score.
+    all columns of the input, the confidence, and each class with its score. Its rows wait for a
+    label under Review only if they have ids, by --id-column.
     """
     _check_out(out, explain, files)
     sources = input.sources(files)
@@ -118,13 +119,23 @@ def rank(
                 min_seq=min_seq,
             )
 
-        read = partial(instance_of, ignore_unknown=ignore_unknown)
+        rows = RowId()
+
+        def read(line: Line) -> Body:
+            instance = instance_of(line, ignore_unknown)
+            return rows.given(line, instance) if is_table(out) else instance
+
         classes = max(k, len(among or ()))
         most = min(batch, _most_at_once(classes, explain))
         output: Output = LineOutput(opened)
         if is_table(out):
             output = TableOutput(opened, classes, lambda: _delimiter(out, sources))
-        run("ranked", sources, most, read, send, _Writer(output), labelled=False)
+        try:
+            run("ranked", sources, most, read, send, _Writer(output), labelled=False)
+        except typer.Exit:
+            rows.free(client)
+            raise
+        rows.free(client)
 
 
 def _most_at_once(classes: int, explain: bool) -> int:

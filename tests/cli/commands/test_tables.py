@@ -287,6 +287,44 @@ def test_rank_writes_the_columns_of_the_input_and_the_classes(manyclass, taught,
     assert rows_of(again, "\t")[0] == [*expected, "new_confidence", "new_class_1", "new_score_1"]
 
 
+@pytest.fixture
+def fresh():
+    """Yield the URL of a service that has ranked nothing."""
+    with ephemeral_service(without_settings()) as url:
+        yield url
+
+
+def waiting(url, *texts):
+    """Return the ids of the ranked instances of these texts that wait for a label."""
+    with Client(url) as client:
+        found = client.review(100).instances
+    return [each.id for each in found if each.text in texts]
+
+
+@pytest.mark.parametrize(("last", "exit_code"), [("a row", 0), ("a,row,too long", 1)])
+def test_rows_without_an_id_do_not_wait_for_a_label(manyclass, fresh, tmp_path, last, exit_code):
+    file, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    file.write_text(f"text\nunlabelled one\nunlabelled two\n{last}\n")
+    rank = ("rank", file, "--url", fresh)
+    manyclass(*rank, "--out", out, "--batch", 2, exit_code=exit_code)
+    assert len(rows_of(out)) == 4 - exit_code
+    assert waiting(fresh, "unlabelled one", "unlabelled two", "a row") == []
+    printed = manyclass(*rank, exit_code=exit_code).stdout
+    ids = [json.loads(line)["id"] for line in printed.splitlines()]
+    assert set(waiting(fresh, "unlabelled one", "unlabelled two", "a row")) == set(ids)
+    assert len(set(ids)) == 3 - exit_code
+
+
+def test_rows_with_an_id_wait_for_a_label(manyclass, fresh, tmp_path):
+    file, lines, out = tmp_path / "in.csv", tmp_path / "in.jsonl", tmp_path / "out.csv"
+    file.write_text("text,nr\nidentified one,id-1\nidentified two,\n")
+    manyclass("rank", file, "--url", fresh, "--out", out, "--id-column", "nr")
+    assert waiting(fresh, "identified one", "identified two") == ["id-1"]
+    lines.write_text('{"text": "a line"}\n')
+    manyclass("rank", lines, "--url", fresh, "--out", out)
+    assert waiting(fresh, "a line") == [rows_of(out)[1][0]]
+
+
 def test_any_cell_of_the_input_survives(manyclass, taught, tmp_path):
     file, out = tmp_path / "in.csv", tmp_path / "out.csv"
     cells = ["zebra\r1", 'a "b"', "a,b", "a\nb", "=1+1", " ä "]
