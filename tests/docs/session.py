@@ -36,7 +36,7 @@ cd "$PWD"
 stop-service "$port"
 {python} -m manyclass "$@" >{bin}/$port.log 2>&1 &
 echo $! >{bin}/$port.pid
-until curl --silent --fail --output /dev/null "127.0.0.1:$port/readyz?to=rank" 2>/dev/null; do
+until curl --silent --fail --output /dev/null "127.0.0.1:$port/readyz" 2>/dev/null; do
     if ! readlink /proc/$!/exe >/dev/null; then
         cat {bin}/$port.log
         wait $!
