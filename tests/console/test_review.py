@@ -66,6 +66,7 @@ def test_an_instance_that_the_service_dropped_is_taught_by_its_text(waiting, loo
     text = shown(page).locator(".text").inner_text()
     page.keyboard.press("2")
     expect(page.get_by_text("Taught as")).to_be_visible()
+    expect(shown(page).locator(".text")).not_to_have_text(text)
     page.keyboard.press("u")
     expect(shown(page).locator(".text")).to_have_text(text)
 
@@ -82,6 +83,20 @@ def test_an_instance_that_the_service_dropped_is_taught_by_its_text(waiting, loo
     event = newest(waiting)
     assert (event["text"], event["classes"]) == (text, [first])
     expect(shown(page).locator(".text")).not_to_have_text(text)
+
+
+def test_keys_go_on_while_the_list_is_read_again(waiting, look):
+    order = [each["id"] for each in listed(waiting)]
+    page = look(waiting, "review")
+    expect(shown(page)).to_have_attribute("data-id", order[0])
+    with page.expect_request("**/review*"):
+        page.route("**/review*", lambda route: None)  # the answer stays out
+        event = {"text": "taught by another", "classes": ["elsewhere"]}
+        assert httpx.post(f"{waiting.url}/learn", json=event).status_code == 200
+    for following in order[1:]:
+        page.keyboard.press("1")
+        expect(shown(page)).to_have_attribute("data-id", following)
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_a_text_is_shown_as_it_was_sent_and_instances_of_a_source_alone(waiting, look):

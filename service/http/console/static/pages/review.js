@@ -1,6 +1,6 @@
 // Review: label the ranked instances that would teach most, by the keyboard.
 
-import { html, useCallback, useEffect, useRef, useState } from "../html.js";
+import { html, useCallback, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { ask, get, path, withParameters } from "../api.js";
 import { keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
@@ -47,18 +47,18 @@ export default function Review({ query }) {
   const [keys, setKeys] = useState(true);
   const field = useRef();
   const task = useTask();
+  const reading = useTask(); // apart from task: an event taught elsewhere reads the list again, and keys go on
   const { seq } = usePulse();
   const call = { method: "GET", path: withParameters("/review", { limit: LIMIT, source: source.trim() }) };
-  const load = async (signal) => setWaiting((await get(call.path, { signal })).instances);
   useEffect(() => {
     if (!may("learn")) return undefined;
     const abort = new AbortController();
-    task.run(() => load(abort.signal));
+    reading.run(async () => setWaiting((await get(call.path, { signal: abort.signal })).instances));
     return () => abort.abort();
   }, [seq, call.path]);
   const isOfSource = (each) => !source.trim() || each.source === source.trim();
-  const again = new Set(returned.map((each) => each.id));
-  const left = [...returned.filter(isOfSource), ...(waiting ?? []).filter((each) => !again.has(each.id))].filter((each) => !skipped.has(each.id));
+  const known = new Set([...returned, ...done.map((each) => each.instance)].map((each) => each.id));
+  const left = [...returned.filter(isOfSource), ...(waiting ?? []).filter((each) => !known.has(each.id))].filter((each) => !skipped.has(each.id));
   const current = left[0];
 
   const teach = useCallback((label) => task.run(async () => {
@@ -67,10 +67,9 @@ export default function Review({ query }) {
     setReturned((before) => before.filter((each) => each.id !== current.id));
     setSaid(`Taught as ${label} (event ${answer.seq}).`);
     document.activeElement?.blur();
-    await beat();
-    await load();
+    beat();
     return true;
-  }), [current?.id, call.path]);
+  }), [current?.id]);
   const skip = () => {
     if (!current) return;
     setSkipped(new Set([...skipped, current.id]));
@@ -78,6 +77,7 @@ export default function Review({ query }) {
   };
   const undo = () => {
     const last = done.at(-1);
+    if (task.busy) return undefined;
     if (!last) return setSaid("There is nothing to undo.");
     if (!keepsHistory()) return setSaid("No undo here: this store keeps no history of events (404).");
     if (!may("admin")) return setSaid("To undo a label, a key of the scope admin is needed.");
@@ -86,10 +86,10 @@ export default function Review({ query }) {
       setDone(done.slice(0, -1));
       setReturned([last.instance, ...returned]);
       setSaid(`${last.label} is taken back: event ${last.key.slice(4)} is deleted. Its part in the weights stays until the next rebuild.`);
-      await beat();
+      beat();
     });
   };
-  useEffect(() => {
+  useLayoutEffect(() => { // a key pressed as soon as an instance is shown is for this instance
     const press = (event) => {
       if (!keys || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox]), textarea, select, dialog")) return;
       const choice = current?.ranked[Number(event.key) - 1];
@@ -111,7 +111,7 @@ export default function Review({ query }) {
     <${Field} label="Source" hint="Of instances that were ranked with a source; empty: all.">
       <input type="search" value=${source} maxlength="1000" onInput=${(event) => setSource(event.currentTarget.value)} /><//>
     <${Status}>${said && html`<p>${said}</p>`}<//>
-    <${Problem} error=${task.error} />
+    <${Problem} error=${task.error ?? reading.error} />
     ${current
       ? html`<section class="card" aria-label="The instance to label" data-id=${current.id}>
           <p class="hint">ranked ${seconds(current.age)} ago,
