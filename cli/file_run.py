@@ -63,7 +63,7 @@ def run(
     except KeyboardInterrupt:
         typer.echo(summary.text(f"stopped: {verb}"), err=True)
         raise typer.Exit(INTERRUPTED) from None
-    except ClientError:
+    except (ClientError, typer.Exit):
         if summary.done:
             typer.echo(summary.text(verb), err=True)
         raise

@@ -24,11 +24,11 @@ class NewClasses:
     there are too many to list, is looked up before its event is sent.
     """
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, classes: int) -> None:
+        """`classes` is the number of classes of the service."""
         self._client = client
-        number = client.stats().classes
-        self._is_empty = not number
-        few = client.classes(page=PAGE) if number <= MOST_LISTED else iter(())
+        self._is_empty = not classes
+        few = client.classes(page=PAGE) if classes <= MOST_LISTED else iter(())
         self._known = {each.name for each in few}
         self._asked = 0
         self._close: dict[str, Sequence[str]] = {}  # names of each absent class, before it is made

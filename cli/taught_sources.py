@@ -3,8 +3,9 @@
 import os
 from functools import cache
 from http import HTTPStatus
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 import msgspec
@@ -15,20 +16,30 @@ from manyclass.cli.request_lines import Body
 from manyclass.cli.run_summary import counted
 from manyclass.client.client import Client
 from manyclass.client.errors import RequestRefused
+from manyclass.training.lines import STANDARD_INPUT
 
 MOST_COUNTED: Final = 10_000
 PAGE: Final = 1000
 
 
+def is_kept(file: str) -> bool:
+    """Return whether a file can be read again; not so standard input and other pipes."""
+    return file != STANDARD_INPUT and Path(file).is_file()
+
+
 def default_source(file: str) -> str | None:
     """Return the base name of a file; None for standard input and other pipes."""
-    path = Path(file)
-    return os.fsencode(path.name).decode(errors="replace") if path.is_file() else None
+    return os.fsencode(Path(file).name).decode(errors="replace") if is_kept(file) else None
 
 
-def events_of(client: Client, source: str) -> int:
-    """Return the number of events of a source in the history, at most MOST_COUNTED + 1."""
-    return sum(1 for _ in islice(client.events(source=source, page=PAGE), MOST_COUNTED + 1))
+def events_of(client: Client, source: str, last: int | None = None) -> int:
+    """Return the number of events of a source in the history, at most MOST_COUNTED + 1.
+
+    Those behind event `last` do not count.
+    """
+    events = client.events(source=source, page=PAGE, oldest_first=last is not None)
+    former = takewhile(lambda event: last is None or event.seq <= last, events)
+    return sum(1 for _ in islice(former, MOST_COUNTED + 1))
 
 
 def in_words(events: int) -> str:
@@ -44,9 +55,14 @@ class TaughtSources:
     An event with an `event_id` may be sent again: the service learns it once.
     """
 
-    def __init__(self, client: Client, allowed: str | None, is_checked: bool) -> None:
-        """Events of the source `allowed`, and of all if not `is_checked`, are never refused."""
+    def __init__(self, client: Client, last: int, allowed: str | None, is_checked: bool) -> None:
+        """Events of the source `allowed`, and of all if not `is_checked`, are never refused.
+
+        `last` is the number of the last event before the command: what it sends itself, with an
+        `event_id`, was not taught before.
+        """
         self._client = client
+        self._last = last
         self._allowed = allowed
         self._is_checked = is_checked
         self._number_of = cache(self._counted)
@@ -68,13 +84,13 @@ class TaughtSources:
                 f"the service has {in_words(number)} of the source {source!r} already. Add --again"
                 " to teach it once more, --skip N to go on behind line N after an interruption, or"
                 " --source with another name if the file is another one;"
-                f" `manyclass events delete --source {source!r}` takes them back"
+                f" `manyclass events delete --source {quote(source)}` takes them back"
             )
             raise typer.Exit(FAILED)
 
     def _counted(self, source: str) -> int:
         try:
-            return events_of(self._client, source)
+            return events_of(self._client, source, self._last)
         except RequestRefused as error:
             if error.status != HTTPStatus.NOT_FOUND:
                 raise

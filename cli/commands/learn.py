@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import compress, islice
-from pathlib import Path
+from shlex import quote
 from typing import Annotated, cast
 
 import typer
@@ -15,10 +15,11 @@ from manyclass.cli.input_options import Input, learns
 from manyclass.cli.new_classes import NewClasses
 from manyclass.cli.request_lines import Body, event_of
 from manyclass.cli.run_summary import RunSummary
-from manyclass.cli.taught_sources import TaughtSources, default_source
+from manyclass.cli.taught_sources import TaughtSources, default_source, is_kept
 from manyclass.client.errors import ClientError
 from manyclass.client.types import EventBody, LearnedMany
 from manyclass.training.lines import FileFault, Line, LineFault, Source
+from manyclass.training.recognition import MOST_REJECTED
 
 
 @learns
@@ -67,7 +68,9 @@ def learn(
     sources = input.sources(files)
     names = {each.name: source or default_source(each.file) for each in sources}
     with connected(url, key, checked=True) as client:
-        taught = TaughtSources(client, names[sources[0].name] if skip else None, not again)
+        stats = client.stats()
+        allowed = names[sources[0].name] if skip else None
+        taught = TaughtSources(client, stats.seq, allowed, not again)
 
         def read(line: Line) -> Body:
             return taught.named(event_of(line, ignore_unknown), names[line.file])
@@ -76,8 +79,9 @@ def learn(
             new.look(events)
             return client.learn_many(cast(Sequence[EventBody], events))
 
-        _check(sources, read)
-        new = NewClasses(client)
+        if not again:
+            _check(sources, read)
+        new = NewClasses(client, stats.classes)
         progress = _Progress(batch, new)
         try:
             run("learned", sources, batch, read, send, progress.answered, skip=skip)
@@ -95,10 +99,12 @@ def learn(
 def _check(sources: Sequence[Source], read: Callable[[Line], Body]) -> None:
     """Read the first event of each file, so that none is sent if the source of one is refused."""
     for source in sources:
-        if Path(source.file).is_file():  # a pipe is read once
-            with suppress(FileFault, LineFault):
-                for line in islice(source, 1):
-                    read(line)
+        if is_kept(source.file):
+            with suppress(FileFault):
+                for line in islice(source, MOST_REJECTED):
+                    with suppress(LineFault):
+                        read(line)
+                        break
             source.position = 0
 
 
@@ -126,7 +132,7 @@ class _Progress:
         file, number = self._last.file, self._last.number
         files = f", and {file} as the first file" if len(names) > 1 else ""
         source = names[file]
-        newest = f"`manyclass events list --source {source!r} --limit 1`" if source else ""
+        newest = f"`manyclass events list --source {quote(source)} --limit 1`" if source else ""
         unknown = f" ({newest} shows the newest)" if newest else ""
         complain(
             f"{self._last.place} is the last line acknowledged; up to {self._batch:,} lines behind"

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -79,7 +81,7 @@ def test_a_source_is_not_taught_twice_by_mistake(manyclass, service, write):
         "manyclass: the service has 3 events of the source 'again.jsonl' already. Add --again to"
         " teach it once more, --skip N to go on behind line N after an interruption, or --source"
         " with another name if the file is another one; `manyclass events delete --source"
-        " 'again.jsonl'` takes them back\n"
+        " again.jsonl` takes them back\n"
     )
     assert learned(service, "unsent") == {}
     assert sum(learned(service, "again").values()) == 3
@@ -124,6 +126,48 @@ def test_lines_with_an_event_id_or_a_source_may_be_sent_again(manyclass, service
     assert "1 duplicate among them" in result.stderr
 
 
+def test_what_a_command_sends_itself_was_not_taught_before(manyclass, service, tmp_path):
+    file = tmp_path / "half.jsonl"
+    with_id = {"text": "x", "classes": ["half"], "event_id": "half 1"}
+    file.write_text(lines(with_id, {"text": "x", "classes": ["half"]}))
+    given = ("learn", file, "--url", service, "--batch", 1)
+    assert "learned 2 in" in manyclass(*given).stderr
+    refused = manyclass(*given, exit_code=1)
+    assert "has 2 events of the source 'half.jsonl'" in refused.stderr
+    assert "learned 1 in" in refused.stderr
+    assert learned(service, "half") == {"half": 2}
+
+
+def test_a_source_is_looked_up_before_any_is_sent_if_its_first_line_is_bad(
+    manyclass, service, write
+):
+    fresh, file = write("before"), write("behind")
+    file.write_text("{bad\n" + file.read_text())
+    manyclass("learn", file, "--url", service, exit_code=1)
+    refused = manyclass("learn", fresh, file, "--batch", 1, "--url", service, exit_code=1)
+    assert "has 3 events of the source 'behind.jsonl'" in refused.stderr
+    assert learned(service, "before") == {}
+
+
+def test_the_commands_of_a_message_are_quoted_for_the_shell(manyclass, service, write):
+    manyclass("learn", file := write("it's $HOME"), "--url", service)
+    refused = manyclass("learn", file, "--url", service, exit_code=1)
+    assert """ --source 'it'"'"'s $HOME.jsonl'` takes them back""" in refused.stderr
+
+
+def test_a_file_named_as_standard_input_is_not_read(manyclass, service, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").touch()
+    input = tmp_path / "input.jsonl"
+    input.write_text(lines(*events("dash", 3)))
+    command = [sys.executable, "-m", "manyclass", "learn", "-", "--url", service]
+    with input.open() as opened:
+        done = subprocess.run(command, stdin=opened, capture_output=True, text=True, check=True)
+    assert "learned 3 in" in done.stderr
+    with Client(service) as client:
+        assert [each.source for each in client.events(of_class="dash0")] == [None]
+
+
 def test_without_history_a_source_cannot_be_looked_up(manyclass, write):
     with ephemeral_service({**without_settings(), "MANYCLASS_HISTORY": "no"}) as url:
         for _ in range(2):
@@ -160,7 +204,7 @@ def test_an_interrupted_run_goes_on_behind_the_last_line(
         stopped = manyclass(*given, exit_code=exit_code)
     assert (
         f"manyclass: {second}:5 is the last line acknowledged; up to 5 lines behind it may be"
-        f" learned too (`manyclass events list --source '{second.name}' --limit 1` shows the"
+        f" learned too (`manyclass events list --source {second.name} --limit 1` shows the"
         f" newest). To go on, add --skip 5, and {second} as the first file\n"
     ) in stopped.stderr
     assert sum(learned(service, name).values()) == 15
