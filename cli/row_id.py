@@ -1,11 +1,13 @@
 """The id of the rows of a table that have none, so that they do not wait for a label."""
 
+from contextlib import suppress
 from secrets import token_hex
 
 import msgspec
 
 from manyclass.cli.request_lines import Body
 from manyclass.client.client import Client
+from manyclass.client.errors import ClientError
 from manyclass.training.lines import Line
 from manyclass.training.tables.source import Row
 
@@ -26,6 +28,10 @@ class RowId:
         return {**instance, "id": self._raw}
 
     def free(self, client: Client) -> None:
-        """Rank an instance without features in place of the last row; Review leaves it out."""
+        """Rank an instance without features in place of the last row; Review leaves it out.
+
+        If the service does not answer, the row waits for a label; the results are there all the same.
+        """
         if self._is_used:
-            client.rank({"text": "", "id": self._id})
+            with suppress(ClientError):
+                client.rank({"text": "", "id": self._id})

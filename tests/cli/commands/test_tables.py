@@ -3,12 +3,14 @@
 import csv
 import gzip
 import json
+from unittest.mock import Mock
 
 import pytest
 
 from manyclass.cli.environment import without_settings
 from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
+from manyclass.client.errors import ServiceUnreachable
 from tests.training.tables.files import write_parquet_file, write_spreadsheet
 
 QUESTIONS = (
@@ -313,6 +315,16 @@ def test_rows_without_an_id_do_not_wait_for_a_label(manyclass, fresh, tmp_path, 
     ids = [json.loads(line)["id"] for line in printed.splitlines()]
     assert set(waiting(fresh, "unlabelled one", "unlabelled two", "a row")) == set(ids)
     assert len(set(ids)) == 3 - exit_code
+
+
+def test_a_service_that_ends_behind_the_last_row_leaves_the_results(
+    manyclass, fresh, tmp_path, monkeypatch
+):
+    file, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    file.write_text("text\none\ntwo\n")
+    monkeypatch.setattr(Client, "rank", Mock(side_effect=ServiceUnreachable(fresh, "gone")))
+    manyclass("rank", file, "--url", fresh, "--out", out)
+    assert len(rows_of(out)) == 3
 
 
 def test_rows_with_an_id_wait_for_a_label(manyclass, fresh, tmp_path):
