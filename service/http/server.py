@@ -165,17 +165,21 @@ def check_address(host: str, port: int) -> None:
     try:
         found = getaddrinfo(host, port, type=SOCK_STREAM, flags=AI_PASSIVE)
         for family, kind, protocol, _, address in found:
-            with socket(family, kind, protocol) as probe:
+            try:
+                probe = socket(family, kind, protocol)
+            except OSError:  # a kernel without IPv6, which the listener leaves out too
+                continue
+            with probe:
                 probe.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)  # as for the listener itself
                 if family == AF_INET6:
                     probe.setsockopt(IPPROTO_IPV6, IPV6_V6ONLY, 1)
                 probe.bind(address)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # the latter of a name that no address can have
         raise _unavailable(host, port, error) from error
 
 
-def _unavailable(host: str, port: int, error: OSError) -> AddressUnavailable:
-    code = error.errno or 0  # not above 0 when the name has no address
+def _unavailable(host: str, port: int, error: OSError | UnicodeError) -> AddressUnavailable:
+    code = (isinstance(error, OSError) and error.errno) or 0  # not above 0 when the name has no address
     reason = os.strerror(code) if code > 0 else str(error)
     remedy = {
         EADDRINUSE: "stop the program that listens there, or choose another port with --port or"

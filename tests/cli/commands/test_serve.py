@@ -1,3 +1,4 @@
+import errno
 import os
 import signal
 import socket
@@ -7,7 +8,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from manyclass.service.http.server import StartFailed, check_address
+from manyclass.service.http import server
+from manyclass.service.http.server import AddressUnavailable, StartFailed, check_address
 from manyclass.service.store.errors import StoreError
 from tests.service.faulty import PATIENCE
 
@@ -49,6 +51,32 @@ def test_a_port_that_was_just_left_can_be_taken():
             accepted.close()  # first, so that the address lingers
             caller.recv(1)
     check_address("127.0.0.1", port)
+
+
+def test_an_address_of_a_family_that_the_kernel_lacks_is_left_out(monkeypatch):
+    def without_ipv6(family, *arguments):
+        if family == socket.AF_INET6:
+            raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
+        return socket.socket(family, *arguments)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    kind = (socket.SOCK_STREAM, socket.IPPROTO_TCP, "")
+    addresses = [
+        (socket.AF_INET6, *kind, ("::1", port, 0, 0)),
+        (socket.AF_INET, *kind, ("127.0.0.1", port)),
+    ]
+    monkeypatch.setattr(server, "socket", without_ipv6)
+    monkeypatch.setattr(server, "getaddrinfo", lambda *names, **options: addresses)
+    check_address("localhost", port)
+    with socket.create_server(("127.0.0.1", port)), pytest.raises(AddressUnavailable):
+        check_address("localhost", port)
+
+
+@pytest.mark.parametrize("host", ["a..b", "a" * 64])
+def test_a_host_that_cannot_be_a_name_is_named(host):
+    with pytest.raises(AddressUnavailable, match=f"cannot listen on {host}:80: .* --host or"):
+        check_address(host, 80)
 
 
 def test_ctrl_c_is_how_it_ends(manyclass, monkeypatch):
