@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from manyclass.cli.environment import KEY_VARIABLE, URL_VARIABLE
+from manyclass.cli.printable import printable
 from manyclass.client.client import DEFAULT_URL, Client
 from manyclass.client.errors import RequestRefused, ServiceUnreachable
 
@@ -53,8 +54,13 @@ def connected(url: str, key: str | None, checked: bool = False) -> Iterator[Clie
     except RequestRefused as error:
         complain(f"the service refused: {error}")
         raise typer.Exit(FAILED) from error
+    except UnicodeEncodeError as error:
+        if error.encoding != "utf-8":
+            raise
+        complain(f"{error.object!r} is not text in UTF-8, as the service takes it")
+        raise typer.Exit(WRONG_USE) from error
 
 
 def complain(message: str) -> None:
     """Print a line on standard error."""
-    typer.echo(f"manyclass: {message}", err=True)
+    typer.echo(f"manyclass: {printable(message)}", err=True)

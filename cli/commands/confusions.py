@@ -9,6 +9,7 @@ import typer
 
 from manyclass.cli.commands.suspects import MOST_EVENTS
 from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.cli.printable import print_cells
 from manyclass.client.types import ClassErrors, ConfusedPair
 
 MOST_LISTED = 1000
@@ -44,7 +45,7 @@ def confusions(
     first = "-" if report.r1 is None else f"{report.r1:.3f}"
     typer.echo(f"{report.events:,} events, ranked right before learning: {first}", err=True)
     for each in listed:
-        typer.echo("\t".join(_of_pair(each) if isinstance(each, ConfusedPair) else _of_class(each)))
+        print_cells(_of_pair(each) if isinstance(each, ConfusedPair) else _of_class(each))
 
 
 def _of_pair(pair: ConfusedPair) -> list[str]:

@@ -12,6 +12,7 @@ import typer
 from manyclass.cli.class_names import close_names, has_class
 from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
 from manyclass.cli.event_text import beginning_of
+from manyclass.cli.printable import print_cells
 from manyclass.cli.run_summary import counted
 from manyclass.cli.taught_sources import events_of, in_words
 from manyclass.client.client import Client
@@ -98,7 +99,7 @@ def list_events(
                 sys.stdout.buffer.write(msgspec.json.encode(event) + b"\n")
                 sys.stdout.buffer.flush()
             else:
-                typer.echo("\t".join(_cells(event)))
+                print_cells(_cells(event))
 
 
 @app.command()

@@ -7,6 +7,7 @@ import msgspec
 import typer
 
 from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.cli.printable import print_cells
 from manyclass.client.types import ReviewInstance
 from manyclass.service.http.schemas.review import DEFAULT_REVIEWED, MOST_REVIEWED
 
@@ -44,13 +45,13 @@ def review(
     if not instances:
         typer.echo("no ranked instance waits for a label", err=True)
     for each in instances:
-        typer.echo(_line(each))
+        print_cells(_cells(each))
 
 
-def _line(instance: ReviewInstance) -> str:
+def _cells(instance: ReviewInstance) -> list[str]:
     confidence = "-" if instance.confidence is None else f"{instance.confidence:.3f}"
     names = list(instance.features)
     more = len(names) + instance.omitted_features - SHOWN_FEATURES
     shown = ", ".join(names[:SHOWN_FEATURES]) + (f", and {more} more" if more > 0 else "")
     ranked = ", ".join(instance.ranked) or "(no class)"
-    return f"{instance.id}\t{confidence}\t{instance.age:,.0f} s\t{ranked}\t{shown}"
+    return [instance.id, confidence, f"{instance.age:,.0f} s", ranked, shown]

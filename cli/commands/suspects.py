@@ -8,6 +8,7 @@ import typer
 
 from manyclass.cli.connection import URL, Key, Url, connected
 from manyclass.cli.event_text import beginning_of
+from manyclass.cli.printable import print_cells
 from manyclass.client.types import Suspect
 
 MOST_LISTED = 100
@@ -41,7 +42,7 @@ def suspects(
     if not found:
         typer.echo("no event is suspected", err=True)
     for each in found:
-        typer.echo("\t".join(_cells(each)))
+        print_cells(_cells(each))
 
 
 def _cells(suspect: Suspect) -> list[str]:

@@ -45,6 +45,21 @@ def test_events_are_listed_with_their_times_and_ranks(manyclass, service):
     assert rows(oldest) == [first]
 
 
+def test_an_event_is_one_line_whatever_its_names(manyclass, service):
+    teach(service, "an \x1b[31modd", {"text": "x", "classes": ["odd\tclass\n\u202e"]})
+    [[_, _, *cells]] = rows(
+        manyclass("events", "list", "--class", "odd\tclass\n\u202e", "--url", service)
+    )
+    assert cells == [r"an \x1b[31modd", r"odd\tclass\n\u202e", "-", "x"]
+
+
+def test_a_name_that_is_not_utf_8_is_refused(manyclass, service):
+    given = ("events", "correct", "seq:1", "b\udcff", "--url", service)
+    for options in ((), ("--new-class",)):
+        refused = manyclass(*given, *options, exit_code=2)
+        assert refused.stderr.startswith("manyclass: 'b\\udcff' is not text in UTF-8")
+
+
 def test_filters_choose_events(manyclass, service):
     teach(service, "chosen", *[{"text": "chosen", "classes": ["chosen x"]}] * 3)
     teach(service, "chosen too", {"text": "chosen", "classes": ["chosen y"]})
