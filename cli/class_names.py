@@ -11,6 +11,7 @@ from manyclass.client.errors import RequestRefused
 
 MOST_COMPARED: Final = 1000  # names that begin alike
 MOST_CLOSE: Final = 3
+LONGEST_COMPARED: Final = 200  # letters: a comparison takes the square of them
 
 
 def has_class(client: Client, name: str) -> bool:
@@ -31,11 +32,13 @@ def close_names(client: Client, name: str) -> Sequence[str]:
     """Return up to MOST_CLOSE names of classes like this one, the closest first.
 
     It is compared with names that begin as its first half does, then as its first letter, in the
-    case of the name and in lower case, then with the first of all.
+    case of the name and in lower case, then with the first of all. Long names are not compared.
     """
+    if len(name) > LONGEST_COMPARED:
+        return ()
     for prefix in _prefixes(name):
         listed = islice(client.classes(prefix, page=MOST_COMPARED), MOST_COMPARED)
-        names = [each.name for each in listed]
+        names = [each.name for each in listed if len(each.name) <= LONGEST_COMPARED]
         lower = {each.lower(): each for each in reversed(names)}
         if close := get_close_matches(name.lower(), lower, MOST_CLOSE):
             return [lower[each] for each in close]

@@ -1,10 +1,10 @@
-"""The beginning of an event's instance, for a line on the terminal."""
+"""The beginning of an event's instance or of a long name, for a line on the terminal."""
 
 from typing import Final
 
 from manyclass.client.types import TaughtEvent
 
-MOST_SHOWN: Final = 60  # letters of an instance
+MOST_SHOWN: Final = 60  # letters
 
 
 def beginning_of(event: TaughtEvent) -> str:
@@ -13,4 +13,9 @@ def beginning_of(event: TaughtEvent) -> str:
         whole = " ".join(event.text.split())
     else:
         whole = " ".join(f"{name}={value:g}" for name, value in (event.features or {}).items())
-    return whole if len(whole) <= MOST_SHOWN else whole[: MOST_SHOWN - 1] + "…"
+    return shortened(whole)
+
+
+def shortened(text: str) -> str:
+    """Return a text, or its beginning with an ellipsis if it is too long for a line."""
+    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"

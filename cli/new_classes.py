@@ -6,6 +6,7 @@ from typing import Final
 
 from manyclass.cli.class_names import close_names, has_class
 from manyclass.cli.connection import complain
+from manyclass.cli.event_text import shortened
 from manyclass.cli.request_lines import Body, classes_of
 from manyclass.cli.run_summary import counted
 from manyclass.client.client import Client
@@ -78,8 +79,9 @@ class NewClasses:
         self._close[name] = [each for each in found if each not in self._close]
 
     def _described(self, name: str) -> str:
-        close = " or ".join(repr(each) for each in self._close[name])
-        return f"{name!r} (close to {close})" if close else repr(name)
+        close = " or ".join(repr(shortened(each)) for each in self._close[name])
+        shown = repr(shortened(name))
+        return f"{shown} (close to {close})" if close else shown
 
 
 def _names(events: Sequence[Body]) -> Iterator[str]:

@@ -30,7 +30,7 @@ class RowId:
     def free(self, client: Client) -> None:
         """Rank an instance without features in place of the last row; Review leaves it out.
 
-        If the service does not answer, the row waits for a label; the results are there all the same.
+        If the service does not answer, the row waits for a label; the results stay.
         """
         if self._is_used:
             with suppress(ClientError):

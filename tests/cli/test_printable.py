@@ -2,7 +2,7 @@ import pytest
 
 from manyclass.cli.printable import printable
 
-TEXT = "Ünïcode – ½, 漢字, עברית, 👩\u200d💻, a\u00a0b, e\u0301, \\x1b"
+TEXT = "Ünïcode ½, 漢字, עברית, 👩\u200d💻, a\u00a0b, e\u0301, \\x1b"
 
 
 def test_text_stays_as_it_is():

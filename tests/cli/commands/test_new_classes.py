@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from manyclass.cli import new_classes
+from manyclass.cli import class_names, new_classes
 from manyclass.cli.environment import without_settings
 from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
@@ -39,6 +39,12 @@ def test_ten_of_many_new_classes_are_named(taught):
     said = taught(*(str(number) for number in range(2000, 2013)))
     assert said.startswith("manyclass: 13 new classes: '2000', '2001', ")
     assert said.endswith(", '2009' and 3 more")
+
+
+def test_long_names_are_not_compared_and_shown_by_their_beginning(taught, monkeypatch):
+    taught("x" * 201, "y" * 201)
+    monkeypatch.setattr(class_names, "get_close_matches", lambda name, names, most: [*names])
+    assert taught("x" * 202, "xx") == (f"manyclass: 2 new classes: '{'x' * 59}…', 'xx'")
 
 
 def test_former_names_and_classes_of_the_taxonomy_are_not_new(taught):
