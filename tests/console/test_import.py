@@ -112,6 +112,34 @@ def test_new_classes_of_a_large_service_are_looked_up(taught, look):
     expect(hint).to_contain_text("New classes: zzq.")
 
 
+def test_a_new_class_is_named_although_its_first_event_is_refused(taught, look):
+    rows = [["text", "class", "weight"], ["x", "zzq", "no number"]]
+    page = look(taught, "import")
+    choose(page, "a.csv", as_csv([*rows, *[["x", "card_arrival", "1"]] * 120, ["x", "zzq", "1"]]))
+    teach(page)
+    expect(page.get_by_role("status").filter(has_text="1 rejected")).to_contain_text(
+        "New classes: zzq."
+    )
+
+
+def test_a_name_that_is_too_long_hides_no_new_class(taught, look):
+    page = look(taught, "import")
+    long = "long " * 1000
+    choose(page, "a.csv", as_csv([["text", "class"], ["x", long], ["x", "zzq"]]))
+    expect(page.get_by_text("New classes:")).to_contain_text("zzq")
+
+
+def test_long_names_are_not_compared(empty, look):
+    for name in ("n" * 201, "n" * 20):
+        httpx.post(f"{empty.url}/learn", json={"text": "x", "classes": [name]}).raise_for_status()
+    close = """async (names) => {
+        const { namesCloseTo } = await import("/console/new_class.js");
+        return Promise.all(names.map(namesCloseTo));
+    }"""
+    names = ["n" * 202, "n" * 200, "n" * 21, "n" * 201]
+    assert look(empty).evaluate(close, names) == [[], [], ["n" * 20], None]
+
+
 def test_all_is_new_to_an_empty_service(empty, look):
     page = look(empty, "import")
     choose(page, "a.csv", as_csv([["text", "class"], ["x", "y"]]))
@@ -183,6 +211,15 @@ def test_packed_json_lines_with_features_are_taught_once(empty, look):
     assert (event["features"], event["classes"]) == ({"a": 2, "b": 1}, ["x", "y"])
 
 
+def test_any_word_is_a_feature(empty, look):
+    words = ["constructor", "__proto__", "constructor"]
+    page = look(empty, "import")
+    choose(page, "a.jsonl", json.dumps({"features": words, "class": "a"}).encode())
+    teach(page)
+    [event] = httpx.get(f"{empty.url}/events").json()["events"]
+    assert event["features"] == {"constructor": 2, "__proto__": 1}
+
+
 def test_a_file_is_ranked_to_csv(taught, look):
     texts = ["where is my card", "=1+1", 'the "top up" failed, again']
     page = look(taught, "import")
@@ -241,6 +278,23 @@ def test_rejected_rows_are_mended_and_taught(empty, look):
     expect(page.get_by_text("5 learned, 0 known already, 0 rejected")).to_be_visible()
     events = httpx.get(f"{empty.url}/events", params={"order": "oldest"}).json()["events"]
     assert [each["classes"] for each in events] == [[name] for name in "ahxeikm"]
+
+
+def test_rejected_rows_are_those_of_the_file_that_was_taught(empty, look):
+    held = []
+    page = look(empty, "import")
+    page.route("**/learn", lambda route: held.append(route))
+    choose(page, "a.csv", b"text,label\na,x\nbad,\n")
+    page.get_by_role("button", name="Teach the file").click()
+    expect(page.get_by_label("At work")).to_be_visible()
+    choose(page, "b.csv", b"text,label\nb,x\nc,x\n")
+    expect(page.get_by_role("heading", name="b.csv")).to_be_visible()
+    page.wait_for_timeout(100)
+    held.pop().continue_()
+    expect(page.get_by_text("1 rejected")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download them as CSV").click()
+    assert download.value.path().read_text() == "text,label\nbad,\n"
 
 
 def test_a_file_of_one_open_quote_is_refused(empty, look):

@@ -54,7 +54,7 @@ export function Progress({ file, sum, running, onStop, verb }) {
       <td class="number">${each.line}</td><td>${each.detail}</td></tr>`)}<//>
       <div class="actions">
         <button type="button" onClick=${download}>Download the rejected lines with their reasons</button>
-        ${file && !isLines(file.name) && html`<button type="button" disabled=${running || reading.busy} onClick=${downloadRows}>Download them as CSV, to mend and import again</button>`}
+        ${!isLines(file.name) && html`<button type="button" disabled=${running || reading.busy} onClick=${downloadRows}>Download them as CSV, to mend and import again</button>`}
       </div>
       <${Problem} error=${reading.error} />`}
     ${running && html`<div class="actions"><button type="button" onClick=${onStop}>Stop</button></div>`}

@@ -33,6 +33,7 @@ export async function teachFile(file, roles, options, report, signal) {
   const named = (...wanted) => Object.keys(roles).filter((name) => wanted.includes(roles[name])).join(", ");
   const run = crypto.getRandomValues(new Uint32Array(2)).join("-");
   const known = await KnownClasses.now();
+  const absent = new Set(); // unknown classes that no learned event has
   for await (const some of inPieces(rowsOf(file), LEARNED)) {
     signal.throwIfAborted();
     const rejected = some.filter((each) => !each.row).map(({ line, last, detail, text }) => ({ line, last, detail, row: text }));
@@ -49,14 +50,14 @@ export async function teachFile(file, roles, options, report, signal) {
       rows.push({ line, last, row });
       events.push(event.event_id ? event : { ...event, event_id: `import-${run}-${line}` });
     }
-    const unknown = await known.unknown(events.flatMap((each) => each.classes));
+    for (const each of await known.unknown(events.flatMap((event) => event.classes))) absent.add(each);
     const answer = events.length ? await learnLines(events, signal) : { accepted: 0, duplicates: 0, r1: null, r5: null, faults: [] };
     const refused = new Set(answer.faults.map((each) => each.line));
     const learned = new Set(events.filter((_, index) => !refused.has(index + 1)).flatMap((each) => each.classes));
     for (const { line, detail } of answer.faults) {
       rejected.push({ ...rows[line - 1], detail });
     }
-    report({ lines: some.length, accepted: answer.accepted, duplicates: answer.duplicates, r1: answer.r1, r5: answer.r5, rejected, created: unknown.filter((each) => learned.has(each)) });
+    report({ lines: some.length, accepted: answer.accepted, duplicates: answer.duplicates, r1: answer.r1, r5: answer.r5, rejected, created: [...learned].filter((each) => absent.delete(each)) });
   }
 }
 

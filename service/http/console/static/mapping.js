@@ -60,7 +60,7 @@ function addFeature(features, name, value) {
 export function instanceOf(row, roles) {
   const texts = filledColumns(row, roles, "text");
   const columns = filledColumns(row, roles, "feature");
-  const features = {};
+  const features = Object.create(null); // any name is one, "constructor" too
   for (const name of columns) addFeature(features, name, row[name]);
   return {
     ...((texts.length || !columns.length) && { text: texts.map((name) => String(row[name])).join(" ") }),

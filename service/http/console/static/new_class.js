@@ -6,6 +6,7 @@ import { Problem, useTask } from "./parts.js";
 
 const COMPARED = 1000; // classes of one prefix
 const SHOWN = 4;
+const LONGEST = 200; // characters of a name that is compared: a comparison takes the square of them
 
 /** Return how many characters to insert, delete or replace make one text of another. */
 function distance(one, other) {
@@ -22,10 +23,11 @@ function distance(one, other) {
 /** Return null if a class has the name, else the known names that are close to it, the closest first. */
 export async function namesCloseTo(name) {
   if ((await classesFrom(name, 1))[0] === name) return null; // the shortest of a prefix is listed first
+  if (name.length > LONGEST) return [];
   const wanted = name.toLowerCase();
   const apart = (each) => (each.toLowerCase().startsWith(wanted) ? 0 : distance(wanted, each.toLowerCase()));
   for (const length of [Math.ceil(name.length / 2), 1, 0]) {
-    const found = (await classesFrom(name.slice(0, length), COMPARED)).map((each) => [apart(each), each]);
+    const found = (await classesFrom(name.slice(0, length), COMPARED)).filter((each) => each.length <= LONGEST).map((each) => [apart(each), each]);
     const close = found.filter(([steps]) => steps <= Math.max(1, name.length / 3)).sort(([a], [b]) => a - b);
     if (close.length) return close.slice(0, SHOWN).map(([, each]) => each);
   }

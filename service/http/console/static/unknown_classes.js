@@ -77,7 +77,7 @@ async function unknownClasses(file, roles, separator, isWanted) {
   let rows = 0;
   for await (const { row } of rowsOf(file)) {
     const names = row ? await known.unknown(eventOf(row, roles, { separator }).classes) : [];
-    for (const name of names) found.push({ name, close: found.length < SHOWN ? await namesCloseTo(name) : null });
+    for (const name of names) found.push({ name, close: found.length < SHOWN ? await namesCloseTo(name).catch(() => null) : null }); // null: a name that is too long
     rows += 1;
     if (rows === ROWS || found.length > SHOWN || !isWanted()) break;
   }

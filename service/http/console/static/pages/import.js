@@ -73,7 +73,7 @@ export default function Import() {
   const [roles, setRoles] = useState({});
   const [source, setSource] = useState("");
   const [separator, setSeparator] = useState("");
-  const [run, setRun] = useState(null); // { verb, sum }
+  const [run, setRun] = useState(null); // { verb, file, sum }
   const [repeated, setRepeated] = useState(0); // events of the source, about which the user is asked
   const abort = useRef();
   const reading = useTask();
@@ -93,10 +93,10 @@ export default function Import() {
   const begin = (verb, action) => task.run(async () => {
     abort.current = new AbortController();
     let sum = { ...NOTHING, began: performance.now() };
-    setRun({ verb, sum });
+    setRun({ verb, file, sum });
     const report = (each) => {
       sum = added(sum, each);
-      setRun({ verb, sum });
+      setRun({ verb, file, sum });
     };
     try {
       await action(report, abort.current.signal);
@@ -142,8 +142,8 @@ export default function Import() {
     <${Problem} error=${task.error} />
     ${repeated > 0 && html`<${TeachAgain} source=${options.source} events=${repeated} onClose=${() => setRepeated(0)}
       onConfirm=${() => {
-        teach();
+        teach(); // not awaited: the dialog closes
       }} />`}
-    ${run && html`<${Progress} file=${file} sum=${run.sum} verb=${run.verb} running=${task.busy} onStop=${() => abort.current.abort()} />`}
+    ${run && html`<${Progress} file=${run.file} sum=${run.sum} verb=${run.verb} running=${task.busy} onStop=${() => abort.current.abort()} />`}
   `;
 }
