@@ -85,6 +85,17 @@ def test_an_instance_that_the_service_dropped_is_taught_by_its_text(waiting, loo
     expect(shown(page).locator(".text")).not_to_have_text(text)
 
 
+def test_a_key_that_is_held_labels_once(waiting, look):
+    order = [each["id"] for each in listed(waiting)]
+    page = look(waiting, "review")
+    expect(shown(page)).to_have_attribute("data-id", order[0])
+    page.keyboard.down("1")
+    expect(shown(page)).to_have_attribute("data-id", order[1])
+    page.keyboard.down("1")  # as it repeats
+    page.wait_for_timeout(300)
+    expect(shown(page)).to_have_attribute("data-id", order[1])
+
+
 def test_keys_go_on_while_the_list_is_read_again(waiting, look):
     order = [each["id"] for each in listed(waiting)]
     page = look(waiting, "review")

@@ -91,7 +91,7 @@ export default function Review({ query }) {
   };
   useLayoutEffect(() => { // a key pressed as soon as an instance is shown is for this instance
     const press = (event) => {
-      if (!keys || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox]), textarea, select, dialog")) return;
+      if (!keys || event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox]), textarea, select, dialog")) return;
       const choice = current?.ranked[Number(event.key) - 1];
       if (choice && Number(event.key) <= CHOICES) {
         if (!task.busy) teach(choice);
