@@ -82,8 +82,11 @@ def _items(
     """Yield the lines that hold a request; count the others as bad lines."""
     for source in sources:
         try:
-            lines, skip = _behind(source, skip), 0
-            for each in stopping(source, _parsed(lines, read), labelled):
+            found = _parsed(_behind(source, skip), read)
+            if not skip:  # else a part of the file was read before
+                found = stopping(source, found, labelled)
+            skip = 0
+            for each in found:
                 if isinstance(each, Rejected):
                     summary.bad_line(each.line, each.reason)
                 else:

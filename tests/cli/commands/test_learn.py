@@ -221,6 +221,14 @@ def test_rows_of_a_table_are_skipped_by_their_line(manyclass, service, tmp_path)
     assert learned(service, "skip-") == {"skip-c": 1}
 
 
+def test_bad_lines_behind_those_that_are_skipped_are_left_out(manyclass, service, tmp_path):
+    file = tmp_path / "bad-behind.jsonl"
+    file.write_text(lines(*events("skipped", 3)) + "{\n" * 20 + lines(*events("behind", 3)))
+    given = ("learn", file, "--url", service, "--skip", 3)
+    assert "learned 3 in" in manyclass(*given, exit_code=1).stderr
+    assert learned(service, "skipped") == {}
+
+
 # --- faults ---------------------------------------------------------------------------------------
 
 
