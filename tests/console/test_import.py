@@ -129,6 +129,16 @@ def test_a_name_that_is_too_long_hides_no_new_class(taught, look):
     expect(page.get_by_text("New classes:")).to_contain_text("zzq")
 
 
+def test_no_name_turns_the_text_around_it(taught, look):
+    page = look(taught, "import")
+    names = ["\u202ecard_arival", "<img src=x onerror=alert(1)>"]
+    choose(page, "a.csv", as_csv([["text", "class"], *(["x", name] for name in names)]))
+    hint = page.get_by_text("New classes:")
+    expect(hint.locator("strong")).to_have_text(names)
+    first, second = (hint.locator("strong").nth(at).bounding_box() for at in (0, 1))
+    assert first["x"] + first["width"] <= second["x"]
+
+
 def test_long_names_are_not_compared(empty, look):
     for name in ("n" * 201, "n" * 20):
         httpx.post(f"{empty.url}/learn", json={"text": "x", "classes": [name]}).raise_for_status()

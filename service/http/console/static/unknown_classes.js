@@ -100,12 +100,12 @@ export function UnknownClasses({ file, roles, separator }) {
   }, [file, JSON.stringify(roles), separator]);
   if (!found.length) return null;
   return html`<p class="hint" role="status">New classes${rows === ROWS && ` of the first ${count(ROWS)} rows`}:
-    ${found.slice(0, SHOWN).map(({ name, close }, at) => html`${at ? ", " : " "}<strong>${name}</strong>${close?.length > 0 && ` (close to ${close[0]})`}`)}${found.length > SHOWN && " and more"}.</p>`;
+    ${found.slice(0, SHOWN).map(({ name, close }, at) => html`${at ? ", " : " "}<strong>${name}</strong>${close?.length > 0 && html` (close to <bdi>${close[0]}</bdi>)`}`)}${found.length > SHOWN && " and more"}.</p>`;
 }
 
 /** "New classes: a, b and 3 more." */
 export function CreatedClasses({ names }) {
   if (!names.length) return null;
   const more = names.length - SHOWN;
-  return html` New classes: ${names.slice(0, SHOWN).join(", ")}${more > 0 && ` and ${count(more)} more`}.`;
+  return html` New classes: ${names.slice(0, SHOWN).map((name, at) => html`${at ? ", " : ""}<bdi>${name}</bdi>`)}${more > 0 && ` and ${count(more)} more`}.`;
 }
