@@ -1,12 +1,11 @@
 """Spreadsheets of Excel: the first sheet, by python-calamine of the extra [tables]."""
 
 import re
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
 from typing import IO, BinaryIO, Final
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from manyclass.training.tables.record import Record, TableError, cell_of
 
@@ -18,7 +17,6 @@ _ELEMENT = re.compile(
     rb"""<(?:[\w.-]+:)?(row|c)(?=[\s/>])"""
     rb"""(?:[^<]*?\sr\s*=\s*["']([A-Za-z]{0,9})([0-9]{1,18})["'])?([^<]*)"""
 )
-_DAMAGES: Final = (BadZipFile, EOFError, NotImplementedError, RuntimeError, zlib.error)
 
 
 def records(plain: BinaryIO) -> Iterator[Record]:
@@ -47,16 +45,30 @@ def records(plain: BinaryIO) -> Iterator[Record]:
 def _check_size(file: BytesIO) -> None:
     """Raise TableError if a cell of a sheet is so far out that the cells up to it are too many.
 
-    The reader holds them all. A part that cannot be read is left to the reader, which refuses it.
+    The reader holds them all.
     """
-    with suppress(BadZipFile), ZipFile(file) as archive:
-        for name in archive.namelist():
-            with suppress(*_DAMAGES), archive.open(name) as part:
-                _check_part(part)
+    for row, column in _extents(file):
+        if row * column > MOST_CELLS:
+            raise TableError(
+                f"a sheet reaches to row {row:,} and column {column:,}, which are more than"
+                f" {MOST_CELLS:,} cells: delete the far ones, or save the sheet as CSV"
+            )
     file.seek(0)
 
 
-def _check_part(part: IO[bytes]) -> None:
+def _extents(file: BytesIO) -> Iterator[tuple[int, int]]:
+    """Yield the last row and column so far of each part.
+
+    A damaged part, for which zipfile has errors of many kinds, is left to the reader, which
+    refuses it.
+    """
+    with suppress(Exception), ZipFile(file) as archive:
+        for name in archive.namelist():
+            with suppress(Exception), archive.open(name) as part:
+                yield from _extents_of(part)
+
+
+def _extents_of(part: IO[bytes]) -> Iterator[tuple[int, int]]:
     """Follow the rows and cells of XML, as far as they say their place and else in order."""
     row = column = rows = columns = 0
     for kind, letters, number, rest in _elements(part):
@@ -66,11 +78,7 @@ def _check_part(part: IO[bytes]) -> None:
         column = _column(letters) if letters else column + 1
         if not rest.endswith(b"/>"):  # it has a value
             rows, columns = max(rows, int(number or row)), max(columns, column)
-        if rows * columns > MOST_CELLS:
-            raise TableError(
-                f"a sheet reaches to row {rows:,} and column {columns:,}, which are more than"
-                f" {MOST_CELLS:,} cells: delete the far ones, or save the sheet as CSV"
-            )
+            yield rows, columns
 
 
 def _elements(part: IO[bytes]) -> Iterator[tuple[bytes, bytes, bytes, bytes]]:

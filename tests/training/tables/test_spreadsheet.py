@@ -1,4 +1,7 @@
 import builtins
+from contextlib import suppress
+from io import BytesIO
+from zipfile import ZIP_LZMA, ZipFile
 
 import pytest
 
@@ -78,6 +81,37 @@ def test_other_bytes_are_not_a_spreadsheet(tmp_path):
     file.write_text("text,label\n")
     with pytest.raises(FileFault, match="not a spreadsheet that can be read"):
         list(TableSource(str(file), "xlsx", Layout()))
+
+
+def lacking_bytes(whole):
+    return whole[:50] + whole[53:]
+
+
+def damaged_lzma(whole):
+    """Return the spreadsheet compressed by LZMA, with a wrong byte in its first part."""
+    packed = BytesIO()
+    with ZipFile(BytesIO(whole)) as archive, ZipFile(packed, "w", ZIP_LZMA) as lzma:
+        first, *_ = archive.namelist()
+        for name in archive.namelist():
+            lzma.writestr(name, archive.read(name))
+    at = 30 + len(first) + 20  # amid the compressed bytes, behind the header of the part
+    data = bytearray(packed.getvalue())
+    data[at] ^= 0xFF
+    return bytes(data)
+
+
+def of_a_later_version(whole):
+    at = whole.index(b"PK\1\2") + 6
+    return whole[:at] + b"\xff" + whole[at + 1 :]
+
+
+@pytest.mark.parametrize("damage", [lacking_bytes, damaged_lzma, of_a_later_version])
+def test_a_damaged_archive_is_a_fault_or_read_without_a_check(damage, tmp_path):
+    file = tmp_path / "table.xlsx"
+    write_spreadsheet(file, [["text", "label"], ["a", "b"]])
+    file.write_bytes(damage(file.read_bytes()))
+    with suppress(FileFault):
+        assert len(list(TableSource(str(file), "xlsx", Layout()))) == 1
 
 
 def test_without_the_package_the_fault_says_what_to_install(sheet, monkeypatch):
