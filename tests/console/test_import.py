@@ -272,7 +272,7 @@ def test_a_quote_that_is_not_closed_swallows_nothing_that_is_taught(empty, look)
 
 
 def test_rejected_rows_are_mended_and_taught(empty, look):
-    lines = ["the text;label", '"two', 'lines";a', "c;", "d;e;f", "g;h", ";i", '"j;k', "l;m"]
+    lines = ["", "the text;label", '"two', 'lines";a', "c;", "d;e;f", "g;h", ";i", '"j;k', "l;m"]
     page = look(empty, "import")
     choose(page, "a.csv.gz", gzip.compress("\r\n".join(lines).encode()))
     teach(page)
@@ -281,7 +281,7 @@ def test_rejected_rows_are_mended_and_taught(empty, look):
         page.get_by_role("button", name="Download them as CSV").click()
     assert download.value.suggested_filename == "rejected.csv"
     content = download.value.path().read_bytes().decode()
-    assert content.splitlines() == [lines[0], *lines[3:5], *lines[6:]]
+    assert content.splitlines() == [lines[1], *lines[4:6], *lines[7:]]
     mended = content.replace("c;", "c;x").replace("d;e;f", "d;e").replace('"j', "j")
     choose(page, "rejected.csv", mended.replace(";i", "n;i").encode())
     teach(page)

@@ -63,6 +63,7 @@ TABLES = [  # columns, and cells of rows
 FILES = [
     'text,label\na b,c\n\n,\n"d ""e""",f\n"g\nh", i \n',
     'text;label\r\na;"b"\r\n',
+    "\r\n;\n\ntext;label\na;b\n",
     "text,label\na,b|c|b\nd,\n,e\n",
     "text,label\na,b,c\nd\ntext,label\ne,f,,\n",
     'text,label\n"a,b\nc,d\n"e f",g\nh,i\n',

@@ -65,9 +65,11 @@ export async function checkFormat(file) {
 }
 
 function separatorOf(text) {
-  const header = text.split(/\r?\n/, 1)[0];
+  const header = text.trimStart().split(/\r?\n/, 1)[0];
   return SEPARATORS.reduce((best, each) => (header.split(each).length > header.split(best).length ? each : best));
 }
+
+const isFilled = (cells) => cells.some((each) => each.trim());
 
 const notClosed = (line) => `the quote opened in line ${line} is not closed`;
 
@@ -129,6 +131,7 @@ async function* csvRows(file) {
   let names = null;
   let header = "";
   for await (const { line, last, cells, open } of records(file)) {
+    if (!open && !isFilled(cells)) continue;
     const whole = cells.join("\n");
     const fault = (detail) => ({ line, last, row: null, text: whole.slice(0, SHOWN), detail });
     if (names === null) {
@@ -136,7 +139,7 @@ async function* csvRows(file) {
       names = cells.map((name, index) => name.replace(/^\ufeff/, "").trim() || `column ${index + 1}`);
       header = whole;
     } else if (open) yield fault(`${notClosed(open)}: ${last > line ? `lines ${line} to ${last} are` : `line ${line} is`} left out`);
-    else if (whole === header || !whole.trim()) continue; // files put together repeat the header
+    else if (whole === header) continue; // files put together repeat the header
     else if (cells.slice(names.length).some(Boolean))
       yield fault(`it has ${cells.length} cells, the header has ${names.length}: a text that holds the delimiter needs quotes`);
     else yield { line, last, row: Object.fromEntries(names.map((name, index) => [name, cells[index] ?? ""])) };
@@ -147,8 +150,9 @@ async function* csvRows(file) {
 export async function linesOfRecords(file, wanted) {
   const kept = [];
   const ranges = [...wanted];
-  for await (const header of records(file)) {
-    ranges.unshift(header);
+  for await (const first of records(file)) {
+    if (!isFilled(first.cells)) continue;
+    ranges.unshift(first); // the header
     break;
   }
   let at = 0;
