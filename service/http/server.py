@@ -179,7 +179,8 @@ def check_address(host: str, port: int) -> None:
 
 
 def _unavailable(host: str, port: int, error: OSError | UnicodeError) -> AddressUnavailable:
-    code = (isinstance(error, OSError) and error.errno) or 0  # not above 0 when the name has no address
+    # Not above 0 when the name has no address.
+    code = (isinstance(error, OSError) and error.errno) or 0
     reason = os.strerror(code) if code > 0 else str(error)
     remedy = {
         EADDRINUSE: "stop the program that listens there, or choose another port with --port or"
