@@ -12,8 +12,8 @@ _ESCAPES: Final = {code: repr(chr(code))[1:-1] for code in (*_CONTROLS, *_BREAKS
 
 
 def printable(text: str) -> str:
-    """Return a text on one line: control characters, and those that turn the direction of writing,
-    are escaped as in Python."""
+    """Return a text on one line: control characters, and the signs that turn the direction of
+    writing, are escaped as in Python."""
     return text.translate(_ESCAPES)
 
 
