@@ -270,6 +270,8 @@ public:
         const auto classes_in_use = classes.columns->meet(2 * number_ + 1, tables_.classes);
         reader.read_csr(example.active, rows, row);
         reader.prefetch_edges(example.active);
+        reader.prefetch_rows(rows, row + 1);
+        reader.prefetch_ids(rows, row + 2);
         example.rejected.clear();
         read_classes(classes, row, example.classes);
         example.weight = static_cast<double>(weight);

@@ -66,6 +66,13 @@ public:
         return id;
     }
 
+    void prefetch(std::size_t column) const { __builtin_prefetch(&ids_[column]); }
+
+    // The id of an earlier use, which another name may have by now; or NO_ID.
+    std::uint32_t id_before(std::size_t column) const {
+        return static_cast<std::uint32_t>(ids_[column].load(std::memory_order_relaxed));
+    }
+
     void set(std::size_t column, std::uint32_t id, const Vocabulary& names) {
         ids_[column].store(names.removals() << 32 | id, std::memory_order_relaxed);
     }

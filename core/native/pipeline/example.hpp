@@ -11,7 +11,8 @@
 
 namespace manyclass {
 
-// An active feature. Either the column or the hash and name are set, by the way it was read.
+// An active feature. The column is set, or the hash and name are, by the way it was read. One of a
+// column has its name only while it is not in the vocabulary.
 struct ActiveFeature {
     std::uint32_t feature;  // NO_ID: not in the vocabulary
     std::uint32_t column;

@@ -50,10 +50,28 @@ public:
             if (!(from.values[at] >= SMALLEST_VALUE)) continue;
             const auto column = static_cast<std::uint32_t>(from.indices[at]);
             const std::uint32_t feature = from.columns->id(column, features_);
+            std::string_view name;
             if (feature != NO_ID) postings_.prefetch(feature);
-            active.push_back({feature, column, static_cast<double>(from.values[at]), 0,
-                              from.columns->name(column)});
+            else name = from.columns->name(column);
+            active.push_back({feature, column, static_cast<double>(from.values[at]), 0, name});
         }
+    }
+
+    // Fetch the ids of the columns of a row, if there is one: `read_csr` of it comes soon.
+    static void prefetch_ids(const CsrRows& rows, std::int64_t row) {
+        if (row >= rows.count) return;
+        for (std::int64_t at = rows.indptr[row]; at < rows.indptr[row + 1]; ++at)
+            rows.columns->prefetch(static_cast<std::uint32_t>(rows.indices[at]));
+    }
+
+    // The same of the rows of the tables, by the ids that `prefetch_ids` fetched.
+    void prefetch_rows(const CsrRows& rows, std::int64_t row) const {
+        if (row >= rows.count) return;
+        for (std::int64_t at = rows.indptr[row]; at < rows.indptr[row + 1]; ++at)
+            if (const std::uint32_t feature =
+                    rows.columns->id_before(static_cast<std::uint32_t>(rows.indices[at]));
+                feature < features_.end())
+                postings_.prefetch(feature);
     }
 
     void prefetch_edges(const std::vector<ActiveFeature>& active) const {

@@ -110,6 +110,22 @@ public:
         return values.empty() ? 0 : buffer_.drop(values, classes, *this);
     }
 
+    // Fetch the examples that the next draws most likely give; then, once these are there, their
+    // values.
+    void prefetch_examples(std::uint32_t draws) const {
+        buffer_.each_of_next(draws, [](const StoredExample& each) {
+            __builtin_prefetch(&each);
+            __builtin_prefetch(&each.weight);  // it is longer than a cache line
+        });
+    }
+    void prefetch_values(std::uint32_t draws) const {
+        buffer_.each_of_next(draws, [](const StoredExample& each) {
+            __builtin_prefetch(each.values.data());
+            __builtin_prefetch(each.classes.data());
+            __builtin_prefetch(each.constraints.data());
+        });
+    }
+
     // Learn a random example again, if what was drawn has features and classes left.
     template <class F>
     void relearn_one(Example& example, const ExampleReader& reader, F&& learn) {

@@ -32,6 +32,7 @@ public:
     // Prepare an example that was read. Reads the state only.
     void prepare(Example& example) const {
         if (learner_.ignores_features()) example.active.clear();
+        replay_.prefetch_examples(limits_.replay);
         replay_.note_values(example);
         preprocessing_.apply(example.active, tables_);
     }
@@ -42,6 +43,7 @@ public:
     template <class N, class F, class C>
     Outcome learn(Example& example, bool is_first_epoch, N&& class_name, F&& feature_added,
                   C&& class_added) {
+        replay_.prefetch_values(limits_.replay);
         count_features(example, is_first_epoch);
         for (ActiveFeature& each : example.active) {
             if (each.feature != NO_ID) continue;

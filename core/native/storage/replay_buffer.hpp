@@ -58,6 +58,14 @@ public:
     const StoredExample& operator[](std::size_t at) const { return stored_[at]; }
     std::size_t draw() { return random_below(random_, stored_.size()); }
 
+    // Visit the examples that the next draws give, if none is taken out between them.
+    template <class F>
+    void each_of_next(std::uint32_t draws, F&& visit) const {
+        if (empty()) return;
+        std::uint64_t random = random_;
+        for (std::uint32_t i = 0; i < draws; ++i) visit(stored_[random_below(random, size())]);
+    }
+
     // The constraints of an example have changed.
     template <class N>
     void put_constraints(std::size_t at, const std::vector<Constraint>& constraints,

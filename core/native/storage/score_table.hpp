@@ -62,10 +62,7 @@ public:
     void add(const std::uint32_t* classes, const float* masses, std::uint32_t count,
              double coefficient) {
         if (classes_ > 0) {
-            double* const scores = FAMILIES ? pairs_.data() : dense_.data();
-            for (std::uint32_t i = 0; i < count; ++i)
-                scores[FAMILIES ? in_pairs(classes[i]) : classes[i]] +=
-                    coefficient * static_cast<double>(masses[i]);
+            add_to_dense<FAMILIES>(classes, masses, count, coefficient);
             return;
         }
         Slot* const slots = slots_.data();
@@ -256,6 +253,29 @@ private:
         const auto are = (two_at(scores) >= bounds) | (two_at(scores + 2) >= bounds) |
                          (two_at(scores + 4) >= bounds) | (two_at(scores + 6) >= bounds);
         return (are[0] | are[1]) != 0;
+    }
+
+    // Four edges at once: a row has a class once, so that no score is read before it was written.
+    template <bool FAMILIES>
+    void add_to_dense(const std::uint32_t* classes, const float* masses, std::uint32_t count,
+                      double coefficient) {
+        double* const scores = FAMILIES ? pairs_.data() : dense_.data();
+        const auto score = [=](std::uint32_t i) -> double& {
+            return scores[FAMILIES ? in_pairs(classes[i]) : classes[i]];
+        };
+        const auto mass = [=](std::uint32_t i) { return static_cast<double>(masses[i]); };
+        const TwoScores both = {coefficient, coefficient};
+        std::uint32_t i = 0;
+        for (; i + 4 <= count; i += 4) {
+            TwoScores one = {score(i), score(i + 1)}, other = {score(i + 2), score(i + 3)};
+            one += both * TwoScores{mass(i), mass(i + 1)};
+            other += both * TwoScores{mass(i + 2), mass(i + 3)};
+            score(i) = one[0];
+            score(i + 1) = one[1];
+            score(i + 2) = other[0];
+            score(i + 3) = other[1];
+        }
+        for (; i < count; ++i) score(i) += coefficient * mass(i);
     }
 
     // The place of the score of a class, or a family, in pairs.
