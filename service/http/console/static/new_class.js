@@ -6,7 +6,7 @@ import { Problem, useTask } from "./parts.js";
 
 const COMPARED = 1000; // classes of one prefix
 const SHOWN = 4;
-const LONGEST = 200; // characters of a name that is compared: a comparison takes the square of them
+export const LONGEST = 200; // characters of a name that is compared: a comparison takes the square of them
 
 /** Return how many characters to insert, delete or replace make one text of another. */
 function distance(one, other) {

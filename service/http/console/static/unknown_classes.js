@@ -5,7 +5,7 @@ import { get, withParameters } from "./api.js";
 import { classesFrom } from "./class_field.js";
 import { count } from "./format.js";
 import { eventOf } from "./mapping.js";
-import { namesCloseTo } from "./new_class.js";
+import { LONGEST, namesCloseTo } from "./new_class.js";
 import { rowsOf } from "./rows.js";
 
 const PAGE = 1000;
@@ -77,7 +77,7 @@ async function unknownClasses(file, roles, separator, isWanted) {
   let rows = 0;
   for await (const { row } of rowsOf(file)) {
     const names = row ? await known.unknown(eventOf(row, roles, { separator }).classes) : [];
-    for (const name of names) found.push({ name, close: found.length < SHOWN ? await namesCloseTo(name).catch(() => null) : null }); // null: a name that is too long
+    for (const name of names) found.push({ name, close: found.length < SHOWN && name.length <= LONGEST ? await namesCloseTo(name) : null });
     rows += 1;
     if (rows === ROWS || found.length > SHOWN || !isWanted()) break;
   }
