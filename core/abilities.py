@@ -29,6 +29,8 @@ def within_ability(event: Event, options: "Options") -> Event | None:
     """
     rejected = event.rejected if options.learns_rejections else []
     weight = event.weight if options.learns_weights else 1.0
+    if rejected == event.rejected and weight == event.weight:
+        return event
     if not event.classes and not rejected:
         return None
     return Event.learn(event.instance, event.classes, rejected=rejected, weight=weight)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from manyclass.core.calibration import Calibration
 from manyclass.core.errors import TaxonomyMissing
 from manyclass.core.event import Event
-from manyclass.core.event_batch import EventBatch
 from manyclass.core.expected_loss import CANDIDATES, ExpectedLoss
 from manyclass.core.index import Index
 from manyclass.core.instance import Instance
@@ -14,7 +13,6 @@ from manyclass.core.learners.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.outcome import NOTHING_LEARNED, Answer, Decoded, Learned, ShadowOutcome
 from manyclass.core.progressive_validation import ProgressiveValidation
-from manyclass.core.published_learner import PublishedLearner
 from manyclass.core.taxonomic_loss import edges_between, has_parent_of
 
 # Examples to which expected losses are fitted: all of the first, then one in so many, for a ranking
@@ -70,18 +68,6 @@ class Enrolled:
     def learns_batches(self) -> bool:
         """True if the learner is one index, whose classes are in no taxonomy."""
         return isinstance(self.learner, Index) and not self.learner.taxonomy
-
-    def apply_batch(self, batch: EventBatch, published: PublishedLearner, seconds: float) -> None:
-        """Learn the next events of a batch for so many seconds, and count the outcomes.
-
-        Only if `learns_batches`; `published` is that of the model.
-        """
-        assert isinstance(self.learner, Index)
-        first = batch.learned
-        try:
-            batch.learn(self.learner, self.calibration, published, seconds)
-        finally:  # after an error, too, outcomes count of events that are learned
-            self.progress.add_each(batch.ranks(first))
 
     def _count_losses(self, event: Event) -> None:
         """Count the taxonomic losses of the instance's ranking."""

@@ -4,8 +4,7 @@ from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
-from manyclass.core.calibration cimport NativeCalibration
-from manyclass.core.index cimport Engine, Seconds
+from manyclass.core.index cimport Seconds
 from manyclass.core.locking cimport raise_error
 from manyclass.core.published_learner cimport NativePublishedLearner
 
@@ -27,8 +26,7 @@ cdef extern from "core/native/event_batch.hpp" namespace "manyclass" nogil:
         void read_classes(size_t at, vector[string_view]& names) except +
         size_t learned()
         void note(uint32_t rank, cpp_bool is_updated)
-        void learn(Seconds time, Engine& engine, NativeCalibration& calibration,
-                   NativePublishedLearner& published) except +raise_error
+        void learn(Seconds time, NativePublishedLearner& learner) except +raise_error
 
 
 cdef class EventBatch:

@@ -1,9 +1,7 @@
 from collections.abc import Sequence
 from typing import Self, final
 
-from manyclass.core.calibration import Calibration
 from manyclass.core.event import Event
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
 from manyclass.core.published_learner import PublishedLearner
 
@@ -45,17 +43,11 @@ class EventBatch:
     def note(self, rank: int, is_updated: bool) -> None:
         """Note the outcome of the next event, which was applied by itself."""
 
-    def learn(
-        self,
-        index: Index,
-        calibration: Calibration,
-        published: PublishedLearner,
-        seconds: float,
-    ) -> None:
+    def learn(self, learner: PublishedLearner, seconds: float) -> None:
         """Learn the next events: at least one, and others for so many seconds.
 
-        Each counts in `learned`, in the calibration and in the seq of `published` at once, also if
-        a later one ends in an error.
+        Each counts in `learned` and for the learner at once, also if a later one ends in an error.
+        ValueError if a committee answers. Only without a taxonomy.
         """
 
     def ranks(self, first: int = 0) -> list[int]:

@@ -10,9 +10,8 @@ from libcpp.vector cimport vector
 
 cimport cython
 
-from manyclass.core.calibration cimport Calibration, NativeCalibration
 from manyclass.core.event cimport Event
-from manyclass.core.index cimport Engine, Index, Seconds
+from manyclass.core.index cimport Seconds
 from manyclass.core.instance cimport Instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.published_learner cimport NativePublishedLearner, PublishedLearner
@@ -76,15 +75,12 @@ cdef class EventBatch:
             raise IndexError("all events of the batch are applied")
         self._native.note(rank, is_updated)
 
-    def learn(self, Index index not None, Calibration calibration not None,
-              PublishedLearner published not None, double seconds):
-        cdef Engine* engine = index._native.get()
-        cdef NativeCalibration* outcomes = calibration._native.get()
-        cdef NativePublishedLearner* answering = published._native.get()
+    def learn(self, PublishedLearner learner not None, double seconds):
+        if learner._index is None:
+            raise ValueError("only an index learns a batch")
+        cdef NativePublishedLearner* native = learner._native.get()
         with nogil:
-            self._native.learn(
-                Seconds(seconds), deref(engine), deref(outcomes), deref(answering)
-            )
+            self._native.learn(Seconds(seconds), deref(native))
 
     def ranks(self, size_t first=0):
         return [self._native[at].rank for at in range(first, self._native.learned())]

@@ -343,8 +343,19 @@ class Model:
         is the next number, and RulesDiffer unless the rules in force are those of this release. A
         "restore" mark cannot be applied: load the state of its snapshot, then call `restored`.
         """
-        if seq != self.seq + 1:
+        if seq != self.published.seq + 1:
             raise EventError(f"event {seq} cannot follow event {self.seq}")
+        outcome = None
+        if self.rules == rules.RULES and not self.aliases and not self.shadows:
+            outcome = self.published.learn(event, clock)
+        if outcome is None:
+            outcome = self._apply(seq, event, clock)
+        if event.event_id is not None:
+            self.recent.add(event.event_id, seq, event.fingerprint)
+        return outcome
+
+    def _apply(self, seq: int, event: Event, clock: Callable[[], float] | None) -> Outcome:
+        """Apply an event that is not plain, or to a model that is more than one index."""
         if event.kind == "rules":
             self.use_rules(event.rules)
         else:
@@ -369,8 +380,6 @@ class Model:
             self._change(event)
             answering = self.answering
         self._note_places(placed)
-        if event.event_id is not None:
-            self.recent.add(event.event_id, seq, event.fingerprint)
         self.seq = seq
         return Outcome(
             seq, learned.rank or None, learned.updated, answering.label, shadows, seconds
@@ -390,7 +399,7 @@ class Model:
         has their outcomes. Only if `learns_batches`. RulesDiffer as of `apply`.
         """
         self.check_rules()
-        self.answering.apply_batch(batch, self.published, seconds)
+        batch.learn(self.published, seconds)
 
     def _change(self, event: Event) -> None:
         """Apply an event other than "learn"."""
@@ -505,7 +514,7 @@ class Model:
         """Replace the learners; the first is the primary one."""
         self.answering, *shadows = enrolled
         self.shadows = {each.label: each for each in shadows}
-        self.published.use(self.answering.learner, self.answering.calibration)
+        self.published.use(self.answering)
 
     def use_rules(self, version: int) -> None:
         """Put a newer version of the rules in force; RulesDiffer if this release lacks it.

@@ -1,22 +1,29 @@
 from libc.stdint cimport uint64_t
 from libcpp.memory cimport unique_ptr
 
-from manyclass.core.calibration cimport Calibration, NativeCalibration
-from manyclass.core.ensemble cimport Ensemble, NativeEnsemble, Vote
-from manyclass.core.index cimport Engine
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
+
+from manyclass.core.calibration cimport NativeCalibration
+from manyclass.core.ensemble cimport NativeEnsemble, Vote
+from manyclass.core.index cimport Engine, Index, Outcome
+from manyclass.core.locking cimport raise_error
+from manyclass.core.progressive_validation cimport RankCounts
 
 
 cdef extern from "core/native/published_learner.hpp" namespace "manyclass" nogil:
     cdef cppclass NativePublishedLearner "manyclass::PublishedLearner":
         NativePublishedLearner() except +
-        void use(const Engine* engine, const NativeEnsemble* ensemble, Vote vote,
-                 const NativeCalibration* calibration)
+        void use(Engine* engine, const NativeEnsemble* ensemble, Vote vote,
+                 NativeCalibration* calibration, RankCounts* ranks)
         uint64_t seq()
         void set_seq(uint64_t seq)
+        Outcome learn(string_view instance, const vector[string_view]& true_classes,
+                      const vector[string_view]& rejected, float weight) except +raise_error
 
 
 cdef class PublishedLearner:
     cdef unique_ptr[NativePublishedLearner] _native
-    cdef object _ranker, _calibration  # kept alive
-
-    cdef _use_ensemble(self, Ensemble ensemble, str vote, Calibration calibration)
+    cdef Index _index  # that answers; None: an ensemble does
+    cdef object _kept_alive
+    cdef str _label

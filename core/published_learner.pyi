@@ -1,15 +1,24 @@
+from collections.abc import Callable
 from typing import final
 
-from manyclass.core.calibration import Calibration
-from manyclass.core.learners.learner import Learner
+from manyclass.core.enrolled import Enrolled
+from manyclass.core.event import Event
+from manyclass.core.outcome import Outcome
 
 @final
 class PublishedLearner:
-    """The learner of a model that answers, as threads without the interpreter reach it."""
+    """The learner of a model that answers, as native code reaches it: on any thread to rank."""
 
     def __new__(cls) -> PublishedLearner: ...
-    def use(self, learner: Learner, calibration: Calibration) -> None:
+    def use(self, enrolled: Enrolled) -> None:
         """Let this learner answer, once no thread ranks with the one before."""
+
+    def learn(self, event: Event, clock: Callable[[], float] | None = None) -> Outcome | None:
+        """Learn a plain event as the next one, as Enrolled.apply would; `clock` measures the time.
+
+        None, with nothing changed, for a committee, a taxonomy, and an event that is not plain: of
+        another kind, with rejected classes, a weight or placements, or without features.
+        """
 
     seq: int
     """The number of the last event that the model has applied, or passed over."""

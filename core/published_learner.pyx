@@ -2,43 +2,73 @@
 
 from cython.operator cimport dereference as deref
 from libc.stdint cimport uint64_t
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
 
 cimport cython
 
 from manyclass.core.calibration cimport Calibration
 from manyclass.core.ensemble cimport Ensemble, Vote
+from manyclass.core.event cimport Event
 from manyclass.core.index cimport Index
+from manyclass.core.instance cimport Instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
+from manyclass.core.progressive_validation cimport ProgressiveValidation
+
+from manyclass.core import outcome
 
 release_gil_while_waiting()
+
+cdef object tuple_of = tuple.__new__  # takes half the time of a named tuple's own
 
 
 @cython.final
 cdef class PublishedLearner:
-    """The learner of a model that answers, its calibration and the model's seq.
+    """The learner of a model that answers, its calibration, its counts and the model's seq.
 
-    Ownership: it keeps the learner and the calibration, which are also used directly.
+    Ownership: it keeps the learner and the others alive, which are also used directly.
     Threads: any may read `seq`, and rank by the native object; one at a time the rest.
     """
 
     def __cinit__(self):
         self._native.reset(new NativePublishedLearner())
 
-    def use(self, learner not None, Calibration calibration not None):
-        if isinstance(learner, Index):
+    def use(self, enrolled not None):
+        cdef Calibration calibration = enrolled.calibration
+        cdef ProgressiveValidation progress = enrolled.progress
+        cdef Index index = None
+        cdef Ensemble ensemble = None
+        if isinstance(enrolled.learner, Index):
+            index = enrolled.learner
             deref(self._native).use(
-                (<Index>learner)._native.get(), NULL, Vote.majority, calibration._native.get()
+                index._native.get(), NULL, Vote.majority, calibration._native.get(),
+                &progress._counts,
             )
-            self._ranker = learner
         else:
-            self._use_ensemble(learner.ensemble, learner.options.vote, calibration)
-        self._calibration = calibration
+            ensemble = enrolled.learner.ensemble
+            deref(self._native).use(
+                NULL, ensemble._native.get(), Ensemble.vote_of(enrolled.learner.options.vote),
+                calibration._native.get(), &progress._counts,
+            )
+        self._index, self._label = index, enrolled.label
+        self._kept_alive = (ensemble, calibration, progress)
 
-    cdef _use_ensemble(self, Ensemble ensemble, str vote, Calibration calibration):
-        deref(self._native).use(
-            NULL, ensemble._native.get(), Ensemble.vote_of(vote), calibration._native.get()
-        )
-        self._ranker = ensemble
+    def learn(self, Event event not None, clock=None):
+        cdef vector[string_view] classes, rejected
+        cdef Outcome learned
+        if (
+            self._index is None or len(self._index.taxonomy) or event.kind != "learn"
+            or event.parents or event.rejected or event.weight != 1 or not len(event._instance)
+        ):
+            return None
+        for name in event.classes:
+            classes.push_back(Instance.any_utf8(<str>name))
+        began = 0.0 if clock is None else clock()
+        learned = deref(self._native).learn(bytes_of(event._instance), classes, rejected, 1)
+        seconds = 0.0 if clock is None else clock() - began
+        return tuple_of(outcome.Outcome, (
+            self.seq, learned.rank or None, learned.updated, self._label, (), seconds
+        ))
 
     @property
     def seq(self):

@@ -10,8 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "calibration.hpp"
-#include "engine.hpp"
 #include "pipeline/wire.hpp"
 #include "published_learner.hpp"
 
@@ -27,7 +25,7 @@ struct BatchedEvent {
 
 // Plain events: features and true classes, no event id, weight 1. core/event.pyx has their bytes.
 //
-// Threads: one at a time. `learn` may take the locks of the engine and of the calibration.
+// Threads: one at a time. `learn` may take the locks of the learner.
 class EventBatch {
 public:
     // Add an event: an instance in wire form, and true classes, at least one, of which each counts
@@ -77,19 +75,16 @@ public:
         ++learned_;
     }
 
-    // Learn the next events: at least one, and others until the time is over. Each is ranked, learned
-    // and counted in the calibration before the next, also if that one ends in an error.
-    void learn(std::chrono::duration<double> time, Engine& engine, Calibration& calibration,
-               PublishedLearner& published) {
+    // Learn the next events: at least one, and others until the time is over. Each is learned and
+    // counted before the next, also if that one ends in an error.
+    void learn(std::chrono::duration<double> time, PublishedLearner& learner) {
         auto began = std::chrono::steady_clock::now();
         const auto deadline = began + time;
         std::vector<std::string_view> classes;
         const std::vector<std::string_view> rejected;
         while (learned_ < events_.size()) {
             read_classes(learned_, classes);
-            const Outcome outcome = engine.learn(instance(learned_), classes, rejected, 1, true);
-            calibration.add(outcome.top_two, outcome.rank == 1);
-            published.set_seq(published.seq() + 1);
+            const Outcome outcome = learner.learn(instance(learned_), classes, rejected, 1);
             const auto now = std::chrono::steady_clock::now();
             events_[learned_].seconds = std::chrono::duration<double>(now - began).count();
             note(outcome.rank, outcome.updated);

@@ -1,4 +1,4 @@
-// The learner that answers, as threads without an interpreter reach it.
+// The learner that answers, as native code reaches it: it ranks on any thread, and learns.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "calibration.hpp"
 #include "engine.hpp"
 #include "ensemble/ensemble.hpp"
+#include "rank_counts.hpp"
 
 namespace manyclass {
 
@@ -23,19 +24,20 @@ struct Answered {
     std::uint64_t seq = 0;   // the last event that the model had learned before the ranking
 };
 
-// Ownership: engine, ensemble and calibration are the caller's, and outlive their use here.
-// Threads: any number may rank; `use` waits until none does. A thread that ranks may take the locks
-// of the engines and of the calibration.
+// Ownership: engine, ensemble, calibration and counts are the caller's, and outlive their use here.
+// Threads: any number may rank; `use` waits until none does. One at a time the rest. A thread that
+// ranks or learns may take the locks of the engines and of the calibration.
 class PublishedLearner {
 public:
     // Let an engine answer, or an ensemble with this vote; none of both: no learner.
-    void use(const Engine* engine, const Ensemble* ensemble, Vote vote,
-             const Calibration* calibration) {
+    void use(Engine* engine, const Ensemble* ensemble, Vote vote, Calibration* calibration,
+             RankCounts* ranks) {
         const Writing lock(lock_);
         engine_ = engine;
         ensemble_ = ensemble;
         vote_ = vote;
         calibration_ = calibration;
+        ranks_ = ranks;
     }
 
     std::uint64_t seq() const { return seq_; }
@@ -60,12 +62,26 @@ public:
         return true;
     }
 
+    // Learn an instance as the next event of the model, see Engine::learn; count the outcome if it
+    // has true classes. Only if an engine answers.
+    Outcome learn(std::string_view instance, const std::vector<std::string_view>& true_classes,
+                  const std::vector<std::string_view>& rejected, float weight) {
+        const Outcome outcome = engine_->learn(instance, true_classes, rejected, weight, true);
+        if (!true_classes.empty()) {
+            ranks_->add(outcome.rank);
+            calibration_->add(outcome.top_two, outcome.rank == 1);
+        }
+        ++seq_;
+        return outcome;
+    }
+
 private:
     mutable ReaderSlots lock_;
-    const Engine* engine_ = nullptr;
+    Engine* engine_ = nullptr;
     const Ensemble* ensemble_ = nullptr;
     Vote vote_ = Vote::majority;
-    const Calibration* calibration_ = nullptr;
+    Calibration* calibration_ = nullptr;
+    RankCounts* ranks_ = nullptr;
     std::atomic<std::uint64_t> seq_{0};
 };
 

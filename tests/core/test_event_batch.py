@@ -81,6 +81,55 @@ def test_the_state_and_the_outcomes_are_equal_bit_for_bit(specification):
     assert len({each.edges_touched for each in learners}) == 1
 
 
+def varied(count):
+    """Return events of which some are not plain, with ids, sources, weights, no features."""
+    chance = random.Random(5)
+    events = []
+    for number, event in enumerate(drawn(count)):
+        rejected = ["c8"] if chance.random() < 0.2 else []
+        events.append(
+            Event.learn(
+                event.instance if chance.random() < 0.9 else Instance({}),
+                event.classes if chance.random() < 0.9 or not rejected else [],
+                f"e{number}" if chance.random() < 0.5 else None,
+                number,
+                rejected=rejected,
+                weight=chance.choice([1, 1, 1, 2.5]),
+                source=chance.choice([None, "web"]),
+            )
+        )
+    return events
+
+
+@pytest.mark.parametrize("specification", ALONE)
+def test_an_event_by_itself_changes_the_same_as_learning_and_counting_in_steps(specification):
+    model, in_steps = (Model(Options.parse(specification)) for _ in range(2))
+    enrolled = in_steps.answering
+    for seq, event in enumerate(varied(200), 1):
+        outcome = model.apply(seq, event)
+        learned = enrolled.apply(event)
+        assert outcome == (seq, learned.rank or None, learned.updated, enrolled.label, (), 0)
+        if event.event_id is not None:
+            in_steps.recent.add(event.event_id, seq, event.fingerprint)
+        in_steps.seq = seq
+    assert model.progress.examples > 150
+    assert model.digest() == in_steps.digest()
+
+
+def test_a_committee_learns_no_batch():
+    model = Model(Options.parse("committee(members=ff+pa)"))
+    batch = batch_of(drawn(2))
+    with pytest.raises(ValueError, match="only an index"):
+        batch.learn(model.published, 1.0)
+    assert (model.seq, batch.learned) == (0, 0)
+
+
+def test_the_clock_measures_learning():
+    model, clock = Model(Options()), iter([1.0, 1.5])
+    outcome = model.apply(1, drawn(1)[0], lambda: next(clock))
+    assert outcome.seconds == 0.5
+
+
 def test_more_outcomes_than_are_kept():
     events = lessons(10_050)
     one_by_one, together = Model(Options()), Model(Options())
