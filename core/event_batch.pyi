@@ -9,13 +9,13 @@ from manyclass.core.published_learner import PublishedLearner
 class EventBatch:
     """Plain learn events in the order of the log, and their outcomes.
 
-    A plain event has features and true classes, and neither an event id nor a weight, rejected
-    classes, placements or an origin.
+    A plain event has features and true classes, perhaps a source, and neither an event id nor a
+    weight, rejected classes, placements, a text or a time.
     Threads: one at a time; `learn` releases the GIL.
     """
 
     def __new__(cls) -> Self: ...
-    def add(self, instance: Instance, classes: Sequence[str]) -> None:
+    def add(self, instance: Instance, classes: Sequence[str], source: str | None = None) -> None:
         """Add an event; InstanceError for a bad name, ValueError without features or classes."""
 
     def __len__(self) -> int: ...

@@ -23,6 +23,10 @@ cdef bytes bytes_in(string_view text):
     return PyBytes_FromStringAndSize(text.data(), text.size())
 
 
+cdef str text_of(string_view text):
+    return PyUnicode_DecodeUTF8(text.data(), text.size(), NULL)
+
+
 @cython.final
 cdef class EventBatch:
     """Plain learn events in the order of the log, and their outcomes.
@@ -30,15 +34,18 @@ cdef class EventBatch:
     Threads: one at a time; `learn` releases the GIL.
     """
 
-    def add(self, Instance instance not None, classes):
+    def add(self, Instance instance not None, classes, str source=None):
         cdef vector[string_view] names
+        cdef string_view origin
         if len(instance) == 0:
             raise ValueError("a plain event has features")
         for name in classes:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes",)))
         if names.empty():
             raise ValueError("a plain event has true classes")
-        self._native.add(bytes_of(instance), names)
+        if source is not None:
+            origin = Instance.utf8(source, "source", ("source",))
+        self._native.add(bytes_of(instance), names, origin)
 
     def __len__(self):
         return self._native.count()
@@ -59,7 +66,8 @@ cdef class EventBatch:
             memcpy(&features, self._native.instance(at).data(), sizeof(features))
             events.append(Event.learn(
                 Instance.wrap(bytes_in(self._native.instance(at)), features),
-                [PyUnicode_DecodeUTF8(name.data(), name.size(), NULL) for name in names],
+                [text_of(name) for name in names],
+                source=text_of(self._native.source(at)) or None,
             ))
         return events
 

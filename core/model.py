@@ -355,7 +355,7 @@ class Model:
         return outcome
 
     def _apply(self, seq: int, event: Event, clock: Callable[[], float] | None) -> Outcome:
-        """Apply an event that is not plain, or to a model that is more than one index."""
+        """Apply any event, in steps; `seq` is its number."""
         if event.kind == "rules":
             self.use_rules(event.rules)
         else:

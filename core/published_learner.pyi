@@ -14,10 +14,11 @@ class PublishedLearner:
         """Let this learner answer, once no thread ranks with the one before."""
 
     def learn(self, event: Event, clock: Callable[[], float] | None = None) -> Outcome | None:
-        """Learn a plain event as the next one, as Enrolled.apply would; `clock` measures the time.
+        """Learn an event as the next one, as Enrolled.apply would; `clock` measures the time.
 
-        None, with nothing changed, for a committee, a taxonomy, and an event that is not plain: of
-        another kind, with rejected classes, a weight or placements, or without features.
+        None, with nothing changed, if a committee answers or the classes are in a taxonomy, for an
+        event of another kind than "learn", with placements, without features, or of which the
+        learner can learn nothing.
         """
 
     seq: int

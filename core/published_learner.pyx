@@ -16,6 +16,7 @@ from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.progressive_validation cimport ProgressiveValidation
 
 from manyclass.core import outcome
+from manyclass.core.abilities import within_ability
 
 release_gil_while_waiting()
 
@@ -56,15 +57,22 @@ cdef class PublishedLearner:
     def learn(self, Event event not None, clock=None):
         cdef vector[string_view] classes, rejected
         cdef Outcome learned
-        if (
-            self._index is None or len(self._index.taxonomy) or event.kind != "learn"
-            or event.parents or event.rejected or event.weight != 1 or not len(event._instance)
-        ):
+        if self._index is None or len(self._index.taxonomy):
             return None
+        if event.kind != "learn" or event.parents or not len(event._instance):
+            return None
+        if event.rejected or event.weight != 1:
+            event = within_ability(event, self._index.options)
+            if event is None:
+                return None
         for name in event.classes:
             classes.push_back(Instance.any_utf8(<str>name))
+        for name in event.rejected:
+            rejected.push_back(Instance.any_utf8(<str>name))
         began = 0.0 if clock is None else clock()
-        learned = deref(self._native).learn(bytes_of(event._instance), classes, rejected, 1)
+        learned = deref(self._native).learn(
+            bytes_of(event._instance), classes, rejected, event.weight
+        )
         seconds = 0.0 if clock is None else clock() - began
         return tuple_of(outcome.Outcome, (
             self.seq, learned.rank or None, learned.updated, self._label, (), seconds

@@ -226,6 +226,8 @@ class Requests:
         if plain:
             if chance() < 0.3:
                 body["event_id"] = f"event {self._rank()}"
+            if chance() < 0.2:
+                body["source"] = self._name("s")
         else:
             drawn = chance()
             if drawn < 0.2:

@@ -142,7 +142,7 @@ class Options:
         for option, value in self._own():
             yield option, nested.as_logged(str(value)) if option.is_nested else value
 
-    @property
+    @cached_property
     def needs_features(self) -> bool:
         """Return whether a class is only ranked by features it was learned with.
 
@@ -150,12 +150,12 @@ class Options:
         """
         return all(each.spec.needs_features for each in self.member_options or (self,))
 
-    @property
+    @cached_property
     def learns_weights(self) -> bool:
         """Return whether the learner, or every member, can learn an event with a weight."""
         return all(each.spec.learns_weights for each in self.member_options or (self,))
 
-    @property
+    @cached_property
     def learns_rejections(self) -> bool:
         """Return whether the learner, or every member, can learn that classes are wrong."""
         return all(each.spec.learns_rejections for each in self.member_options or (self,))

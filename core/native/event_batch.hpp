@@ -15,26 +15,27 @@
 
 namespace manyclass {
 
-// An event and its outcome. `payload` and `instance` are places in the bytes of the batch.
+// An event and its outcome. The first are places in the bytes of the batch.
 struct BatchedEvent {
-    std::size_t payload, instance, end;
+    std::size_t payload, classes, instance, end;
     std::uint32_t rank = 0;  // of the best true class before learning; 0: it was not retrieved
     bool is_updated = false;
     double seconds = 0;  // that learning took
 };
 
-// Plain events: features and true classes, no event id, weight 1. core/event.pyx has their bytes.
+// Plain events: features and true classes, perhaps a source, no event id, weight 1. core/event.pyx
+// has their bytes.
 //
 // Threads: one at a time. `learn` may take the locks of the learner.
 class EventBatch {
 public:
-    // Add an event: an instance in wire form, and true classes, at least one, of which each counts
-    // once.
+    // Add an event: an instance in wire form, true classes, at least one, of which each counts once,
+    // and a source, empty without one.
     template <class Names>
-    void add(std::string_view instance, const Names& classes) {
+    void add(std::string_view instance, const Names& classes, std::string_view source = {}) {
         const std::size_t before = bytes_.size();
         try {
-            events_.push_back(written(instance, classes));
+            events_.push_back(written(instance, classes, source));
         } catch (...) {
             bytes_.resize(before);
             throw;
@@ -52,10 +53,17 @@ public:
         return view(events_[at].instance, events_[at].end);
     }
 
+    // The source of an event, empty without one.
+    std::string_view source(std::size_t at) const {
+        const std::size_t origin = events_[at].payload + HEAD_BYTES, end = events_[at].classes;
+        if (origin == end) return {};
+        return view(origin + TIME_BYTES + sizeof(std::uint16_t), end - TEXT_BYTES);
+    }
+
     // Set `names` to the true classes of an event.
     void read_classes(std::size_t at, std::vector<std::string_view>& names) const {
         names.clear();
-        const char* place = bytes_.data() + events_[at].payload + HEAD_BYTES + sizeof(std::uint32_t);
+        const char* place = bytes_.data() + events_[at].classes + sizeof(std::uint32_t);
         const char* const end = bytes_.data() + events_[at].instance;
         while (place < end) {
             std::uint16_t size;
@@ -94,15 +102,23 @@ public:
     }
 
 private:
-    static constexpr std::size_t HEAD_BYTES = 11;
+    static constexpr std::size_t HEAD_BYTES = 11, TIME_BYTES = 8, TEXT_BYTES = 4;
+    static constexpr char WITH_ORIGIN = 0x40;
 
     // Write an event behind the others.
     template <class Names>
-    BatchedEvent written(std::string_view instance, const Names& classes) {
+    BatchedEvent written(std::string_view instance, const Names& classes,
+                         std::string_view source) {
         BatchedEvent event{};
         event.payload = bytes_.size();
         bytes_.append(HEAD_BYTES, '\0');  // kind learn, no fingerprint, no event id
-        const std::size_t count_at = bytes_.size();
+        if (!source.empty()) {
+            bytes_[event.payload] = WITH_ORIGIN;
+            bytes_.append(TIME_BYTES, '\0');
+            append_name(source);
+            bytes_.append(TEXT_BYTES, '\0');  // no text
+        }
+        event.classes = bytes_.size();
         std::uint32_t count = 0;
         put(bytes_, count);
         for (std::size_t at = 0; at < classes.size(); ++at) {
@@ -110,15 +126,19 @@ private:
             if (std::find(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(at),
                           name) != classes.begin() + static_cast<std::ptrdiff_t>(at))
                 continue;
-            put(bytes_, static_cast<std::uint16_t>(name.size()));
-            bytes_.append(name);
+            append_name(name);
             ++count;
         }
-        std::memcpy(&bytes_[count_at], &count, sizeof count);
+        std::memcpy(&bytes_[event.classes], &count, sizeof count);
         event.instance = bytes_.size();
         bytes_.append(instance);
         event.end = bytes_.size();
         return event;
+    }
+
+    void append_name(std::string_view name) {
+        put(bytes_, static_cast<std::uint16_t>(name.size()));
+        bytes_.append(name);
     }
 
     std::string_view view(std::size_t begin, std::size_t end) const {

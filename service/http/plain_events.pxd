@@ -16,6 +16,7 @@ cdef extern from "service/http/native/plain_learner.hpp" namespace "manyclass::h
         uint32_t features
         vector[string] classes
         string id
+        string source
 
     cdef cppclass PlainLearner:
         PlainLearner(size_t most_bytes, size_t most_features, size_t most_pairs,

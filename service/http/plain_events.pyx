@@ -23,6 +23,10 @@ from manyclass.service.http.schemas import learn
 release_gil_while_waiting()
 
 
+cdef str text_of(const string& text):
+    return PyUnicode_DecodeUTF8(text.data(), text.size(), NULL)
+
+
 cdef string_view view_of(bytes data) noexcept:
     return string_view(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
 
@@ -43,27 +47,22 @@ cdef class PlainEvents:
 
     @staticmethod
     cdef Event made_of(const PlainEvent& read):
-        """Return the event of what the reader has checked."""
-        cdef list classes = []
-        cdef str event_id
-        for i in range(read.classes.size()):
-            classes.append(
-                PyUnicode_DecodeUTF8(read.classes[i].data(), read.classes[i].size(), NULL)
-            )
+        """Return the event, which has an id, of what the reader has checked."""
+        cdef list classes = [text_of(read.classes[i]) for i in range(read.classes.size())]
         wire = PyBytes_FromStringAndSize(read.instance.data(), read.instance.size())
         instance = Instance.wrap(wire, read.features)
-        if read.id.empty():
-            return Event.learn(instance, classes)
-        event_id = PyUnicode_DecodeUTF8(read.id.data(), read.id.size(), NULL)
         labels = Labels(classes, [], 1.0, {})
         return Event.learn(
-            instance, classes, event_id, labels.fingerprint(sorted(instance.items()))
+            instance, classes, text_of(read.id), labels.fingerprint(sorted(instance.items())),
+            source=text_of(read.source) or None,
         )
 
     @staticmethod
     cdef int add_to(EventBatch batch, const PlainEvent& read) except -1:
         """Add an event without an id, which the reader has checked, to a batch."""
-        batch._native.add(string_view(read.instance), read.classes)
+        batch._native.add(
+            string_view(read.instance), read.classes, string_view(read.source)
+        )
         return 0
 
     cdef bint _reads_head(self, bytes data):

@@ -21,7 +21,7 @@ ALONE = [each for each in SPECIFICATIONS if not each.startswith("committee")]
 def batch_of(events):
     batch = EventBatch()
     for event in events:
-        batch.add(event.instance, event.classes)
+        batch.add(event.instance, event.classes, event.source)
     return batch
 
 
@@ -33,7 +33,8 @@ def drawn(count, seed=0):
         of = chance.sample(range(8), chance.choice([1, 1, 2]))
         names = [f"f{chance.randrange(40)}" for _ in range(4)] + [f"of {n}" for n in of]
         features = {name: chance.choice([0.5, 1.0, 3.0]) for name in names}
-        events.append(Event.learn(Instance(features), [f"c{n}" for n in of]))
+        source = chance.choice([None, "web", "a file"])
+        events.append(Event.learn(Instance(features), [f"c{n}" for n in of], source=source))
     return events
 
 
@@ -47,14 +48,13 @@ def apply_all(model, batch, seconds=1.0):
 
 
 def test_payloads_and_events_are_those_of_events_by_themselves():
-    events = [*drawn(20), Event.learn(Instance({"é": 2.5}), ["Ω", "x", "Ω"])]
-    batch = EventBatch()
-    for event in events[:-1]:
-        batch.add(event.instance, event.classes)
-    batch.add(Instance({"é": 2.5}), ["Ω", "x", "Ω"])
+    events = [*drawn(20), Event.learn(Instance({"é": 2.5}), ["Ω", "x", "Ω"], source="Größe")]
+    batch = batch_of(events[:-1])
+    batch.add(Instance({"é": 2.5}), ["Ω", "x", "Ω"], "Größe")
     assert batch.payloads() == [bytes(event) for event in events]
     assert batch.events() == events
     assert [event.classes for event in batch.events()] == [event.classes for event in events]
+    assert [event.source for event in batch.events()] == [event.source for event in events]
     assert len(batch.events()[-1].instance) == 1
     assert (len(batch), batch.size) == (21, sum(len(bytes(event)) for event in events))
 
@@ -207,6 +207,7 @@ def test_outcomes_that_came_by_other_means():
         ({"a": 1}, ["x" * 5000], InstanceError),
         ({"a": 1}, ["\ud800"], InstanceError),
         ({"a": 1}, [1], TypeError),
+        ({"a": 1}, ["x", b"y"], TypeError),
     ],
 )
 def test_other_events_are_refused(features, classes, error):

@@ -14,24 +14,25 @@ namespace manyclass::http {
 
 constexpr std::size_t MOST_PLAIN_CLASSES = 100;  // a tenth of what the other way takes
 
-// An instance, as its bytes, its true classes as they came, and the id of the event, empty without
-// one. Names are valid UTF-8.
+// An instance, as its bytes, its true classes as they came, and the id and the source of the event,
+// empty without one. Names are valid UTF-8.
 struct PlainEvent {
     std::string instance;
     std::uint32_t features = 0;
     std::vector<std::string> classes;
-    std::string id;
+    std::string id, source;
 };
 
 class LearnBody {
 public:
-    // Read a whole body: `features`, at most so many, `classes`, and perhaps `event_id`, each key
-    // once. False for another key, a value of another form or out of range, and invalid JSON; then
+    // Read a whole body: `features`, at most so many, `classes`, and perhaps `event_id` and `source`,
+    // each key once. False for another key, a value of another form or out of range, and invalid JSON; then
     // use no event.
     static bool read(std::string_view data, std::size_t most_features, PlainEvent& event) {
         JsonFeatures& features = JsonFeatures::mine();
         event.classes.clear();
         event.id.clear();
+        event.source.clear();
         bool has_features = false;
         JsonCursor json(data);
         if (!json.read_sign('{')) return false;
@@ -43,7 +44,10 @@ public:
                 if (!features.read(json, most_features)) return false;
             } else if (key == "classes" && event.classes.empty()) {
                 if (!read_classes(json, event.classes)) return false;
-            } else if (key != "event_id" || !event.id.empty() || !read_id(json, event.id)) {
+            } else if (key == "event_id" && event.id.empty()) {
+                if (!read_name(json, LONGEST_PLAIN_ID, event.id)) return false;
+            } else if (key != "source" || !event.source.empty() ||
+                       !read_name(json, LONGEST_NAME, event.source)) {
                 return false;
             }
         } while (json.read_sign(','));
@@ -65,10 +69,10 @@ private:
         return json.read_sign(']');
     }
 
-    static bool read_id(JsonCursor& json, std::string& id) {
+    static bool read_name(JsonCursor& json, std::size_t longest, std::string& name) {
         std::string_view read;
-        if (!json.read_name(read) || read.size() > LONGEST_PLAIN_ID) return false;
-        id.assign(read);
+        if (!json.read_name(read) || read.size() > longest) return false;
+        name.assign(read);
         return true;
     }
 };

@@ -75,11 +75,11 @@ private:
         auto& parts = events_.parts;
         const bool begins = parts.empty() || parts.back().has_id() || !event.id.empty();
         if (!begins) {
-            parts.back().batch.add(event.instance, event.classes);
+            parts.back().batch.add(event.instance, event.classes, event.source);
             return;
         }
         QueuedPart part;
-        if (event.id.empty()) part.batch.add(event.instance, event.classes);
+        if (event.id.empty()) part.batch.add(event.instance, event.classes, event.source);
         else part.with_id = event;
         parts.push_back(std::move(part));
     }

@@ -31,8 +31,17 @@ PLAIN = [
     b'{"features":["a"],"classes":["x"],"event_id":"e"}',
     '{"event_id":"%s","features":{"a":0.5,"é":1e-31},"classes":["y","x","y"]}'.encode()
     % ("é" * 100).encode(),
+    b'{"features":["a"],"classes":["x"],"source":"web"}',
+    '{"source":"%s","features":["a"],"classes":["x"]}'.encode() % ("é" * 2048).encode(),
+    b'{"features":["a"],"source":"s","event_id":"e","classes":["x"]}',
 ]
 OTHERS = [
+    b'{"features":["a"],"classes":["x"],"source":""}',
+    b'{"features":["a"],"classes":["x"],"source":7}',
+    b'{"features":["a"],"classes":["x"],"source":"e\\n"}',
+    b'{"features":["a"],"classes":["x"],"source":"%s"}' % (b"s" * 4097),
+    b'{"features":["a"],"classes":["x"],"source":"%s"}' % ("é" * 2049).encode(),
+    b'{"features":["a"],"classes":["x"],"source":"s","source":"t"}',
     b'{"features":["a"],"classes":["x"],"event_id":"%s"}' % (b"e" * 201),
     b'{"features":["a"],"classes":["x"],"event_id":"%s"}' % ("é" * 200).encode(),
     b'{"features":["a"],"classes":["x"],"event_id":""}',
@@ -113,6 +122,8 @@ async def test_a_stream_of_random_events(ways):
         asked = {"features": features, "classes": drawn.sample("stuvw", drawn.randrange(1, 4))}
         if drawn.random() < 0.5:
             asked["event_id"] = f"e{drawn.randrange(100)}"  # some of them with other content
+        if drawn.random() < 0.5:
+            asked["source"] = drawn.choice(["web", "mail"])
         await ways.talk(learn(json.dumps(asked).encode()), rank(b'{"features":["a","b"]}'))
     ways.assert_equal_counts()
 
