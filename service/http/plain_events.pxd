@@ -17,6 +17,8 @@ cdef extern from "service/http/native/plain_learner.hpp" namespace "manyclass::h
         vector[string] classes
         string id
         string source
+        double weight
+        cpp_bool is_alone()
 
     cdef cppclass PlainLearner:
         PlainLearner(size_t most_bytes, size_t most_features, size_t most_pairs,

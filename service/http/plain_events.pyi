@@ -9,13 +9,13 @@ from manyclass.service.http.csrf import CsrfGuard
 @final
 class PlainEvents:
     """Makes events of plain requests to learn one instance with its true classes, and perhaps an
-    `event_id`."""
+    `event_id`, a `source` and a `weight`."""
 
     def __new__(cls, settings: Settings, keys: ApiKeys, csrf: CsrfGuard) -> Self: ...
     def take(self, data: bytes, batch: EventBatch) -> Event | bool:
         """Add the event of one plain request that may learn to a batch; False for other `data`.
 
-        An event with an id is returned in place of that.
+        An event with an id or a weight is returned in place of that.
         """
 
     @staticmethod

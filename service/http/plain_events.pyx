@@ -3,6 +3,7 @@
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from cython.operator cimport dereference as deref
+from libc.stdint cimport uint64_t
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
@@ -47,19 +48,23 @@ cdef class PlainEvents:
 
     @staticmethod
     cdef Event made_of(const PlainEvent& read):
-        """Return the event, which has an id, of what the reader has checked."""
+        """Return the event, with an id or a weight, of what the reader has checked."""
         cdef list classes = [text_of(read.classes[i]) for i in range(read.classes.size())]
         wire = PyBytes_FromStringAndSize(read.instance.data(), read.instance.size())
         instance = Instance.wrap(wire, read.features)
-        labels = Labels(classes, [], 1.0, {})
+        cdef str event_id = text_of(read.id) or None
+        cdef uint64_t fingerprint = 0
+        if event_id is not None:
+            labels = Labels(classes, [], read.weight, {})
+            fingerprint = labels.fingerprint(sorted(instance.items()))
         return Event.learn(
-            instance, classes, text_of(read.id), labels.fingerprint(sorted(instance.items())),
+            instance, classes, event_id, fingerprint, weight=read.weight,
             source=text_of(read.source) or None,
         )
 
     @staticmethod
     cdef int add_to(EventBatch batch, const PlainEvent& read) except -1:
-        """Add an event without an id, which the reader has checked, to a batch."""
+        """Add an event that is not alone, which the reader has checked, to a batch."""
         batch._native.add(
             string_view(read.instance), read.classes, string_view(read.source)
         )
@@ -76,7 +81,7 @@ cdef class PlainEvents:
             return False
         if not deref(self._learner).read(self._request, self._event):
             return False
-        if self._event.id.size() > 0:
+        if self._event.is_alone():
             return PlainEvents.made_of(self._event)
         PlainEvents.add_to(batch, self._event)
         return True

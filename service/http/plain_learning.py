@@ -54,7 +54,7 @@ class Learning:
 class PlainLearning:
     """Admits the events of plain requests, and makes the answers. Belongs to the event loop.
 
-    The events without ids of a turn of the loop are admitted together.
+    The events of a turn of the loop are admitted together, those with an id or a weight alone.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class PlainLearning:
             if taken is False:
                 return None
             learning = Learning(len(data), began, on_end)
-            if isinstance(taken, Event):  # a conflict of its id refuses its whole submission
+            if isinstance(taken, Event):  # it may be refused, and nothing with it
                 self._learn(learning, taken)
             else:
                 self._gather(learning)

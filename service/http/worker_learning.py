@@ -20,7 +20,8 @@ STOP_SECONDS = 10.0  # longer than a store may take to answer
 
 
 class WorkerLearning:
-    """Learns the events of workers, those without ids of a turn of the event loop together.
+    """Learns the events of workers: those of a turn of the event loop together, but for those with
+    an id or a weight.
 
     Belongs to the event loop.
     """
@@ -53,7 +54,7 @@ class WorkerLearning:
         taken = self._workers.taken_events()
         first = 0
         for part in taken.parts:
-            if isinstance(part, Event):  # a conflict of its id refuses its whole submission
+            if isinstance(part, Event):  # it may be refused, and nothing with it
                 self._learn(taken, first, part, began)
                 first += 1
             elif self._engine.has_room(part):

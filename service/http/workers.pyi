@@ -15,7 +15,8 @@ class TakenEvents:
 
     @property
     def parts(self) -> list[EventBatch | Event]:
-        """The events, in the order in which they came: those without an id in batches."""
+        """The events, in the order in which they came: those with an id or a weight alone,
+        the others in batches."""
 
     def answer_batch(self, first: int, batch: EventBatch) -> None:
         """Answer the events of a batch, which begins with number `first`: they are learned."""

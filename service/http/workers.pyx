@@ -42,8 +42,7 @@ cdef extern from "service/http/native/worker_pool.hpp" namespace "manyclass::htt
 
     cdef cppclass QueuedPart:
         NativeEventBatch batch
-        PlainEvent with_id
-        bint has_id()
+        PlainEvent alone
 
     cdef cppclass QueuedEvents:
         vector[QueuedPart] parts
@@ -238,8 +237,8 @@ cdef class Workers:
         taken._askers.swap(queued.askers)
         taken.parts = []
         for i in range(queued.parts.size()):
-            if queued.parts[i].has_id():
-                taken.parts.append(PlainEvents.made_of(queued.parts[i].with_id))
+            if queued.parts[i].alone.is_alone():
+                taken.parts.append(PlainEvents.made_of(queued.parts[i].alone))
             else:
                 batch = EventBatch()
                 batch._native = move(queued.parts[i].batch)

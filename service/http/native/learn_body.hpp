@@ -13,27 +13,33 @@
 namespace manyclass::http {
 
 constexpr std::size_t MOST_PLAIN_CLASSES = 100;  // a tenth of what the other way takes
+constexpr double SMALLEST_WEIGHT = 0.001, LARGEST_WEIGHT = 1000;  // as in core/event.pyx
 
 // An instance, as its bytes, its true classes as they came, and the id and the source of the event,
-// empty without one. Names are valid UTF-8.
+// empty without one, and its weight. Names are valid UTF-8.
 struct PlainEvent {
     std::string instance;
     std::uint32_t features = 0;
     std::vector<std::string> classes;
     std::string id, source;
+    double weight = 1;
+
+    // It can be refused, or keep another event out: no event of a batch can.
+    bool is_alone() const { return !id.empty() || weight != 1; }
 };
 
 class LearnBody {
 public:
-    // Read a whole body: `features`, at most so many, `classes`, and perhaps `event_id` and `source`,
-    // each key once. False for another key, a value of another form or out of range, and invalid JSON; then
+    // Read a whole body: `features`, at most so many, `classes`, and perhaps `event_id`, `source` and
+    // `weight`, each key once. False for another key, a value of another form or out of range, and invalid JSON; then
     // use no event.
     static bool read(std::string_view data, std::size_t most_features, PlainEvent& event) {
         JsonFeatures& features = JsonFeatures::mine();
         event.classes.clear();
         event.id.clear();
         event.source.clear();
-        bool has_features = false;
+        event.weight = 1;
+        bool has_features = false, has_weight = false;
         JsonCursor json(data);
         if (!json.read_sign('{')) return false;
         do {
@@ -46,8 +52,13 @@ public:
                 if (!read_classes(json, event.classes)) return false;
             } else if (key == "event_id" && event.id.empty()) {
                 if (!read_name(json, LONGEST_PLAIN_ID, event.id)) return false;
-            } else if (key != "source" || !event.source.empty() ||
-                       !read_name(json, LONGEST_NAME, event.source)) {
+            } else if (key == "source" && event.source.empty()) {
+                if (!read_name(json, LONGEST_NAME, event.source)) return false;
+            } else if (key == "weight" && !has_weight) {
+                has_weight = true;
+                if (!json.read_number(event.weight)) return false;
+                if (event.weight < SMALLEST_WEIGHT || event.weight > LARGEST_WEIGHT) return false;
+            } else {
                 return false;
             }
         } while (json.read_sign(','));

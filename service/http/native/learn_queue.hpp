@@ -18,12 +18,10 @@ struct Asker {
     void* connection;
 };
 
-// Events that came one behind the other: plain ones without ids, or one with an id.
+// Events that came one behind the other, or one that is alone.
 struct QueuedPart {
     EventBatch batch;
-    PlainEvent with_id;
-
-    bool has_id() const { return !with_id.id.empty(); }
+    PlainEvent alone;
 };
 
 // Events in their order, and the request of each.
@@ -73,14 +71,14 @@ private:
     // Add an event to the last batch, or as a part of its own.
     void add(const PlainEvent& event) {
         auto& parts = events_.parts;
-        const bool begins = parts.empty() || parts.back().has_id() || !event.id.empty();
+        const bool begins = parts.empty() || parts.back().alone.is_alone() || event.is_alone();
         if (!begins) {
             parts.back().batch.add(event.instance, event.classes, event.source);
             return;
         }
         QueuedPart part;
-        if (event.id.empty()) part.batch.add(event.instance, event.classes, event.source);
-        else part.with_id = event;
+        if (event.is_alone()) part.alone = event;
+        else part.batch.add(event.instance, event.classes, event.source);
         parts.push_back(std::move(part));
     }
 

@@ -34,6 +34,10 @@ PLAIN = [
     b'{"features":["a"],"classes":["x"],"source":"web"}',
     '{"source":"%s","features":["a"],"classes":["x"]}'.encode() % ("é" * 2048).encode(),
     b'{"features":["a"],"source":"s","event_id":"e","classes":["x"]}',
+    b'{"weight":1,"features":["a"],"classes":["x"]}',
+    b'{"features":["a"],"classes":["x"],"weight":2.5,"source":"s"}',
+    b'{"features":["a"],"classes":["x"],"weight":1e3}',
+    b'{"features":["a"],"classes":["x"],"event_id":"e","weight":0.001}',
 ]
 OTHERS = [
     b'{"features":["a"],"classes":["x"],"source":""}',
@@ -48,7 +52,11 @@ OTHERS = [
     b'{"features":["a"],"classes":["x"],"event_id":7}',
     b'{"features":["a"],"classes":["x"],"event_id":"e\\n"}',
     b'{"features":["a"],"classes":["x"],"event_id":"e","event_id":"f"}',
-    b'{"features":["a"],"classes":["x"],"weight":2}',
+    b'{"features":["a"],"classes":["x"],"weight":0.000999}',
+    b'{"features":["a"],"classes":["x"],"weight":1001}',
+    b'{"features":["a"],"classes":["x"],"weight":-1}',
+    b'{"features":["a"],"classes":["x"],"weight":"2"}',
+    b'{"features":["a"],"classes":["x"],"weight":2,"weight":2}',
     b'{"features":["a"],"classes":["x"],"not":["y"]}',
     b'{"features":["a"],"not":["y"]}',
     b'{"features":["a"],"classes":["x"],"parents":{"x":"p"}}',
@@ -99,6 +107,18 @@ async def test_events_that_are_not_plain(ways, body):
     ways.assert_equal_counts()
 
 
+async def test_a_learner_that_learns_no_weights_refuses_an_event_alone():
+    async with two_ways(learner="frequency") as ways:
+        weighted = learn(b'{"features":["a"],"classes":["x"],"weight":2}')
+        answers = [await ways.talk(request) for request in (weighted, learn(BODY))]
+        assert [(answer[9:12], answered) for answer, answered in answers] == [
+            (b"422", 1),
+            (b"200", 1),
+        ]
+        assert b'"pointer":"#/weight"' in answers[0][0]
+        ways.assert_equal_counts()
+
+
 async def test_retries_and_conflicts(ways):
     event = b'{"features":%s,"classes":%s,"event_id":"e"}'
     asked = event % (b'{"b":2,"a":0.5}', b'["x","y"]')
@@ -124,6 +144,8 @@ async def test_a_stream_of_random_events(ways):
             asked["event_id"] = f"e{drawn.randrange(100)}"  # some of them with other content
         if drawn.random() < 0.5:
             asked["source"] = drawn.choice(["web", "mail"])
+        if drawn.random() < 0.3:
+            asked["weight"] = drawn.choice([1, 2, 0.25])
         await ways.talk(learn(json.dumps(asked).encode()), rank(b'{"features":["a","b"]}'))
     ways.assert_equal_counts()
 
