@@ -1,6 +1,6 @@
 """Progressive validation: each example is ranked before it is learned, and its rank counted."""
 
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t
 
 cimport cython
 

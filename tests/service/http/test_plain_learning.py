@@ -32,7 +32,7 @@ PLAIN = [
     '{"event_id":"%s","features":{"a":0.5,"é":1e-31},"classes":["y","x","y"]}'.encode()
     % ("é" * 100).encode(),
     b'{"features":["a"],"classes":["x"],"source":"web"}',
-    '{"source":"%s","features":["a"],"classes":["x"]}'.encode() % ("é" * 2048).encode(),
+    b'{"source":"%s","features":["a"],"classes":["x"]}' % ("é" * 2048).encode(),
     b'{"features":["a"],"source":"s","event_id":"e","classes":["x"]}',
     b'{"weight":1,"features":["a"],"classes":["x"]}',
     b'{"features":["a"],"classes":["x"],"weight":2.5,"source":"s"}',
