@@ -6,7 +6,8 @@ cimport cython
 
 import numpy as np
 
-from manyclass.core.sections import LARGEST_COUNT, need, runs
+from manyclass.core import sections as limits
+from manyclass.core.sections import need, runs
 from manyclass.core.taxonomic_loss import ParentAccuracy, TaxonomicLoss
 
 HITS_AT = tuple(DEPTH[at] for at in range(DEPTHS))
@@ -86,7 +87,7 @@ cdef class ProgressiveValidation:
         examples, *hits = counts
         in_order = sorted([*hits, examples]) == [*hits, examples]
         need(in_order, "progress_counts", "a deeper place has fewer hits, or more than examples")
-        need(examples <= LARGEST_COUNT, "progress_counts", "no count can be so large")
+        need(examples <= limits.LARGEST_COUNT, "progress_counts", "no count can be so large")
         possible = 0 <= sums[0] <= examples
         need(possible, "progress_reciprocal_ranks", "the examples cannot add up to it")
         ranks = arrays["progress_ranks"]
