@@ -31,8 +31,8 @@ struct PlainEvent {
 class LearnBody {
 public:
     // Read a whole body: `features`, at most so many, `classes`, and perhaps `event_id`, `source` and
-    // `weight`, each key once. False for another key, a value of another form or out of range, and invalid JSON; then
-    // use no event.
+    // `weight`, each key once. False for another key, a value of another form or out of range, and
+    // invalid JSON; then use no event.
     static bool read(std::string_view data, std::size_t most_features, PlainEvent& event) {
         JsonFeatures& features = JsonFeatures::mine();
         event.classes.clear();
