@@ -11,6 +11,7 @@ import sys
 from manyclass.cli.main import app
 from manyclass.core import rules
 from manyclass.core.enrolled import Enrolled
+from manyclass.core.model import Model
 
 newer = int(sys.argv[1])
 rules.RULES += newer
@@ -22,7 +23,17 @@ def apply_twice(self, event):
     return apply(self, event)
 
 
+def apply_in_steps(self, seq, event, clock=None):
+    """Apply an event by `Enrolled.apply`, never as one native call."""
+    outcome = self._apply(seq, event, clock)
+    if event.event_id is not None:
+        self.recent.add(event.event_id, seq, event.fingerprint)
+    return outcome
+
+
 if newer:
     Enrolled.apply = apply_twice
+    Enrolled.learns_batches = property(lambda self: False)
+    Model.apply = apply_in_steps
 sys.argv[1:] = ["serve"]
 app()
