@@ -1,7 +1,6 @@
 """Plain learn events of many requests, applied together."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.unicode cimport PyUnicode_DecodeUTF8
 from cython.operator cimport dereference as deref
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -12,7 +11,7 @@ cimport cython
 
 from manyclass.core.event cimport Event
 from manyclass.core.index cimport Seconds
-from manyclass.core.instance cimport Instance, bytes_of
+from manyclass.core.instance cimport Instance, bytes_of, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.published_learner cimport NativePublishedLearner, PublishedLearner
 
@@ -21,10 +20,6 @@ release_gil_while_waiting()
 
 cdef bytes bytes_in(string_view text):
     return PyBytes_FromStringAndSize(text.data(), text.size())
-
-
-cdef str text_of(string_view text):
-    return PyUnicode_DecodeUTF8(text.data(), text.size(), NULL)
 
 
 @cython.final

@@ -1,4 +1,5 @@
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libcpp.string_view cimport string_view
 
 
@@ -22,6 +23,11 @@ cdef class Instance:
 cdef inline string_view bytes_of(Instance instance) noexcept:
     """Return the bytes of an instance, valid as long as it."""
     return string_view(PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data))
+
+
+cdef inline str text_of(string_view utf8):
+    """Return bytes in UTF-8 as text."""
+    return PyUnicode_DecodeUTF8(utf8.data(), utf8.size(), NULL)
 
 
 cdef inline Instance as_instance(object given):

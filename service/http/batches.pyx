@@ -1,7 +1,6 @@
 """Batches: POST /rank of many instances, read and answered in native code."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.unicode cimport PyUnicode_DecodeUTF8
 from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY
 from libc.stdint cimport uint32_t, uint64_t
@@ -14,7 +13,7 @@ cimport cython
 
 from manyclass.core.ensemble cimport Ensemble
 from manyclass.core.index cimport Index, RankedBlock
-from manyclass.core.instance cimport Instance, bytes_of
+from manyclass.core.instance cimport Instance, bytes_of, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.service.ingest.pending_labels cimport (
     InstanceNote,
@@ -100,10 +99,6 @@ cdef class BatchBody:
         body.min_confidence = None if options.least_confidence < 0 else options.least_confidence
         body.min_seq = options.min_seq
         return body
-
-
-cdef str text_of(string_view utf8):
-    return PyUnicode_DecodeUTF8(utf8.data(), utf8.size(), NULL)
 
 
 @cython.final

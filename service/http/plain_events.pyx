@@ -1,7 +1,6 @@
 """Plain events: the body of POST /learn with one event, read in native code."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.unicode cimport PyUnicode_DecodeUTF8
 from cython.operator cimport dereference as deref
 from libc.stdint cimport uint64_t
 from libcpp.string cimport string
@@ -12,7 +11,7 @@ cimport cython
 
 from manyclass.core.event cimport Event
 from manyclass.core.event_batch cimport EventBatch
-from manyclass.core.instance cimport Instance
+from manyclass.core.instance cimport Instance, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.service.http.plain_rankings cimport Gate
 
@@ -22,10 +21,6 @@ from manyclass.service.http.labels import Labels
 from manyclass.service.http.schemas import learn
 
 release_gil_while_waiting()
-
-
-cdef str text_of(const string& text):
-    return PyUnicode_DecodeUTF8(text.data(), text.size(), NULL)
 
 
 cdef string_view view_of(bytes data) noexcept:
@@ -49,17 +44,19 @@ cdef class PlainEvents:
     @staticmethod
     cdef Event made_of(const PlainEvent& read):
         """Return the event, with an id or a weight, of what the reader has checked."""
-        cdef list classes = [text_of(read.classes[i]) for i in range(read.classes.size())]
+        cdef list classes = [
+            text_of(string_view(read.classes[i])) for i in range(read.classes.size())
+        ]
         wire = PyBytes_FromStringAndSize(read.instance.data(), read.instance.size())
         instance = Instance.wrap(wire, read.features)
-        cdef str event_id = text_of(read.id) or None
+        cdef str event_id = text_of(string_view(read.id)) or None
         cdef uint64_t fingerprint = 0
         if event_id is not None:
             labels = Labels(classes, [], read.weight, {})
             fingerprint = labels.fingerprint(sorted(instance.items()))
         return Event.learn(
             instance, classes, event_id, fingerprint, weight=read.weight,
-            source=text_of(read.source) or None,
+            source=text_of(string_view(read.source)) or None,
         )
 
     @staticmethod

@@ -11,7 +11,7 @@ from libcpp.vector cimport vector
 
 cimport cython
 
-from manyclass.core.instance cimport Instance, bytes_of
+from manyclass.core.instance cimport Instance, bytes_of, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 
 from secrets import randbits, token_hex
@@ -83,7 +83,7 @@ cdef class PendingLabels:
         cdef double now = self._clock()
         cdef string made
         deref(self._native).keep(now, instance, served, note, given, made)
-        return text_of(made)
+        return text_of(string_view(made))
 
     def find(self, str instance_id not None):
         cdef double now = self._clock()
@@ -110,9 +110,10 @@ cdef class PendingLabels:
         for at in range(numbers.size()):
             if deref(self._native).read(now, numbers[at], stored, instance_id):
                 waiting.append(WaitingInstance(
-                    text_of(instance_id), bytes_in(stored.instance), now - stored.ranked_at,
-                    served_in(stored), text_of(stored.source) or None,
-                    text_of(stored.text) or None, stored.is_text_cut,
+                    text_of(string_view(instance_id)), bytes_in(stored.instance),
+                    now - stored.ranked_at,
+                    served_in(stored), text_of(string_view(stored.source)) or None,
+                    text_of(string_view(stored.text)) or None, stored.is_text_cut,
                 ))
         return waiting
 
@@ -120,10 +121,6 @@ cdef class PendingLabels:
 cdef void append_name(string& names, string_view name) except *:
     cdef uint32_t size = <uint32_t>name.size()
     names.append(<const char*>&size, sizeof(size)).append(name.data(), size)
-
-
-cdef str text_of(const string& utf8):
-    return PyUnicode_DecodeUTF8(utf8.data(), utf8.size(), NULL)
 
 
 cdef bytes bytes_in(const string& data):

@@ -13,6 +13,7 @@ namespace manyclass {
 
 constexpr std::size_t LONGEST_NAME = 4096;
 constexpr double LARGEST_VALUE = 1e30, SMALLEST_VALUE = 1e-30;  // their squares are numbers too
+constexpr double LEAST_EXAMPLE_WEIGHT = 0.001, MOST_EXAMPLE_WEIGHT = 1000;  // as in core/event.pyx
 
 template <class T>
 void put(std::string& out, T value) {

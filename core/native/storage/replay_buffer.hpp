@@ -18,9 +18,6 @@
 
 namespace manyclass {
 
-// The weights that an example can have.
-constexpr float LEAST_EXAMPLE_WEIGHT = 0.001f, MOST_EXAMPLE_WEIGHT = 1000.0f;
-
 // The size of a heap block for this many bytes: one word more, in steps of 16, at least four
 // words.
 inline std::uint64_t block_bytes(std::uint64_t bytes) {
@@ -345,7 +342,8 @@ private:
     static void load_weight(const Runs& runs, std::uint64_t at, StoredExample& example) {
         if (runs.weights.size == 0) return;
         example.weight = runs.weights.data[at];
-        need(example.weight >= LEAST_EXAMPLE_WEIGHT && example.weight <= MOST_EXAMPLE_WEIGHT,
+        need(example.weight >= static_cast<float>(LEAST_EXAMPLE_WEIGHT) &&
+                 example.weight <= static_cast<float>(MOST_EXAMPLE_WEIGHT),
              "kept_weights", "a past instance has a weight out of range");
     }
 

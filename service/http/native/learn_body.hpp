@@ -13,7 +13,6 @@
 namespace manyclass::http {
 
 constexpr std::size_t MOST_PLAIN_CLASSES = 100;  // a tenth of what the other way takes
-constexpr double SMALLEST_WEIGHT = 0.001, LARGEST_WEIGHT = 1000;  // as in core/event.pyx
 
 // An instance, as its bytes, its true classes as they came, and the id and the source of the event,
 // empty without one, and its weight. Names are valid UTF-8.
@@ -57,7 +56,8 @@ public:
             } else if (key == "weight" && !has_weight) {
                 has_weight = true;
                 if (!json.read_number(event.weight)) return false;
-                if (event.weight < SMALLEST_WEIGHT || event.weight > LARGEST_WEIGHT) return false;
+                if (event.weight < LEAST_EXAMPLE_WEIGHT || event.weight > MOST_EXAMPLE_WEIGHT)
+                    return false;
             } else {
                 return false;
             }
