@@ -39,20 +39,32 @@ inline std::uint64_t load_word(const char* at) {
     return word;
 }
 
-// A keyed hash of a name: each eight bytes are folded in by one wide multiplication.
+inline std::uint64_t load_half_word(const char* at) {
+    std::uint32_t half;
+    std::memcpy(&half, at, sizeof half);
+    return half;
+}
+
+// A keyed hash of a name: each eight bytes are folded in by one wide multiplication. The first and the
+// last of a short name may overlap: a loop over its bytes would end where no processor foresees it.
 inline std::uint64_t hash_name(std::string_view name, std::uint64_t seed) {
     constexpr std::uint64_t ODD1 = 0x9e3779b97f4a7c15ull, ODD2 = 0xd1b54a32d192ed03ull;
     const std::size_t size = name.size();
-    std::uint64_t hash = seed ^ (ODD2 * (size + 1)), last = 0;
+    const char* at = name.data();
+    const char* const end = at + size;
+    std::uint64_t hash = seed ^ (ODD2 * (size + 1)), first = 0, last = 0;
     if (size >= 8) {
-        for (std::size_t at = 0; at + 8 < size; at += 8)
-            hash = mix(hash ^ load_word(name.data() + at), ODD1);
-        last = load_word(name.data() + size - 8);  // may overlap what was read before
-    } else {
-        for (std::size_t at = size; at > 0; --at)
-            last = last << 8 | static_cast<unsigned char>(name[at - 1]);
+        for (; end - at > 16; at += 8) hash = mix(hash ^ load_word(at), ODD1);
+        first = load_word(at);
+        last = load_word(end - 8);
+    } else if (size >= 4) {
+        first = load_half_word(at);
+        last = load_half_word(end - 4);
+    } else if (size > 0) {
+        const auto byte = [](char of) { return std::uint64_t{static_cast<unsigned char>(of)}; };
+        last = byte(*at) << 16 | byte(at[size / 2]) << 8 | byte(end[-1]);
     }
-    return mix(mix(hash ^ last, ODD1) ^ ODD2, (ODD1 ^ seed) | 1);
+    return mix(mix(hash ^ first, ODD1) ^ last, (ODD1 ^ seed) | 1);
 }
 
 class Vocabulary {
