@@ -19,6 +19,7 @@
 
 #include "core/native/pipeline/reader_slots.hpp"
 #include "core/native/storage/vocabulary.hpp"
+#include "service/ingest/native/byte_queue.hpp"
 #include "service/ingest/native/served_ranking.hpp"
 
 namespace manyclass {
@@ -28,6 +29,7 @@ namespace manyclass {
 //
 //     number     first ............ last
 //     entries    [entry, entry, ... entry]
+//     bytes      [bytes of the first, ...]      in a queue of their own
 //
 // An entry also holds the first classes that were ranked, the source and the beginning of the text
 // if there are any, and whether a label has come.
@@ -36,8 +38,8 @@ namespace manyclass {
 // Threads: any; each call holds the lock of the object.
 class PendingInstances {
 public:
-    // The memory of an entry beside its instance and classes, and of a client's id beside its text.
-    static constexpr std::size_t ENTRY_BYTES = 96, GIVEN_BYTES = 120;
+    // The memory of an entry beside its bytes, and of a client's id beside its text.
+    static constexpr std::size_t ENTRY_BYTES = 64, GIVEN_BYTES = 120;
     static constexpr std::uint64_t SCANNED_AT_ONCE = 4096;  // entries, while others wait
 
     enum class Found { stored, never_seen, too_late };
@@ -69,23 +71,20 @@ public:
               const InstanceNote& note, std::string_view given, std::string& id) {
         Entry entry(now, instance, served, note);
         const Held lock(mutex_);
-        if (!given.empty()) {
-            id.assign(given);
-            entries_.push_back(std::move(entry));
-            try {
-                entries_.back().given = &*given_.try_emplace(id, 0).first;
-            } catch (...) {
-                entries_.pop_back();
-                throw;
-            }
-            entries_.back().given->second = last_ + 1;
-            bytes_ += GIVEN_BYTES + given.size();
-        } else {
-            id.assign(prefix_).append(std::to_string(last_ + 1));
-            entries_.push_back(std::move(entry));
+        if (given.empty()) id.assign(prefix_).append(std::to_string(last_ + 1));
+        else id.assign(given);
+        char* const bytes = queue_.push(entry.size);
+        try {
+            entries_.push_back(entry);
+            if (!given.empty()) hold_given(id);
+        } catch (...) {
+            if (entries_.size() > last_ + 1 - first_) entries_.pop_back();
+            queue_.pop_newest(entry.size);
+            throw;
         }
+        entries_.back().write(bytes, instance, served, note);
         ++last_;
-        bytes_ += ENTRY_BYTES + entries_.back().bytes.size();
+        bytes_ += ENTRY_BYTES + entry.size;
         if (bytes_ > most_bytes_ || is_outdated(entries_.front(), now)) evict(now);
     }
 
@@ -181,14 +180,20 @@ private:
               text_bytes(static_cast<std::uint32_t>(note.stored_text().size())),
               abstained(served.abstained),
               labelled(false),
-              is_text_cut(text_bytes < note.text.size()) {
-            bytes.reserve(instance.size() + names_bytes + source_bytes + text_bytes);
-            bytes.append(instance).append(served.names);
-            bytes.append(note.source).append(note.stored_text());
+              is_text_cut(text_bytes < note.text.size()),
+              size(instance.size() + names_bytes + note_bytes()) {}
+
+        // Write the bytes to memory that has room for them and outlives the entry.
+        void write(char* to, std::string_view instance, const ServedRanking& served,
+                   const InstanceNote& note) {
+            bytes = to;
+            for (const std::string_view each :
+                 {instance, served.names, note.source, note.stored_text()})
+                to = std::copy(each.begin(), each.end(), to);
         }
 
         std::string_view instance() const {
-            return part(bytes.size(), bytes.size() - names_bytes - note_bytes());
+            return part(size, size - names_bytes - note_bytes());
         }
         std::string_view names() const { return part(names_bytes + note_bytes(), names_bytes); }
         InstanceNote note() const {
@@ -198,18 +203,19 @@ private:
         double ranked_at;
         Given::value_type* given = nullptr;  // id of the client and its newest number; nullptr: id
                                              // made here
-        std::string bytes;  // of the instance, the classes served, the source and the text
-        float confidence;   // negative: unknown
+        const char* bytes = nullptr;  // of the instance, the classes served, the source and the text
+        float confidence;             // negative: unknown
         std::uint32_t names_bytes;
         std::uint32_t source_bytes : 14, text_bytes : 15, abstained : 1, labelled : 1,
             is_text_cut : 1;  // a source has at most LONGEST_NAME bytes
+        std::size_t size;     // of the bytes
 
     private:
         std::uint32_t note_bytes() const { return source_bytes + text_bytes; }
 
         // So many bytes, which begin so far before the end.
-        std::string_view part(std::size_t before_end, std::size_t size) const {
-            return std::string_view(bytes).substr(bytes.size() - before_end, size);
+        std::string_view part(std::size_t before_end, std::size_t count) const {
+            return {bytes + size - before_end, count};
         }
     };
 
@@ -241,7 +247,7 @@ private:
     bool is_waiting(std::uint64_t number, double now) const {
         const Entry& entry = entry_of(number);
         std::uint32_t features;
-        std::memcpy(&features, entry.bytes.data(), sizeof features);  // wire.hpp
+        std::memcpy(&features, entry.bytes, sizeof features);  // wire.hpp
         const bool newest = entry.given == nullptr || entry.given->second == number;
         return newest && features > 0 && !entry.labelled && !is_outdated(entry, now);
     }
@@ -263,6 +269,14 @@ private:
         return number;
     }
 
+    // Let the newest entry be that of a client's id.
+    void hold_given(const std::string& id) {
+        Given::value_type& given = *given_.try_emplace(id, 0).first;
+        given.second = last_ + 1;
+        entries_.back().given = &given;
+        bytes_ += GIVEN_BYTES + id.size();
+    }
+
     // Forget some outdated instances, then the oldest until the rest is within the limit. After a
     // quiet hour very many may be outdated at once: the next calls forget the others.
     void evict(double now) {
@@ -270,7 +284,8 @@ private:
             const Entry& oldest = entries_.front();
             if (bytes_ <= most_bytes_ && (aged++ == aged_at_once_ || !is_outdated(oldest, now)))
                 return;
-            bytes_ -= ENTRY_BYTES + oldest.bytes.size();
+            bytes_ -= ENTRY_BYTES + oldest.size;
+            queue_.pop_oldest(oldest.size);
             if (oldest.given != nullptr) {
                 bytes_ -= GIVEN_BYTES + oldest.given->first.size();
                 if (oldest.given->second == first_) forget(oldest.given->first);
@@ -309,6 +324,7 @@ private:
     const std::string prefix_;
     const Hash hash_;
     std::deque<Entry> entries_;
+    ByteQueue queue_;  // of their bytes
     std::uint64_t first_ = 1, last_ = 0;
     Given given_;
     std::unordered_set<std::uint64_t> forgotten_;  // hashes are salted, so they may be the keys

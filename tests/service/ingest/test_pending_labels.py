@@ -85,6 +85,24 @@ def test_the_oldest_give_way_when_there_is_no_room():
     assert found(pending, f"id-{99 - kept}") is TOO_LATE
 
 
+def test_instances_of_all_sizes_stay_whole_while_the_oldest_go():
+    pending, _ = window(most_bytes=400_000)
+    sizes = [1, 5, 60, 700, 1500, 3000, 4096]  # together more than a block of 64 KB holds
+    kept: list[tuple[str, Instance, str]] = []
+    for number in range(3000):
+        names = [f"{number} {part}".ljust(sizes[number % 7], "x") for part in range(number % 4 + 1)]
+        source = f"source {number}"
+        instance = Instance(names)
+        kept.append((pending.keep(instance, source=source), instance, source))
+    assert pending.bytes <= 400_000
+    there = kept[-len(pending) :]
+    assert 100 < len(there) < 500
+    assert [found(pending, made) for made, _, _ in there] == [(each, 0) for _, each, _ in there]
+    assert {found(pending, made) for made, _, _ in kept[: -len(pending)]} == {TOO_LATE}
+    waiting = pending.least_certain(len(there))
+    assert [(each.id, each.source) for each in waiting] == [(made, text) for made, _, text in there]
+
+
 @pytest.mark.parametrize("off", [{"seconds": 0.0}, {"most_bytes": 0}])
 def test_can_be_off(off):
     pending, _ = window(**off)
