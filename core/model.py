@@ -7,11 +7,10 @@ from manyclass.core.abilities import check_ability
 from manyclass.core.aliases import renamed, with_alias
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
-from manyclass.core.enrolled import Enrolled, continued, learn_in_shadow
+from manyclass.core.enrolled import Enrolled, learn_in_shadow
 from manyclass.core.errors import (
     EventConflict,
     EventError,
-    OptionError,
     RenameConflict,
     RequestConflict,
     RulesDiffer,
@@ -20,10 +19,10 @@ from manyclass.core.errors import (
 from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
 from manyclass.core.expected_loss import ExpectedLoss
-from manyclass.core.instance import Instance
-from manyclass.core.learners.learner import Learner, make
+from manyclass.core.learners.learner import Learner
 from manyclass.core.learners.options import Options
-from manyclass.core.model_set import ModelSet, Role
+from manyclass.core.model_learners import ModelLearners
+from manyclass.core.model_set import ModelSet
 from manyclass.core.model_state import (
     MOST_RESTORES,
     Frozen,
@@ -37,29 +36,16 @@ from manyclass.core.model_state import (
     text_of,
     whole_of,
 )
-from manyclass.core.outcome import (
-    NOTHING_LEARNED,
-    Answer,
-    Decoded,
-    EventKey,
-    Node,
-    Outcome,
-    ShadowOutcome,
-)
+from manyclass.core.outcome import NOTHING_LEARNED, EventKey, Outcome, ShadowOutcome
 from manyclass.core.placements import check_placements
-from manyclass.core.progressive_validation import ProgressiveValidation
-from manyclass.core.published_learner import PublishedLearner
 from manyclass.core.sections import need
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import WORDS_AND_PAIRS, TextAnalysis
 
 
-class Model:
+class Model(ModelLearners):
     """Learners and their progressive accuracy, the taxonomy of the classes, recent event ids and
     the number of the last event.
-
-    One learner, the primary, answers. The others are shadows: they rank and learn every event too,
-    so that their accuracy can be compared.
 
     The same events in the same order give the same digest, on any machine.
     Threads: any may call `rank` and `explain`, and rank by `published`; one at a time `apply`,
@@ -77,18 +63,14 @@ class Model:
         `hash_seed` salts the tables of names and has no effect on the state. `text` is the analysis
         of texts before they come here as instances; it stays that of the model.
         """
-        if isinstance(model_set, Options):
-            model_set = ModelSet(model_set)
-        self.published = PublishedLearner()
+        super().__init__(
+            ModelSet(model_set) if isinstance(model_set, Options) else model_set, hash_seed
+        )
         self.recent = DedupWindow()
-        self.taxonomy = Taxonomy(hash_seed)
         self.restores: list[tuple[int, int]] = []
         self.aliases: dict[str, str] = {}  # former name of a class -> its present one
-        self.whole: frozenset[str] = frozenset()  # learners that rebuilds have begin at the base
         self.rules = rules.RULES  # the version in force, see rules.py
         self.text = text
-        self._hash_seed = hash_seed
-        self._enroll([self._begun(options) for options in model_set.learners])
 
     @classmethod
     def of(
@@ -121,91 +103,6 @@ class Model:
     @seq.setter
     def seq(self, seq: int) -> None:
         self.published.seq = seq
-
-    @property
-    def learner(self) -> Learner:
-        """The primary learner."""
-        return self.answering.learner
-
-    @property
-    def progress(self) -> ProgressiveValidation:
-        """Progressive validation of the primary learner."""
-        return self.answering.progress
-
-    @property
-    def options(self) -> Options:
-        """The options of the primary learner."""
-        return self.answering.learner.options
-
-    @property
-    def model_set(self) -> ModelSet:
-        """The options of all learners."""
-        return ModelSet(self.options, tuple(each.learner.options for each in self.shadows.values()))
-
-    @property
-    def has_learned(self) -> bool:
-        """True if any learner has learned an event."""
-        return any(each.learner.learned for each in self.enrolled)
-
-    @property
-    def enrolled(self) -> tuple[Enrolled, ...]:
-        """All learners, the primary one first."""
-        return (self.answering, *self.shadows.values())
-
-    @property
-    def roles(self) -> list[tuple[Role, Enrolled]]:
-        """All learners with their roles, the primary first."""
-        return [("primary", self.answering), *(("shadow", each) for each in self.shadows.values())]
-
-    def rank(
-        self,
-        instance: Instance,
-        k: int = 5,
-        threshold: float | None = None,
-        among: Sequence[str] | None = None,
-    ) -> list[tuple[str, float]]:
-        """Return the k best (class, score), best first; empty if nothing is known.
-
-        Only scores above `threshold`; None stands for all retrieved classes. With `among`, only
-        classes of these names.
-        """
-        return self.answering.learner.rank(instance, k, threshold, among)
-
-    def answer(
-        self,
-        instance: Instance,
-        k: int = 5,
-        threshold: float | None = None,
-        among: Sequence[str] | None = None,
-    ) -> Answer:
-        """Return the ranking of `rank`, and the confidence in the best class, also if k or the
-        threshold exclude it. With `among` it is None."""
-        return self.answering.answer(instance, k, threshold, among)
-
-    def decode(
-        self,
-        instance: Instance,
-        k: int = 5,
-        threshold: float | None = None,
-        among: Sequence[str] | None = None,
-    ) -> Decoded:
-        """Return the k classes of least expected taxonomic loss, least first; else as `answer`.
-
-        TaxonomyMissing without a taxonomy.
-        """
-        return self.answering.decode(instance, k, threshold, among)
-
-    def explain(
-        self, instance: Instance, classes: Sequence[str], limit: int = 10
-    ) -> list[list[tuple[str, float]]]:
-        """Return, for each class, its (feature, share of the score), heaviest first."""
-        return self.answering.learner.explain(instance, classes, limit)
-
-    def paths(
-        self, instance: Instance, classes: Sequence[str], limit: int = 10
-    ) -> list[list[Node]]:
-        """Return, for each class, its path in a label tree; empty for other learners."""
-        return self.answering.learner.paths(instance, classes, limit)
 
     def seen(self, event_id: str) -> tuple[int, int] | None:
         """Return (seq, fingerprint) of the event with this id, among the last million with one."""
@@ -274,18 +171,6 @@ class Model:
         """Raise RulesDiffer unless the rules in force are those of this release."""
         if self.rules != rules.RULES:
             raise RulesDiffer(self.rules, rules.RULES)
-
-    def agreed(self, asked: ModelSet) -> ModelSet:
-        """Return the learners in force after a request for these, see `ModelSet.after`.
-
-        OptionError if the primary learner would change, unless nothing was learned yet.
-        """
-        try:
-            return asked.after(self.model_set)
-        except OptionError:
-            if self.has_learned:
-                raise
-            return asked
 
     def repeats(self, events: Sequence[Event | EventKey]) -> dict[int, int]:
         """Return the retries among the events of one request, which come next in the log.
@@ -472,49 +357,6 @@ class Model:
                 else:
                     each.learner.rename_class(name, to)
         self.aliases = dict(aliases)
-
-    def _configure(self, asked: ModelSet, whole: Iterable[str]) -> None:
-        before = self.model_set
-        try:
-            model_set = self.agreed(asked)
-        except OptionError:
-            return  # `check` accepted it; another learner was promoted since
-        origins = model_set.origins(before)
-        enrolled = self.enrolled
-        self._enroll(
-            [
-                self._begun(options) if origin is None else continued(enrolled[origin], options)
-                for options, origin in zip(model_set.learners, origins, strict=True)
-            ]
-        )
-        self.whole = frozenset(model_set.labels) & {*self.whole, *whole}
-
-    def _promote(self, logged: str) -> None:
-        """Make a shadow the primary; do nothing if it is primary or was removed since `check`."""
-        shadow = self.model_set.find_logged(logged)
-        if shadow is not None and shadow.specification in self.shadows:
-            everyone = {each.label: each for each in self.enrolled}
-            model_set = self.model_set.promoted(shadow.specification)
-            self._enroll([everyone[each] for each in model_set.labels])
-
-    def begin_whole(self, learners: Iterable[Options]) -> None:
-        """Add those of the learners that the model lacks, as shadows that have learned nothing.
-
-        All of them learn the whole history from here on.
-        """
-        for options in learners:
-            if self.model_set.find(options.specification) is None:
-                self._enroll([*self.enrolled, self._begun(options)])
-            self.whole |= {options.specification}
-
-    def _begun(self, options: Options) -> Enrolled:
-        return Enrolled.begun(options.specification, make(options, self._hash_seed, self.taxonomy))
-
-    def _enroll(self, enrolled: Sequence[Enrolled]) -> None:
-        """Replace the learners; the first is the primary one."""
-        self.answering, *shadows = enrolled
-        self.shadows = {each.label: each for each in shadows}
-        self.published.use(self.answering)
 
     def use_rules(self, version: int) -> None:
         """Put a newer version of the rules in force; RulesDiffer if this release lacks it.
