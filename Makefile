@@ -153,7 +153,7 @@ clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a w
 
 sanitize: $(VENV)/dev ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
 	CORE_BUILD=sanitize python setup.py -q build_ext --inplace --force
-	$(ASAN) python -m pytest -q -s tests/core tests/service/http/test_plain_*.py tests/service/http/test_worker*.py tests/service/http/test_batches.py; status=$$?; touch setup.py; exit $$status
+	$(ASAN) python -m pytest -q -s tests/core tests/service/http/test_plain_*.py tests/service/http/test_worker*.py tests/service/http/test_batches.py tests/service/ingest -k 'not bytes_counted'; status=$$?; touch setup.py; exit $$status
 
 coverage: $(VENV)/dev ## line coverage, Cython included
 	CORE_BUILD=coverage python setup.py -q build_ext --inplace --force

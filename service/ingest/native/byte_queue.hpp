@@ -18,7 +18,7 @@ namespace manyclass {
 // Threads: one at a time.
 class ByteQueue {
 public:
-    static constexpr std::size_t BLOCK = std::size_t{1} << 16, LONG = BLOCK / 8;  // bytes
+    static constexpr std::size_t BLOCK = std::size_t{1} << 18, LONG = BLOCK / 64;  // bytes
 
     // Append a string of at least one byte, for the caller to write. Throws std::bad_alloc, with
     // nothing changed.

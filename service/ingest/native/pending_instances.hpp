@@ -38,8 +38,9 @@ namespace manyclass {
 // Threads: any; each call holds the lock of the object.
 class PendingInstances {
 public:
-    // The memory of an entry beside its bytes, and of a client's id beside its text.
-    static constexpr std::size_t ENTRY_BYTES = 64, GIVEN_BYTES = 120;
+    // The memory of an entry beside its bytes, with its part of the unused end of a block, and of a
+    // client's id beside its text.
+    static constexpr std::size_t ENTRY_BYTES = 80, GIVEN_BYTES = 120;
     static constexpr std::uint64_t SCANNED_AT_ONCE = 4096;  // entries, while others wait
 
     enum class Found { stored, never_seen, too_late };
