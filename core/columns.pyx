@@ -6,11 +6,9 @@ from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
-from cpython.unicode cimport PyUnicode_DecodeUTF8
-
 cimport cython
 
-from manyclass.core.instance cimport Instance
+from manyclass.core.instance cimport Instance, text_of
 
 import numpy as np
 
@@ -49,8 +47,7 @@ cdef class Columns:
     def __getitem__(self, size_t column):
         if column >= deref(self._native).size():
             raise IndexError(f"there is no column {column}")
-        cdef string_view name = deref(self._native).name(column)
-        return PyUnicode_DecodeUTF8(name.data(), name.size(), NULL)
+        return text_of(deref(self._native).name(column))
 
     cdef CsrRows rows(self, const int64_t[::1] indptr, const int32_t[::1] indices,
                       const float[::1] values) except *:

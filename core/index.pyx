@@ -9,13 +9,11 @@ from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from cpython.unicode cimport PyUnicode_DecodeUTF8
-
 cimport cython
 
 from manyclass.core.columns cimport Columns, CsrRows
 from manyclass.core.event cimport Event
-from manyclass.core.instance cimport Instance, as_instance, bytes_of
+from manyclass.core.instance cimport Instance, as_instance, bytes_of, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.taxonomy cimport Taxonomy
 
@@ -96,7 +94,7 @@ cdef class Index:
         cdef list ranked = []
         for i in range(best.size()):
             memcpy(&size, at, sizeof(size))
-            ranked.append((PyUnicode_DecodeUTF8(at + sizeof(size), size, NULL), best[i].score))
+            ranked.append((text_of(string_view(at + sizeof(size), size)), best[i].score))
             at += sizeof(size) + size
         return ranked
 

@@ -1,7 +1,6 @@
 """The Python interface of the instances without a label, native/pending_instances.hpp."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.unicode cimport PyUnicode_DecodeUTF8
 from cython.operator cimport dereference as deref
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -135,7 +134,7 @@ cdef object served_in(const Stored& stored):
     while at < stored.names.size():
         memcpy(&size, stored.names.data() + at, sizeof(size))
         at += sizeof(size)
-        names.append(PyUnicode_DecodeUTF8(stored.names.data() + at, size, NULL))
+        names.append(text_of(string_view(stored.names.data() + at, size)))
         at += size
     confidence = None if stored.confidence < 0 else round(stored.confidence, 6)
     return ServedClasses(tuple(names), confidence, stored.abstained)

@@ -195,6 +195,21 @@ def counts_as_before(index):
     return options.rating == 0 and options.neighbors == 0 and options.constraints != "each"
 
 
+def has_family_again(model, index, event):
+    """Return whether a class of the event is the first below another one, whose family has weights.
+
+    They are of earlier classes, which were evicted, and count from this event on: its own rank does
+    not tell how it was ranked before.
+    """
+    for name in event.classes:
+        if index.has_class(name) or name not in model.taxonomy:
+            continue
+        above = [node for node in model.taxonomy.path(name)[:-1] if index.has_class(node)]
+        if above and not any(map(index.has_class, model.taxonomy.children(above[-1]))):
+            return True
+    return False
+
+
 def ranks_of(model, outcome):
     ranks = {shadow.label: shadow.rank for shadow in outcome.shadows}
     return ranks | {model.answering.label: outcome.rank}
@@ -244,7 +259,10 @@ def test_models(specifications, classes, seed):
             continue
         learns = event.kind == "learn" and not event.parents
         if learns:
+            ranked.clear()
             for label, index in indexes(model).items():
+                if has_family_again(model, index, event):
+                    continue
                 ranked[label] = index.rank(event.instance, MOST)
                 evicted[label] = index.evicted_classes, index.evicted_features
         outcome = model.apply(model.seq + 1, event)
