@@ -11,6 +11,7 @@ from libcpp.vector cimport vector
 
 cimport cython
 
+from manyclass.core.calibration cimport Calibration, TopTwoScores
 from manyclass.core.ensemble cimport Ensemble
 from manyclass.core.index cimport Index, RankedBlock
 from manyclass.core.instance cimport Instance, bytes_of, text_of
@@ -156,26 +157,28 @@ cdef class BatchRankings:
                 self._wires, self._done, learner.options.vote, self._k, seconds, self._block
             )
 
-    cdef _write(self, calibration, PendingLabels pending):
+    cdef _write(self, Calibration calibration, PendingLabels pending):
         """Write the results of the block; each instance is stored until its label comes."""
         cdef size_t at, begin = 0
         cdef uint32_t count
-        cdef double first, second, known
+        cdef TopTwoScores top_two
+        cdef double confidence, now = pending._clock()
         cdef string_view given
         cdef InstanceNote note
+        cdef string instance_id
         deref(self._answer).begin(self._block)
         for at in range(self._block.counts.size()):
             count = self._block.counts[at]
-            first = self._block.ranked[begin].score if count > 0 else 0
-            second = self._block.ranked[begin + 1].score if count > 1 else 0
+            top_two.first = self._block.ranked[begin].score if count > 0 else 0
+            top_two.second = self._block.ranked[begin + 1].score if count > 1 else 0
             begin += count
-            confidence = calibration.confidence(first, second)
-            known = -1 if confidence is None else confidence
+            confidence = deref(calibration._native).confidence(top_two)  # negative: unknown
             given_id = self._ids[self._done + at]
             given = Instance.any_utf8(given_id) if given_id is not None else string_view()
             source, text = self._notes[self._done + at] or (None, None)
             note = PendingLabels.note_of(source, text)
-            instance_id = pending.keep_served(
-                self._wires[self._done + at], deref(self._answer).next(count, known), note, given
+            deref(pending._native).keep(
+                now, self._wires[self._done + at], deref(self._answer).next(count, confidence),
+                note, given, instance_id,
             )
-            deref(self._answer).append(count, Instance.any_utf8(instance_id), known)
+            deref(self._answer).append(count, string_view(instance_id), confidence)

@@ -52,8 +52,5 @@ cdef class PendingLabels:
     cdef unique_ptr[PendingInstances] _native
     cdef object _clock
 
-    cdef str keep_served(self, string_view instance, const ServedRanking& served,
-                         const InstanceNote& note, string_view given)
-
     @staticmethod
     cdef InstanceNote note_of(str source, str text) except *

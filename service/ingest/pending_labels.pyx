@@ -64,7 +64,9 @@ cdef class PendingLabels:
         if given_id is not None:
             given = Instance.any_utf8(given_id)
         cdef InstanceNote note = PendingLabels.note_of(source, text)
-        return self.keep_served(bytes_of(instance), served, note, given)
+        cdef string made
+        deref(self._native).keep(self._clock(), bytes_of(instance), served, note, given, made)
+        return text_of(string_view(made))
 
     @staticmethod
     cdef InstanceNote note_of(str source, str text) except *:
@@ -75,14 +77,6 @@ cdef class PendingLabels:
         if text is not None:
             note.text = Instance.any_utf8(text)
         return note
-
-    cdef str keep_served(self, string_view instance, const ServedRanking& served,
-                         const InstanceNote& note, string_view given):
-        """Store an instance with its ranking and return its id, as `keep` does."""
-        cdef double now = self._clock()
-        cdef string made
-        deref(self._native).keep(now, instance, served, note, given, made)
-        return text_of(string_view(made))
 
     def find(self, str instance_id not None):
         cdef double now = self._clock()
