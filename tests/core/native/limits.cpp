@@ -49,15 +49,6 @@ void* operator new(std::size_t size) {
         handler();
     }
 }
-// The library's own would do the same, but not that of a sanitizer.
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    try {
-        return operator new(size);
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
-}
-
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
