@@ -236,7 +236,7 @@ def test_the_bytes_counted_are_those_taken_by_instances_of_any_size(features):
 
 
 def bytes_of(instances, ids, ranked):
-    """Return the bytes that instances take until their labels come, and those that are counted."""
+    """Return the bytes that instances take until their labels come, and the bytes counted."""
     pending, clock = window(most_bytes=10**9)
     before = bytes_in_use()
     for instance, given_id in zip(instances, ids, strict=True):
