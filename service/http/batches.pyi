@@ -1,4 +1,4 @@
-from typing import Self, final
+from typing import final
 
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.instance import Instance
@@ -9,29 +9,12 @@ from manyclass.service.observability.instruments import Histogram
 class BatchBody:
     """The instances and options of a plain body of many instances."""
 
-    @property
-    def instances(self) -> list[Instance]:
-        """The instances, each with a feature."""
-
-    @property
-    def ids(self) -> list[str | None]:
-        """The id that the client gave each instance."""
-
-    @property
-    def notes(self) -> list[tuple[str | None, str | None] | None]:
-        """The source of each instance, without a text; None for one without a source."""
+    def __len__(self) -> int:
+        """Return the number of instances, each with a feature."""
 
     @property
     def k(self) -> int:
         """The number of classes of a ranking."""
-
-    @property
-    def threshold(self) -> float | None:
-        """The score that a class has to be above."""
-
-    @property
-    def min_confidence(self) -> float | None:
-        """The confidence below which a result has no classes."""
 
     @property
     def min_seq(self) -> int:
@@ -46,20 +29,27 @@ class BatchBody:
 
 @final
 class BatchRankings:
-    """Ranks the instances of a request in blocks, and writes their results as JSON.
+    """Ranks the instances of a request in blocks, and writes their results as JSON."""
 
-    A note is the source and the text of an instance, which are stored with it.
-    """
+    @staticmethod
+    def of_body(body: BatchBody) -> BatchRankings:
+        """Return the rankings of the instances of a plain body."""
 
-    def __new__(
-        cls,
+    @staticmethod
+    def of(
         instances: list[Instance],
         ids: list[str | None],
         notes: list[tuple[str | None, str | None] | None],
         k: int,
         threshold: float | None,
         min_confidence: float | None,
-    ) -> Self: ...
+    ) -> BatchRankings:
+        """Return the rankings of instances that were read otherwise.
+
+        An id is that of the client, if there is one. A note is the source and the text of an
+        instance, which are stored with it.
+        """
+
     @property
     def is_done(self) -> bool:
         """True once all instances are ranked."""

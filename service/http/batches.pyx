@@ -59,47 +59,30 @@ cdef extern from "service/http/native/batch_answer.hpp" namespace "manyclass::ht
 cdef class BatchBody:
     """The instances and options of a plain body; native/batch_body.hpp says which are plain."""
 
-    cdef readonly list instances
-    cdef readonly list ids
-    cdef readonly list notes
-    cdef readonly uint32_t k
-    cdef readonly object threshold
-    cdef readonly object min_confidence
-    cdef readonly uint64_t min_seq
+    cdef bytes _data  # the native body has views of it
+    cdef unique_ptr[NativeBody] _native
 
     @staticmethod
     def read(bytes data not None, size_t most_instances, size_t most_features):
         cdef string_view text = string_view(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
         cdef bint plain
-        cdef unique_ptr[NativeBody] native
-        with nogil:
-            native.reset(new NativeBody())
-            plain = deref(native).read(text, most_instances, most_features)
-        return BatchBody.of(deref(native)) if plain else None
-
-    @staticmethod
-    cdef BatchBody of(const NativeBody& native):
         cdef BatchBody body = BatchBody.__new__(BatchBody)
-        cdef const char* wire = native.wire().data()
-        cdef size_t begin = 0
-        cdef BatchInstance each
-        cdef size_t at
-        body.instances = []
-        body.ids = []
-        body.notes = []
-        for at in range(native.instances().size()):
-            each = native.instances()[at]
-            instance = PyBytes_FromStringAndSize(wire + begin, each.end - begin)
-            body.instances.append(Instance.wrap(instance, each.features))
-            begin = each.end
-            body.ids.append(text_of(each.id) if each.id.size() else None)
-            body.notes.append((text_of(each.source), None) if each.source.size() else None)
-        cdef const RankOptions* options = &native.options()
-        body.k = options.k
-        body.threshold = None if options.threshold == -INFINITY else options.threshold
-        body.min_confidence = None if options.least_confidence < 0 else options.least_confidence
-        body.min_seq = options.min_seq
-        return body
+        body._data = data
+        with nogil:
+            body._native.reset(new NativeBody())
+            plain = deref(body._native).read(text, most_instances, most_features)
+        return body if plain else None
+
+    def __len__(self):
+        return deref(self._native).instances().size()
+
+    @property
+    def k(self):
+        return deref(self._native).options().k
+
+    @property
+    def min_seq(self):
+        return deref(self._native).options().min_seq
 
 
 @cython.final
@@ -109,26 +92,53 @@ cdef class BatchRankings:
     Belongs to the event loop's thread.
     """
 
-    cdef list _instances, _ids, _notes
+    cdef object _owner  # of what the views are of
     cdef uint32_t _k
     cdef size_t _done
-    cdef vector[string_view] _wires
+    cdef vector[string_view] _wires, _ids
+    cdef vector[InstanceNote] _notes
     cdef RankedBlock _block
     cdef unique_ptr[BatchAnswer] _answer
 
-    def __cinit__(self, list instances not None, list ids not None, list notes not None,
-                  uint32_t k, threshold, min_confidence):
-        self._instances = instances
-        self._ids = ids
-        self._notes = notes
-        self._k = max(k, 2)  # confidence needs two
-        for instance in instances:
-            self._wires.push_back(bytes_of(<Instance?>instance))
+    @staticmethod
+    def of_body(BatchBody body not None):
+        cdef const NativeBody* native = body._native.get()
+        cdef BatchRankings self = BatchRankings.begun(body, native.options())
+        cdef string_view wire = string_view(native.wire())
+        cdef const BatchInstance* each
+        cdef InstanceNote note
+        cdef size_t at, begin = 0
+        for at in range(native.instances().size()):
+            each = &native.instances()[at]
+            self._wires.push_back(wire.substr(begin, each.end - begin))
+            begin = each.end
+            self._ids.push_back(each.id)
+            note.source = each.source
+            self._notes.push_back(note)
+        return self
+
+    @staticmethod
+    def of(list instances not None, list ids not None, list notes not None,
+           uint32_t k, threshold, min_confidence):
         cdef RankOptions options
         options.k = k
         options.threshold = -INFINITY if threshold is None else threshold
         options.least_confidence = -1 if min_confidence is None else min_confidence
+        cdef BatchRankings self = BatchRankings.begun((instances, ids, notes), options)
+        for instance, given, note in zip(instances, ids, notes, strict=True):
+            self._wires.push_back(bytes_of(<Instance?>instance))
+            self._ids.push_back(string_view() if given is None else Instance.any_utf8(given))
+            source, text = note or (None, None)
+            self._notes.push_back(PendingLabels.note_of(source, text))
+        return self
+
+    @staticmethod
+    cdef BatchRankings begun(owner, const RankOptions& options):
+        cdef BatchRankings self = BatchRankings.__new__(BatchRankings)
+        self._owner = owner
+        self._k = max(options.k, 2)  # confidence needs two
         self._answer.reset(new BatchAnswer(options))
+        return self
 
     @property
     def is_done(self):
@@ -163,8 +173,6 @@ cdef class BatchRankings:
         cdef uint32_t count
         cdef TopTwoScores top_two
         cdef double confidence, now = pending._clock()
-        cdef string_view given
-        cdef InstanceNote note
         cdef string instance_id
         deref(self._answer).begin(self._block)
         for at in range(self._block.counts.size()):
@@ -173,12 +181,8 @@ cdef class BatchRankings:
             top_two.second = self._block.ranked[begin + 1].score if count > 1 else 0
             begin += count
             confidence = deref(calibration._native).confidence(top_two)  # negative: unknown
-            given_id = self._ids[self._done + at]
-            given = Instance.any_utf8(given_id) if given_id is not None else string_view()
-            source, text = self._notes[self._done + at] or (None, None)
-            note = PendingLabels.note_of(source, text)
             deref(pending._native).keep(
                 now, self._wires[self._done + at], deref(self._answer).next(count, confidence),
-                note, given, instance_id,
+                self._notes[self._done + at], self._ids[self._done + at], instance_id,
             )
             deref(self._answer).append(count, string_view(instance_id), confidence)

@@ -244,6 +244,17 @@ def test_json_with_more_entries_than_wanted_is_left_alone():
     assert Instance.from_json(b'["a","a","b"]', 2) is None
 
 
+@pytest.mark.parametrize("size", range(1, 41))
+def test_names_of_each_size_are_read_to_the_last_byte(size):
+    """Also a name behind which the text ends soon, so that no piece of it may be longer."""
+    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    names = [alphabet[begin : begin + size] for begin in range(12)]
+    for given in (names, {name: at + 1.0 for at, name in enumerate(names)}):
+        data = bytearray(json.dumps(given, separators=(",", ":")).encode())
+        assert Instance.from_json(data) == Instance(given)
+    assert Instance.from_json(bytearray(b'["%s"]' % names[0].encode())).items() == [(names[0], 1.0)]
+
+
 def test_negative_values_take_nothing_from_a_name_given_twice():
     assert Instance({1: -5, "1": 3}).items() == [("1", 3.0)]
 

@@ -25,16 +25,34 @@ inline std::size_t most_bytes(std::string_view name) {
     return sizeof(std::uint16_t) + name.size() + sizeof(double);
 }
 
+// Write the header of a feature; where its name goes.
+inline char* write_header(char* at, std::size_t name_bytes, double value) {
+    const auto header = static_cast<std::uint16_t>(name_bytes << 1 | (value != 1.0 ? 1 : 0));
+    std::memcpy(at, &header, sizeof header);
+    return at + sizeof header;
+}
+
+// Write what comes behind the name of a feature; where the next feature goes. A value of 1 is
+// overwritten by that: the branch would be a guess.
+inline char* write_value(char* at, double value) {
+    std::memcpy(at, &value, sizeof value);
+    return at + (value != 1.0 ? sizeof value : 0);
+}
+
 // Write a feature to memory that has room for it; where the next one goes.
 inline char* write_feature(char* at, std::string_view name, double value) {
-    const bool has_value = value != 1.0;
-    const auto header = static_cast<std::uint16_t>(name.size() << 1 | (has_value ? 1 : 0));
-    std::memcpy(at, &header, sizeof header);
-    std::memcpy(at + sizeof header, name.data(), name.size());
-    at += sizeof header + name.size();
-    if (!has_value) return at;
-    std::memcpy(at, &value, sizeof value);
-    return at + sizeof value;
+    at = write_header(at, name.size(), value);
+    std::memcpy(at, name.data(), name.size());
+    return write_value(at + name.size(), value);
+}
+
+// The same of a name of at most SHORT_NAME bytes, in memory that is as long, to memory that has
+// room for it with such a name: the length of the copy is known.
+constexpr std::size_t SHORT_NAME = 16;
+inline char* write_short(char* at, std::string_view name, double value) {
+    at = write_header(at, name.size(), value);
+    std::memcpy(at, name.data(), SHORT_NAME);
+    return write_value(at + name.size(), value);
 }
 
 inline void put_feature(std::string& out, std::string_view name, double value) {

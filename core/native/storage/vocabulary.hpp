@@ -45,21 +45,22 @@ inline std::uint64_t load_half_word(const char* at) {
     return half;
 }
 
-// A keyed hash of a name: each eight bytes are folded in by one wide multiplication. The first and the
-// last of a short name may overlap: a loop over its bytes would end where no processor foresees it.
+// A keyed hash of a name: each eight bytes are folded in by one wide multiplication. The pieces of a
+// short name may overlap: no processor foresees where a loop over its bytes would end.
 inline std::uint64_t hash_name(std::string_view name, std::uint64_t seed) {
     constexpr std::uint64_t ODD1 = 0x9e3779b97f4a7c15ull, ODD2 = 0xd1b54a32d192ed03ull;
     const std::size_t size = name.size();
     const char* at = name.data();
     const char* const end = at + size;
     std::uint64_t hash = seed ^ (ODD2 * (size + 1)), first = 0, last = 0;
-    if (size >= 8) {
+    if (size > 16) {
         for (; end - at > 16; at += 8) hash = mix(hash ^ load_word(at), ODD1);
         first = load_word(at);
         last = load_word(end - 8);
     } else if (size >= 4) {
-        first = load_half_word(at);
-        last = load_half_word(end - 4);
+        const std::size_t inner = size / 8 * 4;  // 0 below 8 bytes: the outer pieces hold all
+        first = load_half_word(at) | load_half_word(at + inner) << 32;
+        last = load_half_word(end - 4) | load_half_word(end - 4 - inner) << 32;
     } else if (size > 0) {
         const auto byte = [](char of) { return std::uint64_t{static_cast<unsigned char>(of)}; };
         last = byte(*at) << 16 | byte(at[size / 2]) << 8 | byte(end[-1]);

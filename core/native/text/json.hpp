@@ -36,6 +36,7 @@ public:
     // The same of the value at the cursor, which then stands behind it.
     bool read(JsonCursor& json, std::size_t most) {
         features_.clear();
+        end_ = json.end();
         const bool object = json.read_sign('{');
         if (!object && !json.read_sign('[')) return false;
         const char closing = object ? '}' : ']';
@@ -55,11 +56,14 @@ public:
         std::uint32_t count = 0;
         std::size_t room = sizeof count;
         for (const Feature& feature : features_) room += most_bytes(feature.name);
-        out.resize(room);  // once, not as it grows
+        out.resize(room + SHORT_NAME);  // once, not as it grows
         char* at = &out[sizeof count];
         for (const Feature& feature : features_) {
             if (!(feature.value >= SMALLEST_VALUE)) continue;
-            at = write_feature(at, feature.name, feature.value);
+            const bool is_short = feature.name.size() <= SHORT_NAME &&
+                                  end_ - feature.name.data() >= std::ptrdiff_t{SHORT_NAME};
+            at = is_short ? write_short(at, feature.name, feature.value)
+                          : write_feature(at, feature.name, feature.value);
             ++count;
         }
         std::memcpy(&out[0], &count, sizeof count);
@@ -76,18 +80,19 @@ private:
     // Make the names unique: repeated ones add up in an array and are an error in an object.
     bool merge(bool object) {
         std::size_t size = 64;
-        while (size < features_.size() * 2) size *= 2;
+        while (size < features_.size() * 4) size *= 2;
         slots_.assign(size, 0);
         std::size_t kept = 0, meetings = 0;
-        for (const Feature& feature : features_) {
+        for (std::size_t next = 0; next < features_.size(); ++next) {
+            const Feature& feature = features_[next];
             std::size_t at = hash_name(feature.name, 0) & (size - 1);
             while (slots_[at] != 0 && features_[slots_[at] - 1].name != feature.name) {
                 at = (at + 1) & (size - 1);
                 if (++meetings > 16 * size) return false;  // names chosen to collide: not plain
             }
             if (slots_[at] == 0) {
-                features_[kept++] = feature;
-                slots_[at] = static_cast<std::uint32_t>(kept);
+                if (kept < next) features_[kept] = feature;
+                slots_[at] = static_cast<std::uint32_t>(++kept);
             } else if (object) {
                 return false;
             } else {
@@ -100,6 +105,7 @@ private:
 
     std::vector<Feature> features_;
     std::vector<std::uint32_t> slots_;
+    const char* end_ = nullptr;  // of the text
 };
 
 }  // namespace manyclass

@@ -23,6 +23,8 @@ public:
         while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
     }
 
+    const char* end() const { return end_; }  // of the text
+
     // True behind the last byte.
     bool at_end() const { return at_ == end_; }
 

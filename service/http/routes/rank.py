@@ -171,7 +171,7 @@ class Rank(HotCall):
         batch = BatchBody.read(body, self._settings.max_batch, self._most_features)
         if batch is None or batch.min_seq > seq:
             return None
-        return batch if len(batch.instances) * batch.k <= MOST_RANKED_AT_ONCE else None
+        return batch if len(batch) * batch.k <= MOST_RANKED_AT_ONCE else None
 
     async def _answer(
         self, model: Model, request: RankRequest, places: Places
@@ -234,7 +234,7 @@ class Rank(HotCall):
         if among is None and request.decode is None and not request.explain:
             ids = [None if form.id is UNSET else form.id for form in forms]
             how = (int(request.k), request.threshold, request.min_confidence)
-            rankings = BatchRankings(instances, ids, notes, *how)
+            rankings = BatchRankings.of(instances, ids, notes, *how)
             parts = await self._in_blocks(model, rankings, time_slice)
         else:
             parts = await self._one_by_one(
@@ -249,8 +249,7 @@ class Rank(HotCall):
         return parts
 
     async def _plain(self, model: Model, body: BatchBody) -> list[bytes]:
-        how = (body.k, body.threshold, body.min_confidence)
-        rankings = BatchRankings(body.instances, body.ids, body.notes, *how)
+        rankings = BatchRankings.of_body(body)
         return [*await self._in_blocks(model, rankings, TimeSlice()), b"}"]
 
     # Events may be learned between two rankings, so the `seq` is that before all of them.

@@ -133,7 +133,7 @@ async def test_a_promoted_committee_ranks_the_rest(call):
     committee = "committee(members=ff+ind,vote=score)"
     async with calling(learner=committee) as other:
         await other.learn(("a", "x"), ("a", "y"))
-        rankings = BatchRankings([Instance(["a"])] * 2, ["1", "2"], [None] * 2, 5, None, None)
+        rankings = BatchRankings.of([Instance(["a"])] * 2, ["1", "2"], [None] * 2, 5, None, None)
         state = call.app.api.state
         blocks = []
         for app in (call.app, other.app):

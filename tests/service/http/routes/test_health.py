@@ -121,7 +121,7 @@ async def test_a_process_without_memory_says_so_for_a_while(call, monkeypatch, c
     fails = Mock(side_effect=MemoryError("std::bad_alloc"))
     with monkeypatch.context() as patched:
         patched.setattr(call.app.engine.model, "answer", fails)
-        patched.setattr(rank, "BatchRankings", fails)
+        patched.setattr(rank, "BatchRankings", Mock(of_body=fails))
         patched.setattr(type(call.app.engine), "newest_snapshot", property(fails))
         patched.setattr(call.app.engine._pipeline.group_commit, "admit", fails)
         event = {"features": ["a"], "classes": ["x"]}
