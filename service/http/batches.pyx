@@ -14,7 +14,7 @@ cimport cython
 from manyclass.core.calibration cimport Calibration, TopTwoScores
 from manyclass.core.ensemble cimport Ensemble
 from manyclass.core.index cimport Index, RankedBlock
-from manyclass.core.instance cimport Instance, bytes_of, text_of
+from manyclass.core.instance cimport Instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.service.ingest.pending_labels cimport (
     InstanceNote,

@@ -249,9 +249,9 @@ def test_names_of_each_size_are_read_to_the_last_byte(size):
     """Also a name behind which the text ends soon, so that no piece of it may be longer."""
     alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
     names = [alphabet[begin : begin + size] for begin in range(12)]
-    for given in (names, {name: at + 1.0 for at, name in enumerate(names)}):
-        data = bytearray(json.dumps(given, separators=(",", ":")).encode())
-        assert Instance.from_json(data) == Instance(given)
+    for features in (names, {name: at + 1.0 for at, name in enumerate(names)}):
+        data = bytearray(json.dumps(features, separators=(",", ":")).encode())
+        assert Instance.from_json(data) == Instance(features)
     assert Instance.from_json(bytearray(b'["%s"]' % names[0].encode())).items() == [(names[0], 1.0)]
 
 
