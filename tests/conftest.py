@@ -1,4 +1,4 @@
-"""The event loop of tests, profiles of Hypothesis, and the order of files: slow tests first."""
+"""The event loop of tests, profiles of Hypothesis, the order of files, and the names of failures."""
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,3 +21,13 @@ def pytest_collection_modifyitems(items):
     """Put files with slow tests first, so that in the end no process waits for a long one."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_unconfigure(config):
+    """Print the names of tests that failed once more, last: a message before them may be long."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:  # a process of xdist that does not report
+        return
+    for outcome in ("failed", "error"):
+        for report in reporter.stats.get(outcome, []):
+            reporter.write_line(f"{outcome}: {report.nodeid}")
