@@ -3,6 +3,9 @@
 import random
 import socket
 
+# Hypothesis seeds the common generator alike in every process: several would choose the same port.
+_random = random.SystemRandom()
+
 
 def free_port() -> int:
     """Return an unused port outside the system's range for outgoing connections.
@@ -11,7 +14,7 @@ def free_port() -> int:
     connect to itself.
     """
     while True:
-        port = random.randrange(15_000, 30_000)
+        port = _random.randrange(15_000, 30_000)
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))

@@ -28,6 +28,7 @@ from manyclass.service.store.segments import as_shared_segments
 
 log = logging.getLogger(__name__)
 
+APPLY_SECONDS = 60.0  # for this process to apply the log of several
 TRIM_SECONDS = 120.0  # for the other processes to go over to a rebuilt state
 TRIM_PAUSE = 0.2
 SETTLE_SECONDS = 60.0  # between two tries to settle a state that is left over
@@ -142,10 +143,12 @@ class Rebuild:
         """Rebuild the state; return when it is durable and the amended events are gone.
 
         `join` has a learner learn the whole history from then on, before the rebuild begins.
-        Raise RebuildRefused or MemoryShort without any change; StoreError.
+        All amendments are included that any process has answered before. Raise RebuildRefused or
+        MemoryShort without any change; StoreError.
         """
         self.check()
         async with self._lock:
+            await self._apply_log()
             if join is not None:
                 await join()
             try:
@@ -242,6 +245,20 @@ class Rebuild:
             *(done.seq, done.base, done.events, done.corrected, done.deleted, done.seconds),
         )
         return done
+
+    async def _apply_log(self) -> None:
+        """Wait until this process has applied what the others have appended."""
+        if self._states is None:
+            return
+        store = self._history.store
+        last_seq = await asyncio.to_thread(lambda: store.last_seq)
+        try:
+            async with asyncio.timeout(APPLY_SECONDS):
+                await self._apply_loop.reached(last_seq)
+        except TimeoutError:
+            raise RebuildRefused(
+                f"this process has applied {self._live.model.seq} of {last_seq} events: try again"
+            ) from None
 
     # --- going over ------------------------------------------------------------------------------
 

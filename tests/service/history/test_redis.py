@@ -89,6 +89,23 @@ async def test_any_process_lists_and_corrects_and_all_go_over_to_the_rebuilt_sta
         assert again.model.has_class("c9")
 
 
+async def test_a_rebuild_includes_what_another_process_has_answered(history):
+    async with AsyncExitStack() as stack:
+        engines = [await stack.enter_async_context(history.engine()) for _ in range(2)]
+        first, second = await leader(*engines)
+        wrong = event("a b", "x")
+        await first.submit([wrong])
+        await same(first, second)
+        async with first.rebuild._apply_loop.quiet():  # the leader lags
+            await second.submit([Event.amend(1, wrong.instance, ["y"], ["x"])])
+            rebuild = asyncio.ensure_future(first.rebuild_state())
+            await asyncio.sleep(0.2)
+        assert (await rebuild).corrected == 1
+        await same(first, second)
+        assert first.model.has_class("y")
+        assert not first.model.has_class("x")
+
+
 async def test_a_learner_of_a_rebuild_joins_in_every_process(archived):
     async with AsyncExitStack() as stack:
         engines = [await stack.enter_async_context(archived.engine()) for _ in range(2)]
