@@ -1,4 +1,4 @@
-"""The event loop of tests, profiles of Hypothesis, the order of files, and the names of failures."""
+"""The event loop of tests, profiles of Hypothesis, the order of files, and names of failures."""
 
 import pytest
 from hypothesis import HealthCheck, settings
