@@ -70,8 +70,12 @@ class Replica:
         seq = self.record.acknowledged[name] = self.accepted("/learn", event(name))["seq"]
         return seq
 
+    def learns(self):
+        """Return true if the process is ready to learn; it ranks a little earlier."""
+        return get(f"{self.service.url}/readyz").status_code == 200
+
     def bring_up(self):
-        """Start the process, repeatedly as a supervisor does, until it has restored its state."""
+        """Start the process, repeatedly as a supervisor does, until it ranks with its state."""
         gives_up = time.monotonic() + PATIENCE
         with self.lock:
             while not self.ending.is_set():

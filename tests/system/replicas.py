@@ -101,6 +101,8 @@ class Run(Troubles):
             with ThreadPoolExecutor() as pool:  # an empty store has to survive this
                 list(pool.map(Replica.bring_up, self.replicas))
             assert all(replica.serving for replica in self.replicas), self.record.broken
+            for replica in self.replicas:
+                assert self.wait_for("ready to learn", replica.learns), self.record.broken
             self.in_background(self._supervise)
             stack.pop_all()
         return self

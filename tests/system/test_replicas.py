@@ -195,7 +195,7 @@ def test_a_process_that_joins_late_is_ready_only_when_it_is_as_far(tmp_path):
         late = run.add_replica()
         late.bring_up()
         assert known.keys() <= learned(late.service.url).keys()
-        ready = run.wait_for("readiness to learn", lambda: late.get("/readyz"))
+        ready = run.wait_for("ready to learn", lambda: late.get("/readyz"))
         assert ready["recovery"]["snapshot"]["seq"] >= snapshot
         assert ready["seq"] >= max(known.values())
         run.compare()
@@ -227,6 +227,7 @@ def test_all_follow_when_one_goes_back_to_a_snapshot(quiet_run):
     two.kill()
     two.bring_up()
     assert learned(two.service.url) == {"before": 1}
+    quiet_run.wait_for("ready to learn", two.learns)
     two.learn("after")  # an undone event may be sent again
     unbroken_quiet(quiet_run)
 
