@@ -8,23 +8,28 @@
 
 namespace manyclass {
 
-// Most features were seen a few times only. So each of their logarithms is kept until the ratio is
-// another.
+// Each logarithm is kept until other numbers take its place: most features were seen a few times
+// only, and between two events all instances have the same number of instances learned.
 class Idf {
 public:
     double of(double instances, std::uint32_t times_seen) {
-        const double ratio = (1 + instances) / (1.0 + static_cast<double>(times_seen));
-        if (times_seen >= kept_.size()) return natural_log(ratio);
-        Kept& kept = kept_[times_seen];
-        if (kept.ratio != ratio) kept = {ratio, natural_log(ratio)};
+        Kept& kept = kept_[times_seen % kept_.size()];
+        if (kept.instances != instances || kept.times_seen != times_seen)
+            kept = {instances, log_of(instances, times_seen), times_seen};
         return kept.log;
     }
 
 private:
     struct Kept {
-        double ratio = 0, log = 0;  // a ratio is above 0
+        double instances = -1, log = 0;  // no number of instances is negative
+        std::uint32_t times_seen = 0;
     };
-    std::array<Kept, 256> kept_;
+
+    [[gnu::noinline]] static double log_of(double instances, std::uint32_t times_seen) {
+        return natural_log((1 + instances) / (1.0 + static_cast<double>(times_seen)));
+    }
+
+    std::array<Kept, 1024> kept_;
 };
 
 }  // namespace manyclass

@@ -1,6 +1,7 @@
 // Preprocessing of feature values: binarize, sublinear damping, tf-idf and scaling to unit length.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -25,7 +26,7 @@ public:
     // A value but for tf-idf and scaling, so that it does not change with the counts.
     double damped(double value) const {
         if (binarize_) return 1.0;
-        return sublinear_ && value > 1 ? 1 + natural_log(value) : value;
+        return sublinear_ ? sublinear(value) : value;
     }
 
     // True if `damped` differs from that of other options.
@@ -39,8 +40,7 @@ public:
             return;
         }
         if (sublinear_)
-            for (ActiveFeature& each : active)
-                if (each.value > 1) each.value = 1 + natural_log(each.value);
+            for (ActiveFeature& each : active) each.value = sublinear(each.value);
         if (tfidf_) {
             Idf& idf = idf_of_thread();
             const auto instances = static_cast<double>(tables.counted);
@@ -58,6 +58,24 @@ public:
     }
 
 private:
+    static double logarithmic(double value) { return value > 1 ? 1 + natural_log(value) : value; }
+
+    // The same. Most values are small counts: a look-up, and no branch that depends on the value.
+    static double sublinear(double value) {
+        if (value < static_cast<double>(COUNTS.size())) {
+            const auto count = static_cast<std::uint32_t>(value);
+            if (static_cast<double>(count) == value) return COUNTS[count];
+        }
+        return logarithmic(value);
+    }
+
+    inline static const std::array<double, 64> COUNTS = [] {
+        std::array<double, 64> counts{};
+        for (std::size_t n = 0; n < counts.size(); ++n)
+            counts[n] = logarithmic(static_cast<double>(n));
+        return counts;
+    }();
+
     // Not inlined, see LinearScratch.
     [[gnu::noinline]] static Idf& idf_of_thread() {
         static thread_local Idf idf;
