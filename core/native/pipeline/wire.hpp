@@ -80,8 +80,7 @@ public:
         if (broken_ || size == 0 || static_cast<std::size_t>(end_ - at_) < size) return fail();
         name_ = {at_, size};
         at_ += size;
-        value_ = header & 1 ? take<double>() : 1.0;
-        if (broken_) return fail();
+        if (!take_value(header & 1)) return fail();
         --left_;
         return true;
     }
@@ -104,10 +103,28 @@ private:
         return value;
     }
 
+    // Take the value of a feature, 1 if there is none. No branch but for the last bytes depends on
+    // whether there is one: it would be a guess.
+    bool take_value(bool is_there) {
+        std::uint64_t bits;
+        if (static_cast<std::size_t>(end_ - at_) < sizeof bits) {
+            value_ = is_there ? take<double>() : 1.0;
+            return !broken_;
+        }
+        std::memcpy(&bits, at_, sizeof bits);
+        const std::uint64_t mask = -static_cast<std::uint64_t>(is_there);
+        bits = (bits & mask) | (BITS_OF_ONE & ~mask);
+        std::memcpy(&value_, &bits, sizeof bits);
+        at_ += sizeof bits & mask;
+        return true;
+    }
+
     bool fail() {
         broken_ = true;
         return false;
     }
+
+    static constexpr std::uint64_t BITS_OF_ONE = 0x3ff0000000000000u;
 
     const char* at_;
     const char* end_;
