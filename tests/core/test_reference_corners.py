@@ -57,6 +57,22 @@ def test_averages_that_all_but_vanish():
     assert both.learner.rank(Instance({"f": 1.0}))[0] == (CLASSES[1], pytest.approx(1.0))
 
 
+def test_logarithms_of_counts_and_of_tf_idf_are_those_that_were_asked_for():
+    """They are looked up: for small counts, and by the lowest bits of a number of times seen."""
+    both = Both(Options.parse("svm(sublinear=yes,tfidf=yes,replay=0)"), ["f", "g"], CLASSES)
+    values = [0.5, 1, 1.5, 2, 2.5, 3, 62, 63, 63.5, 64, 65, 1e6]
+    for number, value in enumerate(values):
+        both.learn({"f": value, "g": 1}, [CLASSES[number % 2]])
+        both.rank({"f": value, "g": 2})
+    for number in range(1024):
+        both.learn({"g": 1}, [CLASSES[number % 2]])
+    seen = {name: both.learner.feature(name)["times_seen"] for name in ("f", "g")}
+    assert seen == {"f": len(values), "g": len(values) + 1024}
+    for f, g in [(2, 1), (1, 2), (64, 3)]:
+        both.rank({"f": f, "g": g})
+    both.compare()
+
+
 @pytest.mark.parametrize(
     "learner", [name for name in REFERENCES if issubclass(REFERENCES[name], Budgeted)]
 )
