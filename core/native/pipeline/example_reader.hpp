@@ -23,9 +23,13 @@ public:
         active.clear();
         FeatureReader reader(instance);
         while (reader.next()) {
-            const std::uint64_t hash = features_.hash(reader.name());
-            features_.prefetch(hash);
-            active.push_back({NO_ID, 0, reader.value(), hash, reader.name()});
+            // Field by field: a copy of the whole would wait until its parts are stored.
+            ActiveFeature& read = active.emplace_back();
+            read.feature = NO_ID;
+            read.value = reader.value();
+            read.name = reader.name();
+            read.hash = features_.hash(read.name);
+            features_.prefetch(read.hash);
         }
         for (ActiveFeature& each : active) {
             each.feature = features_.candidate(each.hash);
