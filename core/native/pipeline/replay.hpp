@@ -190,7 +190,9 @@ private:
         example.vote_scale = 0;
         for (const auto& [feature, value] : stored.values) {
             tables_.postings.prefetch(feature);
-            example.active.push_back({feature, 0, static_cast<double>(value), 0, {}});
+            ActiveFeature& read = example.active.emplace_back();
+            read.feature = feature;
+            read.value = static_cast<double>(value);
         }
         reader.prefetch_edges(example.active);
         preprocessing_.apply(example.active, tables_);
