@@ -28,7 +28,7 @@ from manyclass.service.store.segments import as_shared_segments
 
 log = logging.getLogger(__name__)
 
-APPLY_SECONDS = 60.0  # for this process to apply the log of several
+APPLY_SECONDS = 10.0  # for this process to apply what others have appended
 TRIM_SECONDS = 120.0  # for the other processes to go over to a rebuilt state
 TRIM_PAUSE = 0.2
 SETTLE_SECONDS = 60.0  # between two tries to settle a state that is left over
