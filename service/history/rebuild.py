@@ -148,7 +148,6 @@ class Rebuild:
         """
         self.check()
         async with self._lock:
-            await self._apply_log()
             if join is not None:
                 await join()
             try:
@@ -204,6 +203,7 @@ class Rebuild:
     async def _run(self) -> RebuildReport:
         history, live = self._history, self._live
         began = self._clock()
+        await self._apply_log()
         await self._settle_left_over()
         self._relearning.learned = 0
         model = live.model

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from manyclass.core.event import Event
 from manyclass.core.model_set import ModelSet
 from manyclass.service.errors import RebuildRefused
-from manyclass.service.history import recorder
+from manyclass.service.history import rebuild, recorder
 from manyclass.service.history.reader import Filter
 from manyclass.service.store.errors import StoreUnavailable
 from tests.redis_server import RedisServer
@@ -98,12 +98,26 @@ async def test_a_rebuild_includes_what_another_process_has_answered(history):
         await same(first, second)
         async with first.rebuild._apply_loop.quiet():  # the leader lags
             await second.submit([Event.amend(1, wrong.instance, ["y"], ["x"])])
-            rebuild = asyncio.ensure_future(first.rebuild_state())
+            rebuilding = asyncio.ensure_future(first.rebuild_state())
             await asyncio.sleep(0.2)
-        assert (await rebuild).corrected == 1
+        assert (await rebuilding).corrected == 1
         await same(first, second)
         assert first.model.has_class("y")
         assert not first.model.has_class("x")
+
+
+async def test_a_leader_that_cannot_apply_the_log_refuses_to_rebuild(archived, monkeypatch):
+    monkeypatch.setattr(rebuild, "APPLY_SECONDS", 0.1)
+    async with archived.engine() as first, archived.engine() as second:
+        first, second = await leader(first, second)
+        await first.submit([event("a b", "x")])
+        await same(first, second)
+        async with first.rebuild._apply_loop.quiet():
+            await second.submit([event("c d", "y")])
+            with pytest.raises(RebuildRefused, match="applied 1 of 2 events"):
+                await first.rebuild_state()
+        assert first.rebuild.failures == 1
+        assert (await first.rebuild_state()).events == 2
 
 
 async def test_a_learner_of_a_rebuild_joins_in_every_process(archived):
