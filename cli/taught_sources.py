@@ -32,12 +32,12 @@ def default_source(file: str) -> str | None:
     return os.fsencode(Path(file).name).decode(errors="replace") if is_kept(file) else None
 
 
-def events_of(client: Client, source: str, last: int | None = None) -> int:
+def events_of(client: Client, source: str, last: int | None = None, *, undone: bool = False) -> int:
     """Return the number of events of a source in the history, at most MOST_COUNTED + 1.
 
-    Those behind event `last` do not count.
+    Those behind event `last` do not count; with `undone`, those do that a restore has undone.
     """
-    events = client.events(source=source, page=PAGE, oldest_first=last is not None)
+    events = client.events(source=source, page=PAGE, oldest_first=last is not None, undone=undone)
     former = takewhile(lambda event: last is None or event.seq <= last, events)
     return sum(1 for _ in islice(former, MOST_COUNTED + 1))
 

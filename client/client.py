@@ -169,6 +169,7 @@ class Client:
         since: float | None = None,
         until: float | None = None,
         wrong: bool = False,
+        undone: bool = False,
         oldest_first: bool = False,
         after: int | None = None,
         page: int = 100,
@@ -176,10 +177,11 @@ class Client:
         """Yield the events that were taught, newest first, fetched `page` at a time.
 
         `since` and `until` are in unix seconds. With `wrong`, only events whose true class was not
-        ranked first before they were learned. `after` is the number of an event to begin behind.
+        ranked first before they were learned. With `undone`, also events that a restore has undone.
+        `after` is the number of an event to begin behind.
         404 if the service keeps no history.
         """
-        parameters = event_filter(of_class, source, since, until, wrong, oldest_first)
+        parameters = event_filter(of_class, source, since, until, wrong, undone, oldest_first)
         parameters["limit"] = page
         while True:
             if after is not None:
@@ -193,16 +195,21 @@ class Client:
     def event(self, key: str) -> TaughtEvent:
         """Return an event of the history, by its `event_id` or by `seq:` and its number; 404 if it
         is unknown, deleted or too old.
+
+        `id:` may stand before an `event_id`. 409 if the key is the id of one event and the number
+        of another: the message has a key of each.
         """
         return self._get(path_of("events", key), TaughtEvent)
 
     def correct(self, key: str, classes: Sequence[str | int]) -> Amended:
-        """Correct the true classes of an event that was taught."""
+        """Correct the true classes of an event that was taught. 409 if a restore has undone it."""
         content = msgspec.json.encode({"classes": classes})
         return self._ask("PUT", path_of("events", key), Amended, content=content, repeatable=True)
 
     def delete_event(self, key: str) -> Deleted:
-        """Delete an event that was taught. Its part in the weights is gone after a rebuild."""
+        """Delete an event that was taught, and those of its id that a restore has undone. Its part
+        in the weights is gone after a rebuild.
+        """
         return self._ask("DELETE", path_of("events", key), Deleted)
 
     def delete_events(self, *, source: str) -> Deleted:

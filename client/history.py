@@ -9,7 +9,8 @@ class TaughtEvent(msgspec.Struct, frozen=True):
     """An event of the history. `key` addresses it: its `event_id`, or `seq:` and its number.
 
     `classes` are the true ones after corrections. `rank_before` is the rank of the best true class
-    before it was learned, None if none was retrieved, or if `outcome_known` is False. `time` is in
+    before it was learned, None if none was retrieved, or if `outcome_known` is False. `undone`: a
+    restore has taken it out of the state. `time` is in
     unix seconds, None if it was not recorded. The instance is `text` if it was sent as text, else
     `features`.
     """
@@ -24,6 +25,7 @@ class TaughtEvent(msgspec.Struct, frozen=True):
     weight: float = 1.0
     parents: dict[str, str] = {}
     corrected: bool = False
+    undone: bool = False
     rank_before: int | None = None
     outcome_known: bool = True
     text: str | None = None

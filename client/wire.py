@@ -53,6 +53,7 @@ def event_filter(
     since: float | None,
     until: float | None,
     wrong: bool,
+    undone: bool,
     oldest_first: bool,
 ) -> dict[str, str | int | float]:
     """Return the parameters that choose events of the history and their order."""
@@ -62,6 +63,8 @@ def event_filter(
     }
     if wrong:
         chosen["wrong"] = "yes"
+    if undone:
+        chosen["undone"] = "yes"
     if oldest_first:
         chosen["order"] = "oldest"
     return chosen

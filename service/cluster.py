@@ -18,6 +18,7 @@ from manyclass.service.log.recovery import recover
 from manyclass.service.store.errors import (
     LogDamaged,
     LogRewound,
+    LogTrimmed,
     SnapshotDamaged,
     SnapshotMissing,
     StoreError,
@@ -31,7 +32,9 @@ UNREACHABLE_SECONDS = 3.0  # without an answer until the store counts as unreach
 RETRY_SECONDS = 1.0  # between two tries to restore the state from a shared store
 TRIES = 3  # to restore the state from a store that answers
 
-RESTORABLE = LogRewound | LogDamaged | SnapshotMissing | SnapshotDamaged | StoreUnavailable
+RESTORABLE = (
+    LogRewound | LogTrimmed | LogDamaged | SnapshotMissing | SnapshotDamaged | StoreUnavailable
+)
 
 
 class Cluster:

@@ -32,7 +32,7 @@ from manyclass.service.log.apply_loop import OnApplied, OnLearned
 from manyclass.service.log.log_tailer import OnMessage
 from manyclass.service.log.request import Result
 from manyclass.service.pipeline import Pipeline
-from manyclass.service.store.errors import LogDamaged, StoreError, StoreUnavailable
+from manyclass.service.store.errors import LogTrimmed, StoreError, StoreUnavailable
 from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.segments import segments_of
 from manyclass.service.tasks import Tasks
@@ -147,10 +147,7 @@ class Engine:
         while self._status != "closed":
             try:
                 return await asyncio.to_thread(made, self._wall_clock)
-            except (
-                StoreUnavailable,
-                LogDamaged,
-            ) as error:  # or another process has trimmed the log
+            except (StoreUnavailable, LogTrimmed) as error:  # by another process
                 if self.cluster.shared is None:
                     raise
                 log.warning("the history cannot be read yet: %s", with_hint(error))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from manyclass.core.errors import RequestConflict, RulesDiffer
 from manyclass.service.store.errors import (
     LogDamaged,
+    LogTrimmed,
     SnapshotDamaged,
     SnapshotMissing,
     StoreDamaged,
@@ -138,7 +139,7 @@ def without_place(error: Exception) -> str:
     if not isinstance(error, StoreError):
         return str(error)
     match error:
-        case SnapshotMissing() | SnapshotDamaged() | LogDamaged():
+        case SnapshotMissing() | SnapshotDamaged() | LogDamaged() | LogTrimmed():
             return with_hint(error)
         case StoreFull():
             kind = "the store is full"

@@ -20,12 +20,11 @@ from manyclass.client.types import TaughtEvent
 
 app = typer.Typer(help="List, correct and delete the events that a running service was taught.")
 
+KEY_HELP = "As `list` prints it: the event_id, also behind id:, or seq: and the number."
 UNKNOWN = "?"
 NOTHING = "-"
 
-EventKey = Annotated[
-    str, typer.Argument(help="As `list` prints it: the event_id, or seq: and a number.")
-]
+EventKey = Annotated[str, typer.Argument(help=KEY_HELP)]
 
 
 def _seconds(given: str | None) -> float | None:
@@ -71,6 +70,9 @@ def list_events(
             "--wrong", help="Only events whose true class was not ranked first before learning."
         ),
     ] = False,
+    undone: Annotated[
+        bool, typer.Option("--undone", help="Also events that a restore has undone.")
+    ] = False,
     oldest: Annotated[bool, typer.Option("--oldest", help="Begin with the oldest.")] = False,
     limit: Annotated[int, typer.Option(min=0, help="Events at most; 0: all.")] = 100,
     json: Annotated[
@@ -91,6 +93,7 @@ def list_events(
             since=began,
             until=ended,
             wrong=wrong,
+            undone=undone,
             oldest_first=oldest,
             page=min(limit or 1000, 1000),
         )
@@ -135,7 +138,7 @@ def delete(
     event: Annotated[
         str | None,
         typer.Argument(
-            help="As `list` prints it: the event_id, or seq: and a number.",
+            help=KEY_HELP,
             metavar="[EVENT]",
             show_default=False,
         ),
@@ -149,7 +152,8 @@ def delete(
 ) -> None:
     """Delete an event, or all events of a source.
 
-    At once it is not listed and not replayed. Its part in the weights is gone after the next
+    Events of the same event_id, or source, that a restore has undone are among them. At once it is
+    not listed and not replayed. Its part in the weights is gone after the next
     rebuild, and so are the copies of it that the service has written: `manyclass rebuild`.
     """
     if (event is None) == (source is None):
@@ -179,7 +183,7 @@ def _deleted(client: Client, event: str | None, source: str | None) -> str:
     """Return what is to be deleted, in words."""
     if source is None:
         return f"event {event}"
-    number = events_of(client, source)
+    number = events_of(client, source, undone=True)
     return f"{in_words(number)} of source {source!r}"
 
 

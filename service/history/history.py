@@ -3,7 +3,9 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from time import monotonic
+from contextlib import contextmanager
+from functools import partial
+from time import monotonic, sleep
 from typing import TypeVar
 
 from manyclass.core.event import Event
@@ -11,13 +13,13 @@ from manyclass.core.outcome import Outcome
 from manyclass.service.config.settings import Settings
 from manyclass.service.errors import with_hint
 from manyclass.service.history.amendments import Amendments
-from manyclass.service.history.event_times import dated
 from manyclass.service.history.reader import Filter, Page, Reader, Record
 from manyclass.service.history.recorder import SEGMENT_EVENTS, Recorder, amending
+from manyclass.service.history.segment import Segment
+from manyclass.service.history.undone import Undone
 from manyclass.service.log.apply_loop import OnApplied
 from manyclass.service.log.live_model import LiveModel
-from manyclass.service.log.outcomes import UNKNOWN
-from manyclass.service.store.errors import LogDamaged, StoreDamaged, StoreError
+from manyclass.service.store.errors import LogDamaged, LogTrimmed, StoreDamaged, StoreError
 from manyclass.service.store.protocol import Store
 from manyclass.service.store.segments import SegmentStore
 
@@ -27,6 +29,7 @@ T = TypeVar("T")
 
 PAGE = 1000
 LOOK_SECONDS = 5.0
+PACK_PAUSES = (0.5, 2.0)  # seconds before another try to pack what would be lost else
 
 
 class History:
@@ -55,6 +58,7 @@ class History:
         self.reader = Reader(store, segments, self.recorder, self.amendments, outcomes, live)
         self.failures = 0
         self.has_merged = False  # or released a former name, since the last rebuild
+        self.is_held = False
         self._pending_bytes = settings.history_pending_bytes
         self._wall_clock = wall_clock
         self._is_failing = False
@@ -65,7 +69,21 @@ class History:
 
     def _find_amendments(self) -> None:
         self.amendments.note_all(self._packed_amendments())
-        self.amendments.note_all(dated(self.store.read(self.recorder.end)))
+        self.amendments.note_all(self._amendments_behind(self.recorder.end, self.live.model.seq))
+
+    def _amendments_behind(self, after: int, last_seq: int) -> list[tuple[int, bytes, int]]:
+        """Return number, bytes and time of the amendments behind `after`, up to `last_seq`."""
+        found: list[tuple[int, bytes, int]] = []
+        try:
+            for part in self.behind(after, last_seq):
+                found += amending(part)
+        except LogDamaged as error:  # the state does not need them
+            self._not_known(error)
+        return found
+
+    def _not_known(self, error: StoreError) -> None:
+        self.failures += 1
+        log.error("amendments that wait are not known: %s", with_hint(error))
 
     def _packed_amendments(self) -> list[tuple[int, bytes, int]]:
         """Return number, bytes and time of the amendments in segments that wait for a rebuild."""
@@ -75,8 +93,7 @@ class History:
                 try:
                     found += amending(self.reader.segment(info))
                 except StoreDamaged as error:  # ranking goes on; rebuilds are refused
-                    self.failures += 1
-                    log.error("amendments that wait are not known: %s", with_hint(error))
+                    self._not_known(error)
         return found
 
     def refresh(self) -> None:
@@ -97,7 +114,7 @@ class History:
         try:
             self.recorder.refresh()
             self.reader.forget()
-            in_log = (each for each in dated(self.store.read(self.recorder.end)) if each[0] <= seq)
+            in_log = self._amendments_behind(self.recorder.end, seq)
             self.amendments.renew([*self._packed_amendments(), *in_log])
         except StoreError as error:
             self.failures += 1
@@ -124,6 +141,15 @@ class History:
         return 0.0 if oldest is None else max(0.0, self._wall_clock() - oldest / 1000)
 
     # --- writing ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Inside, no snapshot trims a log that is the history, unless the store is full."""
+        self.is_held = True
+        try:
+            yield
+        finally:
+            self.is_held = False
 
     def starts_packing(self, is_leader: bool = True) -> bool:
         """Return whether to call `pack_full` now: a segment may be full, and none is being packed.
@@ -158,18 +184,25 @@ class History:
 
         That is `oldest`, or an earlier one while they cannot be packed. If then more events wait
         for the archive than MANYCLASS_HISTORY_PENDING_BYTES allows, or the store is full, they are
-        lost to the history, and learning goes on. Blocks.
+        lost to the history, and learning goes on; but first it is tried again, with the log trimmed
+        behind what is packed. Blocks. Raises StoreError.
         """
-        try:
-            self.pack(last_seq)
-        except StoreError as error:
-            log.error("the history cannot be written: %s", with_hint(error))
+        for pause in (0.0, *PACK_PAUSES):
+            sleep(pause)
+            try:
+                self.pack(last_seq)
+                break
+            except StoreError as error:
+                log.error("the history cannot be written: %s", with_hint(error))
             most = self._pending_bytes
-            if self.recorder.may_lose_events and (
+            if not self.recorder.may_lose_events or not (
                 is_full or self.recorder.pending_bytes(most) > most
             ):
-                log.error("events up to %d are lost to the history", oldest)
-                return oldest
+                break
+            self.store.trim(min(oldest, self.recorder.end))
+        else:
+            log.error("events up to %d are lost to the history", oldest)
+            return oldest
         return min(oldest, self.recorder.end)
 
     def pack(self, last_seq: int, only_full: bool = False) -> None:
@@ -222,6 +255,14 @@ class History:
         """Return a record, see Reader.find. Blocks. Raises StoreError."""
         return self._while_packing(lambda: self.reader.find(seq))
 
+    def undone_of(self, event_id: str) -> list[Record]:
+        """Return the events with this id that restores have undone. Blocks. Raises StoreError."""
+        found: list[Record] = []
+        for seqs in Undone(self.live.model.restores).ranges:
+            for part in self.behind(seqs.start - 1, seqs.stop - 1):
+                found += self.reader.undone_of(event_id, part)
+        return found
+
     def newest(self, count: int) -> Iterator[Record]:
         """Yield the newest records, newest first. Blocks. Raises StoreError."""
         after: int | None = None
@@ -233,15 +274,19 @@ class History:
                 return
             after = page.next
 
-    def outcome_of(self, seq: int) -> int:
-        """Return the outcome of an applied event. Blocks. Raises StoreError."""
-        [outcome] = self.live.recovery.outcomes.of(seq, 1)
-        if outcome != UNKNOWN:
-            return outcome
-        for info in self.recorder.infos:  # it was packed meanwhile
-            if info.first_seq <= seq <= info.last_seq:
-                return self.reader.segment(info).outcomes[seq - info.first_seq]
-        return UNKNOWN
+    def behind(self, after: int, last_seq: int) -> Iterator[Segment]:
+        """Yield the events behind `after`, up to `last_seq`, oldest first, with their outcomes.
+
+        What is packed comes from segments, and the rest from the log. So a trim meanwhile takes
+        nothing away. Each part begins behind the one before it, or later if the history has a gap.
+        Ends before `last_seq` if the log does. Blocks. Raises StoreError.
+        """
+        while after < last_seq:
+            part = self._while_packing(partial(self.reader.part, after, last_seq))
+            if part.last_seq == after:
+                return
+            yield part
+            after = part.last_seq
 
     def _while_packing(self, read: Callable[[], T]) -> T:
         """Read again if the log was trimmed behind new segments meanwhile."""
@@ -250,7 +295,7 @@ class History:
             infos = self.recorder.infos
             try:
                 return read()
-            except LogDamaged:
+            except LogTrimmed:
                 self.refresh()
                 if infos is self.recorder.infos:
                     raise

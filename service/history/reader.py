@@ -11,6 +11,7 @@ from manyclass.core.aliases import names_now
 from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.service.history.amendments import Amendments
+from manyclass.service.history.event_keys import key_of
 from manyclass.service.history.event_times import dated
 from manyclass.service.history.recorder import SEGMENT_EVENTS, Recorder
 from manyclass.service.history.segment import AS_SENT, GONE, Segment, SegmentDamaged
@@ -22,7 +23,6 @@ from manyclass.service.store.protocol import Store
 from manyclass.service.store.segments import SegmentInfo, SegmentStore
 
 SCAN_SECONDS = 0.1  # a page ends after this time, with fewer events than asked for
-BY_NUMBER = "seq:"  # begins a key that is the number of an event
 KEPT_SEGMENTS = 4  # unpacked, for pages that follow each other
 WINDOW = 512  # events of the log that a page reads at once
 WIDER = 8  # times as many, while none of them has a time
@@ -38,15 +38,7 @@ class Record(NamedTuple):
     rejected: list[str]  # wrong ones, without classes that are true by now
     is_corrected: bool
     time: int  # Unix milliseconds; that of an event before it if it has none; 0: not known
-
-
-def key_of(record: Record, model: Model) -> str:
-    """Return the key that finds a record: its id, unless that finds another event or none."""
-    event_id, by_number = record.event.event_id, f"{BY_NUMBER}{record.seq}"
-    if event_id is None or event_id.startswith(BY_NUMBER):
-        return by_number
-    seen = model.seen(event_id)
-    return event_id if seen is not None and seen[0] == record.seq else by_number
+    is_undone: bool  # by a restore: the state is without it
 
 
 class EventFields(TypedDict):
@@ -62,6 +54,7 @@ class EventFields(TypedDict):
     weight: float
     parents: dict[str, str]
     corrected: bool
+    undone: bool
     rank_before: int | None
     outcome_known: bool
     text: str | None
@@ -73,7 +66,7 @@ def fields_of(record: Record, model: Model) -> EventFields:
     event = record.event
     return {
         "seq": record.seq,
-        "key": key_of(record, model),
+        "key": key_of(record.seq, event.event_id, model),
         "event_id": event.event_id,
         "time": record.time / 1000 or None,
         "source": event.source,
@@ -82,6 +75,7 @@ def fields_of(record: Record, model: Model) -> EventFields:
         "weight": event.weight,
         "parents": event.parents,
         "corrected": record.is_corrected,
+        "undone": record.is_undone,
         "rank_before": record.outcome if record.outcome > 0 else None,
         "outcome_known": record.outcome != UNKNOWN,
         "text": event.text,
@@ -98,9 +92,12 @@ class Filter:
     since: int | None = None  # Unix milliseconds
     until: int | None = None
     wrong: bool = False  # only those whose true class was not ranked first before learning
+    with_undone: bool = False  # also those that a restore has undone
 
     def matches(self, record: Record) -> bool:
         """Return whether a record is asked for."""
+        if record.is_undone and not self.with_undone:
+            return False
         if self.of_class is not None and self.of_class not in record.classes:
             return False
         if self.source is not None and record.event.source != self.source:
@@ -208,7 +205,10 @@ class Reader:
         return Page(records, None)
 
     def find(self, seq: int) -> Record | None:
-        """Return a "learn" event that is neither deleted nor beyond the history. StoreError."""
+        """Return a "learn" event that is neither deleted nor beyond the history. StoreError.
+
+        It may be one that a restore has undone.
+        """
         end, infos = self._ends()
         if seq > end:
             segment = self._window(end, seq, 1)
@@ -224,17 +224,36 @@ class Reader:
         time = next(filter(None, map(Event.time_of, reversed(segment.payloads[: at + 1]))), 0)
         return self._record(segment, at, time, Undone(self._live.model.restores))
 
+    def undone_of(self, event_id: str, segment: Segment) -> list[Record]:
+        """Return the events of a segment with this id that restores have undone."""
+        undone, found = Undone(self._live.model.restores), []
+        name = event_id.encode()
+        for at, payload in enumerate(segment.payloads):
+            if name in payload and segment.flags[at] != GONE:
+                record = self._record(segment, at, Event.time_of(payload), undone)
+                if record is not None and record.is_undone and record.event.event_id == event_id:
+                    found.append(record)
+        return found
+
     def segment(self, info: SegmentInfo) -> Segment:
         """Return a stored segment. StoreError."""
         return self._unpacked(info)
 
-    def parts(self, after: int) -> Iterator[Segment]:
-        """Yield segments with all events behind `after`, oldest first. StoreError."""
-        end, infos = self._ends()
-        yield from (self.segment(info) for info in infos if info.last_seq > after)
-        begin, last = max(end, after), self._live.model.seq
-        for first in range(begin, last, SEGMENT_EVENTS):
-            yield self._in_log(first, min(first + SEGMENT_EVENTS, last))
+    def part(self, after: int, last_seq: int) -> Segment:
+        """Return the events that come next behind `after`, a segment of them at most.
+
+        It ends with event `last_seq` or before it, and begins later than at `after` + 1 if the
+        history has a gap there. StoreError.
+        """
+        while True:
+            end, infos = self._ends()
+            info = next((info for info in infos if info.last_seq > after), None)
+            if info is not None:
+                return self.segment(info).between(after, last_seq)
+            begin = max(end, after)
+            found = self._in_log(begin, min(begin + SEGMENT_EVENTS, last_seq))
+            if self._recorder.end <= begin:  # else they were packed, with the outcomes, meanwhile
+                return found
 
     def forget(self) -> None:
         """Drop the unpacked segments, which a rebuild has rewritten."""
@@ -242,7 +261,7 @@ class Reader:
 
     def _record(self, segment: Segment, at: int, time: int, undone: Undone) -> Record | None:
         seq = segment.first_seq + at
-        if segment.outcomes[at] == NO_EFFECT or seq in undone:
+        if segment.outcomes[at] == NO_EFFECT:
             return None
         event = Event.from_bytes(segment.payloads[at])
         if event.kind != "learn":
@@ -255,7 +274,7 @@ class Reader:
         classes = names_now(event.classes if amended is None else amended.classes, aliases)
         rejected = [name for name in names_now(event.rejected, aliases) if name not in classes]
         outcome = segment.outcomes[at]
-        return Record(seq, event, outcome, classes, rejected, is_corrected, time)
+        return Record(seq, event, outcome, classes, rejected, is_corrected, time, seq in undone)
 
     def _ends(self) -> tuple[int, list[SegmentInfo]]:
         """Return the end of what is packed, or of a gap behind it, and the segments."""
@@ -303,12 +322,12 @@ class Reader:
                 return found
             for at, payload in enumerate(found.payloads):
                 if Event.time_of(payload):
-                    return found.behind(at)
+                    return found.between(first + at - 1, last)
             count *= WIDER
 
     def _in_log(self, after: int, last: int) -> Segment:
         """Return the events behind `after`, up to `last`."""
-        events = islice(self._store.read(after), last - after)
+        events = islice(self._store.read(after), max(0, last - after))
         payloads = [payload for _, payload in events]
         outcomes = self._outcomes.of(after + 1, len(payloads))
         return Segment(after + 1, payloads, outcomes, [AS_SENT] * len(payloads))

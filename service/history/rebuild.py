@@ -151,7 +151,8 @@ class Rebuild:
             if join is not None:
                 await join()
             try:
-                self.last = await self._run()
+                with self._history.held():
+                    self.last = await self._run()
             except Exception as error:
                 self.failures += 1
                 log.error("the rebuild failed: %s", error)

@@ -10,7 +10,7 @@ from manyclass.service.history.event_times import dated, stamped
 from manyclass.service.history.segment import AS_SENT, GONE, Segment
 from manyclass.service.log.outcomes import NO_EFFECT, Outcomes
 from manyclass.service.store.batch import checksum_of
-from manyclass.service.store.errors import LogDamaged
+from manyclass.service.store.errors import LogDamaged, LogTrimmed
 from manyclass.service.store.protocol import Store
 from manyclass.service.store.segments import SegmentInfo, SegmentStore, as_shared_segments
 
@@ -95,13 +95,13 @@ class Recorder:
             infos, trimmed = self._shared.listed()
             packed = infos[-1].last_seq if infos else 0
             end = max(packed, trimmed, self._log_begin)
-            if end > self.end:
-                self._outcomes.drop(self.end + 1, end - self.end)
             if self.packs and self._is_known:
                 self.lost_events += max(0, end - max(packed, self.end, self._log_begin))
             self._is_known = True
-            if infos != before or end != self.end:
+            former = self.end
+            if infos != before or end != former:
                 self.infos, self.end = infos, end
+                self._outcomes.drop(former + 1, end - former)  # last: see Reader.part
             return not set(before).issubset(infos)
 
     def _begin(self) -> int:
@@ -111,7 +111,7 @@ class Recorder:
         for seq in begins:
             try:
                 next(self._store.read(seq), None)
-            except LogDamaged:
+            except (LogDamaged, LogTrimmed):
                 continue
             return seq
         begin = snapshots[-1] if snapshots else 0

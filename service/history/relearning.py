@@ -24,6 +24,7 @@ from manyclass.service.history.rebuilder import (
 )
 from manyclass.service.history.segment import GONE, Segment
 from manyclass.service.log.outcomes import NO_EFFECT
+from manyclass.service.store.errors import SnapshotMissing
 
 TAIL_EVENTS = 200  # applied in one go while learning waits
 FRAME_EVENTS = 512
@@ -88,7 +89,13 @@ class Relearning:
         `whole` begin at the base if it is without them.
         Raise RebuildRefused if the history has a gap, or the process was ended; StoreError.
         """
-        snapshot = b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
+        try:
+            snapshot = b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
+        except SnapshotMissing:
+            raise RebuildRefused(
+                f"snapshot {base}, with which the history begins, was replaced meanwhile: rebuild"
+                " again"
+            ) from None
         command = [sys.executable, "-m", "manyclass.service.history.rebuilder"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
             self._child = child
@@ -124,19 +131,16 @@ class Relearning:
         self, base: int, last_seq: int, undone: list[range], settled: dict[int, Amended]
     ) -> Iterator[list[bytes]]:
         """Yield the events behind `base` as amended, empty where one has no effect."""
-        expected = base + 1
-        for segment in self._history.reader.parts(base):
-            if segment.first_seq > last_seq:
-                break
-            if segment.first_seq > expected:
-                raise RebuildRefused(
-                    f"events {expected} to {segment.first_seq - 1} are not in the history"
-                )
-            effective = _effective(segment, base, undone, settled)
-            effective = effective[expected - segment.first_seq : last_seq + 1 - segment.first_seq]
-            expected += len(effective)
-            for at in range(0, len(effective), FRAME_EVENTS):
-                yield effective[at : at + FRAME_EVENTS]
+        at = base
+        for part in self._history.behind(base, last_seq):
+            if part.first_seq > at + 1:
+                yield _gap(range(at + 1, min(part.first_seq, last_seq + 1)), undone)
+            effective = _effective(part, base, undone, settled)
+            for begin in range(0, len(effective), FRAME_EVENTS):
+                yield effective[begin : begin + FRAME_EVENTS]
+            at = part.last_seq
+        if at < last_seq:
+            raise RebuildRefused(f"the log ends at event {at}, not at {last_seq}: rebuild again")
 
     def catch_up(self, model: Model) -> None:
         """Apply what the live model has learned meanwhile, but for the last few events."""
@@ -144,15 +148,24 @@ class Relearning:
             self.apply_tail(model, self._live.model.seq)
 
     def apply_tail(self, model: Model, last_seq: int) -> None:
-        """Apply the events of the log up to this one. RebuildRefused, StoreError."""
-        for seq, payload in self._history.store.read(model.seq):
-            if seq > last_seq:
-                return
-            event = Event.from_bytes(payload)
-            if event.kind in ("restore", "adopt"):
-                raise RebuildRefused("a snapshot was restored meanwhile: rebuild again")
-            has_effect = self._history.outcome_of(seq) != NO_EFFECT
-            learn_again(model, payload if has_effect else b"")
+        """Apply what follows in the log, up to this event. RebuildRefused, StoreError."""
+        for part in self._history.behind(model.seq, last_seq):
+            if part.first_seq > model.seq + 1:
+                _gap(range(model.seq + 1, part.first_seq), [])
+            for payload, outcome in zip(part.payloads, part.outcomes, strict=True):
+                if payload and Event.from_bytes(payload).kind in ("restore", "adopt"):
+                    raise RebuildRefused("a snapshot was restored meanwhile: rebuild again")
+                learn_again(model, b"" if outcome == NO_EFFECT else payload)
+        if model.seq < last_seq:
+            raise RebuildRefused("the log went on otherwise: rebuild again")
+
+
+def _gap(missing: range, undone: list[range]) -> list[bytes]:
+    """Return no event for each that is not in the history; RebuildRefused unless all are undone."""
+    needed = [seq for seq in missing if not any(seq in each for each in undone)]
+    if needed:
+        raise RebuildRefused(f"events {needed[0]} to {needed[-1]} are not in the history")
+    return [b""] * len(missing)
 
 
 def _effective(

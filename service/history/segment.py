@@ -42,10 +42,11 @@ class Segment:
         """The number of the last event."""
         return self.first_seq + len(self.payloads) - 1
 
-    def behind(self, count: int) -> "Segment":
-        """Return the events without the first `count`."""
-        payloads, outcomes = self.payloads[count:], self.outcomes[count:]
-        return Segment(self.first_seq + count, payloads, outcomes, self.flags[count:])
+    def between(self, after: int, last_seq: int) -> "Segment":
+        """Return the events behind `after`, up to `last_seq`."""
+        begin, end = (max(0, seq + 1 - self.first_seq) for seq in (after, last_seq))
+        payloads, outcomes = self.payloads[begin:end], self.outcomes[begin:end]
+        return Segment(self.first_seq + begin, payloads, outcomes, self.flags[begin:end])
 
     def packed(self) -> bytes:
         """Return the bytes of the segment."""

@@ -14,6 +14,7 @@ class Undone:
             if not ranges or mark <= ranges[-1][0]:  # else it was undone itself
                 ranges.append((source, mark))
         ranges.reverse()
+        self.ranges = [range(source + 1, mark) for source, mark in ranges]
         self._sources = [source for source, _ in ranges]
         self._marks = [mark for _, mark in ranges]
 

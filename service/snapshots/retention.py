@@ -29,8 +29,8 @@ class Retention:
         """Delete and trim; of a full store, keep one snapshot only. Blocks. Raises StoreError.
 
         Events go into the history first. Where the history is the log, amended events stay in it
-        until a rebuild has learned them. `restores` has the seq of each restore mark, and of the
-        snapshot that it names.
+        until a rebuild has learned them, and all events while one runs. `restores` has the seq of
+        each restore mark, and of the snapshot that it names.
         """
         damaged = self._loader.damaged
         present = [info.seq for info in self._store.snapshots()]
@@ -43,7 +43,8 @@ class Retention:
             base = self._history.base(usable)
         elif self._history is not None and not is_full:
             base = self._history.base_of_waiting(usable)
-            oldest = oldest if base is None else min(oldest, base)
+            held = 0 if self._history.is_held else oldest
+            oldest = min(oldest, held, oldest if base is None else base)
         named = {snapshot_seq for mark_seq, snapshot_seq in restores if mark_seq > oldest}
         for seq in present:
             if seq not in kept and seq not in named and seq != base:

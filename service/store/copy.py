@@ -6,6 +6,7 @@ from manyclass.core.event import Event
 from manyclass.core.rules import RULES
 from manyclass.service.store.errors import (
     LogDamaged,
+    LogTrimmed,
     SnapshotDamaged,
     StoreDamaged,
     StoreError,
@@ -88,10 +89,12 @@ def _first_followed(source: StoredState, snapshots: list[SnapshotInfo]) -> int:
     for place, info in enumerate(snapshots):
         try:
             next(source.read(info.seq), None)
-        except LogDamaged:
-            continue
-        return place
-    raise LogDamaged(snapshots[-1].seq + 1, "no snapshot can be followed from")
+        except (LogDamaged, LogTrimmed):
+            if info is snapshots[-1]:
+                raise
+        else:
+            return place
+    raise AssertionError("there is a snapshot")
 
 
 def _save_base(

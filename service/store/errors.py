@@ -45,6 +45,21 @@ class LogDamaged(StoreError):
         self.reason = reason
 
 
+class LogTrimmed(StoreError):
+    """Event `seq` was trimmed from the log, up to event `floor`: snapshots and segments hold it.
+
+    The store is whole. A reader goes on from a newer snapshot, or reads the history.
+    """
+
+    def __init__(self, seq: int, floor: int) -> None:
+        super().__init__(
+            f"event {seq} is not in the log any more, which was trimmed up to event {floor}",
+            "nothing is damaged: try again",
+        )
+        self.seq = seq
+        self.floor = floor
+
+
 class LogRewound(StoreError):
     """The log has lost events that it gave to this process, up to and with event `seq`."""
 

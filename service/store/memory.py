@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 
-from manyclass.service.store.errors import LogDamaged, SnapshotMissing
+from manyclass.service.store.errors import LogDamaged, LogTrimmed, SnapshotMissing
 from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.segments import SegmentInfo
 
@@ -17,6 +17,7 @@ class MemoryStore:
         self._clock = clock
         self._lock = Lock()
         self._last_seq = 0
+        self._floor = 0  # the log was trimmed up to this event
         self._events: list[tuple[int, bytes]] = []
         self._snapshots: dict[int, tuple[SnapshotInfo, list[bytes]]] = {}
         self._segments: dict[int, tuple[SegmentInfo, bytes]] = {}  # by last event, oldest first
@@ -38,13 +39,15 @@ class MemoryStore:
     def read(self, after: int) -> Iterator[tuple[int, bytes]]:
         with self._lock:
             events = [event for event in self._events if event[0] > after]
-            last_seq = self._last_seq
+            last_seq, floor = self._last_seq, self._floor
         expected = after + 1
         for seq, event in events:
             if seq != expected:
                 break
             yield seq, event
             expected += 1
+        if expected <= min(floor, last_seq):
+            raise LogTrimmed(expected, floor)
         if expected <= last_seq:
             raise LogDamaged(expected, "it is not in the log any more")
 
@@ -78,6 +81,7 @@ class MemoryStore:
 
     def trim(self, seq: int) -> None:
         with self._lock:
+            self._floor = max(self._floor, min(seq, self._last_seq))
             self._events = [event for event in self._events if event[0] > seq]
 
     def segments(self) -> list[SegmentInfo]:

@@ -23,7 +23,8 @@ class StoredState(Protocol):
     def read(self, after: int) -> Iterator[tuple[int, bytes]]:
         """Yield the number and bytes of every event after `after`, in order.
 
-        Raise LogDamaged at the first damaged or missing event, after yielding the events before it.
+        Raise LogDamaged at the first damaged or missing event, after yielding the events before it;
+        LogTrimmed if that event was trimmed.
         """
 
     def open_snapshot(self, seq: int) -> Iterator[bytes]:
@@ -164,7 +165,8 @@ class SharedStore(Store, Protocol):
 
         The events have no holes. The first batch begins at `after` + 1, even if its append began
         before that number. Yield None about twice a second while there is nothing new or the store
-        is unreachable. End after `close`. Raise LogRewound and LogDamaged.
+        is unreachable. End after `close`. Raise LogRewound, LogTrimmed
+        and LogDamaged.
         """
 
     def heartbeat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Heartbeat:

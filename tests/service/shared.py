@@ -7,6 +7,7 @@ from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
     LogDamaged,
     LogRewound,
+    LogTrimmed,
     StoreFull,
     StoreUnavailable,
 )
@@ -122,14 +123,17 @@ class SharedMemoryStore:
             return self.messages.pop(0)
         if self.log.away:
             return None
+        floor = self.log.inner._floor
+        missing = LogTrimmed if after + 1 <= floor else LogDamaged
+        reason = floor if missing is LogTrimmed else "it is not there any more"
         for first, events, store, append_id in self.log.batches:
             if first + len(events) - 1 > after:
                 if first > after + 1:
-                    raise LogDamaged(after + 1, "it is not there any more")
+                    raise missing(after + 1, reason)
                 skip = after + 1 - first
                 return Batch(first + skip, events[skip:], append_id if store is self else 0)
         if self.log.inner.last_seq > after:
-            raise LogDamaged(after + 1, "it is not there any more")
+            raise missing(after + 1, reason)
         return None
 
     def heartbeat(self, seq, rules=1, may_lead=True):

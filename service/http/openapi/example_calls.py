@@ -101,6 +101,7 @@ _TAUGHT = {
     "weight": 1.0,
     "parents": {},
     "corrected": False,
+    "undone": False,
     "rank_before": None,
     "outcome_known": True,
     "text": "the goalie saved it",

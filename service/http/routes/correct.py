@@ -8,7 +8,7 @@ from manyclass.core.event import Event, class_names
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.decoding import decode, names_of
 from manyclass.service.http.hot_call import ChangeCall, HotRequest
-from manyclass.service.http.problems import invalid
+from manyclass.service.http.problems import Problem, invalid
 from manyclass.service.http.routes.events import find
 from manyclass.service.http.schemas.events import Amended, CorrectRequest
 from manyclass.service.http.schemas.learn import MOST_PAIRS
@@ -24,7 +24,7 @@ class CorrectEvent(ChangeCall):
     title = "correct_event"
     tag = "events"
     scope = Scope.LEARN
-    statuses = (404,)
+    statuses = (404, 409)
     reads: ClassVar = {"application/json": ["CorrectRequest"]}
     writes: ClassVar = {"application/json": ["Amended"]}
 
@@ -35,12 +35,19 @@ class CorrectEvent(ChangeCall):
         longer replayed with these. After the next rebuild (`POST /rebuild`) the state is as if the
         event had always been right. A retry of the former event is still a duplicate. The classes
         that it has already confirm the label: `/suspects` lists it no more. A repeated correction
-        changes nothing.
+        changes nothing. 409 for an event that a restore has undone, and for a `name` that is the id
+        of one event and the number of another.
         """
         _ = self._engine.history  # raises HistoryOff, NotReady
         form = decode(_decoder, await self.body(request))
         classes = class_names(names_of(form.classes, "classes"))
         record = await find(self._engine, request.name)
+        if record.is_undone:
+            raise Problem(
+                409,
+                f"A restore has undone event {record.seq}, so its label is in no state: teach it"
+                " again, or delete it.",
+            )
         event = record.event
         if record.is_corrected and sorted(classes) == sorted(record.classes):
             return msgspec.json.encode(Amended(record.seq, record.seq, changed=False))

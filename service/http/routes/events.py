@@ -6,10 +6,12 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from manyclass.core.event import Event
-from manyclass.core.instance import LONGEST_NAME
+from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.model import Model
 from manyclass.service.engine import Engine
-from manyclass.service.history.reader import BY_NUMBER, Filter, Record, fields_of
+from manyclass.service.history.event_keys import key_of, named_by
+from manyclass.service.history.history import History
+from manyclass.service.history.reader import Filter, Record, fields_of
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.routes.contract import TheEngine, needs
@@ -27,25 +29,50 @@ Seconds = Annotated[float | None, Query(ge=0, le=1e11, description="unix seconds
 
 
 async def find(engine: Engine, key: str) -> Record:
-    """Return the event of a key. Raises Problem 404 if the history has it no longer."""
-    record = await _found(engine, key)
-    if record is None and (heartbeat := await engine.cluster.poll()) is not None:
+    """Return the event of a key, if there are several by its id, the one in the state.
+
+    Raises Problem: 404 if the history has none, 409 if the key names several events.
+    """
+    found = await find_all(engine, key)
+    return next((each for each in found if not each.is_undone), found[-1])
+
+
+async def find_all(engine: Engine, key: str) -> list[Record]:
+    """Return the event of a key, and those of the same id that restores have undone.
+
+    Raises Problem as `find` does.
+    """
+    found = await _found(engine, key)
+    if not found and (heartbeat := await engine.cluster.poll()) is not None:
         # Another process may have taught it a moment ago.
         await engine.reached(heartbeat.last_seq, engine.settings.rank_wait_seconds)
-        record = await _found(engine, key)
-    if record is None:
+        found = await _found(engine, key)
+    if not found:
         raise Problem(404, f"The history has no event {key!r}: it is unknown, deleted or too old.")
-    return record
+    return found
 
 
-async def _found(engine: Engine, key: str) -> Record | None:
-    history, seq = engine.history, None
-    if key.startswith(BY_NUMBER) and key.removeprefix(BY_NUMBER).isdecimal():
-        seq = int(key.removeprefix(BY_NUMBER))
-    elif (seen := engine.model.seen(key)) is not None:
-        seq = seen[0]
-    in_log = seq is not None and 0 < seq <= engine.model.seq
-    return await asyncio.to_thread(history.find, seq) if seq is not None and in_log else None
+async def _found(engine: Engine, key: str) -> list[Record]:
+    """Return the events of a key, oldest first; Problem 409 if it names several."""
+    model = engine.model
+    number, event_ids = named_by(key)
+    seen = {event_id: (model.seen(event_id) or (0, 0))[0] for event_id in event_ids}
+    meanings = await asyncio.to_thread(_meanings, engine.history, number or 0, seen)
+    records = {each.seq: each for meaning in meanings for each in meaning}
+    if not any(len(meaning) == len(records) for meaning in meanings):
+        keys = (f"{key_of(each, None, model)!r} is event {each}" for each in sorted(records))
+        raise Problem(409, f"{key!r} names more than one event: {', '.join(keys)}.")
+    return [records[each] for each in sorted(records)]
+
+
+def _meanings(history: History, number: int, seen: dict[str, int]) -> list[list[Record]]:
+    """Return the events of a number, and those of each id, which is that of event `seen`."""
+
+    def of(seq: int) -> list[Record]:
+        record = history.find(seq) if 0 < seq <= history.live.model.seq else None
+        return [] if record is None else [record]
+
+    return [of(number), *([*history.undone_of(each), *of(seen[each])] for each in seen)]
 
 
 @router.get("/events", **needs(Scope.LEARN, 404))
@@ -56,6 +83,7 @@ async def list_events(
     since: Seconds = None,
     until: Seconds = None,
     wrong: bool = False,
+    undone: bool = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     after: Annotated[int | None, Query(ge=0, le=LARGEST_SEQ)] = None,
     order: Literal["newest", "oldest"] = "newest",
@@ -63,7 +91,9 @@ async def list_events(
     """List what was taught, newest first or oldest first, from behind event `after`.
 
     `class` and `source` are exact; `wrong` leaves only events whose true class was not ranked first
-    before they were learned. Deleted events are not listed.
+    before they were learned. With `undone`, events that a restore has undone are listed too: the
+    state is without them, and they stay in the history until they are deleted. Deleted events are
+    not listed.
     """
     wanted = Filter(
         of_class=of_class,
@@ -71,6 +101,7 @@ async def list_events(
         since=None if since is None else int(1000 * since),
         until=None if until is None else int(1000 * until),
         wrong=wrong,
+        with_undone=undone,
     )
     page = await asyncio.to_thread(
         engine.history.page, wanted, limit, after, order == "newest", PAGE_BYTES
@@ -79,29 +110,37 @@ async def list_events(
     return EventPage(events=[shown(each, model) for each in page.records], next=page.next)
 
 
-@router.get("/events/{name:name}", **needs(Scope.LEARN, 404))
+@router.get("/events/{name:name}", **needs(Scope.LEARN, 404, 409))
 async def get_event(engine: TheEngine, name: Name) -> EventRecord:
-    """Return an event by its `event_id`, or by `seq:` and its number."""
+    """Return an event by its `event_id`, also behind `id:`, or by `seq:` and its number.
+
+    409 with the key of each if `name` is the id of one event and the number of another.
+    """
     return shown(await find(engine, name), engine.model)
 
 
-@router.delete("/events/{name:name}", **needs(Scope.ADMIN, 404, 413))
+@router.delete("/events/{name:name}", **needs(Scope.ADMIN, 404, 409, 413))
 async def delete_event(engine: TheEngine, name: Name) -> Deleted:
     """Delete an event, as if it had never been taught. This is a durable event.
 
     At once it is not listed and not replayed. Its part in the weights is gone after the next
-    rebuild (`POST /rebuild`), and so is every copy of it that the service has written.
+    rebuild (`POST /rebuild`), and so is every copy of it that the service has written. Events of
+    the same id that a restore has undone are deleted with it. 409 with the key of each if `name`
+    is the id of one event and the number of another.
     """
-    record = await find(engine, name)
-    return Deleted(seq=await _delete(engine, [record]), deleted=1, more=False)
+    records = await find_all(engine, name)
+    return Deleted(seq=await _delete(engine, records), deleted=len(records), more=False)
 
 
 @router.delete("/events", **needs(Scope.ADMIN, 404, 413))
 async def delete_events(
     engine: TheEngine, source: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME)]
 ) -> Deleted:
-    """Delete all events of a source, as `DELETE /events/{name}` does: for example of a person."""
-    wanted = Filter(source=source)
+    """Delete all events of a source, as `DELETE /events/{name}` does: for example of a person.
+
+    Events that a restore has undone are among them.
+    """
+    wanted = Filter(source=source, with_undone=True)
     seq, deleted = None, 0
     next_page: int | None = 0
     while next_page is not None and deleted < MOST_DELETED:
@@ -115,12 +154,16 @@ async def delete_events(
 
 
 async def _delete(engine: Engine, records: list[Record]) -> int:
-    deletions = [
-        Event.amend(each.seq, each.event.instance, [], each.classes, each.event.weight)
-        for each in records
-    ]
-    results = await engine.submit(deletions, wait=True)
+    results = await engine.submit([_deletion(each) for each in records], wait=True)
     return results[-1].seq
+
+
+def _deletion(record: Record) -> Event:
+    """Return the event that deletes another; one that is undone is in no state to be taken from."""
+    instance, classes = record.event.instance, record.classes
+    if record.is_undone:
+        instance, classes = Instance({}), []
+    return Event.amend(record.seq, instance, [], classes, record.event.weight)
 
 
 def shown(record: Record, model: Model) -> EventRecord:

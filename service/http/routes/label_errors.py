@@ -119,6 +119,10 @@ async def list_suspects(
 
 
 def _recorded(suspects: list[Suspect], history: History) -> list[tuple[Suspect, Record]]:
-    """Return the suspects with their events, without those deleted or corrected since."""
+    """Return the suspects with their events, without those changed since."""
     found = ((each, history.find(each.seq)) for each in suspects)
-    return [(each, record) for each, record in found if record and not record.is_corrected]
+    return [
+        (each, record)
+        for each, record in found
+        if record is not None and not (record.is_corrected or record.is_undone)
+    ]

@@ -15,10 +15,10 @@ class EventRecord(BaseModel):
     """An event that was taught.
 
     `key` addresses it: its `event_id`, or `seq:` and its number if that id finds another event or
-    none. `classes` are the true ones after
-    corrections. `rank_before` is the rank of the best true class before it was learned, null if
-    none was retrieved; `outcome_known` is false if that was not recorded. `time` is in unix
-    seconds. The instance is `text` if it was sent as text, else `features`.
+    none. `classes` are the true ones after corrections. `undone`: a restore went back to a snapshot
+    before it, so the state is without it. `rank_before` is the rank of the best true class before
+    it was learned, null if none was retrieved; `outcome_known` is false if that was not recorded.
+    `time` is in unix seconds. The instance is `text` if it was sent as text, else `features`.
     """
 
     seq: int
@@ -31,6 +31,7 @@ class EventRecord(BaseModel):
     weight: float
     parents: TaughtParents
     corrected: bool
+    undone: bool
     rank_before: int | None
     outcome_known: bool
     text: str | None

@@ -19,6 +19,7 @@ from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
     LogDamaged,
     LogRewound,
+    LogTrimmed,
     StoreError,
     StoreUnavailable,
 )
@@ -220,6 +221,19 @@ class RedisStore:
             self._append_link = None
 
     def read(self, after: int) -> Iterator[tuple[int, bytes]]:
+        try:
+            yield from self._read(after)
+        except LogDamaged as error:
+            self._check_trimmed(error)
+            raise
+
+    def _check_trimmed(self, error: LogDamaged) -> None:
+        """Raise LogTrimmed if the event was trimmed, and so is not lost."""
+        _, floor = self.archived_segments.listed()
+        if error.seq <= floor:
+            raise LogTrimmed(error.seq, floor) from error
+
+    def _read(self, after: int) -> Iterator[tuple[int, bytes]]:
         known = self.last_seq
         check = LogCheck(after, START if after == 0 else None)
         start = f"{self._session.epoch.place_of(after + 1)}-0"
@@ -253,6 +267,8 @@ class RedisStore:
                 except (LogDamaged, LogRewound) as error:
                     self._place = START  # the place is not in the log any more
                     self._rewound = isinstance(error, LogRewound)
+                    if isinstance(error, LogDamaged):
+                        self._check_trimmed(error)
                     raise
                 except StoreError as error:
                     if not self._session.identity and not self._session.closed.is_set():

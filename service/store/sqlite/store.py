@@ -1,16 +1,17 @@
 """The store in one SQLite file, with a write-ahead log: for a service on one machine."""
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from manyclass.service.store.batch import join_batch_within, split_batch
-from manyclass.service.store.errors import LogDamaged, StoreDamaged
+from manyclass.service.store.errors import LogDamaged, LogTrimmed, StoreDamaged, StoreError
 from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.segments import SegmentInfo
 from manyclass.service.store.sqlite.chain import ChainCheck
-from manyclass.service.store.sqlite.contents import raise_low_watermark
+from manyclass.service.store.sqlite.contents import low_watermark_of, raise_low_watermark
 from manyclass.service.store.sqlite.file import RESTORE_HINT, errors_of_store
 from manyclass.service.store.sqlite.lock import FileLock
 from manyclass.service.store.sqlite.opening import Accepted, accept_file
@@ -81,15 +82,17 @@ class SqliteStore:
                         raise LogDamaged(expected, reason)
                     inside_first_row = first_seq < expected == after + 1
                     if first_seq != expected and not inside_first_row:
-                        raise LogDamaged(expected, f"what comes next in the log is {first_seq}")
+                        reason = f"what comes next in the log is {first_seq}"
+                        raise _missing(connection, expected, reason)
                     events = split_batch(body, last_seq - first_seq + 1)
                     for event in events[expected - first_seq :]:
                         yield expected, event
                         expected += 1
+                if expected <= tail.seq:
+                    reason = f"it is not in the log, which once reached {tail.seq}"
+                    raise _missing(connection, expected, reason)
         except (StoreDamaged, ValueError) as error:
             raise LogDamaged(expected, str(error)) from error
-        if expected <= tail.seq:
-            raise LogDamaged(expected, f"it is not in the log, which once reached {tail.seq}")
 
     def trim(self, seq: int) -> None:
         self._file.sync_mark()  # a mark that names a trimmed event could not be compared
@@ -160,6 +163,14 @@ class SqliteStore:
 
     def close(self) -> None:
         self._file.close()
+
+
+def _missing(connection: sqlite3.Connection, seq: int, reason: str) -> StoreError:
+    """Return the error for an event that is not in the log: it was trimmed, or is lost."""
+    floor = low_watermark_of(connection)
+    before = connection.execute("SELECT 1 FROM events WHERE last_seq < ? LIMIT 1", (seq,))
+    is_trimmed = seq <= floor and before.fetchone() is None
+    return LogTrimmed(seq, floor) if is_trimmed else LogDamaged(seq, reason)
 
 
 def accept_store(path: Path) -> Accepted:

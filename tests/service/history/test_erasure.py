@@ -47,3 +47,37 @@ async def test_copies_of_a_deleted_event_are_gone_after_a_rebuild(tmp_path):
         listed = (await call("GET", "/events")).json()["events"]
         assert [each["classes"] for each in listed] == [["y"]]
     assert holds_secret(tmp_path) == []
+
+
+async def test_what_a_restore_has_undone_is_erased_by_its_source_and_by_its_id(tmp_path):
+    """Also over a restart, with snapshots of the undone state, and in corrections of it."""
+    clock = Clock()
+
+    def opened():
+        return SqliteStore(tmp_path / "store.db", clock)
+
+    async with calling(store=opened(), wall_clock=clock) as call:
+        await call("POST", "/learn", {"features": ["b"], "classes": ["y"]})
+        kept = (await call("POST", "/snapshots")).json()["seq"]
+        for number in (1, 2, 3):
+            await call("POST", "/learn", event(number))
+        text = event(4, source="ben", text=f"{SECRET} too")
+        del text["features"]
+        await call("POST", "/learn", text)
+        await call("PUT", "/events/e-3", {"classes": [f"{SECRET} corrected"]})
+        await call("POST", "/snapshots")
+        await call("POST", f"/snapshots/{kept}/restore")
+        await call("POST", "/learn", event(2, source="ben"))  # again: the state does not know it
+        await call("POST", "/rebuild")
+        assert holds_secret(tmp_path)
+    async with calling(store=opened(), wall_clock=clock) as call:
+        assert (await call("DELETE", "/events?source=anna")).json()["deleted"] == 3
+        assert (await call("DELETE", "/events/e-4")).json()["deleted"] == 1
+        assert (await call("DELETE", "/events/e-2")).json()["deleted"] == 1
+        assert holds_secret(tmp_path)
+        assert (await call("POST", "/rebuild")).json()["deleted"] == 5
+        assert holds_secret(tmp_path) == []
+        assert not any(
+            SECRET in name for name, _ in call.app.engine.model.learner.class_page("", "", 9)
+        )
+    assert holds_secret(tmp_path) == []

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from manyclass.core.event import Event
 from manyclass.core.model_set import ModelSet
 from manyclass.service.errors import RebuildRefused
+from manyclass.service.history import history as history_parts
 from manyclass.service.history import rebuild, recorder
 from manyclass.service.history.reader import Filter
-from manyclass.service.store.errors import StoreUnavailable
+from manyclass.service.store.errors import LogTrimmed, StoreFull, StoreUnavailable
 from tests.redis_server import RedisServer
 from tests.s3_server import S3Server
 from tests.service.engines import until
@@ -87,6 +88,42 @@ async def test_any_process_lists_and_corrects_and_all_go_over_to_the_rebuilt_sta
         await same(*engines)
     async with history.engine() as again:
         assert again.model.has_class("c9")
+
+
+async def test_a_log_that_snapshots_trim_while_it_runs_is_not_missed(history):
+    """It is in the archive, or the log is kept as long as the rebuild runs."""
+    async with AsyncExitStack() as stack:
+        kept = [await stack.enter_async_context(history.engine(snapshot_keep=1)) for _ in range(2)]
+        first, second = await leader(*kept)
+        expected = await _amended(second)
+        await same(first, second)
+        relearning, loop = first.rebuild._relearning, asyncio.get_running_loop()
+
+        async def goes_on(name):
+            for engine in kept:  # the second is a retry
+                await engine.submit([event(f"{name} g1", "c2", event_id=name)])
+            await same(*kept)
+            for engine in kept:
+                await engine.cluster.poll()
+            await first.take_snapshot()
+            expected.append(event(f"{name} g1", "c2"))
+            if history.url is not None:
+                with pytest.raises(LogTrimmed):
+                    await asyncio.to_thread(next, first.store.read(30))
+
+        def meanwhile(call, name):
+            def made(*arguments):
+                found = call(*arguments)
+                asyncio.run_coroutine_threadsafe(goes_on(name), loop).result(30)
+                return found
+
+            return made
+
+        relearning.learn = meanwhile(relearning.learn, "early")
+        relearning.catch_up = meanwhile(relearning.catch_up, "late")
+        assert (await first.rebuild_state()).corrected == 1
+        await same(*kept)
+        assert content(second.model) == content(taught(second.model.options, expected))
 
 
 async def test_a_rebuild_includes_what_another_process_has_answered(history):
@@ -298,6 +335,54 @@ async def test_a_failing_archive_holds_the_log_until_its_limit_and_learning_goes
         found = await asyncio.to_thread(engine.history.page, Filter(), 100)
         assert [each.seq for each in found.records] == [121]
         assert (await engine.rebuild_state()).base == 120
+
+
+async def test_a_full_redis_lists_what_the_archive_has_taken(archived, server, caplog):
+    """Its memory is used up: segments are recorded all the same, and nothing is lost."""
+    async with archived.engine(snapshot_keep=1) as engine:
+        await until(lambda: engine.cluster.is_leader)
+        await engine.submit([event(f"f{n}", "x") for n in range(20)])
+        with server.client() as client:
+            client.config_set("maxmemory", 1)
+            await until(lambda: engine.cluster.heartbeat.is_full)
+            await engine.cluster.poll()
+            with pytest.raises(StoreFull):
+                await engine.submit([event("g", "x")])
+            engine.tick()
+            await engine._tasks.join()
+            history = engine.history
+            assert (history.recorder.end, history.recorder.lost_events) == (20, 0)
+            assert "lost" not in caplog.text
+            client.config_set("maxmemory", 0)
+        found = await asyncio.to_thread(history.page, Filter(), 100)
+        assert [each.seq for each in found.records] == [*range(20, 0, -1)]
+        assert (await engine.rebuild_state()).events == 20
+
+
+async def test_an_archive_that_fails_once_in_a_full_redis_loses_nothing(
+    archived, server, monkeypatch
+):
+    monkeypatch.setattr(history_parts, "PACK_PAUSES", (0.0, 0.0))
+    async with archived.engine(snapshot_keep=1) as engine:
+        await until(lambda: engine.cluster.is_leader)
+        await engine.submit([event(f"f{n}", "x") for n in range(20)])
+        archive = engine.store.archived_segments._archive
+        puts, fails = archive.put, [StoreUnavailable("away", ""), StoreUnavailable("away", "")]
+
+        def put(*arguments):
+            if fails:
+                raise fails.pop()
+            puts(*arguments)
+
+        archive.put = put
+        with server.client() as client:
+            client.config_set("maxmemory", 1)
+            await until(lambda: engine.cluster.heartbeat.is_full)
+            engine.tick()
+            await engine._tasks.join()
+            client.config_set("maxmemory", 0)
+        recorder = engine.history.recorder
+        assert (recorder.end, recorder.lost_events, fails) == (20, 0, [])
 
 
 async def test_objects_that_were_never_listed_are_deleted_by_a_rebuild(archived, tmp_path):

@@ -30,6 +30,121 @@ async def test_a_key_finds_its_event(event_id):
         assert [each["seq"] for each in (await listed(call))["events"]] == [2]
 
 
+@pytest.mark.parametrize("event_id", ["seq:1", "seq:01", "id:e-1"])
+async def test_an_id_that_looks_like_another_key_is_never_taken_for_it(event_id):
+    async with calling() as call:
+        await teach(call, "a", event_id="e-1")
+        await teach(call, "b", event_id=event_id)
+        for method, body in (("GET", None), ("PUT", {"classes": ["y"]}), ("DELETE", None)):
+            refused = await call(method, f"/events/{event_id}", body)
+            assert refused.status_code == 409
+            assert "more than one event" in refused.json()["detail"]
+            assert "'seq:2' is event 2" in refused.json()["detail"]
+        assert [each["classes"] for each in (await listed(call))["events"]] == [["x"], ["x"]]
+        assert (await call("GET", f"/events/id:{event_id}")).json()["seq"] == 2
+        keys = [each["key"] for each in (await listed(call))["events"]]
+        assert [(await call("GET", f"/events/{key}")).json()["seq"] for key in keys] == [2, 1]
+        assert (await call("DELETE", f"/events/id:{event_id}")).status_code == 200
+        assert [each["event_id"] for each in (await listed(call))["events"]] == ["e-1"]
+
+
+async def test_every_event_has_a_key_whatever_ids_there_are():
+    ids = ["seq:1", "seq:01", "seq:2", "seq:4", "id:seq:1", "id:id:seq:1", "id:"]
+    async with calling() as call:
+        await teach(call, "a")
+        for each in ids:
+            await teach(call, "b", event_id=each)
+        found = (await listed(call))["events"]
+        assert len(found) == 8
+        for each in found:
+            assert (await call("GET", f"/events/{each['key']}")).json()["seq"] == each["seq"]
+        refused = (await call("DELETE", "/events/seq:1")).json()["detail"]
+        assert "'seq:001' is event 1" in refused
+        assert (await call("DELETE", "/events/seq:001")).status_code == 200
+        assert {each["event_id"] for each in (await listed(call))["events"]} == set(ids)
+
+
+@pytest.mark.parametrize(
+    "number", ["\u0661", "\uff11", "\u00b9", "+1", " 1", "1_0", "-1", "1.0", ""]
+)
+async def test_only_ascii_digits_are_the_number_of_an_event(number):
+    async with calling() as call:
+        await teach(call, "a", event_id="e-1")
+        for method in ("GET", "DELETE"):
+            assert (await call(method, f"/events/seq:{number}")).status_code == 404
+        assert len((await listed(call))["events"]) == 1
+
+
+@pytest.mark.parametrize("number", ["0", "2", "9" * 19, "9" * 30, "9" * 5000])
+async def test_a_number_that_no_event_has_is_unknown(number):
+    async with calling() as call:
+        await teach(call, "a")
+        assert (await call("GET", f"/events/seq:{number}")).status_code in (404, 422)
+
+
+async def _undone(call, *events):
+    """Teach an event, then others that a restore undoes."""
+    await teach(call, "a", event_id="kept", source="ben")
+    kept = (await call("POST", "/snapshots")).json()["seq"]
+    for features, fields in events:
+        await teach(call, *features.split(), **fields)
+    answer = await call("POST", f"/snapshots/{kept}/restore")
+    assert answer.status_code == 200, answer.text
+
+
+async def test_events_that_a_restore_has_undone_are_listed_when_asked_for():
+    async with calling() as call:
+        await _undone(call, ("b", {"source": "anna"}), ("c", {"event_id": "two"}))
+        assert [each["event_id"] for each in (await listed(call))["events"]] == ["kept"]
+        found = (await listed(call, "?undone=yes"))["events"]
+        assert [(each["seq"], each["undone"]) for each in found] == [
+            (3, True),
+            (2, True),
+            (1, False),
+        ]
+        assert (await listed(call, "?source=anna"))["events"] == []
+        assert [
+            each["seq"] for each in (await listed(call, "?undone=yes&source=anna"))["events"]
+        ] == [2]
+        for key in ("two", "seq:3", found[0]["key"]):
+            assert (await call("GET", f"/events/{key}")).json() == found[0]
+            refused = await call("PUT", f"/events/{key}", {"classes": ["y"]})
+            assert refused.status_code == 409
+            assert "restore has undone event 3" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize("key", ["two", "id:two", "seq:3"])
+async def test_an_event_that_a_restore_has_undone_is_deleted_by_its_key(key):
+    async with calling() as call:
+        await _undone(call, ("b", {"source": "anna"}), ("c", {"event_id": "two"}))
+        digest = call.app.engine.model.learner.dump
+        before = {name: each.tobytes() for name, each in digest().items()}
+        assert (await call("DELETE", f"/events/{key}")).json()["deleted"] == 1
+        assert {name: each.tobytes() for name, each in digest().items()} == before
+        assert [each["seq"] for each in (await listed(call, "?undone=yes"))["events"]] == [2, 1]
+        assert (await call("GET", f"/events/{key}")).status_code == 404
+        assert (await call("DELETE", f"/events/{key}")).status_code == 404
+
+
+async def test_all_events_of_an_id_are_deleted_also_those_of_before_a_restore():
+    async with calling() as call:
+        await _undone(call, ("b", {"event_id": "two"}))
+        await teach(call, "c", event_id="two")
+        found = (await call("GET", "/events/two")).json()
+        assert (found["seq"], found["undone"]) == (4, False)
+        assert (await call("DELETE", "/events/two")).json()["deleted"] == 2
+        assert [each["seq"] for each in (await listed(call, "?undone=yes"))["events"]] == [1]
+
+
+async def test_the_id_of_an_undone_event_is_not_taken_for_a_number():
+    async with calling() as call:
+        await _undone(call, ("b", {"event_id": "seq:1"}))
+        refused = await call("DELETE", "/events/seq:1")
+        assert refused.status_code == 409
+        assert (await call("DELETE", "/events/id:seq:1")).json()["deleted"] == 1
+        assert [each["seq"] for each in (await listed(call, "?undone=yes"))["events"]] == [1]
+
+
 async def test_the_key_of_an_event_whose_id_is_forgotten_is_its_number():
     async with calling() as call:
         call.app.engine.model.recent = DedupWindow(1)

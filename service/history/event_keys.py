@@ -1,0 +1,44 @@
+"""The keys by which people and programs name a past event.
+
+    seq:7       the event of this number, also with zeros before it: seq:07
+    id:TEXT     the event with this event_id
+    TEXT        the event with this event_id
+
+The event_id of a client may itself look like the first two forms. A key that names several events
+is refused; the number of each has a form that is the event_id of no other.
+"""
+
+import re
+from typing import NamedTuple
+
+from manyclass.core.model import Model
+
+BY_NUMBER = "seq:"
+BY_ID = "id:"
+_NUMBER = re.compile(rf"{BY_NUMBER}([0-9]{{1,30}})")  # \d is any digit of Unicode
+
+
+class Named(NamedTuple):
+    """The number that a key may stand for, if any, and the ids."""
+
+    seq: int | None
+    event_ids: list[str]
+
+
+def named_by(key: str) -> Named:
+    """Return all that a key may stand for."""
+    number = _NUMBER.fullmatch(key)
+    event_ids = [key.removeprefix(BY_ID)] if key.startswith(BY_ID) and key != BY_ID else []
+    return Named(int(number[1]) if number else None, [key, *event_ids])
+
+
+def key_of(seq: int, event_id: str | None, model: Model) -> str:
+    """Return a key that names this event and no other that the model remembers."""
+    if event_id is not None and not event_id.startswith((BY_NUMBER, BY_ID)):
+        seen = model.seen(event_id)
+        if seen is not None and seen[0] == seq:
+            return event_id
+    zeros = ""
+    while (seen := model.seen(f"{BY_NUMBER}{zeros}{seq}")) is not None and seen[0] != seq:
+        zeros += "0"
+    return f"{BY_NUMBER}{zeros}{seq}"
