@@ -6,6 +6,7 @@ from manyclass.core.errors import RequestConflict, RulesDiffer
 from manyclass.service.store.errors import (
     LogDamaged,
     LogTrimmed,
+    SegmentMissing,
     SnapshotDamaged,
     SnapshotMissing,
     StoreDamaged,
@@ -103,8 +104,12 @@ class OlderRules(RecoveryError):
         super().__init__(
             f"events after {base} were learned by an older release: {error}",
             "start one process of the older release on this store, and stop it by SIGTERM once"
-            " /stats says that it leads: it leaves a snapshot that holds them; if it refuses the"
-            f" store, {BACKUP}",
+            " /stats says that it leads: it leaves a snapshot that holds them"
+            + (
+                f"; if it refuses the store, which has no snapshot, {BACKUP}"
+                if model is None
+                else ""
+            ),
         )
         self.model = model
 
@@ -139,7 +144,7 @@ def without_place(error: Exception) -> str:
     if not isinstance(error, StoreError):
         return str(error)
     match error:
-        case SnapshotMissing() | SnapshotDamaged() | LogDamaged() | LogTrimmed():
+        case SnapshotMissing() | SnapshotDamaged() | SegmentMissing() | LogDamaged() | LogTrimmed():
             return with_hint(error)
         case StoreFull():
             kind = "the store is full"

@@ -19,7 +19,13 @@ from manyclass.service.history.segment import Segment
 from manyclass.service.history.undone import Undone
 from manyclass.service.log.apply_loop import OnApplied
 from manyclass.service.log.live_model import LiveModel
-from manyclass.service.store.errors import LogDamaged, LogTrimmed, StoreDamaged, StoreError
+from manyclass.service.store.errors import (
+    LogDamaged,
+    LogTrimmed,
+    SegmentMissing,
+    StoreDamaged,
+    StoreError,
+)
 from manyclass.service.store.protocol import Store
 from manyclass.service.store.segments import SegmentStore
 
@@ -92,7 +98,7 @@ class History:
             if info.amendments:
                 try:
                     found += amending(self.reader.segment(info))
-                except StoreDamaged as error:  # ranking goes on; rebuilds are refused
+                except (StoreDamaged, SegmentMissing) as error:  # rebuilds are refused
                     self._not_known(error)
         return found
 
@@ -289,13 +295,13 @@ class History:
             after = part.last_seq
 
     def _while_packing(self, read: Callable[[], T]) -> T:
-        """Read again if the log was trimmed behind new segments meanwhile."""
+        """Read again if the log was trimmed behind new segments, or segments left, meanwhile."""
         self.refresh()
         while True:
             infos = self.recorder.infos
             try:
                 return read()
-            except LogTrimmed:
+            except (LogTrimmed, SegmentMissing):
                 self.refresh()
                 if infos is self.recorder.infos:
                     raise

@@ -18,7 +18,7 @@ from manyclass.service.history.segment import AS_SENT, GONE, Segment, SegmentDam
 from manyclass.service.history.undone import Undone
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.outcomes import NO_EFFECT, NOT_RETRIEVED, UNKNOWN, Outcomes
-from manyclass.service.store.errors import StoreDamaged
+from manyclass.service.store.errors import HISTORY_HINT, StoreDamaged
 from manyclass.service.store.protocol import Store
 from manyclass.service.store.segments import SegmentInfo, SegmentStore
 
@@ -92,7 +92,7 @@ class Filter:
     since: int | None = None  # Unix milliseconds
     until: int | None = None
     wrong: bool = False  # only those whose true class was not ranked first before learning
-    with_undone: bool = False  # also those that a restore has undone
+    with_undone: bool = False  # also events that a restore has undone
 
     def matches(self, record: Record) -> bool:
         """Return whether a record is asked for."""
@@ -337,4 +337,4 @@ class Reader:
             return Segment.unpacked(info.first_seq, self._segments.read_segment(info.last_seq))
         except SegmentDamaged as error:
             reason = f"the history up to event {info.last_seq} is damaged: {error}"
-            raise StoreDamaged(reason) from error
+            raise StoreDamaged(reason, HISTORY_HINT) from error

@@ -23,11 +23,12 @@ from manyclass.service.log.adoption import adopted_state
 from manyclass.service.log.logged_requests import logged_requests
 from manyclass.service.log.outcomes import NO_EFFECT, Outcomes, code_of
 from manyclass.service.log.snapshot_loader import load_snapshot
-from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, SnapshotMissing
+from manyclass.service.store.errors import LogDamaged, LogTrimmed, SnapshotDamaged, SnapshotMissing
 from manyclass.service.store.protocol import SnapshotInfo, Store
 
 log = logging.getLogger(__name__)
 
+AGAIN = "start it again: another process may have taken a newer snapshot meanwhile"
 LOG_SECONDS = 5.0  # between two log lines on the progress of a replay
 CHECK_EVENTS = 1000  # between two checks of the clock and of `given_up`
 
@@ -99,9 +100,19 @@ def recover(
             raise NewerRules(error) from error
         stale = None if replays_all else restored
         raise OlderRules(_base(recovery), error, stale) from error
-    except (LogDamaged, EventError) as error:
+    except LogTrimmed as error:
+        raise RecoveryError(
+            f"the log cannot be replayed after {_base(recovery)}: {error}",
+            BACKUP if recovery.snapshot is None or recovery.refused else AGAIN,
+        ) from error
+    except LogDamaged as error:
         raise RecoveryError(
             f"the log cannot be replayed after {_base(recovery)}: {error}", BACKUP
+        ) from error
+    except EventError as error:
+        raise RecoveryError(
+            f"the log cannot be replayed after {_base(recovery)}: {error}",
+            f"if a newer release has used the store, start that; else {BACKUP}",
         ) from error
     if model.seq < recovery.last_seq:
         raise RecoveryError(
@@ -157,7 +168,9 @@ def _newest_usable(store: Store, recovery: Recovery, hash_seed: int) -> Model | 
             model = load_snapshot(store, info.seq, hash_seed)
         except RulesDiffer as error:
             raise NewerRules(error) from error
-        except (SnapshotDamaged, SnapshotMissing) as error:
+        except SnapshotMissing:
+            log.warning("snapshot %d is gone meanwhile, trying the one before it", info.seq)
+        except SnapshotDamaged as error:
             log.error("snapshot %d is refused, trying the one before it: %s", info.seq, error)
             recovery.refused[info.seq] = str(error)
         else:
@@ -200,7 +213,7 @@ def _replay(
                 lost = RecoveryError(
                     f"event {seq} went back to snapshot {first.restored}, which is not usable: "
                     f"{error}",
-                    BACKUP,
+                    _hint(error),
                 )
         elif first.kind == "adopt" and lost is None:
             model = _adopted(store, model, seq, first, hash_seed)
@@ -229,12 +242,17 @@ def _adopted(store: Store, model: Model, seq: int, mark: Event, hash_seed: int) 
         adopted = adopted_state(store, mark.name, seq, model.restores, hash_seed)
     except (SnapshotDamaged, SnapshotMissing) as error:
         raise RecoveryError(
-            f"event {seq} went over to a rebuilt state, which is not usable: {error}", BACKUP
+            f"event {seq} went over to a rebuilt state, which is not usable: {error}", _hint(error)
         ) from error
     if adopted is None:
         model.pass_over()
         return model
     return adopted
+
+
+def _hint(error: SnapshotDamaged | SnapshotMissing) -> str:
+    """Return what to do: a state is gone while others go on from a newer one, or is damaged."""
+    return BACKUP if isinstance(error, SnapshotDamaged) else f"{AGAIN}; if that fails, {BACKUP}"
 
 
 def _fit(model: Model, request: list[tuple[int, Event]]) -> None:

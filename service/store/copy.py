@@ -7,6 +7,7 @@ from manyclass.core.rules import RULES
 from manyclass.service.store.errors import (
     LogDamaged,
     LogTrimmed,
+    SegmentMissing,
     SnapshotDamaged,
     StoreDamaged,
     StoreError,
@@ -68,7 +69,7 @@ def _copy_history(
         _lead(target, last)
         try:
             made.save_segment(info, kept.read_segment(info.last_seq))
-        except StoreDamaged as error:
+        except (StoreDamaged, SegmentMissing) as error:
             say(f"left out: {error}")
         else:
             say(f"history up to event {info.last_seq}")

@@ -1,5 +1,9 @@
 """The errors that a store raises: each says what happened and what an operator can do."""
 
+HISTORY_HINT = (
+    "the state and the log are whole without these events; an old backup of the store may have them"
+)
+
 
 class StoreError(Exception):
     """Base of the errors of a store. `hint` says what an operator can do about it."""
@@ -39,10 +43,17 @@ class LogDamaged(StoreError):
     def __init__(self, seq: int, reason: str) -> None:
         super().__init__(
             f"the log is damaged at event {seq}: {reason}",
-            "put a backup of the store in its place; what follows this event cannot be replayed",
+            "the state in use is whole: save it by `manyclass snapshot save FILE` before a restart",
         )
         self.seq = seq
         self.reason = reason
+
+
+class SegmentMissing(StoreError):
+    """There is no segment up to event `seq`: it has left the history, or is lost."""
+
+    def __init__(self, seq: int) -> None:
+        super().__init__(f"the history up to event {seq} is missing", HISTORY_HINT)
 
 
 class LogTrimmed(StoreError):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 
-from manyclass.service.store.errors import LogDamaged, LogTrimmed, SnapshotMissing
+from manyclass.service.store.errors import LogDamaged, LogTrimmed, SegmentMissing, SnapshotMissing
 from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.segments import SegmentInfo
 
@@ -94,6 +94,8 @@ class MemoryStore:
 
     def read_segment(self, last_seq: int) -> bytes:
         with self._lock:
+            if last_seq not in self._segments:
+                raise SegmentMissing(last_seq)
             return self._segments[last_seq][1]
 
     def delete_segments(self, last_seq: int) -> None:

@@ -30,7 +30,7 @@ class SegmentStore(Protocol):
     def read_segment(self, last_seq: int) -> bytes:
         """Return the bytes of the segment that ends with this event.
 
-        Raise StoreDamaged if they are missing, or differ from the saved ones.
+        Raise SegmentMissing without it, StoreDamaged if its bytes are lost or not those saved.
         """
 
     def delete_segments(self, last_seq: int) -> None:

@@ -13,7 +13,7 @@ from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.request import Result
-from manyclass.service.store.errors import CommitOutcomeUnknown, LogDamaged, StoreUnavailable
+from manyclass.service.store.errors import CommitOutcomeUnknown, LogTrimmed, StoreUnavailable
 from tests.core.streams import lessons
 from tests.service.batches import batch_of
 from tests.service.engines import engine_on, engines_on, equal, leader_first, until
@@ -355,7 +355,7 @@ async def test_another_process_takes_the_snapshots_after_the_leader(log):
             await until(lambda: len(log.inner.snapshots()) == 2)
             taken = log.inner.snapshots()[0].seq
             await until(lambda: first.newest_snapshot == second.newest_snapshot)
-            with pytest.raises(LogDamaged):
+            with pytest.raises(LogTrimmed):
                 list(log.inner.read(0))
         if leader is second:
             return

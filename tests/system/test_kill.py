@@ -15,7 +15,7 @@ from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.store import open_store
-from manyclass.service.store.errors import LogDamaged
+from manyclass.service.store.errors import LogTrimmed
 from tests.service.store.waiting import until
 from tests.system.process import PATIENCE, Service, learned
 
@@ -192,7 +192,7 @@ def digest_from_the_snapshot_before(service, keep):
         *kept, base = store.snapshots()
         assert len(kept) == keep
         assert base.seq == 0  # of the history
-        with pytest.raises(LogDamaged):  # the log behind them is gone
+        with pytest.raises(LogTrimmed):  # the log behind them is gone
             next(store.read(0))
         model = Model.load(store.open_snapshot(kept[1].seq))
         for seq, data in store.read(model.seq):

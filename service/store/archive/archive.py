@@ -1,6 +1,7 @@
 """The interface of an archive, and the names it takes."""
 
 import re
+from collections.abc import Callable
 from typing import Protocol
 
 from manyclass.service.store.errors import StoreUnavailable
@@ -32,6 +33,9 @@ class Archive(Protocol):
 
     def names(self) -> list[str]:
         """Return the names of all objects, sorted."""
+
+    def delete_unfinished(self, is_meant: Callable[[str], bool]) -> None:
+        """Delete what calls of `put` have left that never ended, of objects with such names."""
 
     @property
     def shown(self) -> str:

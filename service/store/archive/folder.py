@@ -3,7 +3,7 @@
 import errno
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -88,6 +88,15 @@ class FolderArchive:
                 f"{entry.parent.name}/{entry.name}" for entry in self._files() if entry.is_file()
             ]
         return sorted(filter(is_name, found))
+
+    def delete_unfinished(self, is_meant: Callable[[str], bool]) -> None:
+        """Delete the temporary files of such objects; return when that is durable."""
+        with self._errors("cannot be written"):
+            for file in self._files():
+                object_name, _, _ = file.name.removesuffix(_TEMPORARY)[1:].rpartition(".")
+                if _is_temporary(file.name) and is_meant(f"{file.parent.name}/{object_name}"):
+                    file.unlink(missing_ok=True)
+                    sync_folder(file.parent)
 
     def _files(self) -> Iterator[Path]:
         """Yield what is in the folders, temporary files too."""

@@ -5,7 +5,7 @@ Credentials, region and endpoint are those of the environment variables of AWS.
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -115,6 +115,9 @@ class S3Archive:
         with self._errors("cannot be listed"):
             found = [each["path"] for page in self._store.list(chunk_size=1000) for each in page]
         return sorted(filter(is_name, found))
+
+    def delete_unfinished(self, is_meant: Callable[[str], bool]) -> None:
+        """Do nothing: an object is put in one request, as a whole or not at all."""
 
     @contextmanager
     def _errors(self, failure: str) -> Iterator[None]:

@@ -25,7 +25,10 @@ from manyclass.service.store.errors import StoreDamaged, StoreError, StoreFull, 
 
 GOES_ON = "the service goes on by itself when the server can do this again"
 FULL_HINT = "raise maxmemory or make room on the server's disk; the service then goes on by itself"
-REPLACED_HINT = "put the old data back, or restart all processes to begin with what is there"
+REPLACED_HINT = (
+    "put the old data back, or save the state (`manyclass snapshot save FILE`) and restart all"
+    " processes to begin with what is there"
+)
 REPLICA_HINT = "name the server that takes writes, or use redis+sentinel://"
 _FULL = re.compile(r"\bOOM\b|No space left on device")
 # A word at the begin of an answer, or within it if a script raised the error.
@@ -99,6 +102,6 @@ def store_error(place: str, error: RedisError) -> StoreError:
             return StoreUnavailable(message, hint)
     if "NOFACTS" in text or "WRONGTYPE" in text:
         return StoreDamaged(
-            message, "put a backup in its place; if the keys are another's, use another ?name="
+            message, "if the keys are another program's, use another ?name=; else restore a backup"
         )
     return StoreError(message)

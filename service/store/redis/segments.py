@@ -13,7 +13,7 @@ from threading import Lock
 
 from manyclass.service.store.archive.archive import Archive
 from manyclass.service.store.batch import checksum_of
-from manyclass.service.store.errors import StoreDamaged, StoreUnavailable
+from manyclass.service.store.errors import SegmentMissing, StoreDamaged, StoreUnavailable
 from manyclass.service.store.redis import scripts
 from manyclass.service.store.redis.file_rewrite import rewrite_files
 from manyclass.service.store.redis.link import pairs
@@ -22,7 +22,10 @@ from manyclass.service.store.redis.snapshots import RedisSnapshots
 from manyclass.service.store.segments import SegmentInfo
 
 ARCHIVE = "MANYCLASS_ARCHIVE"  # the setting; tools that read a store look it up too
-RESTORE_HINT = "put a backup of the archive in its place"
+OBJECT_HINT = (
+    f"see whether {ARCHIVE} names the archive of this store; the state does not need the object,"
+    " and it alone may be put back from a backup"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +82,23 @@ class RedisSegments:
 
     def read_segment(self, last_seq: int) -> bytes:
         archive = self._open()
-        tried = ""
+        tried: str | None = None
         for _ in range(2):  # a rebuild may replace an object between the two steps
             entries, _ = self._listed()
             entry = next((each for each in entries if each.info.last_seq == last_seq), None)
-            if entry is None or entry.name == tried:
+            if entry is None:
+                raise SegmentMissing(last_seq)
+            if entry.name == tried:
                 break
             tried = entry.name
             body = archive.get(entry.name)
             if body is None:
                 continue
             if entry.info.checksum != checksum_of(body).hex():
-                raise StoreDamaged(f"{entry.name} in the archive is damaged", RESTORE_HINT)
+                raise StoreDamaged(f"{entry.name} in the archive is damaged", OBJECT_HINT)
             return body
         raise StoreDamaged(
-            f"the history up to event {last_seq} is missing in the archive", RESTORE_HINT
+            f"the history up to event {last_seq} is missing in the archive", OBJECT_HINT
         )
 
     def delete_segments(self, last_seq: int) -> None:
@@ -118,13 +123,18 @@ class RedisSegments:
         rewrite_files(self._session)
 
     def _delete_unlisted(self, archive: Archive, fence: int) -> None:
-        begin = f"{self._session.identity}/"
-        names = [name for name in archive.names() if name.startswith(begin)]
+        form = re.compile(rf"{self._session.identity}/\d+-\d+-(\d+)-\d+\.segment", re.ASCII)
+
+        def is_ours(name: str) -> bool:
+            match = form.fullmatch(name)
+            return match is not None and int(match[1]) <= fence
+
+        names = [name for name in archive.names() if is_ours(name)]
         listed = {each.name for each in self._listed()[0]}
         for name in names:
-            match = re.fullmatch(r"\d+-\d+-(\d+)-\d+\.segment", name.removeprefix(begin))
-            if match is not None and int(match[1]) <= fence and name not in listed:
+            if name not in listed:
                 archive.delete(name)
+        archive.delete_unfinished(is_ours)
 
     def _listed(self) -> tuple[list[_Entry], int]:
         """Return the entries of the list, and the event up to which the log was trimmed."""

@@ -3,9 +3,8 @@
 from struct import pack
 
 from manyclass.service.store.batch import checksum_of
-from manyclass.service.store.errors import StoreDamaged
+from manyclass.service.store.errors import HISTORY_HINT, SegmentMissing, StoreDamaged
 from manyclass.service.store.segments import SegmentInfo
-from manyclass.service.store.sqlite.file import RESTORE_HINT
 from manyclass.service.store.sqlite.store_file import StoreFile
 
 # A damaged row may hold a value of another type: it is read as a number, and the checksum differs.
@@ -37,20 +36,20 @@ class SqliteSegments:
             )
 
     def read(self, last_seq: int) -> bytes:
-        """Return the body of a row, checked. StoreDamaged."""
+        """Return the body of a row, checked. SegmentMissing, StoreDamaged."""
         with self._file.reading() as connection:
             row = connection.execute(
                 f"SELECT {_FIRST_SEQ}, {_AMENDMENTS}, checksum, body FROM segments"
                 " WHERE last_seq = ?",
                 (last_seq,),
             ).fetchone()
-        if row is not None:
-            first_seq, amendments, checksum, body = row
-            info = SegmentInfo(first_seq, last_seq, len(body), amendments)
-            if checksum == _checksum(info, body):
-                return bytes(body)
-        what = "is missing" if row is None else "is damaged"
-        raise StoreDamaged(f"the history up to event {last_seq} {what}", RESTORE_HINT)
+        if row is None:
+            raise SegmentMissing(last_seq)
+        first_seq, amendments, checksum, body = row
+        info = SegmentInfo(first_seq, last_seq, len(body), amendments)
+        if checksum != _checksum(info, body):
+            raise StoreDamaged(f"the history up to event {last_seq} is damaged", HISTORY_HINT)
+        return bytes(body)
 
     def delete(self, last_seq: int) -> None:
         """Delete the rows up to this event, one at a time, so that appends have their turns."""

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from manyclass.service.store.batch import join_batch_within, split_batch
-from manyclass.service.store.errors import LogDamaged, LogTrimmed, StoreDamaged, StoreError
+from manyclass.service.store.errors import LogDamaged, LogTrimmed, StoreDamaged
 from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.segments import SegmentInfo
 from manyclass.service.store.sqlite.chain import ChainCheck
@@ -73,6 +73,8 @@ class SqliteStore:
         check = ChainCheck(after, self._file.unchained, (self._file.found, tail))
         try:
             with self._file.reading() as connection:
+                if expected <= tail.seq:
+                    _check_trimmed(connection, expected)
                 while expected <= tail.seq and (
                     row := connection.execute(_NEXT_BATCH, (expected,)).fetchone()
                 ):
@@ -82,17 +84,15 @@ class SqliteStore:
                         raise LogDamaged(expected, reason)
                     inside_first_row = first_seq < expected == after + 1
                     if first_seq != expected and not inside_first_row:
-                        reason = f"what comes next in the log is {first_seq}"
-                        raise _missing(connection, expected, reason)
+                        raise LogDamaged(expected, f"what comes next in the log is {first_seq}")
                     events = split_batch(body, last_seq - first_seq + 1)
                     for event in events[expected - first_seq :]:
                         yield expected, event
                         expected += 1
-                if expected <= tail.seq:
-                    reason = f"it is not in the log, which once reached {tail.seq}"
-                    raise _missing(connection, expected, reason)
         except (StoreDamaged, ValueError) as error:
             raise LogDamaged(expected, str(error)) from error
+        if expected <= tail.seq:
+            raise LogDamaged(expected, f"it is not in the log, which once reached {tail.seq}")
 
     def trim(self, seq: int) -> None:
         self._file.sync_mark()  # a mark that names a trimmed event could not be compared
@@ -165,12 +165,12 @@ class SqliteStore:
         self._file.close()
 
 
-def _missing(connection: sqlite3.Connection, seq: int, reason: str) -> StoreError:
-    """Return the error for an event that is not in the log: it was trimmed, or is lost."""
-    floor = low_watermark_of(connection)
-    before = connection.execute("SELECT 1 FROM events WHERE last_seq < ? LIMIT 1", (seq,))
-    is_trimmed = seq <= floor and before.fetchone() is None
-    return LogTrimmed(seq, floor) if is_trimmed else LogDamaged(seq, reason)
+def _check_trimmed(connection: sqlite3.Connection, seq: int) -> None:
+    """Raise LogTrimmed if the log begins behind this event, up to which numbers are used up."""
+    oldest = connection.execute("SELECT first_seq FROM events ORDER BY last_seq LIMIT 1").fetchone()
+    begins_behind = oldest is None or (isinstance(oldest[0], int) and oldest[0] > seq)
+    if begins_behind and seq <= (floor := low_watermark_of(connection)):
+        raise LogTrimmed(seq, floor)
 
 
 def accept_store(path: Path) -> Accepted:

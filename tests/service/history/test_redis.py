@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.model_set import ModelSet
 from manyclass.service.errors import RebuildRefused
 from manyclass.service.history import history as history_parts
@@ -195,6 +196,33 @@ async def test_nothing_of_a_deleted_event_is_left_in_redis_and_in_the_archive(
         assert not base_is_behind or done.unreached == 0
         await asyncio.sleep(0.5)  # the server removes its old file in a thread
         assert _holds(tmp_path) == []
+
+
+async def test_nothing_of_an_undone_event_is_left_in_redis_and_in_the_archive(history, tmp_path):
+    async with history.engine() as engine:
+        await engine.submit([event("a b", "x")])
+        await until(lambda: engine.cluster.is_leader)
+        kept = await engine.take_snapshot()
+        secret = event(
+            "zzsecret there", "zzclass", event_id="z", source="zzperson", text="zzsecret there"
+        )
+        await engine.submit([secret])
+        await engine.submit([Event.amend(2, secret.instance, ["zzclass", "y"], secret.classes)])
+        await engine.take_snapshot()
+        await engine.restore(kept.seq)
+        await engine.submit([event("c d", "x")])
+        assert _holds(tmp_path)
+        wanted = Filter(source="zzperson", with_undone=True)
+        [found] = (await asyncio.to_thread(engine.history.page, wanted, 10)).records
+        assert (found.seq, found.is_undone) == (2, True)
+        [same_one] = await asyncio.to_thread(engine.history.undone_of, "z")
+        assert same_one == found
+        await engine.submit([Event.amend(found.seq, Instance({}), [], [])])
+        assert (await engine.rebuild_state()).deleted == 1
+        await asyncio.sleep(0.5)  # the server removes its old file in a thread
+        assert _holds(tmp_path) == []
+        expected = [event("a b", "x"), event("c d", "x")]
+        assert content(engine.model) == content(taught(engine.model.options, expected))
 
 
 def _holds(folder):
@@ -394,8 +422,11 @@ async def test_objects_that_were_never_listed_are_deleted_by_a_rebuild(archived,
         later = f"{segments._session.identity}/000000000000001-000000000000001-900-1.segment"
         for name in (left, later):
             segments._archive.put(name, b"of a leader that ended")
+        half = (tmp_path / "archive" / left).with_name(f".{Path(left).name}.0a1b.tmp")
+        half.write_bytes(b"of a write that was killed")
         await engine.rebuild_state()
         assert segments._archive.get(left) is None
+        assert not half.exists()
         assert segments._archive.get(later) is not None  # of a later leader: about to be listed
 
 

@@ -4,7 +4,7 @@ from threading import Thread
 
 import pytest
 
-from manyclass.service.store.errors import LogDamaged, SnapshotMissing
+from manyclass.service.store.errors import LogDamaged, LogTrimmed, SnapshotMissing
 from manyclass.service.store.protocol import SnapshotInfo
 
 MIB = 2**20
@@ -103,10 +103,10 @@ def test_reading_what_was_trimmed_is_an_error_and_not_a_hole(store):
     for event in (b"1", b"2", b"3"):
         store.append([event])
     forget(store, 2)
-    with pytest.raises(LogDamaged) as error:
+    with pytest.raises(LogTrimmed) as error:
         list(store.read(0))
-    assert error.value.seq == 1
-    assert error.value.hint
+    assert (error.value.seq, error.value.floor) == (1, 2)
+    assert error.value.hint == "nothing is damaged: try again"
 
 
 def test_numbers_go_on_after_everything_was_trimmed(store):
@@ -114,7 +114,7 @@ def test_numbers_go_on_after_everything_was_trimmed(store):
     forget(store, 2)
     assert store.last_seq == 2
     assert list(store.read(2)) == []
-    with pytest.raises(LogDamaged):
+    with pytest.raises(LogTrimmed):
         list(store.read(1))
     assert store.append([b"3"]) == 3
     assert list(store.read(2)) == [(3, b"3")]

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from manyclass.service.store import open_store
-from manyclass.service.store.errors import LogDamaged, SnapshotMissing, StoreError, StoreUnavailable
+from manyclass.service.store.errors import (
+    LogDamaged,
+    LogTrimmed,
+    SnapshotMissing,
+    StoreError,
+    StoreUnavailable,
+)
 from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.sqlite import file as sqlite_file
 from tests.hypothesis_examples import examples
@@ -51,7 +57,7 @@ class MemoryMachine(RuleBasedStateMachine):
         given, damaged = [], None
         try:
             given.extend(self.store.read(after))
-        except LogDamaged as error:
+        except (LogDamaged, LogTrimmed) as error:
             damaged = error.seq
         end = after + len(given)
         assert given == [(seq, self.events[seq]) for seq in range(after + 1, end + 1)]

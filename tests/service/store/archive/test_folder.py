@@ -53,6 +53,17 @@ def test_leftovers_are_deleted_when_they_are_old(archive, root):
     assert again.names() == [NAME]
 
 
+def test_what_an_unfinished_write_has_left_is_deleted_by_the_name_of_its_object(archive, root):
+    archive.put(NAME, b"x")
+    left, other = (root / "4f1c" / f".{each}.segment.0a.tmp" for each in (2, 3))
+    for file in (left, other):
+        file.write_bytes(b"half")
+    archive.delete_unfinished("4f1c/2.segment".__eq__)
+    assert not left.exists()
+    assert other.exists()
+    assert archive.get(NAME) == b"x"
+
+
 def test_files_of_others_are_not_listed(archive, root):
     archive.put(NAME, b"x")
     (root / "README").write_text("")

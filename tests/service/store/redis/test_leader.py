@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from manyclass.service.store.errors import LogDamaged, StoreUnavailable
+from manyclass.service.store.errors import LogTrimmed, StoreUnavailable
 from tests.service.store.waiting import until
 
 SHORT = 0.2  # seconds of a lease, in tests that wait for its end
@@ -148,7 +148,7 @@ def first_left(store):
     for after in range(20):
         try:
             return next(store.read(after), (None,))[0]
-        except LogDamaged:
+        except LogTrimmed:
             continue
     return None
 
@@ -201,7 +201,7 @@ def test_half_of_a_batch_is_not_trimmed(store):
     store.heartbeat(5)
     store.trim(4)
     assert [seq for seq, _ in store.read(2)] == [3, 4, 5]
-    with pytest.raises(LogDamaged):
+    with pytest.raises(LogTrimmed):
         list(store.read(1))
 
 

@@ -5,7 +5,13 @@ import time
 
 import pytest
 
-from manyclass.service.store.errors import LogDamaged, LogRewound, StoreError, StoreUnavailable
+from manyclass.service.store.errors import (
+    LogDamaged,
+    LogRewound,
+    LogTrimmed,
+    StoreError,
+    StoreUnavailable,
+)
 from manyclass.service.store.protocol import Batch
 from manyclass.service.store.redis.durability import UNKNOWN
 from manyclass.service.store.redis.store import RedisStore
@@ -188,8 +194,8 @@ def test_trimmed_events_are_missing_to_a_follower(store, open_redis, follow, num
     store.heartbeat(number)
     store.trim(2)
     error = follow(open_redis()).end()
-    assert isinstance(error, LogDamaged)
-    assert error.seq == 1
+    assert isinstance(error, LogTrimmed)
+    assert (error.seq, error.floor) == (1, 2)
     late = follow(open_redis(), 2)
     store.append([b"late"])
     late.wait_for_seq(number + 1)

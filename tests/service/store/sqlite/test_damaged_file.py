@@ -72,6 +72,17 @@ def test_a_missing_batch_is_found(opened, path):
     assert read_until_damage(opened(), after=4) == ([(5, b"5")], None)
 
 
+def test_a_missing_batch_is_damage_although_a_deleted_snapshot_was_newer(opened, path):
+    """The number of that snapshot is used up, but the log was not trimmed up to it."""
+    three_batches(opened)
+    store = opened()
+    store.save_snapshot(4, [b"state"])
+    store.delete_snapshot(4)
+    store.close()
+    change(path, "DELETE FROM events WHERE last_seq = 4")
+    assert read_until_damage(opened()) == ([(1, b"1"), (2, b"2")], 3)
+
+
 def insert_batch(path, first_seq, last_seq, body):
     """Insert a row that fits the one before it."""
     before = ask(path, "SELECT checksum FROM events ORDER BY last_seq DESC LIMIT 1")
