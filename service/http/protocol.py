@@ -137,6 +137,26 @@ class Protocol(HttpToolsProtocol):
         self._reservation.release()
         self._running = self.cycle = None  # type: ignore[assignment]  # they refer to this
 
+    def eof_received(self) -> bool:
+        """Answer the requests that have come whole before the connection closes.
+
+        A client may close its half behind the last one. A request that came in part has no effect.
+        Called again when the connection is read again after a pause.
+        """
+        self._parse_held()
+        if self._learning is not None:
+            self._closes_after_learning = True
+            return True
+        newest = self.cycle
+        if newest is not None and self.pipeline and newest.more_body:
+            self.pipeline.popleft()
+        last = self.pipeline[0][0] if self.pipeline else self._running
+        if last is None or last.more_body:
+            return self._refusal is not None
+        last.keep_alive = False
+        self.cycle, self._in_head = last, False
+        return True
+
     def close_if_idle(self) -> bool:
         """Close the connection unless a request is under way; return whether it was closed."""
         cycle = self.cycle

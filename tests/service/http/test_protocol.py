@@ -15,10 +15,12 @@ import pytest
 from manyclass.service.http import fault_log, protocol
 from manyclass.service.http.protocol import MOST_PIPELINED
 from manyclass.service.http.wire import MOST_HEADERS
+from tests.service.faulty import PATIENCE, FaultyStore
 from tests.service.serving import (
     GET,
     RANKING,
     answer_on,
+    chunk,
     everything,
     head,
     post,
@@ -84,6 +86,70 @@ def test_a_call_that_changes_something_reads_a_body_it_does_not_need(served):
     request = head("/features/a", f"content-length: {len(too_large)}", method="DELETE") + too_large
     assert served.talk(request)[0] == 413
     assert httpx.get(served.url + "/features/a").status_code == 200
+
+
+# --- clients that close their half of the connection ----------------------------------------------
+
+EVENT = b'{"features":["a"],"classes":["x"]}'
+LINES = (EVENT + b"\n") * 3
+STREAM = "application/x-ndjson"
+WAITING = post("/rank", b'{"features":["a"],"min_seq":1000000}')  # until its time limit
+# what is sent before the end, the statuses of the answers, and the number of events learned
+HALF_CLOSED = {
+    "plain event": (post("/learn", EVENT), [200], 1),
+    "event that is not plain": (post("/learn", b'{"text":"a","classes":["x"]}'), [200], 1),
+    "many events": (post("/learn", b'{"events":[' + EVENT + b"]}"), [200], 1),
+    "stream": (head("/learn", f"content-length: {len(LINES)}", kind=STREAM) + LINES, [200], 3),
+    "stream in chunks": (
+        head("/learn", "transfer-encoding: chunked", kind=STREAM) + chunk(LINES) + b"0\r\n\r\n",
+        [200],
+        3,
+    ),
+    "plain ranking": (post("/rank", RANKING), [200], 0),
+    "ranking that waits": (WAITING, [503], 0),
+    "small page": (GET % b"/classes", [200], 0),
+    "large document": (GET % b"/openapi.json", [200], 0),
+    "state": (GET % b"/state", [200], 0),
+    "change": (head("/classes/x", method="DELETE"), [200], 1),
+    "bad request": (post("/rank", b"{"), [400], 0),
+    "pipeline": (post("/learn", EVENT) + GET % b"/livez" + post("/learn", EVENT), [200] * 3, 2),
+    "pipeline behind one that waits": (WAITING + GET % b"/livez", [503, 200], 0),
+    "part of a head behind": (GET % b"/classes" + b"GET /livez HTT", [200], 0),
+    "part of a body behind": (WAITING + post("/learn", EVENT)[:-1], [503], 0),
+    "part of a plain body behind": (post("/learn", EVENT) + post("/learn", EVENT)[:-1], [200], 1),
+    "part of a body": (post("/learn", EVENT)[:-1], [], 0),
+    "part of a head": (post("/learn", EVENT)[:20], [], 0),
+    "nothing": (b"", [], 0),
+}
+
+
+@pytest.mark.parametrize(
+    ("sent", "answers", "events"), HALF_CLOSED.values(), ids=HALF_CLOSED.keys()
+)
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_client_that_closes_its_half_gets_its_answers(workers, sent, answers, events):
+    """As `nc` does at the end of its input. A request that came in part has no effect."""
+    with serving(workers=workers, rank_wait_seconds=0.1) as served:
+        httpx.post(served.url + "/learn", json={"features": ["a"], "classes": ["x"]})
+        with served.connect() as connection:
+            connection.sendall(sent)
+            connection.shutdown(socket.SHUT_WR)
+            assert statuses(connection) == answers
+        assert served.app.engine.model.seq == 1 + events
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("body", [EVENT, b'{"events":[' + EVENT + b"]}"], ids=["plain", "many"])
+def test_the_end_may_come_while_an_event_is_on_its_way(workers, body):
+    store = FaultyStore()
+    with serving(workers=workers, opened=store) as served, served.connect() as connection:
+        with store.before_append.shut():
+            connection.sendall(post("/learn", body))
+            assert store.begun.acquire(timeout=PATIENCE)
+            connection.shutdown(socket.SHUT_WR)
+            assert served.talk(GET % b"/livez")[0] == 200  # the end is read meanwhile
+        assert statuses(connection) == [200]
+        until(lambda: served.app.limits.connections == 0)
 
 
 # --- pipelines and malformed HTTP -----------------------------------------------------------------
