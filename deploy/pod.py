@@ -53,7 +53,7 @@ def environment(image: dict[str, str], secret: dict[str, str]) -> dict[str, str]
     """Return the variables of a container: of the image, of the Service, and of the manifest.
 
     The later replace the earlier, as the kubelet has it. The Service has its own also where the pod
-    refuses them, since a manifest of somebody else may not.
+    refuses them, since a manifest of your own may not.
     """
     pod = with_values(resource("deployment.yaml")["spec"]["template"], secret)
     [container] = pod["spec"]["containers"]

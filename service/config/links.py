@@ -1,8 +1,8 @@
 """Variables by which Kubernetes and Docker tell a container the addresses of others.
 
-For a Service `manyclass` the kubelet sets MANYCLASS_SERVICE_HOST and MANYCLASS_PORT=tcp://… in every
-pod of the namespace, over those of the image; Docker sets the like for a container linked by that
-name. A Service `manyclass-redis` makes MANYCLASS_REDIS_PORT.
+For a Service `manyclass` the kubelet sets MANYCLASS_SERVICE_HOST and MANYCLASS_PORT=tcp://… in
+every pod of the namespace, over those of the image; Docker sets the like for a container linked by
+that name. A Service `manyclass-redis` makes MANYCLASS_REDIS_PORT.
 """
 
 import re

@@ -322,7 +322,8 @@ def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = N
 def not_read(environment: Mapping[str, str], overrides: Container[str] = ()) -> list[str]:
     """Return a sentence about each variable that `read` leaves alone and may be meant for it.
 
-    `overrides` are the fields that the command line gave. Names of one common word without the prefix are left out: other programs use PORT or HOST.
+    `overrides` are the fields that the command line gave. Names of one common word without the
+    prefix are left out: other programs use PORT or HOST.
     """
     ours = {
         variable: variable.removeprefix(PREFIX)
