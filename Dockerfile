@@ -1,6 +1,6 @@
 # Both stages start from one Python. The wheel is built where there is a compiler; the image that runs
 # has neither it nor the sources.
-FROM python:3.11.14-slim-bookworm AS base
+FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d AS base
 
 FROM base AS build
 RUN apt-get update \
