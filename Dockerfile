@@ -1,6 +1,6 @@
 # Both stages start from one Python. The wheel is built where there is a compiler; the image that runs
 # has neither it nor the sources.
-FROM python:3.11.14-slim-bookworm AS base
+FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d AS base
 
 FROM base AS build
 RUN apt-get update \
@@ -49,6 +49,7 @@ EXPOSE 8000
 # Ready is when the state is restored and replayed, which takes longer the longer the log is. To rank
 # no store is needed, so a container is healthy while a store on another machine is away.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=120s CMD ["python", "-c", \
-    "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['MANYCLASS_PORT'] + '/readyz?to=rank', timeout=2)"]
+    "import os, urllib.request as r; port = os.environ['MANYCLASS_PORT']; \
+    r.urlopen(f'http://127.0.0.1:{port if port.isdigit() else 8000}/readyz?to=rank', timeout=2)"]
 ENTRYPOINT ["manyclass"]
 CMD ["serve"]

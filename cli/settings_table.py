@@ -16,8 +16,8 @@ from manyclass.service.config.settings import (
     Row,
     SettingError,
     Settings,
+    not_read,
     read,
-    without_prefix,
 )
 
 Chosen = dict[str, str]  # field of Settings -> what the command line gave, as text
@@ -41,9 +41,8 @@ def with_settings(command: Callable[[Settings, Chosen], None]) -> Callable[..., 
         except SettingError as error:
             complain(str(error))
             raise typer.Exit(WRONG_USE) from error
-        for row in without_prefix(environment):
-            if row.name not in chosen:
-                complain(f"warning: {row.name.upper()} is not read; the name is {row.variable}")
+        for sentence in not_read(environment, chosen):
+            complain(f"warning: {sentence}")
         if settings.without_keys and has_client_key():
             complain(
                 f"warning: {KEY_VARIABLE} is a client's; it does not close this service, which is"

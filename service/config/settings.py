@@ -1,6 +1,6 @@
 """Every setting of the service in one table, which feeds environment, command line and docs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from ipaddress import ip_address
 from typing import Any, Literal, TypeVar
@@ -28,6 +28,7 @@ from manyclass.service.config.kinds import (
     Kind,
 )
 from manyclass.service.config.learners import LearnerSettings, limits_of
+from manyclass.service.config.links import is_link
 from manyclass.service.store.redis.url import is_redis
 
 T = TypeVar("T")
@@ -284,9 +285,10 @@ class Row:
 def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = None) -> Settings:
     """Return the settings of the MANYCLASS_ variables, `overrides` (by field name) before them.
 
-    Raises SettingError for a value that cannot be used and for a MANYCLASS_ variable that is not
-    a setting, since a misspelt limit would not be one. Refuses keys without the prefix, which
-    would leave the service open, and options of a learner outside of its specification.
+    Raises SettingError for a value that cannot be used and for a MANYCLASS_ variable whose name is
+    close to a setting, since a misspelt limit would not be one; `not_read` has the others. Refuses
+    keys without the prefix, which would leave the service open, and options of a learner outside of
+    its specification.
     """
     chosen: dict[str, Any] = {}
     given: dict[str, Source] = {}
@@ -295,15 +297,16 @@ def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = N
         row = ROWS.get(variable.lower()) if variable.isupper() else None
         if row is not None and row.kind.is_secret and text:
             raise SettingError(variable, HIDDEN, f"is not read; write {row.variable}")
-        if not variable.startswith(PREFIX):
+        if not variable.startswith(PREFIX) or is_link(variable.removeprefix(PREFIX), text):
             continue
         name = variable.removeprefix(PREFIX).lower()
         if variable == variable.upper() and name in ROWS:
             chosen[name], given[name] = ROWS[name].read(text), "environment"
-        elif name not in _OPTIONS:
-            raise SettingError(variable, HIDDEN, _unknown(variable))
-        elif text.strip():
-            options[variable] = (_OPTIONS[name], text)
+        elif name in _OPTIONS:
+            if text.strip():
+                options[variable] = (_OPTIONS[name], text)
+        elif suggestion := _suggestion(variable):
+            raise SettingError(variable, HIDDEN, f"is not a setting; {suggestion}")
     for name, text in (overrides or {}).items():
         if name in ROWS:
             chosen[name] = ROWS[name].read(text, ROWS[name].flag)
@@ -316,25 +319,44 @@ def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = N
     return Settings(**chosen, given=given)
 
 
-def without_prefix(environment: Mapping[str, str]) -> list[Row]:
-    """Return the settings whose name is in the environment only without the prefix.
+def not_read(environment: Mapping[str, str], overrides: Container[str] = ()) -> list[str]:
+    """Return a sentence about each variable that `read` leaves alone and may be meant for it.
 
-    Names of one common word are left out: other programs use PORT or HOST.
+    `overrides` are the fields that the command line gave. Names of one common word without the
+    prefix are left out: other programs use PORT or HOST.
     """
-    return [
-        row
+    ours = {
+        variable: variable.removeprefix(PREFIX)
+        for variable in environment
+        if variable.startswith(PREFIX)
+    }
+    links = [each for each, name in ours.items() if is_link(name, environment[each])]
+    told = [
+        f"{row.name.upper()} is not read; the name is {row.variable}"
         for row in TABLE
         if row.name.upper() in environment
         and row.variable not in environment
+        and row.name not in overrides
         and ("_" in row.name or row.name in _OWN_WORDS)
     ]
+    told += [
+        f"{variable} is not a setting and not read; docs/settings.md has all names"
+        for variable, name in ours.items()
+        if variable not in links and name.lower() not in (*ROWS, *_OPTIONS)
+    ]
+    if links:
+        told.append(
+            "not read, since Kubernetes or Docker sets them for a container of this name:"
+            f" {', '.join(sorted(links))}"
+        )
+    return told
 
 
-def _unknown(variable: str) -> str:
+def _suggestion(variable: str) -> str:
+    """Return a question about the setting that is meant, empty if no name is close."""
     # Without the prefix, which makes every two variables alike.
     known = {row.name.upper(): row.variable for row in TABLE}
-    suggestion = did_you_mean(variable.removeprefix(PREFIX), known).replace("`", "")
-    return f"is not a setting; {suggestion or 'see docs/settings.md'}"
+    return did_you_mean(variable.removeprefix(PREFIX).upper(), known).replace("`", "")
 
 
 def _is_loopback(host: str) -> bool:

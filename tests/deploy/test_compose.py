@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from manyclass.service.config.settings import TABLE, Settings, read
-from tests.deploy.test_image import image_settings
+from tests.deploy.test_image import DIGEST, image_settings
 
 ROOT = Path(__file__).parents[2]
 SINGLE = "docker-compose.yml"
@@ -51,6 +51,12 @@ def test_volumes_networks_and_dependencies_are_declared(file, services):
         assert {name for name in named if not name.startswith("./")} <= declared["volumes"].keys()
         assert {*service.get("networks", [])} <= declared.get("networks", {}).keys()
         assert {*service.get("depends_on", [])} <= services.keys()
+
+
+def test_every_image_of_others_is_named_by_an_exact_version_and_its_digest(services):
+    for service in services.values():
+        if "build" not in service:
+            assert re.fullmatch(rf"[a-z/]+:v?\d+\.\d+\.\d+(-alpine)?{DIGEST}", service["image"])
 
 
 def test_every_port_is_published_on_this_machine_only(services):

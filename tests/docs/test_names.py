@@ -18,8 +18,11 @@ CALL = re.compile(
     r"(?:^|[|;&(]\s*|\s)(?:\w+=(?:'[^']*'|\S)+\s+)*manyclass (?P<call>[a-z-][^|;&)#]*)"
 )
 REDIRECTED = re.compile(r"\s\d?[<>]\s*\S*")
-# Variables of the command line; a former setting and a misspelt one, which are refused.
-OTHER_VARIABLES = {"MANYCLASS_URL", "MANYCLASS_KEY", "MANYCLASS_RATING", "MANYCLASS_LERNER"}
+# Variables of the command line; a former setting and a misspelt one, which are refused; another.
+OTHER_VARIABLES = {
+    *("MANYCLASS_URL", "MANYCLASS_KEY", "MANYCLASS_RATING", "MANYCLASS_LERNER"),
+    "MANYCLASS_SERVICE_HOST",  # of Kubernetes
+}
 # The parser refuses these for what follows from a page: a value is left out, or stands for one.
 INCOMPLETE = ("MissingParameter", "BadParameter")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from manyclass.service.config.reference import with_settings
-from manyclass.service.config.settings import TABLE, SettingError, Settings, read, without_prefix
+from manyclass.service.config.settings import TABLE, SettingError, Settings, not_read, read
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "settings.md"
 
@@ -29,7 +29,7 @@ def test_other_names_without_the_prefix_are_told_unless_other_programs_use_them(
     given = {"STORE": "memory:", "MAX_BYTES": "5", "SNAPSHOT_KEEP": "2", "LEARNER": "ff"}
     others = {"HOST": "x", "PORT": "80", "SEED": "1", "RATE": "2", "PATH": "/bin"}
     given_twice = {"MANYCLASS_SNAPSHOT_KEEP": "3"}
-    told = [row.variable for row in without_prefix(given | others | given_twice)]
+    told = [each.rpartition(" ")[2] for each in not_read(given | others | given_twice)]
     assert told == ["MANYCLASS_STORE", "MANYCLASS_LEARNER", "MANYCLASS_MAX_BYTES"]
     assert read(given | others) == Settings()
 
