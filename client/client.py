@@ -34,6 +34,7 @@ from manyclass.client.types import (
     Live,
     Ranking,
     Rankings,
+    Ready,
     RebuildReport,
     RebuildStatus,
     Review,
@@ -397,7 +398,9 @@ class Client:
             response = self._http.get(self.url + "/readyz")
         except httpx.TransportError:
             return False
-        return response.status_code == HTTPStatus.OK
+        if response.status_code != HTTPStatus.OK:
+            return False
+        return msgspec.json.decode(response.content, type=Ready).learns
 
     # --- one request ------------------------------------------------------------------------------
 
