@@ -34,6 +34,7 @@ from manyclass.client.types import (
     Live,
     Ranking,
     Rankings,
+    Ready,
     RebuildReport,
     RebuildStatus,
     Review,
@@ -404,7 +405,9 @@ class Client:
             response = self._http.get(self.url + "/readyz")
         except httpx.TransportError:
             return False
-        return response.status_code == HTTPStatus.OK
+        if response.status_code != HTTPStatus.OK:
+            return False
+        return msgspec.json.decode(response.content, type=Ready).learns
 
     # --- one request ------------------------------------------------------------------------------
 

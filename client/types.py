@@ -326,6 +326,12 @@ class Live(msgspec.Struct, frozen=True):
     status: str
 
 
+class Ready(msgspec.Struct, frozen=True):
+    """The process is ready; `learns` is False while learning is paused."""
+
+    learns: bool
+
+
 class Setting(msgspec.Struct, frozen=True):
     """A setting in force: its option of `manyclass serve`, its value and the source of that, its
     default, and what it does. Keys are only counted, and passwords hidden."""

@@ -460,7 +460,13 @@ LOG = [
         "Store full",
         "bool_yes_no",
         {"store": largest("store_full")},
-        "Redis has no memory for an event. Ranking goes on; learning does not.",
+        "It has no room for an event. Ranking goes on; learning does not.",
+    ),
+    Panel(
+        "Learning paused",
+        "bool_yes_no",
+        {"{{instance}} {{reason}}": f"{series('learning_paused')} > 0"},
+        "Why a process learns nothing now; nothing here while it learns.",
     ),
     Panel(
         "Foreign entries in the log",

@@ -14,6 +14,7 @@ from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.log.group_commit import GroupCommit
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.log_tailer import LogTailer, OnMessage
+from manyclass.service.log.pause import SLOW_SECONDS, Pause
 from manyclass.service.log.recovery import recover
 from manyclass.service.store.errors import (
     LogDamaged,
@@ -117,6 +118,25 @@ class Cluster:
             return 0.0
         away = asyncio.get_running_loop().time() - self._silent_since
         return away if away > UNREACHABLE_SECONDS else 0.0
+
+    @property
+    def pause(self) -> Pause | None:
+        """The reason why a shared store takes no events, by the newest heartbeat."""
+        if self.is_unreachable or self._waits_long():
+            return Pause("store_unavailable", "the store does not answer")
+        if self.is_full:
+            return Pause("store_full", "the store is full; give it more memory")
+        return None
+
+    @property
+    def is_full(self) -> bool:
+        """True while a shared store has no room for an append, by the newest heartbeat."""
+        return self.heartbeat is not None and self.heartbeat.is_full
+
+    def _waits_long(self) -> bool:
+        """Return whether a heartbeat has waited for its answer for longer than usual."""
+        waited = asyncio.get_running_loop().time() - self._poll_began
+        return self.is_polling and waited > SLOW_SECONDS
 
     def other_has(self, seq: int) -> bool:
         """Return whether another process has applied event `seq`, so that it may store it."""

@@ -30,6 +30,7 @@ from manyclass.service.history.rebuild import Rebuild, RebuildReport, RebuildSta
 from manyclass.service.history.schedule import RebuildSchedule
 from manyclass.service.log.apply_loop import OnApplied, OnLearned
 from manyclass.service.log.log_tailer import OnMessage
+from manyclass.service.log.pause import Pause
 from manyclass.service.log.request import Result
 from manyclass.service.pipeline import Pipeline
 from manyclass.service.store.errors import LogTrimmed, StoreError, StoreUnavailable
@@ -194,6 +195,22 @@ class Engine:
         """The reason why the status is "failed"."""
         return self._failure if self._pipeline is None else self._pipeline.group_commit.failure
 
+    @property
+    def pause(self) -> Pause | None:
+        """The reason why no event is learned now, None while events are learned."""
+        status = self.status
+        if status == "ready" and self._pipeline is not None:
+            return self._pipeline.pause
+        if status != "recovering":
+            return Pause("failed", self.failure or f"the service is {status}")
+        if self.cluster.waiting is not None:
+            return Pause("recovering", f"the service waits to learn: {self.cluster.waiting}")
+        return Pause(
+            "recovering",
+            f"the service is recovering: {self.recovery.replayed} events replayed, up to event"
+            f" {self.recovery.last_seq}",
+        )
+
     # --- rank and learn --------------------------------------------------------------------------
 
     def on_model(self, use: Callable[[Model | None], None]) -> None:
@@ -325,6 +342,8 @@ class Engine:
         """Send a heartbeat, and start a snapshot if one is due; called once a second."""
         if self.cluster.shared is not None and not self.cluster.is_polling:
             self._tasks.start(self.cluster.poll())
+        if self.status == "ready" and (group_commit := self._able().group_commit).has_to_try:
+            self._tasks.start(group_commit.try_store())
         if self.status == "ready" and (schedule := self._able().schedule).due():
             self._tasks.start(schedule.by_schedule())
         if self.status == "ready" and (history := self._able().history) is not None:

@@ -43,6 +43,6 @@ class EngineStats:
     processes: int = 1  # that use the store
     rewinds: int = 0  # times the state was restored anew because the log had lost events
     foreign_entries: int = 0  # of the log, skipped because no process of the service wrote them
-    store_full: bool = False  # a shared store has no room for an append
+    store_full: bool = False  # the store has no room for an append
     store_unreachable_seconds: float = 0.0  # since a shared store last answered; 0 while it does
     history: HistoryStats | None = None  # None if none is kept

@@ -17,6 +17,7 @@ from manyclass.service.history.rebuild import Rebuild
 from manyclass.service.log.apply_loop import ApplyLoop, OnApplied, OnLearned
 from manyclass.service.log.group_commit import GroupCommit
 from manyclass.service.log.log_tailer import OnMessage
+from manyclass.service.log.pause import Pause
 from manyclass.service.log.snapshot_loader import SnapshotLoader
 from manyclass.service.snapshots.restore import Restore
 from manyclass.service.snapshots.schedule import SnapshotSchedule
@@ -138,6 +139,11 @@ class Pipeline:
         chosen = {**model.model_set.having(options).to_dict(), "whole": [options.specification]}
         await self.group_commit.admit([Event.configure(chosen)])
 
+    @property
+    def pause(self) -> Pause | None:
+        """The reason why no event is learned now, None while events are learned."""
+        return self._cluster.pause or self.group_commit.pause or self.apply_loop.pause
+
     def stats(self, queue_full: int) -> EngineStats:
         """Return the present counts; the engine counts full queues."""
         cluster, group_commit, schedule = self._cluster, self.group_commit, self.schedule
@@ -160,7 +166,7 @@ class Pipeline:
             is_leader=cluster.is_leader,
             processes=1 if heartbeat is None else len(heartbeat.processes),
             rewinds=self._replica.rewinds,
-            store_full=heartbeat is not None and heartbeat.is_full,
+            store_full=cluster.is_full or group_commit.is_full,
             foreign_entries=0 if cluster.shared is None else cluster.shared.foreign_entries,
             store_unreachable_seconds=cluster.store_unreachable_seconds(),
             history=self._history_stats(),

@@ -15,6 +15,7 @@ from manyclass.core.model import Model
 from manyclass.core.outcome import Outcome
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.outcomes import NO_EFFECT, code_of
+from manyclass.service.log.pause import SLOW_SECONDS, Pause
 from manyclass.service.log.request import BatchRequest, Request, Result
 from manyclass.service.log.snapshot_loader import SnapshotLoader
 from manyclass.service.store.protocol import Batch
@@ -64,9 +65,10 @@ class ApplyLoop:
         self._arrived: deque[Arrival] = deque()
         self._steps: Iterator[float] | None = None  # of the arrival that is being applied
         self._amid = False  # some events of a request are applied, others not yet
-        self._held = False  # the model has to stay as it is
+        self._held_since: float | None = None  # the model has to stay as it is
         self._quiet = asyncio.Lock()
         self._loading: asyncio.Future[Model | None] | None = None
+        self._loading_since = 0.0
         self._is_due = False
         self._end = 0.0  # of the stretch
         self._progress: asyncio.Future[None] | None = None
@@ -94,6 +96,17 @@ class ApplyLoop:
     def idle(self) -> bool:
         """True when everything that arrived is applied."""
         return self._steps is None and not self._arrived
+
+    @property
+    def pause(self) -> Pause | None:
+        """The reason why no event is applied now, None while they are."""
+        since = self._held_since if self._loading is None else self._loading_since
+        if since is None or (seconds := self._loop.time() - since) <= SLOW_SECONDS:
+            return None
+        return Pause(
+            "state_held",
+            f"a snapshot, a restore or the end of a rebuild has held the state for {seconds:.0f} s",
+        )
 
     def resume(self, model: Model) -> None:
         """Go on from this state, and forget the arrivals that are not applied."""
@@ -145,13 +158,13 @@ class ApplyLoop:
     async def quiet(self) -> AsyncIterator[Model]:
         """Inside, the model stays as it is, between two requests. For one holder at a time."""
         async with self._quiet:
-            self._held = True
+            self._held_since = self._loop.time()
             try:
                 while self._amid:
                     await self.progress()
                 yield self._live.model
             finally:
-                self._held = False
+                self._held_since = None
                 self._soon()
 
     # --- apply -----------------------------------------------------------------------------------
@@ -199,7 +212,7 @@ class ApplyLoop:
     def _may_go_on(self) -> bool:
         if self.idle or (self._loading is not None and not self._loading.done()):
             return False
-        return self._amid or not self._held
+        return self._amid or self._held_since is None
 
     def _steps_of(self, arrived: Arrival) -> Iterator[float]:
         """Apply an arrival; yield the time after each step."""
@@ -300,6 +313,7 @@ class ApplyLoop:
             if mark.kind == "restore"
             else self._loader.adopted(mark.name, seq, before)
         )
+        self._loading_since = self._loop.time()
         self._loading = asyncio.ensure_future(loading)
         self._loading.add_done_callback(lambda _: self._soon())
         yield perf_counter()

@@ -11,14 +11,20 @@ from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
 from manyclass.core.model import Model
-from manyclass.service.errors import NotReady, QueueFull, with_hint
+from manyclass.service.errors import NotReady, QueueFull, with_hint, without_place
 from manyclass.service.log.append_thread import AppendThread
 from manyclass.service.log.apply_loop import ApplyLoop, Arrival
 from manyclass.service.log.batch_submission import BatchSubmission
 from manyclass.service.log.live_model import LiveModel
+from manyclass.service.log.pause import SLOW_SECONDS, Pause, Reason
 from manyclass.service.log.request import Result
 from manyclass.service.log.submission import Submission
-from manyclass.service.store.errors import CommitOutcomeUnknown, StoreError, StoreUnavailable
+from manyclass.service.store.errors import (
+    CommitOutcomeUnknown,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+)
 from manyclass.service.store.protocol import Batch, Store, as_shared
 
 log = logging.getLogger(__name__)
@@ -45,6 +51,9 @@ class GroupCommit:
 
     No submission waits for a shared store longer than `patience` seconds. If its append is still
     running then, the answer is CommitOutcomeUnknown.
+
+    After a failed append learning counts as paused until an append as large succeeds, or a trial of
+    one: a full disk may have room for an event, and not for the many of the next append.
 
     All methods belong to the event loop in which the object was made. Submissions are answered
     through futures, so the events of a cancelled caller are applied too.
@@ -85,7 +94,10 @@ class GroupCommit:
         self._appending: list[Queued] = []
         self._landing: dict[int, list[Queued]] = {}  # by append id, until `deliver`
         self._append_id = 0
-        self._store_fails = False
+        self._append_began = 0.0  # by the loop's clock
+        self._refusal: Exception | None = None  # of the store, until it takes as much again
+        self._refused_bytes = 0  # of the largest append that it refused
+        self._is_trying = False
         self._commit_is_due = False
         self._closed = False
         self._expiry_timer: asyncio.TimerHandle | None = None
@@ -121,6 +133,38 @@ class GroupCommit:
         submission = BatchSubmission(batch, self._loop.time(), self._loop.create_future())
         self._enqueue(submission)
         return submission.answer
+
+    @property
+    def pause(self) -> Pause | None:
+        """The reason why the store takes no events now, None while it takes them."""
+        if self._refusal is not None:
+            return Pause(_reason_of(self._refusal), _shown(self._refusal))
+        seconds = self._loop.time() - self._append_began
+        if self._appending and seconds > SLOW_SECONDS:
+            return Pause("store_slow", f"the store has not finished a write for {seconds:.0f} s")
+        return None
+
+    @property
+    def is_full(self) -> bool:
+        """True while the store has no room for an append."""
+        return isinstance(self._refusal, StoreFull)
+
+    @property
+    def has_to_try(self) -> bool:
+        """True if the store has refused an append, and is not being tried at the moment."""
+        return self._refusal is not None and not self._is_trying
+
+    async def try_store(self) -> None:
+        """Try whether the store would take an append as large as the largest it has refused."""
+        self._is_trying = True
+        try:
+            await asyncio.to_thread(self._store.check_append, self._refused_bytes)
+        except Exception as error:  # any error of the store says why it takes no events
+            self._refusal = error
+        else:
+            self._takes_again()
+        finally:
+            self._is_trying = False
 
     def has_room(self, events: int, size: int) -> bool:
         """Return whether the queue takes so many events of so many bytes.
@@ -195,6 +239,7 @@ class GroupCommit:
         self._gather()
         if self._appending:
             self._append_id += 1
+            self._append_began = self._loop.time()
             new = [each for each in self._appending if each.new]
             if self._shared is not None and new:
                 self._landing[self._append_id] = new
@@ -256,7 +301,7 @@ class GroupCommit:
         self, append_id: int, count: int, last: int, error: Exception | None, seconds: float
     ) -> None:
         appended, self._appending = self._appending, []
-        refusal = self._refusal(count, last, error, seconds)
+        refusal = self._refusal_of(appended, count, last, error, seconds)
         if refusal is not None:
             self._landing.pop(append_id, None)
             for submission in appended:
@@ -272,20 +317,23 @@ class GroupCommit:
             for submission in appended:
                 self._settle(submission)
 
-    def _refusal(
-        self, count: int, last: int, error: Exception | None, seconds: float
+    def _refusal_of(
+        self,
+        appended: Sequence[Queued],
+        count: int,
+        last: int,
+        error: Exception | None,
+        seconds: float,
     ) -> Exception | None:
         """Return None when `count` events became durable with the expected numbers."""
         self.commit_seconds += seconds
         if error is None and (self._shared is not None or last == self.appended + count):
-            if self._store_fails:
-                log.warning("the store takes events again")
-            self._store_fails = False
+            if self._refusal is not None and _size_of(appended) >= self._refused_bytes:
+                self._takes_again()
             self.appended = max(self.appended, last)
             self.commits += bool(count)
             return None
         self.failed_commits += 1
-        was_logged, self._store_fails = self._store_fails, True
         if error is None:
             self.fail(
                 f"the log numbered an event {last} that should have been {self.appended + count}, "
@@ -294,6 +342,8 @@ class GroupCommit:
             return NotReady("failed", self.failure)
         if isinstance(error, CommitOutcomeUnknown):
             self.uncertain_commits += 1
+        was_logged, self._refusal = self._refusal is not None, error
+        self._refused_bytes = max(self._refused_bytes, _size_of(appended))
         if not was_logged:  # once: a full disk would fill its log with every request
             unforeseen = None if isinstance(error, StoreError) else error
             log.error("the store takes no events: %s", with_hint(error), exc_info=unforeseen)
@@ -305,6 +355,11 @@ class GroupCommit:
         unavailable = kind(f"the store broke: {error}", hint)
         unavailable.__cause__ = error
         return unavailable
+
+    def _takes_again(self) -> None:
+        if self._refusal is not None:
+            log.warning("the store takes events again")
+        self._refusal, self._refused_bytes = None, 0
 
     def _expire_later(self) -> None:
         self._expiry_timer = self._loop.call_later(EXPIRY_SECONDS, self._expire)
@@ -365,6 +420,27 @@ class GroupCommit:
             self._open.popleft()
         self._apply_loop.notify()
         return not submission.answer.done()
+
+
+def _size_of(submissions: Iterable[Queued]) -> int:
+    """Return the bytes of an append; of a larger submission those of an append all the same."""
+    return min(COMMIT_BYTES, sum(each.size for each in submissions))
+
+
+def _reason_of(refusal: Exception) -> Reason:
+    match refusal:
+        case StoreFull():
+            return "store_full"
+        case MemoryError():
+            return "memory"
+        case _:
+            return "store_unavailable"
+
+
+def _shown(refusal: Exception) -> str:
+    if isinstance(refusal, StoreError):
+        return without_place(refusal)
+    return f"the store broke with {type(refusal).__name__}; the log says how"
 
 
 def _unknown_fate() -> CommitOutcomeUnknown:

@@ -15,6 +15,7 @@ from manyclass.service.engine_stats import EngineStats, HistoryStats
 from manyclass.service.errors import NotReady
 from manyclass.service.http.limits import Limits
 from manyclass.service.log.live_model import LearnerCounts
+from manyclass.service.log.pause import REASONS
 from manyclass.service.observability.catalogue import (
     LEAST_OUTCOMES,
     counter,
@@ -154,8 +155,19 @@ class EngineCollector(Collector):
         yield counter("foreign_entries_total", stats.foreign_entries)
         yield gauge("store_unreachable_seconds", stats.store_unreachable_seconds)
         yield gauge("store_full", stats.store_full)
+        yield self._pauses()
         yield gauge("leader", stats.is_leader)
         yield gauge("processes", stats.processes)
+
+    def _pauses(self) -> Metric:
+        pause = self._engine.pause
+        reason = None if pause is None else pause.reason
+        if reason is None and self._metrics.out_of_memory.is_recent:
+            reason = "memory"
+        family = labelled(GaugeMetricFamily, "learning_paused", ["reason"])
+        for each in REASONS:
+            family.add_metric([each], each == reason)
+        return family
 
     def _snapshots(self, stats: EngineStats) -> Iterator[Metric]:
         yield counter("snapshot_failures_total", stats.snapshot_failures)

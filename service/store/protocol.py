@@ -72,6 +72,9 @@ class Store(StoredState, Protocol):
         is in the log, and their numbers are still free.
         """
 
+    def check_append(self, size: int) -> None:
+        """Raise the error that an append of so many bytes would meet now; no event is appended."""
+
     def save_snapshot(
         self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool = False
     ) -> SnapshotInfo:

@@ -129,9 +129,10 @@ def test_every_event_without_an_id_gets_one_of_its_own():
 
 
 def test_ready_is_asked_once():
-    service = FakeService({}, problem(503), httpx.ConnectError("refused"))
+    answers = {"learns": True}, {"learns": False}, problem(503), httpx.ConnectError("refused")
+    service = FakeService(*answers)
     client = service.client()
-    assert [client.is_ready() for _ in range(3)] == [True, False, False]
+    assert [client.is_ready() for _ in answers] == [True, False, False, False]
     assert not service.waits
 
 

@@ -57,6 +57,7 @@ class FaultyStore(MemoryStore):
         self.append_errors = []
         self.save_error = None
         self.trim_error = None
+        self.checks = []  # the bytes of each trial
         self.appends = []  # the number of events of each successful append
         self.closed = False
         self._reading = False
@@ -72,6 +73,11 @@ class FaultyStore(MemoryStore):
         self.appends.append(len(events))
         self.after_append.pass_through()
         return last
+
+    def check_append(self, size):
+        self.checks.append(size)
+        if self.append_error is not None:
+            raise self.append_error
 
     def read(self, after):
         self._reading = True

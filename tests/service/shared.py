@@ -98,6 +98,11 @@ class SharedMemoryStore:
             raise CommitOutcomeUnknown("no reply", "send it again")
         return last
 
+    def check_append(self, size):
+        self._reach()
+        if self.log.full:
+            raise StoreFull("there is no room")
+
     def confirm(self):
         self.confirmed += 1
         if self.confirm_error is not None:

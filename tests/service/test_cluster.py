@@ -9,12 +9,13 @@ from manyclass.core import rules
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.model import Model
+from manyclass.service import cluster
 from manyclass.service import engine as engine_module
 from manyclass.service.errors import NotReady
 from manyclass.service.log.request import Result
 from manyclass.service.store.errors import LogRewound, StoreUnavailable
 from tests.service.engines import engine_on, engines_on, equal, leader_first, until
-from tests.service.faulty import PATIENCE, learn, many_turns
+from tests.service.faulty import PATIENCE, Gate, learn, many_turns
 from tests.service.shared import SharedMemoryStore
 
 pytestmark = pytest.mark.usefixtures("short_waits")
@@ -286,3 +287,22 @@ async def test_a_start_that_failed_sends_no_more_heartbeats(log):
         heartbeats = failed.store.heartbeats
         await asyncio.sleep(0.1)
         assert failed.store.heartbeats == heartbeats
+
+
+async def test_a_heartbeat_without_an_answer_pauses_learning(log, monkeypatch):
+    async with engines_on(log, "A") as (engine,):
+        gate = Gate()
+        heartbeat = engine.store.heartbeat
+
+        def hangs(*given):
+            gate.pass_through()
+            return heartbeat(*given)
+
+        monkeypatch.setattr(engine.store, "heartbeat", hangs)
+        with gate.shut(), monkeypatch.context() as patched:
+            patched.setattr(cluster, "SLOW_SECONDS", -1.0)
+            polling = asyncio.ensure_future(engine.cluster.poll())
+            await gate.reached()
+            assert engine.pause.reason == "store_unavailable"
+        await polling
+        await until(lambda: engine.pause is None)

@@ -1,11 +1,13 @@
 """With a full disk the service refuses to learn, goes on ranking, and learns again when it can."""
 
+import re
 import resource
 import signal
 
 import httpx
 import pytest
 
+from tests.service.serving import until
 from tests.system.process import Service, learned
 
 ROOM = 400_000  # bytes that a file may grow to; a file system that is full answers much the same
@@ -20,6 +22,12 @@ def fill_the_disk():
 def service(tmp_path):
     with Service(tmp_path, snapshot_events=0) as service:
         yield service.start(preexec=fill_the_disk)
+
+
+def paused_by(http):
+    """Return the lines of the metrics that say that learning is paused."""
+    lines = http.get("/metrics").text.splitlines()
+    return "".join(each for each in lines if re.match(r"manyclass_learning_paused.* 1\.0", each))
 
 
 def event(number):
@@ -52,9 +60,15 @@ def test_refuses_to_learn_and_goes_on_ranking(service):
         assert ranked["ranked"][0]["class"] == f"c{last}"
         assert http.post("/learn", json=event(3000)).status_code == 503
         assert learned(service.url) == before
+        ready = http.get("/readyz")
+        assert ready.status_code == 200
+        assert not ready.json()["learns"]
+        assert "manyclass_learning_paused" in paused_by(http)
 
         room_again = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
         resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, room_again)
+        until(lambda: http.get("/readyz").json()["learns"])  # nobody has sent an event
+        assert not paused_by(http)
         assert http.post("/learn", json=event(3000)).status_code == 200
     service.kill()
     service.start()

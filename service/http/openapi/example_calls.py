@@ -193,7 +193,10 @@ CALLS: Final = (
     Call(
         "readyz",
         "ready to learn",
-        {"status": "ready", "seq": 0, "recovery": _RECOVERY},
+        {
+            **{"status": "ready", "seq": 0, "learns": True, "reason": None, "detail": None},
+            "recovery": _RECOVERY,
+        },
         parameters={"to": "learn"},
     ),
     Call(

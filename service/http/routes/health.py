@@ -12,6 +12,7 @@ from manyclass.service.http.routes.contract import TheEngine, problems
 from manyclass.service.http.routes.learners import TheMetrics
 from manyclass.service.http.schemas.snapshots import Live, Ready, RecoveryReport
 from manyclass.service.observability.exposition import Exposition
+from manyclass.service.observability.metrics import Metrics
 
 router = APIRouter(tags=["health"])
 
@@ -32,29 +33,35 @@ async def readyz(
     the process has a state, also while its store is unreachable, or while it restores the state
     because the log had lost events. For half a minute after memory ran out the process is ready for
     neither.
+
+    A process that is ready may pause learning, for example while the disk is full. It ranks
+    meanwhile, so the status is 200, `learns` is false, and `reason` and `detail` say why.
+    """
+    return await readiness(engine, metrics, to)
+
+
+async def readiness(engine: Engine, metrics: Metrics, to: Literal["rank", "learn"]) -> Ready:
+    """Return the answer of /readyz. Raises Problem 503, and the errors of the store and the engine,
+    unless the process is ready.
     """
     if metrics.out_of_memory.is_recent:
         raise unavailable("Memory ran out a moment ago.", OUT_OF_MEMORY_SECONDS)
-    if to == "rank" and engine.status != "closed":
-        return _ready(engine)
-    if engine.status == "recovering":
-        recovery = engine.recovery
-        if engine.cluster.waiting is not None:
-            raise unavailable(f"the service waits to learn: {engine.cluster.waiting}")
-        raise unavailable(
-            f"the service is recovering: {recovery.replayed} events replayed, up to event"
-            f" {recovery.last_seq}"
-        )
-    if engine.cluster.shared is None or engine.status != "ready":
-        await engine.snapshots()  # raises StoreError unless the store answers
-    elif await engine.cluster.poll() is None:  # concurrent requests share one call of the store
-        raise unavailable("the store does not answer")
-    return _ready(engine)
-
-
-def _ready(engine: Engine) -> Ready:
-    recovery = RecoveryReport.model_validate(engine.recovery)
-    return Ready(seq=engine.model.seq, recovery=recovery)
+    pause = engine.pause
+    if to == "learn" or engine.status == "closed":
+        if pause is not None and pause.reason == "recovering":
+            raise unavailable(pause.detail)
+        if engine.cluster.shared is not None and engine.status == "ready":
+            if await engine.cluster.poll() is None:  # concurrent requests share a call of the store
+                raise unavailable("the store does not answer")
+        elif pause is None or pause.reason in ("store_unavailable", "failed"):
+            await engine.snapshots()  # raises StoreError unless the store answers
+    return Ready(
+        seq=engine.model.seq,
+        learns=pause is None,
+        reason=None if pause is None else pause.reason,
+        detail=None if pause is None else pause.detail,
+        recovery=RecoveryReport.model_validate(engine.recovery),
+    )
 
 
 @router.get("/metrics", response_class=PlainTextResponse, responses=problems(422))

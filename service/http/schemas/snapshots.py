@@ -3,6 +3,8 @@
 from pydantic import BaseModel, Field
 from typing_extensions import TypeAliasType
 
+from manyclass.service.log.pause import Reason
+
 # A map with a name, so that it is a component of the document: generated clients name it too.
 RefusedSnapshots = TypeAliasType("RefusedSnapshots", dict[str, str])
 
@@ -46,8 +48,14 @@ class Live(BaseModel):
 
 
 class Ready(BaseModel):
-    """The state is restored and replayed; the store is reachable if learning was asked for."""
+    """The state is restored and replayed; the store is reachable if learning was asked for.
+
+    `learns` is false while learning is paused. It goes on by itself, except after `failed`.
+    """
 
     status: str = "ready"
     seq: int
+    learns: bool
+    reason: Reason | None = Field(description="why learning is paused; null while it is not")
+    detail: str | None = Field(description="the same in a sentence")
     recovery: RecoveryReport

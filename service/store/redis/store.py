@@ -143,6 +143,10 @@ class RedisStore:
             with self._appending:
                 self._until_known(self._send_confirm)
 
+    def check_append(self, size: int) -> None:
+        with self._appending:  # a write, which the server refuses as it refuses an append
+            self._until_known(self._send_confirm)
+
     def _until_known(self, send: Callable[[], int]) -> int:
         """Send a command that may be repeated, as an append, until the server has confirmed it."""
         server = self._session.server

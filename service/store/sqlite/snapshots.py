@@ -21,6 +21,7 @@ from manyclass.service.store.sqlite.store_file import StoreFile
 # the GIL held: with 1 MiB the slowest rankings of that time took twice as long.
 CHUNK_BYTES = 2**17
 CHUNKS_DELETED_AT_ONCE = 4
+TRIAL = 0  # in place of the id of a snapshot, which is 1 or more
 
 # One row a query: a cursor would read a row ahead, and damage there take away the one before it.
 _NEXT_CHUNK = """SELECT number, checksum, body FROM chunks
@@ -133,6 +134,16 @@ class SqliteSnapshots:
                     " WHERE snapshot NOT IN (SELECT id FROM snapshots) LIMIT ?)",
                     (CHUNKS_DELETED_AT_ONCE,),
                 ).rowcount
+
+    def write_on_trial(self, size: int) -> None:
+        """Write so many bytes, as a chunk that no manifest refers to, and delete them."""
+        with self._file.writing() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO chunks (snapshot, number, checksum, body)"
+                " VALUES (?, 0, x'', zeroblob(?))",
+                (TRIAL, size),
+            )
+            connection.execute("DELETE FROM chunks WHERE snapshot = ?", (TRIAL,))
 
     def sweep_if_possible(self) -> None:
         """Sweep; unswept chunks do no harm, and the next save or start sweeps again."""

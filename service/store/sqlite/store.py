@@ -67,6 +67,9 @@ class SqliteStore:
             return self.last_seq
         return self._file.append(len(events), join_batch_within(LARGEST_BATCH, events))
 
+    def check_append(self, size: int) -> None:
+        self._snapshots.write_on_trial(size)
+
     def read(self, after: int) -> Iterator[tuple[int, bytes]]:
         expected = after + 1
         tail = self._file.tail

@@ -52,6 +52,16 @@ def test_appending_nothing_changes_nothing(store):
     assert list(store.read(0)) == [(1, b"a")]
 
 
+@pytest.mark.parametrize("size", [0, 1, MIB])
+def test_a_trial_of_an_append_appends_nothing(store, size):
+    store.append([b"a"])
+    store.check_append(size)
+    store.check_append(size)
+    assert store.append([b"b"]) == 2
+    assert list(store.read(0)) == [(1, b"a"), (2, b"b")]
+    assert store.snapshots() == []
+
+
 @pytest.mark.parametrize("after", range(7))
 def test_reading_starts_after_any_number(store, after):
     store.append([b"1", b"2"])

@@ -61,8 +61,11 @@ export const ask = async (method, url, options) => (await send(method, url, opti
 
 export const get = (url, options) => ask("GET", url, options);
 
-/** Teach events as a stream of lines; return its summary, and the lines refused. */
-export async function learnLines(events, signal) {
+/** Teach events as a stream of lines; return its summary, and the lines refused.
+ *
+ * A service that refuses them for now is asked again, for as long as `isPaused` answers true and for PATIENCE besides.
+ */
+export async function learnLines(events, signal, isPaused) {
   const lines = events.map((each) => JSON.stringify(each)).join("\n") + "\n";
   for (let waited = 0; ; ) {
     try {
@@ -73,8 +76,9 @@ export async function learnLines(events, signal) {
       return { ...last, faults: reports.filter((each) => each.kind === "fault") };
     } catch (error) {
       if (![429, 503].includes(error.status) || waited >= PATIENCE) throw error;
+      const paused = await isPaused();
       await pause(error.retryAfter || 1);
-      waited += error.retryAfter || 1;
+      if (!paused) waited += error.retryAfter || 1;
     }
   }
 }

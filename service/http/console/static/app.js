@@ -3,6 +3,7 @@
 import { html, render, useEffect, useRef, useState } from "./html.js";
 import { keyOfSession, useKey as setKey } from "./api.js";
 import { checkAccess, useAccess } from "./access.js";
+import { PauseBanner } from "./paused.js";
 import { beat, usePulse } from "./pulse.js";
 import { count } from "./format.js";
 import { Notice } from "./notice.js";
@@ -47,7 +48,7 @@ function KeyBox({ detail }) {
 
 function Pulse() {
   const { seq, status, detail } = usePulse();
-  const text = status === "ready" ? `event ${count(seq)}` : status;
+  const text = status === "ready" ? `event ${count(seq)}` : status === "paused" ? "teaching is paused" : status;
   return html`<span class=${`pulse ${status.replace(" ", "-")}`} title=${detail || "the newest event"}>
     <span class="dot" aria-hidden="true"></span>${text}</span>`;
 }
@@ -118,6 +119,7 @@ function App() {
       </nav>
       <div class="corner"><${KeyState} scope=${access.scope} /><${Pulse} /><a href="docs">API</a></div>
     </header>
+    <${PauseBanner} />
     ${granted && html`<${Page} at=${at} /><${Notice} />`}
     ${access.state === "key needed" && html`<main><${KeyBox} key=${access.detail} detail=${access.detail} /></main>`}
     ${access.state === "failed" && html`<${Waiting} detail=${access.detail} />`}

@@ -4,7 +4,9 @@ import { html, useEffect, useRef } from "./html.js";
 import { save } from "./api.js";
 import { Lines } from "./chart.js";
 import { count, percent } from "./format.js";
+import { pauseText } from "./paused.js";
 import { Problem, Table, useTask } from "./parts.js";
+import { usePulse } from "./pulse.js";
 import { isLines, linesOfRecords } from "./rows.js";
 import { CreatedClasses } from "./unknown_classes.js";
 
@@ -32,6 +34,7 @@ export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, crea
 export function Progress({ file, sum, running, onStop, verb }) {
   const rate = (1000 * sum.lines) / Math.max(1, sum.now - sum.began);
   const last = sum.points.at(-1);
+  const { paused } = usePulse();
   const box = useRef();
   useEffect(() => box.current.scrollIntoView({ block: "start" }), [sum.began]);
   const reading = useTask();
@@ -42,6 +45,7 @@ export function Progress({ file, sum, running, onStop, verb }) {
   });
   return html`<section class="card" aria-label="Progress" ref=${box}>
     ${running && html`<progress aria-label="At work"></progress>`}
+    ${running && paused && verb === "learned" && html`<p>${pauseText(paused)} Leave this page open.</p>`}
     <p role="status">${count(sum.lines)} lines read${running ? " so far" : ""}: ${count(sum.accepted)} ${verb}, ${verb === "learned" && `${count(sum.duplicates)} known already,`}
       ${" "}${count(sum.refused)} rejected. ${count(Math.round(rate))} a second.
       ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}

@@ -2,6 +2,7 @@
 
 import { ask, learnLines, pause } from "./api.js";
 import { eventOf, hasInstance, instanceOf } from "./mapping.js";
+import { isPaused } from "./pulse.js";
 import { csvLine, rowsOf } from "./rows.js";
 import { KnownClasses } from "./unknown_classes.js";
 
@@ -51,7 +52,7 @@ export async function teachFile(file, roles, options, report, signal) {
       events.push(event.event_id ? event : { ...event, event_id: `import-${run}-${line}` });
     }
     for (const each of await known.unknown(events.flatMap((event) => event.classes))) absent.add(each);
-    const answer = events.length ? await learnLines(events, signal) : { accepted: 0, duplicates: 0, r1: null, r5: null, faults: [] };
+    const answer = events.length ? await learnLines(events, signal, isPaused) : { accepted: 0, duplicates: 0, r1: null, r5: null, faults: [] };
     const refused = new Set(answer.faults.map((each) => each.line));
     const learned = new Set(events.filter((_, index) => !refused.has(index + 1)).flatMap((each) => each.classes));
     for (const { line, detail } of answer.faults) {

@@ -2,6 +2,7 @@
 
 import { ROOT, learnLines } from "./api.js";
 import { featuresAround, sentences } from "./gap_words.js";
+import { isPaused } from "./pulse.js";
 
 const LINES = 500; // events of one request
 const FEW_LINES = 150; // of a small sample, whose accuracy rises soon
@@ -64,7 +65,7 @@ export async function teachSample(sample, report, signal) {
       source: sample.source,
       event_id: `sample-${sample.name}-${begin + index + 1}`, // so that a second time changes nothing
     }));
-    const { r1, r5, duplicates, rejected } = await learnLines(lines, signal);
+    const { r1, r5, duplicates, rejected } = await learnLines(lines, signal, isPaused);
     report({ done: begin + some.length, total: events.length, r1, r5, duplicates, rejected, last: some.at(-1) });
   }
 }

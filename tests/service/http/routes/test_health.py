@@ -9,10 +9,10 @@ from manyclass.core.errors import IndexHalfChanged
 from manyclass.core.text import WORDS_AND_PAIRS
 from manyclass.service.http.routes import rank
 from manyclass.service.observability.out_of_memory import NOT_READY_SECONDS, OutOfMemory
-from manyclass.service.store.errors import StoreUnavailable
+from manyclass.service.store.errors import StoreFull, StoreUnavailable
 from tests.service.faulty import FaultyStore
 from tests.service.http.every_call import SCOPES, call_of
-from tests.service.serving import KEYS, NDJSON, assert_problem, calling
+from tests.service.serving import KEYS, NDJSON, assert_problem, calling, side_by_side
 
 OPEN = ["/livez", "/metrics", "/docs", "/openapi.json"]
 
@@ -86,6 +86,53 @@ async def test_is_ready_to_rank_only_while_the_store_cannot_be_reached(call, mon
     assert ready["recovery"]["last_seq"] == 0
 
 
+@pytest.mark.parametrize("to", ["", "?to=rank"])
+async def test_a_full_store_is_told_and_ranking_goes_on(call, to):
+    await call.learn(("a", "x"))
+    call.store.append_error = StoreFull("/srv/store.db: no room", "make some")
+    refused = await call("POST", "/learn", {"features": ["a"], "classes": ["x"]})
+    assert_problem(refused, 503)
+    answer = await call("GET", "/readyz" + to)
+    assert answer.status_code == 200
+    ready = answer.json()
+    assert (ready["learns"], ready["reason"]) == (False, "store_full")
+    assert ready["detail"] == "the store is full; make some"
+    seen = await call.metrics()
+    assert seen["store_full"] == 1
+    assert [name for name in seen if name.startswith("learning_paused{") and seen[name]] == [
+        'learning_paused{reason="store_full"}'
+    ]
+    assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
+    call.store.append_error = None
+    call.app.engine.tick()
+    await call.app.engine._tasks.join()
+    ready = (await call("GET", "/readyz" + to)).json()
+    assert (ready["learns"], ready["reason"], ready["detail"]) == (True, None, None)
+    seen = await call.metrics()
+    assert seen["store_full"] == 0
+    assert not any(seen[name] for name in seen if name.startswith("learning_paused{"))
+
+
+async def test_a_shared_store_that_is_full_or_away_is_told():
+    async with side_by_side() as (one, _):
+        engine, log = one.app.engine, one.store.log
+
+        async def beaten():
+            await engine.cluster.poll()
+            return (await one("GET", "/readyz?to=rank")).json()
+
+        assert (await beaten())["learns"]
+        log.full = True
+        assert (await beaten())["reason"] == "store_full"
+        assert (await one("GET", "/readyz")).status_code == 200
+        log.full, log.away = False, True
+        assert (await beaten())["reason"] == "store_unavailable"
+        assert (await one.metrics())['learning_paused{reason="store_unavailable"}'] == 1
+        assert_problem(await one("GET", "/readyz"), 503)
+        log.away = False
+        assert (await beaten())["learns"]
+
+
 async def test_is_ready_for_nothing_when_it_has_stopped(call):
     await call.app.engine.close()
     for what in ("rank", "learn"):
@@ -140,7 +187,9 @@ async def test_a_process_without_memory_says_so_for_a_while(call, monkeypatch, c
     assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
     for query in ("", "?to=rank", "?to=learn"):
         assert_problem(await call("GET", "/readyz" + query), 503)
-    assert (await call.metrics())["out_of_memory_total"] == 5
+    seen = await call.metrics()
+    assert seen["out_of_memory_total"] == 5
+    assert seen['learning_paused{reason="memory"}'] == 1
     now += NOT_READY_SECONDS
     assert (await call("GET", "/readyz")).status_code == 200
     errors = [record for record in caplog.records if record.levelno >= logging.ERROR]
@@ -157,6 +206,7 @@ async def test_an_event_that_finds_no_memory_to_be_applied_stops_learning(call, 
     assert_problem(await call("POST", "/learn", event), 503)
     problem = assert_problem(await call("GET", "/readyz"), 503)
     assert "bad_alloc" in problem["detail"]
+    assert (await call.metrics())['learning_paused{reason="failed"}'] == 1
     assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
     half_changed = Mock(side_effect=IndexHalfChanged)
     monkeypatch.setattr(call.app.engine.model, "answer", half_changed)

@@ -51,6 +51,7 @@ def test_a_full_server(server, open_redis, follow):
         client.config_set("maxmemory", "1mb")
         for call in (
             lambda: store.append([b"11"], 11),
+            lambda: store.check_append(2),
             lambda: store.save_snapshot(10, [b"x"]),
             lambda: store.post([(store.name, b"x")]),
         ):

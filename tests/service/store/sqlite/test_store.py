@@ -197,6 +197,9 @@ def test_a_full_database_refuses_whole_batches(opened, limited):
         with pytest.raises(StoreFull) as error:
             store.append([b"x" * 1000] * 300)
         assert error.value.hint
+        with pytest.raises(StoreFull):
+            store.check_append(300_000)
+    store.check_append(1000)
     assert len(list(store.read(0))) == store.last_seq == last
     limited(10_000)
     store = opened()

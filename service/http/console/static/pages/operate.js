@@ -6,15 +6,16 @@ import { checkAccess, keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { bytes, count, plural, seconds, time } from "../format.js";
 import { Action, Dialog, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
+import { pauseText } from "../paused.js";
 import { beat, usePulse } from "../pulse.js";
 
 const EVERY = 1000; // milliseconds, while a rebuild runs
 
 function Health({ stats }) {
-  const { status, detail, seq } = usePulse();
+  const { status, detail, seq, paused } = usePulse();
   const { recovery } = stats;
   return html`<section aria-labelledby="health"><h2 id="health">Health</h2>
-    <p>${status === "ready" ? "The service ranks and learns." : `The service is ${status}. ${detail}`}</p>
+    <p>${status === "ready" ? "The service ranks and learns." : paused ? `The service ranks. ${pauseText(paused)} The reason: ${paused.detail}.` : `The service is ${status}. ${detail}`}</p>
     <p>Durability of an answered event: ${stats.durability}.</p>
     <dl class="facts-list">
       <div><dt>Newest event</dt><dd>${count(seq)}</dd></div>

@@ -1,0 +1,25 @@
+// Teaching that is paused: why, in words, on every page.
+
+import { html } from "./html.js";
+import { Status } from "./parts.js";
+import { usePulse } from "./pulse.js";
+
+const WORDS = {
+  store_full: "the storage of the service is full",
+  store_unavailable: "the storage of the service cannot be reached",
+  store_slow: "the storage of the service is slow to answer",
+  state_held: "the service is saving or replacing what it has learned",
+  recovering: "the service is loading what it has learned",
+  memory: "the service has no memory left",
+};
+
+/** Say why teaching is paused, and whether it goes on by itself. */
+export function pauseText({ reason, detail }) {
+  if (reason === "failed") return `Teaching has stopped: ${detail}. Tell the person who runs the service.`;
+  return `Teaching is paused: ${WORDS[reason] ?? detail}. It goes on by itself as soon as it can.`;
+}
+
+export function PauseBanner() {
+  const { paused } = usePulse();
+  return html`<${Status} kind="banner">${paused && html`<p>${pauseText(paused)} Suggestions are still made. <a href="#/operate">Operate</a></p>`}<//>`;
+}
