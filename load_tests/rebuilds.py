@@ -36,7 +36,7 @@ from manyclass.core.model import Model
 from manyclass.core.text import DEFAULT_TEXT
 from tests.redis_server import RedisServer
 
-READY_SECONDS = 60.0
+READY_SECONDS = 180.0
 SECRET = "zzdeleted"  # in each deleted event, and in no other
 
 
