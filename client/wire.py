@@ -101,7 +101,7 @@ def refusal(response: httpx.Response) -> RequestRefused:
 
 def _seconds(retry_after: str) -> float | None:
     # The other form of the header, a date, is not used by this service.
-    return float(retry_after) if retry_after.isdecimal() else None
+    return float(retry_after) if retry_after.isascii() and retry_after.isdecimal() else None
 
 
 def decoded(response: httpx.Response, answer: type[Answer]) -> Answer:

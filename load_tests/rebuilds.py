@@ -36,7 +36,8 @@ from manyclass.core.model import Model
 from manyclass.core.text import DEFAULT_TEXT
 from tests.redis_server import RedisServer
 
-READY_SECONDS = 60.0
+READY_SECONDS = 180.0
+ANSWER_SECONDS = 600.0
 SECRET = "zzdeleted"  # in each deleted event, and in no other
 
 
@@ -70,7 +71,7 @@ class Process:
             data=None if body is None else json.dumps(body).encode(),
             headers={"content-type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=ANSWER_SECONDS) as answer:
             content = answer.read()
         return content if path == "/state" else json.loads(content)
 

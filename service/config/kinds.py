@@ -25,6 +25,13 @@ class Kind:
     is_secret: bool = False
 
 
+def _ascii(text: str) -> str:
+    """Return a text, in which no digit is of another script; ValueError."""
+    if not text.isascii():
+        raise ValueError(text)
+    return text
+
+
 def _read_bytes(text: str) -> int:
     match = re.fullmatch(r"([0-9][0-9_]*) ?([KMG]iB)?", text, re.IGNORECASE)
     if match is None:
@@ -69,9 +76,10 @@ def _are_origins(origins: tuple[str, ...]) -> bool:
 
 TEXT = Kind("text", "not empty", str, is_valid=bool)
 URL = Kind("URL", "not empty", str, _without_passwords, bool)
-WHOLE = Kind("whole number", "a whole number", int)
+WHOLE = Kind("whole number", "a whole number", lambda text: int(_ascii(text)))
 SECONDS = Kind(
-    *("seconds", "a number of seconds", float, lambda value: str(value).removesuffix(".0")),
+    *("seconds", "a number of seconds", lambda text: float(_ascii(text))),
+    write=lambda value: str(value).removesuffix(".0"),
     is_valid=isfinite,
 )
 BYTES = Kind("bytes", "a number of bytes, as 1048576 or 1MiB", _read_bytes, write_bytes)

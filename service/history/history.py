@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from time import monotonic, sleep
@@ -232,10 +232,10 @@ class History:
         """True if events could not be packed the last time; the log is not trimmed then."""
         return self._is_failing
 
-    def base(self, snapshots: Sequence[int]) -> int | None:
-        """Return the snapshot from which most of the history can be learned again."""
+    def bases(self, snapshots: Iterable[int]) -> list[int]:
+        """Return the snapshots with which the history can begin; the oldest needs most of it."""
         first = self.recorder.whole_since
-        return min((seq for seq in snapshots if seq + 1 >= first), default=None)
+        return [seq for seq in snapshots if seq + 1 >= first]
 
     def base_of_waiting(self, snapshots: Sequence[int]) -> int | None:
         """Return the newest snapshot before all amended events that wait for a rebuild, or None."""

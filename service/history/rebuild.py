@@ -18,6 +18,7 @@ from manyclass.service.history.fold import fold, fold_amendments
 from manyclass.service.history.history import History
 from manyclass.service.history.memory import check_memory
 from manyclass.service.history.relearning import Relearning
+from manyclass.service.history.undone import Undone
 from manyclass.service.log.adoption import is_undone
 from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.snapshots.schedule import SnapshotSchedule
@@ -179,13 +180,22 @@ class Rebuild:
         """
         async with self._lock:
             try:
-                last_seq = await asyncio.to_thread(self._history.recorder.excess)
+                last_seq = self._outside(await asyncio.to_thread(self._history.recorder.excess))
                 waiting = self._history.amendments.waiting()
                 if last_seq > 0 and not any(target <= last_seq for target in waiting):
                     await asyncio.to_thread(self._shorten, last_seq)
             except (StoreError, RebuildRefused) as error:
                 self.failures += 1
                 log.error("the history keeps events above its limits: %s", with_hint(error))
+
+    def _outside(self, last_seq: int) -> int:
+        """Return the end of a segment up to this one, which no restore has undone; 0: none.
+
+        A state amid events that are undone would not be one of the log.
+        """
+        undone = Undone(self._live.model.restores)
+        ends = [info.last_seq for info in self._history.recorder.infos]
+        return max((each for each in ends if each <= last_seq and each not in undone), default=0)
 
     def _shorten(self, last_seq: int) -> None:
         base, undone = self._relearning.base(self._live.model.restores)

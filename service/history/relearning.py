@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
@@ -54,25 +54,15 @@ class Relearning:
     def base(self, restores: list[tuple[int, int]]) -> tuple[int, list[range]]:
         """Return the snapshot to begin with, and the events that restores have undone.
 
+        That is the oldest one from which all of the history can be learned, or else most of it.
         Raise RebuildRefused without one; StoreError.
         """
-        present = [info.seq for info in self._history.store.snapshots()]
-        base = self._history.base(present)
-        if base is None:
-            raise RebuildRefused("there is no snapshot with which the history could begin")
-        undone: list[range] = []
-        for mark, source in sorted(restores, reverse=True):
-            if mark <= base or any(mark in each for each in undone):
-                continue
-            undone.append(range(source + 1, mark + 1))
-            if source < base:
-                if source not in present:
-                    raise RebuildRefused(
-                        f"event {mark} went back to snapshot {source}, which is older than the"
-                        " history and no longer there"
-                    )
-                base = source
-        return base, undone
+        present = {info.seq for info in self._history.store.snapshots()}
+        for begin in sorted(self._history.bases(present)):
+            found = _reaching(begin, restores, present)
+            if found is not None:
+                return found
+        raise RebuildRefused("there is no snapshot with which the history could begin")
 
     def learn(
         self,
@@ -158,6 +148,25 @@ class Relearning:
                 learn_again(model, b"" if outcome == NO_EFFECT else payload)
         if model.seq < last_seq:
             raise RebuildRefused("the log went on otherwise: rebuild again")
+
+
+def _reaching(
+    begin: int, restores: list[tuple[int, int]], present: Collection[int]
+) -> tuple[int, list[range]] | None:
+    """Return the snapshot to begin with to learn all that follows `begin`, and what is undone.
+
+    That is an older snapshot if a restore went back to it; None if it is no longer there.
+    """
+    undone: list[range] = []
+    for mark, source in sorted(restores, reverse=True):
+        if mark <= begin or any(mark in each for each in undone):
+            continue
+        undone.append(range(source + 1, mark + 1))
+        if source < begin:
+            if source not in present:
+                return None
+            begin = source
+    return begin, undone
 
 
 def _gap(missing: range, undone: list[range]) -> list[bytes]:

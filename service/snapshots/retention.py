@@ -40,7 +40,7 @@ class Retention:
         base = None
         if self._history is not None and self._history.recorder.packs:
             oldest = self._history.pack_behind(present[0], oldest, is_full)
-            base = self._history.base(usable)
+            base = min(self._history.bases(usable), default=None)
         elif self._history is not None and not is_full:
             base = self._history.base_of_waiting(usable)
             held = 0 if self._history.is_held else oldest

@@ -160,7 +160,7 @@ def _place(
 
 
 def _node(text: str, default_port: int) -> tuple[str, int]:
-    match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\s:\[\]]+))(?::(\d+))?", text)
+    match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\s:\[\]]+))(?::([0-9]+))?", text)
     if match is None:
         raise ValueError("hosts are written host:port, [address]:port for IPv6, with , between")
     port = int(match[3] or default_port)

@@ -94,6 +94,8 @@ def test_shown_text_reads_back(row):
     ("variable", "text", "allowed"),
     [
         ("MANYCLASS_PORT", "http", "a whole number from 0 to 65535"),
+        ("MANYCLASS_PORT", "\u0661", "a whole number"),
+        ("MANYCLASS_STORE_SECONDS", "\uff11", "a number of seconds"),
         ("MANYCLASS_PORT", "65536", "a whole number from 0 to 65535"),
         ("MANYCLASS_MAX_BATCH", "1.5", "a whole number"),
         ("MANYCLASS_SNAPSHOT_SECONDS", "nan", "a number of seconds"),

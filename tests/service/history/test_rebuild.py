@@ -18,7 +18,7 @@ from manyclass.core.model_set import ModelSet
 from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.config.learners import limits_of
 from manyclass.service.errors import MemoryShort, RebuildRefused
-from manyclass.service.history import memory
+from manyclass.service.history import memory, recorder
 from manyclass.service.history.reader import Filter
 from manyclass.service.store.errors import LogTrimmed
 from manyclass.service.store.sqlite.store import SqliteStore
@@ -160,7 +160,7 @@ async def test_events_undone_by_a_restore_are_not_learned_again():
         snapshot = await engine.take_snapshot()
         await teach(engine, "a c -> y")
         await engine.restore(snapshot.seq)
-        assert engine.history.find(2) is None
+        assert engine.history.find(2).is_undone
         assert [each.seq for each in engine.history.page(Filter(), 10).records] == [1]
         await teach(engine, "b c -> z")
         await engine.rebuild_state()
@@ -355,6 +355,42 @@ async def test_above_its_limit_the_oldest_events_leave_and_the_rest_can_be_learn
         assert content(engine.model) == content(
             taught(engine.model.options, [learn(*text.split(" -> ")) for text in texts])
         )
+        assert engine.model.digest() == digest
+
+
+async def test_a_history_does_not_end_amid_what_a_restore_has_undone(monkeypatch):
+    """A rebuild could not begin there: neither the events before it nor that snapshot are left."""
+    monkeypatch.setattr(recorder, "SEGMENT_EVENTS", 5)
+    texts = [f"f{n} g{n % 7} -> c{n % 5}" for n in range(40)]
+    async with running(learner="svm", snapshot_keep=1) as (engine, _):
+        await teach(engine, *texts[:10])
+        kept = await engine.take_snapshot()
+        await teach(engine, *texts[10:30])
+        await engine.restore(kept.seq)  # event 31
+        await teach(engine, *texts[30:])
+        await engine.take_snapshot()
+        monkeypatch.setattr(engine.history.recorder, "excess", lambda: 20)
+        await engine.rebuild.shorten()
+        assert engine.history.reader.first_seq == 11
+        digest = engine.model.digest()
+        assert (await engine.rebuild_state()).base == 10
+        assert engine.model.digest() == digest
+
+
+async def test_without_the_snapshot_of_a_restore_it_begins_behind_the_restore():
+    async with running(learner="svm", snapshot_keep=9) as (engine, store):
+        await teach(engine, "a b -> x")
+        kept = await engine.take_snapshot()
+        await teach(engine, "c d -> y")
+        amid = await engine.take_snapshot()
+        await engine.restore(kept.seq)
+        await teach(engine, "e f -> z")
+        for seq in (0, kept.seq):
+            store.delete_snapshot(seq)
+        engine.history.recorder.drop(1)
+        assert engine.history.bases([amid.seq, 3]) == [amid.seq, 3]
+        digest = engine.model.digest()
+        assert (await engine.rebuild_state()).base == 3
         assert engine.model.digest() == digest
 
 
