@@ -10,7 +10,7 @@ from importlib.metadata import version
 from secrets import randbits
 
 import msgspec
-from fastapi import Depends, FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
@@ -25,6 +25,7 @@ from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.console import router as console
 from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.event_builder import EventBuilder
+from manyclass.service.http.head import as_get, with_head
 from manyclass.service.http.hot_call import HotCall
 from manyclass.service.http.hot_path import HotPath
 from manyclass.service.http.limits import Limits
@@ -131,6 +132,7 @@ class App(HotPath):
         error_counts = ErrorCounts(clock)
         self.api = _api(self.engine, peers, rebuilds, error_counts, calls)
         self.api.state.hot_calls = {(call.method, call.path): call for call in calls}
+        self._cors.methods = self.api.state.methods
         self.api.state.engine = self.engine
         self.api.state.keys = keys
         self.api.state.rebuilds = rebuilds
@@ -169,6 +171,8 @@ class App(HotPath):
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer a request, with the headers of CORS on every answer, or pass a lifespan on."""
+        if scope["type"] == "http" and scope["method"] == "HEAD":
+            scope, send = as_get(scope, send)
         if self._cors.is_enabled and scope["type"] == "http":
             await self._cors.call(super().__call__, scope, receive, send)
         else:
@@ -241,10 +245,18 @@ def _api(
         reference,
         console,
     )
-    for router in [*(call.router() for call in calls), *(each.router for each in routes)]:
+    routers = [*(call.router() for call in calls), *(each.router for each in routes)]
+    for router in routers:
         api.include_router(router)
+    api.state.methods = _methods(routers)
     api.mount("/docs/files", reference.FILES)
     return api
+
+
+def _methods(routers: Sequence[APIRouter]) -> list[str]:
+    """Return every method that a route takes."""
+    routes = [route for router in routers for route in router.routes]
+    return with_head({each for route in routes for each in getattr(route, "methods", ())})
 
 
 async def _answer_problem(request: Request, error: Exception) -> Response:
@@ -264,7 +276,6 @@ def _with_all_methods(request: Request, problem: Problem) -> Problem:
     """Return the problem with the methods of all routes of the path; FastAPI names those of one."""
     path = getattr(request.scope.get("route"), "path_format", None)
     operations = request.app.openapi()["paths"].get(path)
-    if operations is None:
-        return problem
-    methods = ", ".join(sorted(map(str.upper, operations)))
-    return Problem(405, problem.detail, headers={"Allow": methods})
+    allowed = problem.headers.get("Allow", "").split(", ")  # of a page, as /docs
+    methods = with_head(allowed if operations is None else map(str.upper, operations))
+    return Problem(405, problem.detail, headers={"Allow": ", ".join(methods)})

@@ -7,28 +7,26 @@ from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send
 
 PREFLIGHT_SECONDS = b"600"  # for which a browser may cache a preflight
 
-_ON_PREFLIGHT = [
-    (b"access-control-allow-methods", b"GET, HEAD, POST, DELETE"),
-    (b"access-control-allow-headers", b"Authorization, Content-Type, Content-Encoding, Prefer"),
-    (b"access-control-max-age", PREFLIGHT_SECONDS),
-]
 _EXPOSED = (
     b"access-control-expose-headers",
     b"Allow, Content-Disposition, Preference-Applied, Retry-After, WWW-Authenticate",
 )
 _CREDENTIALS = (b"access-control-allow-credentials", b"true")
+_ASKED = b"access-control-request-headers"
 _VARY = (b"vary", b"Origin")  # a cache must not give one origin the answer for another
 
 
 class Cors:
     """Adds the headers that let pages of the allowed origins read every answer, problems too.
 
-    Answers their preflights itself: a browser sends a preflight without a key.
+    Answers their preflights itself: a browser sends a preflight without a key. An allowed page may
+    use each of `methods`, and add any header: its tracing has headers of its own.
     """
 
     def __init__(self, allowed: Sequence[str]) -> None:
         self._allowed = frozenset(origin.encode() for origin in allowed)
         self.is_enabled = bool(self._allowed)
+        self.methods: Sequence[str] = ()  # of all routes
 
     async def call(
         self, application: Application, scope: AsgiScope, receive: Receive, send: Send
@@ -42,7 +40,7 @@ class Cors:
             and scope["method"] == "OPTIONS"
             and b"access-control-request-method" in headers
         ):
-            head = [*added, *_ON_PREFLIGHT]
+            head = [*added, *self._on_preflight(headers.get(_ASKED))]
             await send({"type": "http.response.start", "status": 204, "headers": head})
             await send({"type": "http.response.body", "body": b""})
             return
@@ -53,6 +51,15 @@ class Cors:
             await send(message)
 
         await application(scope, receive, send_with_headers)
+
+    def _on_preflight(self, asked: bytes | None) -> list[tuple[bytes, bytes]]:
+        """Return the headers that allow a page the headers it asks for, with any method."""
+        return [
+            (b"vary", b"Access-Control-Request-Headers"),
+            (b"access-control-allow-methods", ", ".join(self.methods).encode()),
+            *([(b"access-control-allow-headers", asked)] if asked else ()),
+            (b"access-control-max-age", PREFLIGHT_SECONDS),
+        ]
 
     def headers_for(self, origin: bytes | None) -> list[tuple[bytes, bytes]]:
         """Return the headers of an answer to a request of this origin, while this is enabled."""

@@ -88,13 +88,13 @@ def _answer(name: str, request: Request) -> Response:
     return Response(file.content, media_type=file.media_type, headers=headers)
 
 
-@router.api_route("/console", methods=["GET", "HEAD"])
+@router.get("/console")
 async def console(request: Request) -> Response:
     """Return the page, which shows all others."""
     return _answer(HOME, request)
 
 
-@router.api_route("/console/{name:path}", methods=["GET", "HEAD"])
+@router.get("/console/{name:path}")
 async def console_file(name: str, request: Request) -> Response:
     """Return a file of the page."""
     return _answer(name, request)

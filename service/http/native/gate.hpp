@@ -16,13 +16,13 @@ class Gate {
 public:
     Gate() = default;
 
-    // Any of the keys has it; none: no key is needed. `names` are the hosts that a service without
-    // keys answers to; none: every host.
+    // Any of the keys has it; none: no key is needed. `names` are the hosts that the service answers
+    // to; none: every host.
     Gate(std::vector<std::string> keys, std::vector<std::string> names)
         : keys_(std::move(keys)), names_(std::move(names)) {}
 
     bool admits(const PlainRequest& request) const {
-        return keys_.empty() ? knows(request.host) : has_key(request.authorization);
+        return knows(request.host) && (keys_.empty() || has_key(request.authorization));
     }
 
 private:

@@ -56,13 +56,13 @@ POLICY: Final = "; ".join(
 _NOSNIFF = {"X-Content-Type-Options": "nosniff"}
 
 
-@router.api_route("/docs", methods=["GET", "HEAD"])
+@router.get("/docs")
 async def page() -> HTMLResponse:
     """Return the page."""
     return HTMLResponse(PAGE, headers={"Content-Security-Policy": POLICY, **_NOSNIFF})
 
 
-@router.api_route("/docs/start.js", methods=["GET", "HEAD"])
+@router.get("/docs/start.js")
 async def start() -> Response:
     """Return the script by which the page starts Swagger UI."""
     return Response(START, media_type="text/javascript", headers=_NOSNIFF)

@@ -7,6 +7,7 @@ import pytest
 from manyclass.service.http import protocol
 from manyclass.service.http.admission import Places
 from manyclass.service.http.wire import MOST_HEAD_BYTES
+from tests.service.http.every_call import SCOPES
 from tests.service.serving import KEYS, NDJSON, assert_problem, calling, serving
 
 APP = "https://app.example"
@@ -80,8 +81,7 @@ def preflight(method, headers="authorization,content-type", origin=APP):
 
 
 @pytest.mark.parametrize(
-    ("method", "path"),
-    [("POST", "/rank"), ("POST", "/learn"), ("DELETE", "/classes/x"), ("GET", "/stats")],
+    ("method", "path"), [*(call.split() for call in SCOPES), ("HEAD", "/livez"), ("GET", "/docs")]
 )
 @pytest.mark.parametrize("keys", [{}, KEYS], ids=["open", "keys"])
 async def test_a_preflight_is_answered_without_a_key(keys, method, path):
@@ -91,12 +91,38 @@ async def test_a_preflight_is_answered_without_a_key(keys, method, path):
         assert answer.content == b""
         assert answer.headers["access-control-allow-origin"] == APP
         assert method in answer.headers["access-control-allow-methods"].split(", ")
-        named = answer.headers["access-control-allow-headers"].lower().split(", ")
-        assert {"authorization", "content-type"} <= {*named}
+        assert answer.headers["access-control-allow-headers"] == "authorization,content-type"
         assert int(answer.headers["access-control-max-age"]) > 0
         other = await call("OPTIONS", path, headers=preflight(method, origin="https://b.example"))
         assert_problem(other, 405 if keys else 403)
         assert cors_headers(other) == set()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "authorization,content-encoding,content-type,prefer",
+        "traceparent,tracestate,x-request-id",
+        "baggage,x-datadog-trace-id",
+        None,
+    ],
+)
+async def test_a_page_may_add_every_header_it_asks_for(asked):
+    async with calling(**ALLOWED) as call:
+        headers = preflight("POST", asked)
+        if asked is None:
+            del headers["access-control-request-headers"]
+        answer = await call("OPTIONS", "/learn", headers=headers)
+        assert answer.status_code == 204
+        assert answer.headers.get("access-control-allow-headers") == asked
+        assert "Access-Control-Request-Headers" in answer.headers["vary"]
+
+
+async def test_every_method_that_a_preflight_allows_is_taken():
+    async with calling(**ALLOWED) as call:
+        answer = await call("OPTIONS", "/stats", headers=preflight("GET"))
+        methods = answer.headers["access-control-allow-methods"].split(", ")
+        assert methods == ["DELETE", "GET", "HEAD", "POST", "PUT"]
 
 
 async def test_a_key_is_still_needed_and_an_allowed_page_reads_that():
