@@ -71,7 +71,7 @@ def list_events(
         ),
     ] = False,
     undone: Annotated[
-        bool, typer.Option("--undone", help="Also events that a restore has undone.")
+        bool, typer.Option("--undone", help="Also events that a restore has undone: (undone).")
     ] = False,
     oldest: Annotated[bool, typer.Option("--oldest", help="Begin with the oldest.")] = False,
     limit: Annotated[int, typer.Option(min=0, help="Events at most; 0: all.")] = 100,
@@ -195,5 +195,5 @@ def _cells(event: TaughtEvent) -> list[str]:
         event.source or NOTHING,
         ",".join(event.classes) or NOTHING,
         rank if event.outcome_known else UNKNOWN,
-        beginning_of(event),
+        f"(undone) {beginning_of(event)}" if event.undone else beginning_of(event),
     ]

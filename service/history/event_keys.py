@@ -9,6 +9,7 @@ is refused; the number of each has a form that is the event_id of no other.
 """
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from manyclass.core.model import Model
@@ -38,7 +39,12 @@ def key_of(seq: int, event_id: str | None, model: Model) -> str:
         seen = model.seen(event_id)
         if seen is not None and seen[0] == seq:
             return event_id
-    zeros = ""
-    while (seen := model.seen(f"{BY_NUMBER}{zeros}{seq}")) is not None and seen[0] != seq:
-        zeros += "0"
-    return f"{BY_NUMBER}{zeros}{seq}"
+    return number_key(seq, model)
+
+
+def number_key(seq: int, model: Model, taken: Collection[str] = ()) -> str:
+    """Return the number as a key that is not the id of another event, nor one of `taken`."""
+    key = f"{BY_NUMBER}{seq}"
+    while key in taken or ((seen := model.seen(key)) is not None and seen[0] != seq):
+        key = key.replace(BY_NUMBER, f"{BY_NUMBER}0", 1)
+    return key

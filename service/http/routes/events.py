@@ -9,7 +9,7 @@ from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.model import Model
 from manyclass.service.engine import Engine
-from manyclass.service.history.event_keys import key_of, named_by
+from manyclass.service.history.event_keys import named_by, number_key
 from manyclass.service.history.history import History
 from manyclass.service.history.reader import Filter, Record, fields_of
 from manyclass.service.http.auth import Scope
@@ -60,7 +60,8 @@ async def _found(engine: Engine, key: str) -> list[Record]:
     meanings = await asyncio.to_thread(_meanings, engine.history, number or 0, seen)
     records = {each.seq: each for meaning in meanings for each in meaning}
     if not any(len(meaning) == len(records) for meaning in meanings):
-        keys = (f"{key_of(each, None, model)!r} is event {each}" for each in sorted(records))
+        ids = {each.event.event_id or "" for each in records.values()}
+        keys = (f"{number_key(each, model, ids)!r} is event {each}" for each in sorted(records))
         raise Problem(409, f"{key!r} names more than one event: {', '.join(keys)}.")
     return [records[each] for each in sorted(records)]
 

@@ -151,6 +151,28 @@ def test_an_event_or_a_source_is_deleted_after_a_question(manyclass, service):
     assert none.stdout == "deleted 0 events\n"
 
 
+def test_what_a_restore_has_undone_is_listed_when_asked_for_and_deleted(manyclass):
+    with ephemeral_service(without_settings()) as url:
+        with Client(url) as client:
+            client.learn({"text": "kept", "classes": ["x"], "event_id": "kept"})
+            kept = client.take_snapshot().seq
+            client.learn({"text": "gone", "classes": ["x"], "event_id": "seq:1"}, source="anna")
+            client.restore(kept)
+        given = ("--source", "anna", "--url", url)
+        assert manyclass("events", "list", *given).stdout == ""
+        [[*_, text]] = rows(manyclass("events", "list", "--undone", *given))
+        assert text == "(undone) gone"
+        refused = manyclass("events", "delete", "seq:1", "--yes", "--url", url, exit_code=1)
+        assert (
+            "names more than one event: 'seq:01' is event 1, 'seq:2' is event 2" in refused.stderr
+        )
+        asked = manyclass("events", "delete", *given, input="n\n", exit_code=1)
+        assert "Delete 1 event of source 'anna'" in asked.output
+        deleted = manyclass("events", "delete", *given, "--yes")
+        assert deleted.stdout.startswith("deleted 1 event")
+        assert manyclass("events", "list", "--undone", *given).stdout == ""
+
+
 @pytest.mark.parametrize("arguments", [(), ("seq:1", "--source", "x")])
 def test_one_thing_to_delete_is_to_be_named(manyclass, service, arguments):
     result = manyclass("events", "delete", *arguments, "--yes", "--url", service, exit_code=2)

@@ -141,6 +141,8 @@ async def test_the_id_of_an_undone_event_is_not_taken_for_a_number():
         await _undone(call, ("b", {"event_id": "seq:1"}))
         refused = await call("DELETE", "/events/seq:1")
         assert refused.status_code == 409
+        assert "'seq:01' is event 1" in refused.json()["detail"]
+        assert (await call("GET", "/events/seq:01")).json()["seq"] == 1
         assert (await call("DELETE", "/events/id:seq:1")).json()["deleted"] == 1
         assert [each["seq"] for each in (await listed(call, "?undone=yes"))["events"]] == [1]
 
