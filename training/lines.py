@@ -95,6 +95,14 @@ class Source:
                 if data is None or (data and not data.isspace()):
                     yield Line(self.name, number, data)
 
+    def read(self, most: int) -> bytes:
+        """Return all bytes, decompressed; FileFault if they are more than `most`."""
+        with self._plain() as plain:
+            data = plain.read(most + 1)
+        if len(data) > most:
+            raise FileFault(self.name, f"it has more than {most:,} bytes")
+        return data
+
     @contextmanager
     def _plain(self) -> Iterator[BinaryIO]:
         """Yield the bytes, decompressed; an error of reading becomes a FileFault."""

@@ -26,7 +26,6 @@ from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.learners.specification import split
 from manyclass.core.model_set import ModelSet
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
-from manyclass.training.formats.parents import Parents
 from manyclass.training.lines import STANDARD_INPUT, FileFault
 from manyclass.training.reading import Account
 
@@ -227,7 +226,7 @@ def _own_set(
     text: TextAnalysis,
     held_out: float,
     accounts: list[Account],
-    parents: Parents | None,
+    parents: Mapping[str, str | None] | None,
 ) -> "Dataset":
     from manyclass.evaluation.datasets import Dataset
     from manyclass.evaluation.taxonomy import Taxonomy
