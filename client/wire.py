@@ -1,6 +1,6 @@
 """Requests and answers as HTTP, for every kind of client."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from typing import Literal, TypeVar
 from urllib.parse import quote
@@ -8,10 +8,10 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
+from manyclass.client.encoding import Parameters, checked_name
 from manyclass.client.errors import Problem, RequestRefused, ServiceUnreachable
 
 Answer = TypeVar("Answer")
-Parameters = Mapping[str, str | int | float]
 
 
 def rank_options(
@@ -81,7 +81,7 @@ def error_filter(last: int, limit: int, seconds: float | None) -> Parameters:
 def path_of(kind: str, name: str) -> str:
     """Return the path of a class, a feature, a learner or an event, its name percent-encoded."""
     # Dots too: a name of dots alone would be a step up the path.
-    return f"/{kind}/{quote(name, safe='').replace('.', '%2E')}"
+    return f"/{kind}/{quote(checked_name(name, kind), safe='').replace('.', '%2E')}"
 
 
 def refusal(response: httpx.Response) -> RequestRefused:
