@@ -11,7 +11,8 @@ from typing import IO, Literal, Self
 import httpx
 
 from manyclass.client.encoding import Parameters, checked_parameters, encoded
-from manyclass.client.errors import ClientError, ServiceUnreachable
+from manyclass.client.errors import ClientError
+from manyclass.client.proxies import http_client
 from manyclass.client.retry import Backoff, is_worth_retrying
 from manyclass.client.types import (
     Amended,
@@ -55,6 +56,7 @@ from manyclass.client.wire import (
     path_of,
     rank_options,
     refusal,
+    unreachable,
 )
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -89,7 +91,7 @@ class Client:
         self._answered = False
         self._numbers = count(1)
         self._prefix = token_hex(8)
-        self._http = httpx.Client(headers=headers, timeout=timeout, transport=transport)
+        self._http = http_client(self.url, headers, timeout, transport)
 
     def __enter__(self) -> Self:
         return self
@@ -384,7 +386,7 @@ class Client:
                 for piece in response.iter_bytes():
                     size += file.write(piece)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise ServiceUnreachable(self.url, str(error) or type(error).__name__) from error
+            raise unreachable(self.url, error) from error
         return size
 
     def restore(self, seq: int) -> int:
@@ -487,6 +489,6 @@ class Client:
                 timeout=timeout,
             )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise ServiceUnreachable(self.url, str(error) or type(error).__name__) from error
+            raise unreachable(self.url, error) from error
         self._answered = True
         return response

@@ -10,6 +10,7 @@ import msgspec
 
 from manyclass.client.encoding import Parameters, checked_name
 from manyclass.client.errors import Problem, RequestRefused, ServiceUnreachable
+from manyclass.client.proxies import by_proxy
 
 Answer = TypeVar("Answer")
 
@@ -89,7 +90,7 @@ def refusal(response: httpx.Response) -> RequestRefused:
     try:
         problem = msgspec.json.decode(response.content, type=Problem)
     except msgspec.DecodeError:
-        problem = Problem()
+        problem = Problem(detail=by_proxy(str(response.url)).removeprefix(", "))
     return RequestRefused(
         response.status_code,
         problem.title or response.reason_phrase,
@@ -97,6 +98,11 @@ def refusal(response: httpx.Response) -> RequestRefused:
         problem.errors,
         _seconds(response.headers.get("Retry-After", "")),
     )
+
+
+def unreachable(url: str, error: Exception) -> ServiceUnreachable:
+    """Return the error of a request without an answer; it names a proxy in its way."""
+    return ServiceUnreachable(url, (str(error) or type(error).__name__) + by_proxy(url))
 
 
 def _seconds(retry_after: str) -> float | None:
@@ -113,4 +119,5 @@ def decoded(response: httpx.Response, answer: type[Answer]) -> Answer:
         return msgspec.json.decode(response.content, type=answer)
     except msgspec.DecodeError as error:
         url = str(response.url)
-        raise ServiceUnreachable(url, f"not an answer of this service: {error}") from error
+        said = f"not an answer of this service: {error}{by_proxy(url)}"
+        raise ServiceUnreachable(url, said) from error
