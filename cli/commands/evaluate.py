@@ -11,6 +11,7 @@ import typer
 from manyclass.cli.atomic_write import check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.input_options import Input, reads_labelled
+from manyclass.cli.paths import path_of
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.reading import (
     TaxonomyOption,
@@ -101,6 +102,7 @@ def evaluate(
         Path | None,
         typer.Option(
             "--data",
+            parser=path_of,
             help="Folder of the public data sets.",
             envvar="BENCHMARK_DATA",
             metavar="FOLDER",
@@ -110,13 +112,18 @@ def evaluate(
     json: Annotated[
         Path | None,
         typer.Option(
-            "--json", help="Write every measure there.", metavar="FILE", show_default=False
+            "--json",
+            parser=path_of,
+            help="Write every measure there.",
+            metavar="FILE",
+            show_default=False,
         ),
     ] = None,
     html: Annotated[
         Path | None,
         typer.Option(
             "--html",
+            parser=path_of,
             help="Write tables there, and plots if matplotlib is installed.",
             metavar="FILE",
             show_default=False,
