@@ -13,6 +13,8 @@ ROWS = "".join(
     json.dumps({"features": [name], "classes": [name]}) + "\n" for name in ("ice", "ball") * 4
 )
 
+IGNORE = ("--ignore-unknown",)
+
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
@@ -48,7 +50,7 @@ def test_the_home_folder_is_found_in_every_kind_of_path(manyclass, home):
 
 
 def test_results_are_written_to_the_home_folder(manyclass, service, home):
-    manyclass("rank", "~/rows.jsonl", "--url", service, "--out", "~/ranked.jsonl")
+    manyclass("rank", "~/rows.jsonl", "--url", service, *IGNORE, "--out", "~/ranked.jsonl")
     assert len((home / "ranked.jsonl").read_text().splitlines()) == 8
     manyclass("snapshot", "save", "~/state.snapshot", "--url", service)
     assert (home / "state.snapshot").stat().st_size
@@ -78,7 +80,7 @@ def test_a_file_of_the_name_of_standard_output_has_a_folder():
 
 
 def test_results_go_to_standard_output(manyclass, service, home):
-    result = manyclass("rank", "~/rows.jsonl", "--url", service, "--out", "-")
+    result = manyclass("rank", "~/rows.jsonl", "--url", service, *IGNORE, "--out", "-")
     assert len(result.stdout.splitlines()) == 8
     saved = manyclass("snapshot", "save", "-", "--url", service)
     assert Model.load([saved.stdout_bytes])
@@ -109,4 +111,4 @@ def test_bytes_are_not_written_to_a_terminal(manyclass, home, service, monkeypat
         ("snapshot", "save", "-", "--url", service),
     ):
         assert "would go to the terminal" in manyclass(*command, exit_code=2).output
-    assert manyclass("rank", "~/rows.jsonl", "--url", service, "--out", "-").stdout
+    assert manyclass("rank", "~/rows.jsonl", "--url", service, *IGNORE, "--out", "-").stdout

@@ -57,8 +57,8 @@ def test_a_path_is_read_as_a_url(tmp_path):
 @pytest.mark.parametrize("url", ["file:~/x", "file://~/x", "file:///~/x", "file:~/%78"])
 def test_a_path_may_begin_at_the_home_folder(url, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    open_archive(url).put("a", b"b")
-    assert (tmp_path / "x" / "a").read_bytes() == b"b"
+    open_archive(url).put("a/b", b"x")
+    assert (tmp_path / "x" / "a" / "b").read_bytes() == b"x"
 
 
 @pytest.mark.parametrize("url", ["file:~nobody-here/x", "file://~nobody-here/x"])
