@@ -1,14 +1,17 @@
 """Atomic replacement of a file."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_IMODE, S_ISREG
 from tempfile import NamedTemporaryFile
-from typing import IO
+from typing import IO, Literal
 
 import typer
+
+from manyclass.cli.paths import STANDARD_OUTPUT
 
 READABLE_BY_ALL = 0o666  # the mode of a new file, before the umask
 
@@ -18,8 +21,12 @@ def atomic_write(file: Path) -> Iterator[IO[bytes]]:
     """Yield a file to write, which replaces `file` when the context ends without an error.
 
     An existing file is unchanged until all bytes are on the disk. A path that is not a plain file,
-    such as /dev/stdout, is written directly. Raises OSError.
+    such as /dev/stdout, is written directly, and so is standard output. Raises OSError.
     """
+    if file == STANDARD_OUTPUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
     if file.exists() and not S_ISREG(file.stat().st_mode):
         with file.open("wb") as opened:
             yield opened
@@ -40,14 +47,46 @@ def atomic_write(file: Path) -> Iterator[IO[bytes]]:
             raise
 
 
-def check_target(file: Path | None, option: str) -> None:
-    """Raise BadParameter for a file that cannot be written, before anything runs."""
+def check_target(
+    file: Path | None, option: str, output: Literal["text", "bytes"] | None = None
+) -> None:
+    """Raise BadParameter for a file that cannot be written, before anything runs.
+
+    `output` says whether standard output may be named too, and is to have text or other bytes.
+    """
     if file is None:
+        return
+    if file == STANDARD_OUTPUT:
+        _check_output(option, output)
         return
     if not file.absolute().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {file.parent}", param_hint=option)
     if file.is_dir():
         raise typer.BadParameter(f"{str(file)!r} is a folder; name a file", param_hint=option)
+
+
+def _check_output(option: str, output: Literal["text", "bytes"] | None) -> None:
+    if output is None:
+        raise typer.BadParameter(
+            "- is standard output, which is used otherwise here: name a file (one of this name is"
+            " ./-)",
+            param_hint=option,
+        )
+    if output == "bytes" and is_terminal():
+        raise typer.BadParameter(
+            "the bytes of a state would go to the terminal: add > FILE, or name a file",
+            param_hint=option,
+        )
+
+
+def is_terminal() -> bool:
+    """Return whether standard output is a terminal."""
+    return sys.stdout.isatty()
+
+
+def shown(file: Path) -> str:
+    """Return the name of a target for a message."""
+    return "standard output" if file == STANDARD_OUTPUT else str(file)
 
 
 def _mode(file: Path) -> int:

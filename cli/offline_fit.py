@@ -1,6 +1,6 @@
 """A run of `manyclass fit`: read, search, fit, and write the model; and rankings by a model."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -166,7 +166,7 @@ def _say(fitted: Fitted, out: Path) -> None:
 
 def _parents(scope: Scope, classes: Sequence[str]) -> Callable[[str], list[str]]:
     """Return the parents of each name, by the taxonomy of the command line."""
-    given = dict[str, str | None]()
+    given: Mapping[str, str | None] = {}
     if scope.taxonomy is not None:
         given = parents_of(scope.taxonomy)
     if scope.codes:

@@ -1,7 +1,7 @@
 """Reads files of labelled instances for a command, with a progress bar and named bad lines."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -10,15 +10,17 @@ from manyclass.cli.connection import BAD_LINES, FAILED, complain
 from manyclass.cli.input_options import Input
 from manyclass.cli.progress_bar import bar_of_files
 from manyclass.cli.run_summary import counted
-from manyclass.core.errors import InstanceError, RequestConflict
+from manyclass.core.errors import InstanceError, PlacementFault, RequestConflict
 from manyclass.core.placements import placed
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
 from manyclass.training.formats.given import Given, Rejected
-from manyclass.training.formats.parents import Parents, read_parents
-from manyclass.training.lines import FileFault, Source
+from manyclass.training.lines import FileFault
 from manyclass.training.reading import Account, read
 from manyclass.training.rows import Rows
+from manyclass.training.taxonomies.layout import TaxonomyLayout
+from manyclass.training.taxonomies.nodes import Tree
+from manyclass.training.taxonomies.reading import read_taxonomy
 
 TextOption = Annotated[
     str,
@@ -50,22 +52,34 @@ def analysis_of(text: str) -> TextAnalysis:
         raise typer.BadParameter(str(error), param_hint="--text") from error
 
 
-def parents_of(file: str) -> Parents:
+def tree_of_file(file: str, layout: TaxonomyLayout | None = None) -> Tree:
+    """Return the tree of classes in a file, and print what was understood; FileFault."""
+    tree = read_taxonomy(file, layout)
+    try:
+        placed(tree.parents)
+    except PlacementFault as error:
+        raise FileFault(file, f"{tree.places[error.where[-1]]}: {error}") from error
+    except (InstanceError, RequestConflict) as error:
+        raise FileFault(file, str(error)) from error
+    typer.echo(tree.summary, err=True)
+    return tree
+
+
+def parents_of(file: str) -> Mapping[str, str | None]:
     """Return the parent of each class of a file; BadParameter if it cannot be read."""
     try:
-        return read_parents(Source(file))
+        return tree_of_file(file).parents
     except FileFault as error:
-        raise typer.BadParameter(str(error), param_hint="--taxonomy") from error
+        raise typer.BadParameter(
+            f"{error}; `manyclass place {file} --dry-run > tree.json` takes options for this, and"
+            " writes a file for --taxonomy",
+            param_hint="--taxonomy",
+        ) from error
 
 
 def taxonomy_of(file: str | None) -> Taxonomy:
     """Return the taxonomy of a file; BadParameter if it cannot be read, or is not a tree."""
-    if file is None:
-        return Taxonomy()
-    try:
-        return placed(parents_of(file))
-    except (InstanceError, RequestConflict) as error:
-        raise typer.BadParameter(str(error), param_hint="--taxonomy") from error
+    return Taxonomy() if file is None else placed(parents_of(file))
 
 
 def read_files(

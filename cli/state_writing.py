@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
-from manyclass.cli.atomic_write import atomic_write, check_target
+from manyclass.cli.atomic_write import atomic_write, check_target, shown
 from manyclass.cli.connection import FAILED, complain
+from manyclass.cli.paths import STANDARD_OUTPUT, path_of
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
@@ -24,6 +25,7 @@ OutOption = Annotated[
     Path | None,
     typer.Option(
         "--out",
+        parser=path_of,
         help="A file for the state, as `manyclass snapshot save` writes one.",
         metavar="FILE",
         show_default=False,
@@ -47,7 +49,8 @@ def serving(options: Options, out: Path | None, store: str | None) -> str:
     place = store or "sqlite:NEW.db"
     said = shlex.join(["manyclass", "serve", "--store", place, *flags])
     if store is None:
-        said = shlex.join(["manyclass", "copy", f"file:{out}", place]) + " && " + said
+        file = "FILE" if out == STANDARD_OUTPUT else out
+        said = shlex.join(["manyclass", "copy", f"file:{file}", place]) + " && " + said
     return said
 
 
@@ -55,7 +58,7 @@ def check_targets(out: Path | None, store: str | None) -> None:
     """End the command, before its work begins, when the state could not be written."""
     if out is None and store is None:
         raise typer.BadParameter("name a place to write to: --out FILE, --store URL or both")
-    check_target(out, "--out")
+    check_target(out, "--out", "bytes")
     if store is not None:  # a run that ends before it has anything to write makes none
         _to_store(store, _check_empty, make_new=False)
 
@@ -63,7 +66,9 @@ def check_targets(out: Path | None, store: str | None) -> None:
 def write(model: Model, out: Path | None, store: str | None) -> None:
     """Write the state to a file, a new store, or both; end the command where that fails."""
     if out is not None:
-        typer.echo(f"{_to_file(model, out)} bytes in {out}", err=True)  # it may be standard output
+        typer.echo(
+            f"{_to_file(model, out)} bytes in {shown(out)}", err=True
+        )  # it may be standard output
     if store is not None:
         _to_store(store, partial(_save, model))
 
@@ -74,7 +79,7 @@ def _to_file(model: Model, out: Path) -> int:
         with atomic_write(out) as file:
             return sum(file.write(piece) for piece in model.dump())
     except OSError as error:
-        complain(f"{out} cannot be written: {error}")
+        complain(f"{shown(out)} cannot be written: {error}")
         raise typer.Exit(FAILED) from error
 
 

@@ -16,7 +16,7 @@ from manyclass.cli.request_lines import Body
 from manyclass.cli.run_summary import counted
 from manyclass.client.client import Client
 from manyclass.client.errors import RequestRefused
-from manyclass.training.lines import STANDARD_INPUT
+from manyclass.training.lines import STANDARD_INPUT, Source
 
 MOST_COUNTED: Final = 10_000
 PAGE: Final = 1000
@@ -24,7 +24,7 @@ PAGE: Final = 1000
 
 def is_kept(file: str) -> bool:
     """Return whether a file can be read again; not so standard input and other pipes."""
-    return file != STANDARD_INPUT and Path(file).is_file()
+    return file != STANDARD_INPUT and Path(Source(file).file).is_file()
 
 
 def default_source(file: str) -> str | None:

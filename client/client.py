@@ -9,9 +9,10 @@ from types import TracebackType
 from typing import IO, Literal, Self
 
 import httpx
-import msgspec
 
-from manyclass.client.errors import ClientError, ServiceUnreachable
+from manyclass.client.encoding import Parameters, checked_parameters, encoded
+from manyclass.client.errors import ClientError
+from manyclass.client.proxies import http_client
 from manyclass.client.retry import Backoff, is_worth_retrying
 from manyclass.client.types import (
     Amended,
@@ -49,13 +50,13 @@ from manyclass.client.types import (
 )
 from manyclass.client.wire import (
     Answer,
-    Parameters,
     decoded,
     error_filter,
     event_filter,
     path_of,
     rank_options,
     refusal,
+    unreachable,
 )
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -68,7 +69,8 @@ class Client:
     service names. A request without an answer is sent again only if a second one does no harm:
     ranking and reading change nothing, and labelled events have an `event_id`, made here if the
     caller gives none. The waits of a request add up to at most `patience` seconds. A service that
-    has never answered is not waited for.
+    has never answered is not waited for. A value that JSON has no form for, as bytes or a date,
+    raises NoWireForm, which is a TypeError, and nothing is sent.
     """
 
     def __init__(
@@ -89,7 +91,7 @@ class Client:
         self._answered = False
         self._numbers = count(1)
         self._prefix = token_hex(8)
-        self._http = httpx.Client(headers=headers, timeout=timeout, transport=transport)
+        self._http = http_client(self.url, headers, timeout, transport)
 
     def __enter__(self) -> Self:
         return self
@@ -204,7 +206,7 @@ class Client:
 
     def correct(self, key: str, classes: Sequence[str | int]) -> Amended:
         """Correct the true classes of an event that was taught. 409 if a restore has undone it."""
-        content = msgspec.json.encode({"classes": classes})
+        content = encoded({"classes": classes})
         return self._ask("PUT", path_of("events", key), Amended, content=content, repeatable=True)
 
     def delete_event(self, key: str) -> Deleted:
@@ -384,7 +386,7 @@ class Client:
                 for piece in response.iter_bytes():
                     size += file.write(piece)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise ServiceUnreachable(self.url, str(error) or type(error).__name__) from error
+            raise unreachable(self.url, error) from error
         return size
 
     def restore(self, seq: int) -> int:
@@ -428,13 +430,13 @@ class Client:
         return self._ask("GET", path, answer, parameters=parameters, repeatable=True)
 
     def _post(self, path: str, body: object, answer: type[Answer]) -> Answer:
-        content = msgspec.json.encode(body)
+        content = encoded(body)
         return self._ask("POST", path, answer, content=content, repeatable=True)
 
     def _place(self, method: str, path: str, body: Mapping[str, object]) -> int:
         # A move that arrives twice may undo another one between the two. A second rename fails.
         repeatable = not body.get("move", True)
-        content = msgspec.json.encode(body)
+        content = encoded(body)
         return self._ask(method, path, EventNumber, content=content, repeatable=repeatable).seq
 
     def _ask(
@@ -453,6 +455,8 @@ class Client:
         `repeatable`: the request may arrive twice without harm; `is_long`: wait for the answer
         without a limit of time.
         """
+        if parameters is not None:
+            parameters = checked_parameters(parameters)
         backoff = Backoff(self._patience)
         while True:
             try:
@@ -485,6 +489,6 @@ class Client:
                 timeout=timeout,
             )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise ServiceUnreachable(self.url, str(error) or type(error).__name__) from error
+            raise unreachable(self.url, error) from error
         self._answered = True
         return response

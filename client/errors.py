@@ -23,6 +23,25 @@ class ClientError(Exception):
     """Base of the errors of this client."""
 
 
+class NoWireForm(TypeError, ValueError):
+    """A value that a request cannot carry, as bytes, a date, or a number that is not finite.
+
+    `place` is a JSON pointer into the body, or the name of a parameter; `way` says what to give.
+    """
+
+    def __init__(self, place: str, value: object, way: str) -> None:
+        shown = value if isinstance(value, float) else f"of the type {type(value).__name__}"
+        at = f"#{place}" if place.startswith("/") or not place else place
+        super().__init__(f"{at} is {shown}, which a request cannot carry: {way}")
+        self.place = place
+        self.value = value
+        self.way = way
+
+    def below(self, place: str) -> "NoWireForm":
+        """Return the error of the value within what is at a place."""
+        return NoWireForm(place + self.place, self.value, self.way)
+
+
 class ServiceUnreachable(ClientError):
     """No answer came from `url`; the request may have arrived or not."""
 

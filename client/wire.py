@@ -1,6 +1,6 @@
 """Requests and answers as HTTP, for every kind of client."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from typing import Literal, TypeVar
 from urllib.parse import quote
@@ -8,10 +8,11 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
+from manyclass.client.encoding import Parameters, checked_name
 from manyclass.client.errors import Problem, RequestRefused, ServiceUnreachable
+from manyclass.client.proxies import by_proxy
 
 Answer = TypeVar("Answer")
-Parameters = Mapping[str, str | int | float]
 
 
 def rank_options(
@@ -81,7 +82,7 @@ def error_filter(last: int, limit: int, seconds: float | None) -> Parameters:
 def path_of(kind: str, name: str) -> str:
     """Return the path of a class, a feature, a learner or an event, its name percent-encoded."""
     # Dots too: a name of dots alone would be a step up the path.
-    return f"/{kind}/{quote(name, safe='').replace('.', '%2E')}"
+    return f"/{kind}/{quote(checked_name(name, kind), safe='').replace('.', '%2E')}"
 
 
 def refusal(response: httpx.Response) -> RequestRefused:
@@ -89,7 +90,7 @@ def refusal(response: httpx.Response) -> RequestRefused:
     try:
         problem = msgspec.json.decode(response.content, type=Problem)
     except msgspec.DecodeError:
-        problem = Problem()
+        problem = Problem(detail=by_proxy(str(response.url)).removeprefix(", "))
     return RequestRefused(
         response.status_code,
         problem.title or response.reason_phrase,
@@ -97,6 +98,11 @@ def refusal(response: httpx.Response) -> RequestRefused:
         problem.errors,
         _seconds(response.headers.get("Retry-After", "")),
     )
+
+
+def unreachable(url: str, error: Exception) -> ServiceUnreachable:
+    """Return the error of a request without an answer; it names a proxy in its way."""
+    return ServiceUnreachable(url, (str(error) or type(error).__name__) + by_proxy(url))
 
 
 def _seconds(retry_after: str) -> float | None:
@@ -113,4 +119,5 @@ def decoded(response: httpx.Response, answer: type[Answer]) -> Answer:
         return msgspec.json.decode(response.content, type=answer)
     except msgspec.DecodeError as error:
         url = str(response.url)
-        raise ServiceUnreachable(url, f"not an answer of this service: {error}") from error
+        said = f"not an answer of this service: {error}{by_proxy(url)}"
+        raise ServiceUnreachable(url, said) from error

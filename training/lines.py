@@ -3,7 +3,7 @@
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from gzip import GzipFile
 from io import BufferedIOBase, BufferedReader, RawIOBase
@@ -72,7 +72,7 @@ class Source:
     """
 
     def __init__(self, file: str) -> None:
-        self.file = file
+        self.file = _at_home(file)
         self.name = "standard input" if file == STANDARD_INPUT else file
         self.position = 0  # bytes read so far, as they are stored
         self.begin = b""  # the first bytes, not compressed, once they were read
@@ -95,6 +95,14 @@ class Source:
                 if data is None or (data and not data.isspace()):
                     yield Line(self.name, number, data)
 
+    def read(self, most: int) -> bytes:
+        """Return all bytes, decompressed; FileFault if they are more than `most`."""
+        with self._plain() as plain:
+            data = plain.read(most + 1)
+        if len(data) > most:
+            raise FileFault(self.name, f"it has more than {most:,} bytes")
+        return data
+
     @contextmanager
     def _plain(self) -> Iterator[BinaryIO]:
         """Yield the bytes, decompressed; an error of reading becomes a FileFault."""
@@ -113,6 +121,15 @@ class Source:
             raise FileFault(self.name, "the compressed file ends in the middle") from error
         except (zlib.error, zstd.ZstdError) as error:
             raise FileFault(self.name, str(error)) from error
+
+
+def _at_home(file: str) -> str:
+    """Return a path with the home folder for ~; a shell leaves that of --taxonomy=~/FILE."""
+    if not file.startswith("~"):
+        return file
+    with suppress(RuntimeError):  # there is no such user: it is the name of a file
+        return str(Path(file).expanduser())
+    return file
 
 
 class _Stored(RawIOBase):

@@ -7,13 +7,16 @@ import typer
 
 from manyclass.cli import fit_conversion
 from manyclass.cli.input_options import Input, reads_labelled
+from manyclass.cli.paths import path_of
 from manyclass.cli.state_writing import OutOption, StoreOption
 from manyclass.training.klr.index import LEARNER
 
 
 @reads_labelled
 def convert(
-    model: Annotated[Path, typer.Argument(help="A file of `manyclass fit`.", metavar="MODEL")],
+    model: Annotated[
+        Path, typer.Argument(parser=path_of, help="A file of `manyclass fit`.", metavar="MODEL")
+    ],
     files: Annotated[
         list[str] | None,
         typer.Argument(

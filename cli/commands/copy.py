@@ -3,12 +3,12 @@
 import os
 import time
 from contextlib import closing
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from manyclass.cli.connection import FAILED, complain
+from manyclass.cli.paths import path_of
 from manyclass.service.errors import with_hint
 from manyclass.service.store import open_store
 from manyclass.service.store.copy import copy as copy_store
@@ -50,7 +50,7 @@ def copy(
 def _open_source(source: str) -> StoredState:
     kind, _, place = source.partition(":")
     if kind == "file":
-        return SnapshotFile(Path(place))
+        return SnapshotFile(path_of(place))
     archive = _archive_of(source)
     return open_store(source, time.time, make_new=False, salvage=True, archive=archive)
 

@@ -11,6 +11,7 @@ import typer
 from manyclass.cli.atomic_write import check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.input_options import Input, reads_labelled
+from manyclass.cli.paths import path_of
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.reading import (
     TaxonomyOption,
@@ -26,7 +27,6 @@ from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.learners.specification import split
 from manyclass.core.model_set import ModelSet
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
-from manyclass.training.formats.parents import Parents
 from manyclass.training.lines import STANDARD_INPUT, FileFault
 from manyclass.training.reading import Account
 
@@ -102,6 +102,7 @@ def evaluate(
         Path | None,
         typer.Option(
             "--data",
+            parser=path_of,
             help="Folder of the public data sets.",
             envvar="BENCHMARK_DATA",
             metavar="FOLDER",
@@ -111,13 +112,18 @@ def evaluate(
     json: Annotated[
         Path | None,
         typer.Option(
-            "--json", help="Write every measure there.", metavar="FILE", show_default=False
+            "--json",
+            parser=path_of,
+            help="Write every measure there.",
+            metavar="FILE",
+            show_default=False,
         ),
     ] = None,
     html: Annotated[
         Path | None,
         typer.Option(
             "--html",
+            parser=path_of,
             help="Write tables there, and plots if matplotlib is installed.",
             metavar="FILE",
             show_default=False,
@@ -227,7 +233,7 @@ def _own_set(
     text: TextAnalysis,
     held_out: float,
     accounts: list[Account],
-    parents: Parents | None,
+    parents: Mapping[str, str | None] | None,
 ) -> "Dataset":
     from manyclass.evaluation.datasets import Dataset
     from manyclass.evaluation.taxonomy import Taxonomy

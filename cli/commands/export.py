@@ -13,6 +13,7 @@ import typer
 
 from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
 from manyclass.cli.history_export import events_of_service, events_of_store
+from manyclass.cli.paths import path_of
 from manyclass.client.types import TaughtEvent
 from manyclass.core.errors import RulesDiffer, SnapshotError
 from manyclass.core.learners.options import Options
@@ -34,6 +35,7 @@ def export(
     file: Annotated[
         Path | None,
         typer.Argument(
+            parser=path_of,
             help="A file that `manyclass train --out` or `manyclass snapshot save` wrote.",
             metavar="[FILE]",
             show_default=False,

@@ -9,6 +9,7 @@ import typer
 
 from manyclass.cli import offline_fit
 from manyclass.cli.input_options import Input, reads_labelled
+from manyclass.cli.paths import path_of
 from manyclass.cli.reading import TextOption, analysis_of
 from manyclass.core.text import DEFAULT_TEXT
 from manyclass.training.klr.fit import Plan
@@ -30,6 +31,7 @@ def fit(
         Path,
         typer.Option(
             "--out",
+            parser=path_of,
             help="A file for the model; until it is done, it has the state to resume from.",
             metavar="FILE",
             show_default=False,
@@ -108,7 +110,9 @@ def fit(
 
 @reads_labelled
 def probabilities(
-    model: Annotated[Path, typer.Argument(help="A file of `manyclass fit`.", metavar="MODEL")],
+    model: Annotated[
+        Path, typer.Argument(parser=path_of, help="A file of `manyclass fit`.", metavar="MODEL")
+    ],
     files: FilesArgument,
     top: Annotated[int, typer.Option(min=1, help="Classes to print for each row.")] = 5,
     *,

@@ -1,39 +1,98 @@
 """manyclass place: place the classes of a file in the taxonomy of a running service."""
 
+import json
 from itertools import islice
 from typing import Annotated
 
 import typer
 
 from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
+from manyclass.cli.reading import tree_of_file
+from manyclass.cli.taxonomy_options import (
+    ChildColumn,
+    Comments,
+    Delimiter,
+    Encoding,
+    FirstParent,
+    Header,
+    ListsOption,
+    NameColumn,
+    NamesOption,
+    ParentColumn,
+    Separator,
+    Top,
+)
 from manyclass.core.event import MOST_PLACEMENTS
-from manyclass.training.formats.parents import read_parents
-from manyclass.training.lines import FileFault, Source
+from manyclass.training.lines import FileFault
+from manyclass.training.taxonomies.layout import TaxonomyLayout
 
 FileArgument = Annotated[
     str, typer.Argument(help="The file, plain or compressed; - for standard input.", metavar="FILE")
 ]
 Move = Annotated[bool, typer.Option("--move", help="Let classes leave the parents that they have.")]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Place nothing; print the parent of each class as JSON, which --taxonomy reads.",
+    ),
+]
 
 
-def place(file: FileArgument, move: Move = False, url: Url = URL, key: Key = None) -> None:
+def place(
+    file: FileArgument,
+    child_column: ChildColumn = None,
+    parent_column: ParentColumn = None,
+    name_column: NameColumn = None,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    path_separator: Separator = None,
+    names: NamesOption = None,
+    lists: ListsOption = None,
+    top: Top = None,
+    first_parent: FirstParent = False,
+    comments: Comments = True,
+    dry_run: DryRun = False,
+    move: Move = False,
+    url: Url = URL,
+    key: Key = None,
+) -> None:
     """Place the classes of a file in the taxonomy of a running service.
 
-    The file is one JSON object with the parent of each class, {"hockey": "sports"}, or null for
-    the top of the taxonomy; or it has a class and its parent on each line, separated by a tab or a
-    comma. Of several parents (a list, or several lines) the first by name is taken: a taxonomy is
-    a tree.
+    The file is a table with a class and its parent in each row (CSV, .xlsx, .parquet); or has a
+    path on each line, Home > Lamps > Desk Lamps; or is JSON: a nested tree, an object with the
+    parent of each class, {"hockey": "sports"}, or objects such as {"name": "sports", "children":
+    ["hockey"]} or {"id": "hockey", "broader": "sports"}. A line says what was understood. A file
+    that leaves a doubt is refused with the line and the option that settles it.
 
     The service learns 1,000 classes at once, all or none. If it refuses, the command stops and
     names the class; to repeat it is harmless.
     """
+    layout = TaxonomyLayout(
+        child_column,
+        parent_column,
+        name_column,
+        header,
+        delimiter,
+        encoding,
+        path_separator,
+        names,
+        lists,
+        top,
+        first_parent,
+        comments,
+    )
     try:
-        parents = read_parents(Source(file))
+        tree = tree_of_file(file, layout)
     except FileFault as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error
+    if dry_run:
+        typer.echo(json.dumps(tree.parents, ensure_ascii=False, indent=0))
+        return
     with connected(url, key) as client:
-        left = iter(parents.items())
+        left = iter(tree.parents.items())
         while some := dict(islice(left, MOST_PLACEMENTS)):
             client.place_many(some, move)
-    typer.echo(f"placed {len(parents):,} classes")
+    typer.echo(f"placed {len(tree.parents):,} classes")

@@ -14,6 +14,7 @@ from manyclass.cli.batches import Item
 from manyclass.cli.connection import BAD_LINES, FAILED, URL, Key, Url, complain, connected
 from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
 from manyclass.cli.input_options import Input, ranks
+from manyclass.cli.paths import STANDARD_OUTPUT, path_of
 from manyclass.cli.ranked_output import LineOutput, Output, TableOutput
 from manyclass.cli.request_lines import Body, instance_of
 from manyclass.cli.row_id import RowId
@@ -83,6 +84,7 @@ def rank(
         Path | None,
         typer.Option(
             "--out",
+            parser=path_of,
             help="Write the results there, not to standard output; named .csv or .tsv as a table.",
             metavar="FILE",
             show_default=False,
@@ -103,6 +105,7 @@ def rank(
     label under Review only if they have ids, by --id-column.
     """
     _check_out(out, explain, files)
+    out = None if out == STANDARD_OUTPUT else out
     sources = input.sources(files)
     with connected(url, key, checked=True) as client, _opened(out) as opened:
 
@@ -168,8 +171,8 @@ def is_table(out: Path | None) -> bool:
 
 
 def _check_out(out: Path | None, explain: bool, files: Sequence[str]) -> None:
-    check_target(out, "--out")
-    inputs = [Path(each) for each in files if out is not None and out.exists()]
+    check_target(out, "--out", "text")
+    inputs = [Path(Source(each).file) for each in files if out is not None and out.exists()]
     if out is not None and any(each.exists() and out.samefile(each) for each in inputs):
         raise typer.BadParameter(f"{out} is the input", param_hint="--out")
     if out is not None and out.suffix.lower() in (*COMPRESSED, ".xlsx", ".parquet"):

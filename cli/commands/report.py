@@ -10,6 +10,7 @@ from manyclass.cli.atomic_write import check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.input_options import Input, reads_labelled
 from manyclass.cli.learner_option import LearnerOption, check_learnable, options_of
+from manyclass.cli.paths import path_of
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.reading import (
     TaxonomyOption,
@@ -51,6 +52,7 @@ def report(
         Path | None,
         typer.Option(
             "--csv",
+            parser=path_of,
             help="Write a CSV file of each table there.",
             metavar="FOLDER",
             show_default=False,
@@ -59,7 +61,11 @@ def report(
     html: Annotated[
         Path | None,
         typer.Option(
-            "--html", help="Write the tables there as a page.", metavar="FILE", show_default=False
+            "--html",
+            parser=path_of,
+            help="Write the tables there as a page.",
+            metavar="FILE",
+            show_default=False,
         ),
     ] = None,
     *,

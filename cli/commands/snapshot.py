@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from manyclass.cli.atomic_write import atomic_write
+from manyclass.cli.atomic_write import atomic_write, check_target, shown
 from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
+from manyclass.cli.paths import path_of
 from manyclass.client.types import Snapshot
 
 app = typer.Typer(help="List, take, save and restore snapshots of a running service.")
@@ -33,7 +34,14 @@ def take(url: Url = URL, key: Key = None) -> None:
 
 @app.command()
 def save(
-    file: Annotated[Path, typer.Argument(help="Where to write it; replaced when it is there.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=path_of,
+            help="Where to write it; replaced when it is there. - is standard output.",
+            metavar="FILE",
+        ),
+    ],
     url: Url = URL,
     key: Key = None,
 ) -> None:
@@ -42,13 +50,15 @@ def save(
     It does not use the store, so it works while the store is unreachable or lost. `manyclass copy
     file:FILE TARGET` makes a store of the file.
     """
+    check_target(file, "FILE", "bytes")
     try:
         with connected(url, key) as client, atomic_write(file) as written:
             size = client.save_state(written)
     except OSError as error:
-        complain(f"{file} cannot be written: {error.strerror or error}")  # not the temporary file
+        reason = error.strerror or error  # without the name of the temporary file
+        complain(f"{shown(file)} cannot be written: {reason}")
         raise typer.Exit(FAILED) from error
-    typer.echo(f"{size} bytes in {file}", err=True)  # the file may be standard output
+    typer.echo(f"{size} bytes in {shown(file)}", err=True)
 
 
 @app.command()

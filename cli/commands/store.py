@@ -31,13 +31,13 @@ def accept(
     cannot distinguish a backup from a loss. Events after the last one in the store are given up,
     and their numbers are used again.
     """
-    path = sqlite_path(store)
-    if path is None:
-        raise typer.BadParameter(f"{store!r} is not sqlite:PATH; no other store needs this")
-    if not path.exists():
-        complain(f"there is no store {store}")
-        raise typer.Exit(FAILED)
     try:
+        path = sqlite_path(store)
+        if path is None:
+            raise typer.BadParameter(f"{store!r} is not sqlite:PATH; no other store needs this")
+        if not path.exists():
+            complain(f"there is no store {store}")
+            raise typer.Exit(FAILED)
         accepted = accept_store(path)
     except StoreError as error:
         complain(f"the store was not accepted: {with_hint(error)}")

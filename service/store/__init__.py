@@ -5,6 +5,7 @@ from pathlib import Path
 
 from manyclass.service.store.archive import open_archive
 from manyclass.service.store.errors import StoreError, StoreMissing
+from manyclass.service.store.home import expanded
 from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.protocol import Store
 from manyclass.service.store.redis.store import RedisStore
@@ -46,6 +47,11 @@ def open_store(
 
 
 def sqlite_path(url: str) -> Path | None:
-    """Return the file that `url` names, None unless it is the URL of a SQLite store."""
+    """Return the file that `url` names, None unless it is the URL of a SQLite store; StoreError."""
     kind, _, place = url.partition(":")
-    return Path(place) if kind == "sqlite" and place and place != ":memory:" else None
+    if kind != "sqlite" or not place or place == ":memory:":
+        return None
+    try:
+        return expanded(place)
+    except ValueError as error:
+        raise StoreError(f"the store {url} cannot be found", str(error)) from error

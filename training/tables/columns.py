@@ -38,9 +38,9 @@ def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelle
     `rows` are some of the first, for the command in the message of the TableError that an unknown
     or a missing column raises.
     """
-    id = None if layout.id is None else _position(layout.id, names)
-    text = tuple(_position(each, names) for each in layout.text)
-    classes = tuple(_position(each, names) for each in layout.classes) if labelled else ()
+    id = None if layout.id is None else position(layout.id, names)
+    text = tuple(position(each, names) for each in layout.text)
+    classes = tuple(position(each, names) for each in layout.classes) if labelled else ()
     taken = {*text, *classes, id}
     guesses: list[str] = []
     if not text:
@@ -74,9 +74,9 @@ def suggestion(names: Sequence[str], rows: Sequence[Record], labelled: bool) -> 
 
 def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelled: bool) -> str:
     """Return the options to add to those of the layout."""
-    taken = {_position(each, names) for each in [*layout.text, *layout.classes]}
+    taken = {position(each, names) for each in [*layout.text, *layout.classes]}
     if layout.id is not None:
-        taken.add(_position(layout.id, names))
+        taken.add(position(layout.id, names))
 
     def letters(at: int) -> int:
         return sum(len(text_of(row.cells[at])) for row in rows if at < len(row.cells))
@@ -109,7 +109,7 @@ def _guessed(
     return tuple(found) if len(found) == 1 else ()
 
 
-def _position(name: str, names: Sequence[str]) -> int:
+def position(name: str, names: Sequence[str]) -> int:
     """Return the position of a column by its name, else by its number from 1; TableError."""
     found = [at for at, each in enumerate(names) if each == name.strip()]
     if len(found) > 1:

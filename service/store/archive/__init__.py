@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 from manyclass.service.store.archive.archive import Archive
 from manyclass.service.store.archive.folder import FolderArchive
 from manyclass.service.store.errors import StoreError
+from manyclass.service.store.home import expanded
 
 _FORMS = "write file:///PATH, s3://BUCKET or s3://BUCKET/PREFIX"
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]")
@@ -26,6 +27,8 @@ def open_archive(url: str) -> Archive:
     place = unquote(parts.path)
     if parts.query or parts.fragment or "\0" in place:
         raise _refused(f"{parts.scheme}://...")
+    if parts.scheme == "file" and (at_home := _at_home(parts.netloc, place)):
+        return FolderArchive(at_home)
     if parts.scheme == "file" and not parts.netloc and place.strip("/"):
         return FolderArchive(Path("/", place.lstrip("/")))
     if parts.scheme != "s3":
@@ -44,6 +47,17 @@ def open_archive(url: str) -> Archive:
             f"the archive {url} needs the package obstore", 'pip install "manyclass[s3]"'
         ) from error
     return S3Archive(parts.netloc, prefix)
+
+
+def _at_home(host: str, place: str) -> Path | None:
+    """Return the path of file:~/PATH, file://~/PATH or file:///~/PATH; None of another form."""
+    named = place.removeprefix("/") if place.startswith("/~/") else host + place
+    if not named.startswith("~"):
+        return None
+    try:
+        return expanded(named)
+    except ValueError as error:
+        raise StoreError(f"the archive in {named!r} cannot be found", str(error)) from error
 
 
 def _refused(shown: str) -> StoreError:

@@ -57,3 +57,17 @@ def test_a_store_that_has_to_be_there(redis_url, tmp_path):
         again = open_store(url, float, make_new=False)
         assert again.last_seq == 1
         again.close()
+
+
+def test_a_path_may_begin_at_the_home_folder(tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(tmp_path)
+    open_store("sqlite:~/data/x.db", lambda: 0.0).close()
+    assert (home / "data" / "x.db").exists()
+    open_store("sqlite:~x.db", lambda: 0.0).close()
+    assert (tmp_path / "~x.db").exists()
+    with pytest.raises(StoreError) as caught:
+        open_store("sqlite:~nobody-here/x.db", lambda: 0.0)
+    assert "there is no user 'nobody-here'" in caught.value.hint
+    assert {each.name for each in tmp_path.iterdir() if each.is_dir()} == {"home"}

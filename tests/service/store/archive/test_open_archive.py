@@ -52,3 +52,17 @@ def test_a_path_is_read_as_a_url(tmp_path):
     archive = open_archive(f"file://{tmp_path}/%C3%A4%20b/")
     archive.put("a/b", b"x")
     assert (tmp_path / "\xe4 b" / "a" / "b").read_bytes() == b"x"
+
+
+@pytest.mark.parametrize("url", ["file:~/x", "file://~/x", "file:///~/x", "file:~/%78"])
+def test_a_path_may_begin_at_the_home_folder(url, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    open_archive(url).put("a/b", b"x")
+    assert (tmp_path / "x" / "a" / "b").read_bytes() == b"x"
+
+
+@pytest.mark.parametrize("url", ["file:~nobody-here/x", "file://~nobody-here/x"])
+def test_a_home_folder_that_is_not_there_is_named(url):
+    with pytest.raises(StoreError) as caught:
+        open_archive(url)
+    assert "there is no user 'nobody-here'" in caught.value.hint

@@ -1,0 +1,124 @@
+"""Bodies, parameters and names in the form of the wire; a value without one is refused."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from math import isfinite
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from manyclass.client.errors import NoWireForm
+
+Parameters = Mapping[str, str | int | float]
+
+# The encoder writes each of these as some text or object; none is what its sender must have meant.
+_WAYS: Final[Sequence[tuple[type | tuple[type, ...], str]]] = (
+    ((bytes, bytearray, memoryview), "decode it to a text"),
+    (datetime, "give its .timestamp() or .isoformat()"),
+    ((date, time), "give its .isoformat()"),
+    (timedelta, "give its .total_seconds()"),
+    (Decimal, "give a float or a text"),
+    (UUID, "give str() of it"),
+    (Enum, "give its .value or its .name"),
+)
+
+
+def encoded(body: object) -> bytes:
+    """Return a body as JSON; NoWireForm, with the place of the value, for one without a form.
+
+    Mappings, sequences, numbers and arrays of NumPy are written as those of Python. Sets are
+    written in the order of their texts, so that equal ones are equal on the wire.
+    """
+    return msgspec.json.encode(_plain(body))
+
+
+def checked_parameters(parameters: Parameters) -> Parameters:
+    """Return the parameters of a URL; NoWireForm for a value that is no text and no number."""
+    return {name: _scalar(value, name) for name, value in parameters.items()}
+
+
+def checked_name(name: object, kind: str) -> str:
+    """Return the name of a class, a feature, a learner or an event as a text; NoWireForm."""
+    return str(_scalar(name, f"the name under /{kind}"))
+
+
+def _scalar(value: object, place: str) -> str | int | float:
+    plain = _within(value, place)
+    if isinstance(plain, str | int | float) and not isinstance(plain, bool):
+        return plain
+    raise NoWireForm(place, value, "give a text or a number")
+
+
+def _within(value: object, place: str) -> object:
+    try:
+        return _plain(value)
+    except NoWireForm as error:
+        raise NoWireForm(place, error.value, error.way) from error
+
+
+def _plain(value: object) -> object:
+    """Return a value with only the types that JSON has."""
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None or kind is msgspec.Raw:
+        return value
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise NoWireForm("", value, "JSON has only finite numbers")
+        return float(value)
+    if isinstance(value, Mapping):
+        return _members(value)
+    if isinstance(value, str | int):  # of their subclasses, those of Enum too
+        return str.__str__(value) if isinstance(value, str) else int(value)
+    if isinstance(value, Set):
+        return _elements(value)
+    for kinds, way in _WAYS:
+        if isinstance(value, kinds):
+            raise NoWireForm("", value, way)
+    if isinstance(value, Sequence):
+        return _elements(value)
+    if hasattr(value, "dtype") and hasattr(value, "tolist"):  # a number or an array of NumPy
+        return _plain(value.tolist())
+    raise NoWireForm("", value, "give a text, a number, a list or a dict")
+
+
+def _members(given: Mapping[object, object]) -> dict[str, object]:
+    members: dict[str, object] = {}
+    for key, value in given.items():
+        name = key if type(key) is str else _name(key)
+        if name in members:
+            raise NoWireForm(_pointer(name), key, "there is another key of this text")
+        try:
+            members[name] = _plain(value)
+        except NoWireForm as error:
+            raise error.below(_pointer(name)) from error.__cause__
+    return members
+
+
+def _name(key: object) -> str:
+    """Return the key of an object: a text, or a whole number, which a class may be named by."""
+    name = _within(key, _pointer(str(key)))
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        raise NoWireForm(_pointer(str(key)), key, "a key is a text or a whole number")
+    return str(name)
+
+
+def _elements(given: Collection[object]) -> list[object]:
+    elements: list[object] = []
+    for at, value in enumerate(_iterated(given)):
+        try:
+            elements.append(_plain(value))
+        except NoWireForm as error:
+            raise error.below(_pointer(str(at))) from error.__cause__
+    return elements
+
+
+def _iterated(given: Collection[object]) -> Iterable[object]:
+    """Return the elements; of a set in an order that is the same in each process."""
+    return sorted(given, key=str) if isinstance(given, Set) else given
+
+
+def _pointer(name: str) -> str:
+    return "/" + name.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,76 @@
+"""Proxies that the environment names: which requests take one, and how a message names it."""
+
+import os
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+from urllib.request import proxy_bypass
+
+import httpx
+
+from manyclass.client.errors import ServiceUnreachable
+
+
+def http_client(
+    url: str, headers: dict[str, str], timeout: float, transport: httpx.BaseTransport | None
+) -> httpx.Client:
+    """Return a client for a service; only one on another machine is called by a proxy.
+
+    Raises ServiceUnreachable for a proxy of the environment that cannot be used.
+    """
+    is_local = is_loopback(url)
+    # Certificates named by the environment count for a local service too.
+    verify = httpx.create_ssl_context() if is_local and url.startswith("https:") else True
+    try:
+        return httpx.Client(
+            headers=headers,
+            timeout=timeout,
+            transport=transport,
+            trust_env=not is_local,
+            verify=verify,
+        )
+    except (ImportError, ValueError, httpx.InvalidURL) as error:
+        # The text of the error may have the password of the proxy.
+        needs = ": SOCKS needs the package socksio" if isinstance(error, ImportError) else ""
+        said = by_proxy(url) or " by a proxy of the environment"
+        raise ServiceUnreachable(url, f"no connection can be made{needs}{said}") from None
+
+
+def by_proxy(url: str) -> str:
+    """Return the end of a message about a failed request: the proxy in its way, if there is one."""
+    host = _host(url)
+    if is_loopback(url) or not host or proxy_bypass(host):
+        return ""
+    scheme = url.partition(":")[0].lower()
+    for variable in (f"{scheme}_proxy", f"{scheme}_proxy".upper(), "all_proxy", "ALL_PROXY"):
+        if proxy := os.environ.get(variable):
+            return (
+                f", by the proxy {_without_password(proxy)} of the variable {variable};"
+                f" NO_PROXY={host} leaves it out"
+            )
+    return ""
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether a URL names this machine by a loopback address."""
+    host = _host(url)
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _without_password(proxy: str) -> str:
+    """Return the URL of a proxy without its user and password."""
+    scheme, separator, place = proxy.rpartition("://")
+    _, at, host = place.rpartition("@")
+    return f"{scheme}{separator}{'(hidden)@' if at else ''}{host}"
