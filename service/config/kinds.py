@@ -74,6 +74,20 @@ def _are_origins(origins: tuple[str, ...]) -> bool:
     return all(re.fullmatch(pattern, origin) for origin in origins)
 
 
+def _read_hosts(text: str) -> tuple[str, ...]:
+    return tuple(_host(part) for part in _read_list(text.lower()) if part)
+
+
+def _host(text: str) -> str:
+    """Return a name or an address as it stands in Host, without the port."""
+    name = re.sub(r"^([^:]*|\[.*\]):[0-9]+$", r"\1", text)
+    return f"[{name}]" if ":" in name and not name.startswith("[") else name
+
+
+def _are_hosts(hosts: tuple[str, ...]) -> bool:
+    return all(re.fullmatch(r"[a-z0-9._-]+|\[[0-9a-f:.]+\]", host) for host in hosts)
+
+
 TEXT = Kind("text", "not empty", str, is_valid=bool)
 URL = Kind("URL", "not empty", str, _without_passwords, bool)
 WHOLE = Kind("whole number", "a whole number", lambda text: int(_ascii(text)))
@@ -99,6 +113,20 @@ ORIGINS = Kind(
     lambda text: _read_list(text.lower()),
     ",".join,
     _are_origins,
+)
+HOSTS = Kind(
+    "hosts",
+    "names or addresses as app.example or [::1], separated by commas; * is refused: any name could"
+    " be made to lead to the service",
+    _read_hosts,
+    ",".join,
+    _are_hosts,
+)
+PATH = Kind(
+    "path",
+    "empty, or a path as /manyclass",
+    lambda text: text.rstrip("/"),
+    is_valid=lambda path: re.fullmatch(r"(/[\w.~!$&'()*+,;=:@%-]+)*", path, re.ASCII) is not None,
 )
 ANALYSIS = Kind("analysis of texts", ALLOWED, TextAnalysis.parse)
 LEARNER = Kind("learner", "a learner, as pa or pa(replay=4)", str, is_valid=bool)

@@ -17,10 +17,12 @@ from manyclass.service.config.kinds import (
     BYTES,
     FLAG,
     HIDDEN,
+    HOSTS,
     KEYS,
     LEARNER,
     LEARNERS,
     ORIGINS,
+    PATH,
     SECONDS,
     TEXT,
     URL,
@@ -126,6 +128,13 @@ class Settings:
     admin_keys: tuple[str, ...] = _is(KEYS, (), "keys that may do everything")
     allowed_origins: tuple[str, ...] = _is(
         ORIGINS, (), "web pages that may use the service: https://app.example, with commas"
+    )
+    allowed_hosts: tuple[str, ...] = _is(
+        HOSTS, (), "names in Host that are answered beside localhost, with commas; empty: all"
+    )
+    root_path: str = _is(PATH, "", "path of a proxy below which clients reach it: /manyclass")
+    forwarded_prefix: bool = _is(
+        FLAG, False, "take that path from X-Forwarded-Prefix, which the proxy always sets"
     )
     insecure_open: bool = _is(FLAG, False, "serve without keys on an address others can reach")
 

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib.metadata import version
 from secrets import randbits
 
@@ -29,10 +29,11 @@ from manyclass.service.http.head import as_get, with_head
 from manyclass.service.http.hot_call import HotCall
 from manyclass.service.http.hot_path import HotPath
 from manyclass.service.http.limits import Limits
-from manyclass.service.http.openapi.document import document
+from manyclass.service.http.openapi.document import document, served_below
 from manyclass.service.http.plain_events import PlainEvents
 from manyclass.service.http.plain_learning import PlainLearning
 from manyclass.service.http.plain_rankings import PlainRankings
+from manyclass.service.http.prefix import Prefix
 from manyclass.service.http.problems import Problem, problem_of
 from manyclass.service.http.routes import (
     events,
@@ -68,6 +69,7 @@ from manyclass.service.store.protocol import Store
 
 log = logging.getLogger(__name__)
 
+MOST_PREFIXES = 8  # of proxies, for which documents are kept
 SUMMARY = "Ranks sparse instances against very many classes, and learns from each answer"
 EXPECTED = (
     Problem,
@@ -148,7 +150,11 @@ class App(HotPath):
         self.api.openapi = cache(  # type: ignore[method-assign]  # FastAPI's way to replace it
             partial(document, self.api, settings, keys.open)
         )
-        csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins)
+        self.api.state.prefix = Prefix(settings)
+        self.api.state.document = lru_cache(MOST_PREFIXES)(
+            lambda prefix: served_below(self.api.openapi(), prefix)
+        )
+        csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins, settings.allowed_hosts)
         self.plain_rankings: PlainRankings | None = None
         self.plain_learning: PlainLearning | None = None
         self.workers: Workers | None = None
@@ -225,6 +231,7 @@ def _api(
         lifespan=lifespan,
         docs_url=None,  # routes/reference.py
         redoc_url=None,
+        openapi_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
         dependencies=[Depends(require_known_parameters)],

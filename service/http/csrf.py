@@ -1,4 +1,8 @@
-"""Protects a service without keys from web pages of other origins (cross-site request forgery)."""
+"""Checks the Host of a request, and protects a service without keys from pages of other origins.
+
+A page may have its own name lead to this machine (DNS rebinding). The browser then takes the
+service for the page's own, and sends that name in Host.
+"""
 
 from collections.abc import Sequence
 from ipaddress import ip_address
@@ -8,40 +12,42 @@ from manyclass.service.http.problems import Problem
 
 _SAFE = ("GET", "HEAD")
 _FOREIGN = (b"cross-site", b"same-site")
+LONGEST_SHOWN = 100  # bytes of a name
 _LOCAL = (b"localhost", b"127.0.0.1", b"[::1]")
 
 
 class CsrfGuard:
-    """Checks the origin of a request. Where keys are needed every request passes.
+    """Checks Host and origin of a request. Where keys are needed every origin passes.
 
-    A browser sends a POST without a body for a page of any origin, without a preflight. It names
-    the origin, except after DNS rebinding, where the page's own name resolves to this machine; then
-    the Host header has that name. Pages of the origins `allowed` pass, by a name of this machine.
+    `hosts` are the names that are answered, beside those of this machine. Without them every name
+    is, except by a service without keys that listens on this machine only.
+
+    A browser sends a POST without a body for a page of any origin, without a preflight, and names
+    the origin. Pages of the origins `allowed` pass.
 
     A page of another site may not send a GET either: it cannot read the answer, but an expensive
     GET costs the service the same, and its duration reveals contents of the service. A link to
     /docs may be followed from any page: the answer replaces that page, which cannot read it.
     """
 
-    def __init__(self, host: str, open_to_all: bool, allowed: Sequence[str] = ()) -> None:
+    def __init__(
+        self, host: str, open_to_all: bool, allowed: Sequence[str] = (), hosts: Sequence[str] = ()
+    ) -> None:
         self._open = open_to_all
-        self.names = _names(host) if open_to_all else frozenset()  # hosts; none: any
+        local = _names(host) if open_to_all else frozenset()
+        added = frozenset(each.encode() for each in hosts)
+        self.names = local | added | frozenset(_LOCAL) if added else local  # none: any
         self._allowed = frozenset(origin.encode() for origin in allowed)
         self._known_host: bytes | None = None  # the last Host that passed
 
     def require(self, method: str, headers: Headers) -> None:
-        """Raise Problem 403 for a request that a web page of another origin may have sent."""
-        if not self._open:
-            return
+        """Raise Problem 403 for another Host, or if a page of another origin may have sent it."""
         host = headers.get(b"host")
         if host != self._known_host:
             if self.names and host is not None and _name(host) not in self.names:
-                raise _forbidden(
-                    "A service without keys that listens on this machine only answers to localhost"
-                    " and its address, not to the name in Host."
-                )
+                raise _other_host(host)
             self._known_host = host
-        if headers.get(b"origin") in self._allowed:
+        if not self._open or headers.get(b"origin") in self._allowed:
             return
         if b"sec-fetch-site" in headers and headers[b"sec-fetch-site"] in _FOREIGN:
             if method in _SAFE and _is_navigation(headers):
@@ -56,6 +62,15 @@ def _is_navigation(headers: Headers) -> bool:
     return (
         headers.get(b"sec-fetch-mode") == b"navigate"
         and headers.get(b"sec-fetch-dest") == b"document"
+    )
+
+
+def _other_host(host: bytes) -> Problem:
+    shown = _name(host)[:LONGEST_SHOWN].decode("latin-1")
+    return Problem(
+        403,
+        f"The service does not answer to the name {shown!r} in Host: a web page could lead it here."
+        " Set MANYCLASS_ALLOWED_HOSTS to the names that clients use, separated by commas.",
     )
 
 

@@ -1,4 +1,4 @@
-"""HEAD, which every path takes that takes GET: the same answer without its body (RFC 9110, 9.3.2)."""
+"""HEAD: every path that takes GET takes it, and answers without the body (RFC 9110, 9.3.2)."""
 
 import asyncio
 from collections.abc import Iterable

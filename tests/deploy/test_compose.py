@@ -8,6 +8,8 @@ import pytest
 import yaml
 
 from manyclass.service.config.settings import TABLE, Settings, read
+from manyclass.service.http.csrf import CsrfGuard
+from manyclass.service.http.problems import Problem
 from tests.deploy.test_image import DIGEST, image_settings
 
 ROOT = Path(__file__).parents[2]
@@ -77,7 +79,10 @@ def test_the_settings_are_settings(file, services):
         places = {"store": STORE, "archive": "file:///data/archive"}
         if file == SINGLE:
             places = {"store": "sqlite:/data/manyclass.db"}
-        assert settings == Settings(host="0.0.0.0", insecure_open=True, **places)
+        hosts = tuple(PROCESSES[file])
+        assert settings == Settings(
+            host="0.0.0.0", insecure_open=True, allowed_hosts=hosts, **places
+        )
 
 
 def test_both_processes_keep_the_history_in_one_volume():
@@ -91,6 +96,19 @@ def test_no_web_page_may_call_it_unless_the_environment_names_its_origin(file, s
         text = services[name]["environment"]["MANYCLASS_ALLOWED_ORIGINS"]
         assert text == "${MANYCLASS_ALLOWED_ORIGINS:-}"
         assert read({"MANYCLASS_ALLOWED_ORIGINS": ""}).allowed_origins == ()
+
+
+def test_it_answers_to_localhost_to_prometheus_and_to_names_that_are_added(file, services):
+    for name in PROCESSES[file]:
+        text = services[name]["environment"]["MANYCLASS_ALLOWED_HOSTS"]
+        given = text.replace("${MANYCLASS_ALLOWED_HOSTS:-}", "rank.example:8443, [::2]")
+        hosts = read({"MANYCLASS_ALLOWED_HOSTS": given}).allowed_hosts
+        assert hosts == (*PROCESSES[file], "rank.example", "[::2]")
+        guard = CsrfGuard("0.0.0.0", open_to_all=True, hosts=hosts)
+        for host in ("localhost:8000", "127.0.0.1:8000", f"{name}:8000", "rank.example"):
+            guard.require("GET", {b"host": host.encode()})
+        with pytest.raises(Problem, match=r"'page\.example'.*MANYCLASS_ALLOWED_HOSTS"):
+            guard.require("GET", {b"host": b"page.example:8000"})
 
 
 def test_prometheus_scrapes_every_process_and_knows_the_alerts(file, services):

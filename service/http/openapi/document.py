@@ -115,7 +115,6 @@ def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
         contact={"name": "The maintainers of manyclass"},
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
         tags=[{"name": name, "description": text} for name, text in _TAGS.items()],
-        servers=[{"url": "/", "description": "The service that serves this document."}],
         routes=app.routes,
     )
     components = made.setdefault("components", {})
@@ -129,6 +128,12 @@ def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
             _set_security(operation, open_to_all)
             add_examples(operation, problems)
     return made
+
+
+def served_below(made: Schema, prefix: str) -> bytes:
+    """Return the document as JSON for clients that reach the service below this path of a proxy."""
+    server = {"url": prefix or "/", "description": "The service that serves this document."}
+    return msgspec.json.encode(made | {"servers": [server]})
 
 
 def _ours(settings: Settings) -> Schema:

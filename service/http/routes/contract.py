@@ -29,8 +29,8 @@ REASONS = {
     400: "The request is not HTTP, its path is not UTF-8, a header that may come once is repeated,"
     " or the body is not valid JSON, UTF-8 or gzip.",
     401: "The request has no key, or an unknown one.",
-    403: "The key has too low a scope; or, without keys, a web page of another origin sent the"
-    " request.",
+    403: "The key has too low a scope; Host has a name that is not allowed; or, without keys, a web"
+    " page of another origin sent the request.",
     404: "Unknown name, id or number.",
     408: "The request came too slowly: less than 16 KiB in a minute, or a line of a stream took"
     " longer than a minute.",

@@ -1,4 +1,5 @@
-"""GET /docs: the API to read and to try, in Swagger UI, without any file from another server.
+"""GET /openapi.json; GET /docs: the API to read and to try, in Swagger UI, without any file from
+another server.
 
 The package fastapi-offline brings the files of Swagger UI. They are larger than this service,
 so they are a dependency and not part of the wheel.
@@ -6,9 +7,11 @@ so they are a dependency and not part of the wheel.
 
 from typing import Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from fastapi.staticfiles import StaticFiles
+
+from manyclass.service.http.prefix import Prefix
 
 router = APIRouter(include_in_schema=False)
 
@@ -54,6 +57,14 @@ POLICY: Final = "; ".join(
     ]
 )
 _NOSNIFF = {"X-Content-Type-Options": "nosniff"}
+
+
+@router.get("/openapi.json")
+async def openapi(request: Request) -> Response:
+    """Return the document of the API."""
+    prefix: Prefix = request.app.state.prefix
+    content: bytes = request.app.state.document(prefix.of(request.headers))
+    return Response(content, media_type="application/json", headers=_NOSNIFF)
 
 
 @router.get("/docs")

@@ -52,6 +52,43 @@ def test_allowed_origins_are_read_as_browsers_send_them():
     assert read({"MANYCLASS_ALLOWED_ORIGINS": ""}) == Settings()
 
 
+@pytest.mark.parametrize(
+    ("text", "hosts"),
+    [
+        ("App.Example, 10.0.0.7:8000,[::1]:80", ("app.example", "10.0.0.7", "[::1]")),
+        ("::1,fe80::2", ("[::1]", "[fe80::2]")),
+        ("manyclass,", ("manyclass",)),
+        (",", ()),
+        ("", ()),
+    ],
+)
+def test_allowed_hosts_are_read_as_they_stand_in_a_request(text, hosts):
+    given = read({"MANYCLASS_ALLOWED_HOSTS": text})
+    assert given.allowed_hosts == hosts
+    shown = given.shown()["MANYCLASS_ALLOWED_HOSTS"]
+    assert read({"MANYCLASS_ALLOWED_HOSTS": shown}) == given
+
+
+@pytest.mark.parametrize("host", ["*", "*.example", "http://app.example", "app.example/", "a b"])
+def test_an_allowed_host_is_a_name(host):
+    error = refused({"MANYCLASS_ALLOWED_HOSTS": f"a.example,{host}"})
+    assert error.variable == "MANYCLASS_ALLOWED_HOSTS"
+    assert "app.example" in error.allowed
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [("/ml", "/ml"), ("/ml/", "/ml"), ("/", ""), ("", ""), ("/a/b_1", "/a/b_1")],
+)
+def test_a_root_path_is_read(text, path):
+    assert read({"MANYCLASS_ROOT_PATH": text}).root_path == path
+
+
+@pytest.mark.parametrize("text", ["ml", "//ml", "/a//b", "/a b", "https://a.example/ml", "/ä"])
+def test_what_is_no_path_is_refused(text):
+    assert "/manyclass" in refused({"MANYCLASS_ROOT_PATH": text}).allowed
+
+
 def test_every_value_has_a_default():
     assert read({}) == Settings()
 

@@ -1,7 +1,11 @@
+import json
+
 import pytest
 
 from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.problems import Problem
+from tests.service.http.every_call import EVENT, SCOPES, call_of
+from tests.service.serving import KEYS, assert_problem, calling, serving
 
 
 def passes(method, listening, headers, open_to_all=True):
@@ -95,3 +99,74 @@ def test_a_request_without_a_host_passes():
     for host in ({}, {"host": ""}):
         for origin in ("http://localhost", "null"):
             assert not passes("POST", "0.0.0.0", {"origin": origin} | host)
+
+
+HOSTS = ("app.example", "[::2]")
+
+
+@pytest.mark.parametrize(
+    ("host", "passing"),
+    [
+        ("app.example", True),
+        ("App.Example:8443", True),
+        ("[::2]:8000", True),
+        ("localhost:8000", True),  # health checks inside a container
+        ("127.0.0.1", True),
+        ("[::1]:1", True),
+        ("elsewhere.example:8000", False),
+        ("app.example.elsewhere.example", False),
+        ("elsewhere.example:app.example", False),
+        ("10.0.0.7:8000", False),
+        ("app.example.", False),
+        ("", False),
+    ],
+)
+@pytest.mark.parametrize("open_to_all", [True, False])
+@pytest.mark.parametrize("listening", ["0.0.0.0", "::", "127.0.0.1"])
+def test_with_allowed_hosts_no_other_name_is_answered(listening, open_to_all, host, passing):
+    guard = CsrfGuard(listening, open_to_all, hosts=HOSTS)
+    for method in ("GET", "HEAD", "POST", "OPTIONS"):
+        if passing:
+            guard.require(method, {b"host": host.encode()})
+            continue
+        with pytest.raises(Problem, match="MANYCLASS_ALLOWED_HOSTS") as refused:
+            guard.require(method, {b"host": host.encode()})
+        assert refused.value.status == 403
+    guard.require("GET", {})  # of HTTP/1.0; every browser sends it
+
+
+@pytest.mark.parametrize("keys", [{}, KEYS], ids=["open", "keys"])
+@pytest.mark.parametrize(
+    "name", [*SCOPES, "GET /docs", "GET /console", "GET /openapi.json", "GET /", "GET /nowhere"]
+)
+async def test_every_call_checks_the_name(name, keys):
+    async with calling(host="0.0.0.0", insecure_open=True, allowed_hosts=HOSTS, **keys) as call:
+        key = {"authorization": "Bearer a"} if keys else {}
+        await call("POST", "/learn", EVENT, headers=key)
+        answer = await call_of(call, name, key | {"host": "page.example:8000"})
+        assert "'page.example'" in assert_problem(answer, 403)["detail"]
+        answer = await call_of(call, name, key | {"host": "app.example:8000"})
+        assert answer.status_code != 403
+
+
+@pytest.mark.parametrize("hot_path", [True, False])
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("keys", [{}, KEYS], ids=["open", "keys"])
+def test_both_ways_of_plain_requests_check_the_name(keys, workers, hot_path):
+    """Send them on one connection, as a browser would, from native code or not."""
+    settings = {"allowed_hosts": HOSTS, "hot_path": hot_path, "workers": workers, **keys}
+    with serving(host="127.0.0.1", **settings) as served:
+        statuses = [
+            served.talk(plain(path, host))[0]
+            for host in ("page.example:8000", "app.example:8000", "localhost", "page.example")
+            for path in ("/learn", "/rank")
+        ]
+        assert statuses == [403, 403, 200, 200, 200, 200, 403, 403]
+        assert served.app.engine.model.seq == 2
+
+
+def plain(path, host):
+    body = json.dumps(EVENT if path == "/learn" else {"features": ["svm"]})
+    lines = [f"POST {path} HTTP/1.1", f"Host: {host}", "Authorization: Bearer a"]
+    lines += ["Content-Type: application/json", f"Content-Length: {len(body)}", "", body]
+    return "\r\n".join(lines).encode()
