@@ -15,6 +15,7 @@ from manyclass.service.http.schemas.rank import RankInstance, RankRequest
 
 Body = TypeVar("Body")
 
+NULL: Final = msgspec.Raw(b"null")
 LONGEST_SHOWN = 100  # characters of a key the client made up
 
 # The type of each key, and an example of it.
@@ -117,6 +118,11 @@ def _struct_in(annotation: Any) -> Any:
     return next((each for each in found if each is not None), None)
 
 
+def is_given(value: object) -> bool:
+    """Return whether a member of a body has a value; one that is null counts as absent."""
+    return value is not None and value is not UNSET and value != NULL
+
+
 def check_many(
     request: RankRequest | LearnRequest,
     each: type[RankInstance] | type[LearnEvent],
@@ -127,7 +133,7 @@ def check_many(
 ) -> None:
     """Raise Problem unless there are 1 to `most` forms at `place`, and no keys of one beside it."""
     for field in msgspec.structs.fields(each):
-        if getattr(request, field.name) is not UNSET:
+        if is_given(getattr(request, field.name)):
             key = field.encode_name
             raise invalid(f"`{key}` belongs into each of `{place}`.", key)
     if not forms:

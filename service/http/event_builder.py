@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from msgspec import UNSET
-
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.outcome import EventKey
 from manyclass.service.engine import Engine
-from manyclass.service.http.instances import instance_of, is_large, large_instance_of
+from manyclass.service.http.instances import features_of, instance_of, is_large, large_instance_of
 from manyclass.service.http.labels import Labels
 from manyclass.service.http.problems import Fault, Problem, invalid, unavailable
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent, LearnRequest
@@ -55,7 +53,7 @@ class EventBuilder:
         known: dict[str, StoredInstance | Absence] = {}
         lacking: dict[str, Absence] = {}
         for form in forms:
-            if form.id is UNSET:
+            if form.id is None:
                 continue
             known[form.id] = found = self._pending.find(form.id)
             if isinstance(found, Absence) and not self._was_learned(form):
@@ -72,13 +70,13 @@ class EventBuilder:
 
         `known` is the result of `instances` for this form, and perhaps for others.
         """
-        if form.id is UNSET:
+        if form.id is None:
             instance = instance_of(form, self._engine.model.text, self._most_features)
             return self._event_of(form, instance)
         labels = Labels.of(form)
-        if form.features is not UNSET or form.text is not UNSET:
+        if features_of(form) is not None or form.text is not None:
             raise invalid("An event has either an instance or the `id` of one, not both.", "id")
-        event_id = None if form.event_id is UNSET else form.event_id
+        event_id = form.event_id
         fingerprint = 0
         if event_id is not None:
             fingerprint = labels.fingerprint(form.id)
@@ -95,7 +93,7 @@ class EventBuilder:
     async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
         """Return the same as `event`, made in slices when its instance is large."""
         analysis = self._engine.model.text
-        if form.id is not UNSET or not is_large(form, analysis):
+        if form.id is not None or not is_large(form, analysis):
             return self.event(form, known)
         Labels.of(form)
         instance = await large_instance_of(form, analysis, self._most_features)
@@ -112,7 +110,7 @@ class EventBuilder:
 
         A duplicate does not: its id may stand for a newer ranking by now.
         """
-        if form.id is UNSET or result.duplicate or isinstance(event, Result):
+        if form.id is None or result.duplicate or isinstance(event, Result):
             return
         stored = known[form.id]
         if isinstance(stored, StoredInstance):
@@ -120,7 +118,7 @@ class EventBuilder:
 
     def _event_of(self, form: LearnEvent | LearnRequest, instance: Instance) -> Event:
         labels = Labels.of(form)
-        if form.event_id is UNSET:
+        if form.event_id is None:
             return self._learn(form, instance, labels, None, 0)
         fingerprint = labels.fingerprint(sorted(instance.items()))
         return self._learn(form, instance, labels, form.event_id, fingerprint)
@@ -148,7 +146,7 @@ class EventBuilder:
             labels.rejected,
             labels.weight,
             labels.parents,
-            None if form.source is UNSET else form.source,
+            form.source,
             form.text if self._keeps_texts and isinstance(form.text, str) else None,
         )
         self._engine.model.check(event)  # here the place of a refusal is known
@@ -168,7 +166,7 @@ class EventBuilder:
         return Problem(status, detail, [Fault(detail, "#/id")])
 
     def _was_learned(self, form: LearnEvent | LearnRequest) -> bool:
-        return form.event_id is not UNSET and self._engine.model.seen(form.event_id) is not None
+        return form.event_id is not None and self._engine.model.seen(form.event_id) is not None
 
 
 def is_without_features(event: Event | Result) -> bool:

@@ -10,7 +10,7 @@ from manyclass.core.errors import InstanceError
 from manyclass.core.instance import Instance
 from manyclass.core.outline import count_members
 from manyclass.core.text import TextAnalysis
-from manyclass.service.http.decoding import LONGEST_SHOWN, decode, names_of
+from manyclass.service.http.decoding import LONGEST_SHOWN, NULL, decode, names_of
 from manyclass.service.http.problems import Problem, invalid, pointer
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
 from manyclass.service.http.schemas.parts import Names, WarningDocument
@@ -28,28 +28,34 @@ _value = msgspec.json.Decoder(float)
 
 def instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> Instance:
     """Return the instance of a form, which has exactly one of `features` and `text`."""
-    features, text = form.features, form.text
-    if features is UNSET:
-        if text is UNSET:
+    features, text = features_of(form), form.text
+    if features is None:
+        if text is None:
             raise invalid("An instance needs `features` or `text`.")
         with _about_the_text():
             return Instance(analysis.features_of(text, most_features))
-    if text is not UNSET:
+    if text is not None:
         raise invalid("An instance has either `features` or `text`, not both.", "text")
     instance = Instance.from_json(features, most_features)
     return _instance_of_json(features, most_features) if instance is None else instance
 
 
+def features_of(form: Form) -> msgspec.Raw | None:
+    """Return the features of a form as JSON, None without any."""
+    features = form.features
+    return None if features is UNSET or features == NULL else features
+
+
 def is_large(form: Form, analysis: TextAnalysis) -> bool:
     """Return whether the instance of a form has to be made in slices."""
-    if form.text is not UNSET and analysis.is_long(form.text):
+    if form.text is not None and analysis.is_long(form.text):
         return True
     return form.features is not UNSET and len(memoryview(form.features)) > LARGE_BYTES
 
 
 async def large_instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> Instance:
     """Return the same as `instance_of`, made in slices or with the GIL released."""
-    if form.features is UNSET and form.text is not UNSET:
+    if form.text is not None and features_of(form) is None:
         with _about_the_text():
             return Instance(await TimeSlice().run(analysis.steps(form.text, most_features)))
     return await run_in_thread(instance_of, form, analysis, most_features)
@@ -57,9 +63,9 @@ async def large_instance_of(form: Form, analysis: TextAnalysis, most_features: i
 
 def warning_of(form: Form, *place: str | int) -> WarningDocument:
     """Return the warning that the instance of a form has no features."""
-    if form.text is not UNSET:
+    if form.text is not None:
         member, detail = "text", "The text has no words."
-    elif form.features is not UNSET:
+    elif features_of(form) is not None:
         member, detail = "features", "No feature has a value above 0."
     else:
         member, detail = "id", "The instance of this id has no features."

@@ -5,7 +5,6 @@ from hashlib import blake2b
 from typing import NamedTuple, Self
 
 import msgspec
-from msgspec import UNSET
 
 from manyclass.service.http.decoding import names_of, parents_of
 from manyclass.service.http.problems import invalid
@@ -23,13 +22,13 @@ class Labels(NamedTuple):
     @classmethod
     def of(cls, form: LearnEvent | LearnRequest) -> Self:
         """Return the labels of a form. Raises Problem if it says nothing of any class."""
-        if form.classes is UNSET and form.rejected is UNSET:
+        if form.classes is None and form.rejected is None:
             raise invalid("An event needs `classes`, or `not`: classes that are wrong.")
         return cls(
-            [] if form.classes is UNSET else names_of(form.classes, "classes"),
-            [] if form.rejected is UNSET else names_of(form.rejected, "not"),
-            1.0 if form.weight is UNSET else form.weight,
-            {} if form.parents is UNSET else parents_of(form.parents),
+            [] if form.classes is None else names_of(form.classes, "classes"),
+            [] if form.rejected is None else names_of(form.rejected, "not"),
+            1.0 if form.weight is None else form.weight,
+            {} if form.parents is None else parents_of(form.parents),
         )
 
     def fingerprint(self, instance: list[tuple[str, float]] | str) -> int:

@@ -67,7 +67,7 @@ def test_refuses_to_learn_and_goes_on_ranking(service):
 
         room_again = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
         resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, room_again)
-        until(lambda: http.get("/readyz").json()["learns"])  # nobody has sent an event
+        until(lambda: http.get("/readyz").json()["learns"])  # without an event
         assert not paused_by(http)
         assert http.post("/learn", json=event(3000)).status_code == 200
     service.kill()

@@ -57,6 +57,7 @@ _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "LateLabel": ("LearnEvent", ["id"], _LABELS),
     "LearnMany": ("LearnRequest", ["events"], []),
 }
+_NULL: Schema = {"type": "null"}
 _MANY: Schema = {"type": "number", "exclusiveMinimum": MOST_DECODED}  # classes, of which `k` asks
 _CONFLICT: Schema = {
     "not": {
@@ -77,21 +78,37 @@ _CONFLICT: Schema = {
 }
 # `classes` or `not`. Written as anyOf, generators of clients would make a type of each part.
 _LABELLED: Schema = {
-    "not": {"allOf": [{"not": {"required": ["classes"]}}, {"not": {"required": ["not"]}}]}
+    "not": {
+        "allOf": [
+            {"not": {"properties": {name: {"type": "array", "items": {}}}, "required": [name]}}
+            for name in ("classes", "not")
+        ]
+    }
 }
-_EITHER: Schema = {"oneOf": [{"required": [each]} for each in ("rename", "merge_into", "release")]}
+_EITHER: Schema = {
+    "oneOf": [
+        {"properties": {name: {"type": kinds}}, "required": [name]}
+        for name, kinds in (
+            ("rename", ["string", "integer"]),
+            ("merge_into", ["string", "integer"]),
+            ("release", ["boolean"]),
+        )
+    ]
+}
 _UNIONS = {
     "RankRequest": ["RankFeatures", "RankText", "RankMany"],
     "RankInstance": ["FeaturesInstance", "TextInstance"],
     "LearnEvent": ["FeaturesEvent", "TextEvent", "LateLabel"],
     "LearnRequest": ["FeaturesEvent", "TextEvent", "LateLabel", "LearnMany"],
 }
+_BODIES = ["PlaceClassRequest", "PlaceClassesRequest", "CorrectRequest", "RenameRequest"]
 _RENAMED = {"ProblemDocument": "Problem"}
 
 _DESCRIPTION = """
 Ranks a sparse instance (words, or any named numbers) against very many classes, and learns from
-each labelled event. Bodies are JSON. Errors are `application/problem+json` (RFC 9457), with the
-place of each fault; a refused request changes nothing.
+each labelled event. Bodies are JSON; an optional member that is null counts as absent. Errors are
+`application/problem+json` (RFC 9457), with the place of each fault; a refused request changes
+nothing.
 """
 _TAGS = {
     "rank": "The classes that fit an instance.",
@@ -138,14 +155,15 @@ def served_below(made: Schema, prefix: str) -> bytes:
 
 def _ours(settings: Settings) -> Schema:
     _, read = msgspec.json.schema_components(_TYPES, ref_template=REFERENCE)
-    for name in (
-        *_UNIONS,
-        "PlaceClassRequest",
-        "PlaceClassesRequest",
-        "CorrectRequest",
-        "RenameRequest",
-    ):
-        _set_limits(read[name]["properties"], settings)
+    for name in (*_UNIONS, *_BODIES):
+        properties = read[name]["properties"]
+        for field, schema in properties.items():
+            properties[field] = _without_null(schema)
+        _set_limits(properties, settings)
+    for name in _BODIES:
+        properties = read[name]["properties"]
+        for field in properties.keys() - set(read[name].get("required", [])):
+            properties[field] = _or_null(properties[field])
     read["RenameRequest"] |= _EITHER
     unions = {
         name: {
@@ -159,7 +177,8 @@ def _ours(settings: Settings) -> Schema:
             "description": f"{read[whole]['description']} Here by {_listed(required)}.",
             "type": "object",
             "properties": {
-                field: read[whole]["properties"][field] for field in [*required, *optional]
+                **{field: read[whole]["properties"][field] for field in required},
+                **{field: _or_null(read[whole]["properties"][field]) for field in optional},
             },
             "required": required,
             "additionalProperties": False,
@@ -172,6 +191,23 @@ def _ours(settings: Settings) -> Schema:
         forms[name] |= _LABELLED
     written = {name: schema for name, schema in read.items() if name not in _UNIONS}
     return {**unions, **forms, **written, **_features(settings), **_parents(), **_lines()}
+
+
+def _without_null(schema: Schema) -> Schema:
+    """Return a schema without null among its values, and without a default of null."""
+    made = {key: value for key, value in schema.items() if value is not None}
+    if forms := [each for each in made.pop("anyOf", []) if each != _NULL]:
+        made |= forms[0] if len(forms) == 1 else {"anyOf": forms}
+    if "enum" in made:
+        made["enum"] = [each for each in made["enum"] if each is not None]
+    return made
+
+
+def _or_null(schema: Schema) -> Schema:
+    """Return a schema of the same values and null."""
+    about = {key: schema[key] for key in ("description", "default", "examples") if key in schema}
+    values = {key: value for key, value in schema.items() if key not in about}
+    return {**about, "anyOf": [*values.get("anyOf", [values]), _NULL]}
 
 
 def _reference(name: str) -> Schema:
@@ -325,14 +361,10 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
             f" {MOST_VOTES}. Then `k` is at most {MOST_EXPLAINED} and there are at most"
             f" {MOST_EXPLAINED_INSTANCES} `instances`."
         }
-    for name in properties.keys() & {"classes", "not"}:
+    for name in properties.keys() & {"classes", "not", "among"}:
         properties[name] |= {"items": _reference("Name")}
-    if "among" in properties:
-        for form in properties["among"]["anyOf"]:
-            if form["type"] == "array":
-                form["items"] = _reference("Name")
     for name in properties.keys() & {"rename", "merge_into"}:
-        properties[name] |= _reference("Name")
+        properties[name] = {"description": properties[name]["description"], **_reference("Name")}
     if "parent" in properties:
         properties["parent"] = {"anyOf": [_reference("Name"), {"type": "null"}]}
     if "parents" in properties:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import msgspec
-from msgspec import UNSET
 
 from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
@@ -116,7 +115,7 @@ class Learn(HotCall):
         try:
             large = len(body) > LARGE_BYTES
             form = await self._large.request(body) if large else decode(_decoder, body)
-            if form.events is not UNSET:
+            if form.events is not None:
                 sent = len(form.events)
                 return await self._many(form, form.events)
             known = await self._builder.instances([form])

@@ -51,7 +51,8 @@ class PlaceClass(_Place):
         except InstanceError as error:
             raise Problem(422, str(error), [Fault(str(error), parameter="name")]) from error
         try:
-            return await self._place({request.name: name_of(form.parent, "parent")}, form.move)
+            parent = name_of(form.parent, "parent")
+            return await self._place({request.name: parent}, bool(form.move))
         except (InstanceError, RequestConflict) as error:
             problem = problem_of(error)
             fault = Fault(problem.detail, pointer(("parent",)))
@@ -72,4 +73,4 @@ class PlaceClasses(_Place):
         The rules are those of `PUT /classes/{name}`; `errors` names the first class at fault.
         """
         form = decode(_many, await self.body(request))
-        return await self._place(parents_of(form.parents), form.move)
+        return await self._place(parents_of(form.parents), bool(form.move))

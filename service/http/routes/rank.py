@@ -145,7 +145,7 @@ class Rank(HotCall):
             with admission.in_slices(places):
                 return await self._plain(model, batch)
         form = decode(_decoder, body)
-        if form.instances is UNSET and not form.explain:
+        if form.instances is None and not form.explain:
             return await self._answer(model, form, places)
         with admission.in_slices(places):
             return await self._answer(model, form, admission.long)
@@ -176,14 +176,14 @@ class Rank(HotCall):
     async def _answer(
         self, model: Model, request: RankRequest, places: Places
     ) -> bytes | list[bytes]:
-        if isinstance(request.k, float):
-            whole(request.k, "k")
-        if request.explain and request.k > MOST_EXPLAINED:
+        if isinstance(request.wanted, float):
+            whole(request.wanted, "k")
+        if request.explain and request.wanted > MOST_EXPLAINED:
             raise invalid(f"`k` is at most {MOST_EXPLAINED} with `explain`.", "k")
-        if request.decode is not None and request.k > MOST_DECODED:
+        if request.decode is not None and request.wanted > MOST_DECODED:
             raise invalid(f"`k` is at most {MOST_DECODED} with `decode`.", "k")
         among = _among(request)
-        if request.instances is not UNSET:
+        if request.instances is not None:
             return await self._many(model, request, request.instances, among, places)
         if places is self._admission.long and is_large(request, model.text):
             instance = await large_instance_of(request, model.text, self._most_features)
@@ -232,8 +232,8 @@ class Rank(HotCall):
         if request.min_seq:
             model = await self._model_after(request.min_seq, places)
         if among is None and request.decode is None and not request.explain:
-            ids = [None if form.id is UNSET else form.id for form in forms]
-            how = (int(request.k), request.threshold, request.min_confidence)
+            ids = [form.id for form in forms]
+            how = (int(request.wanted), request.threshold, request.min_confidence)
             rankings = BatchRankings.of(instances, ids, notes, *how)
             parts = await self._in_blocks(model, rankings, time_slice)
         else:
@@ -322,9 +322,9 @@ class Rank(HotCall):
         if request.explain and len(forms) > MOST_EXPLAINED_INSTANCES:
             detail = f"A request has at most {MOST_EXPLAINED_INSTANCES} instances with `explain`."
             raise invalid(detail, "instances", MOST_EXPLAINED_INSTANCES)
-        if len(forms) * request.k > MOST_RANKED_AT_ONCE:
+        if len(forms) * request.wanted > MOST_RANKED_AT_ONCE:
             detail = f"The number of instances times `k` is at most {MOST_RANKED_AT_ONCE}."
-            raise invalid(detail, "instances", int(MOST_RANKED_AT_ONCE // request.k))
+            raise invalid(detail, "instances", int(MOST_RANKED_AT_ONCE // request.wanted))
         if among is not None and len(forms) * len(among) > MOST_RANKED_AT_ONCE:
             detail = (
                 "The number of instances times that of the classes in `among` is at most"
@@ -356,14 +356,13 @@ class Rank(HotCall):
         """
         began = perf_counter()
         rank = model.answer if request.decode is None else model.decode
-        found, confidence = rank(instance, int(request.k), request.threshold, among)
+        found, confidence = rank(instance, int(request.wanted), request.threshold, among)
         self._metrics.rank_duration.observe(perf_counter() - began)
         least = request.min_confidence
         abstained = least is not None and (confidence is None or confidence < least)
-        given_id = None if form.id is UNSET else form.id
         classes = [each[0] for each in found[:MOST_SERVED]]
         instance_id = self._pending.keep(
-            instance, given_id, classes, confidence, abstained, *(note or ())
+            instance, form.id, classes, confidence, abstained, *(note or ())
         )
         if abstained:
             self._metrics.abstained += 1
@@ -401,12 +400,12 @@ class Rank(HotCall):
 
 def _note(form: RankInstance, *place: str | int) -> Note:
     """Return the source and the text of an instance, which are kept until its label comes."""
-    if form.source is UNSET and form.text is UNSET:
+    if form.source is None and form.text is None:
         return None
-    source = None if form.source is UNSET else form.source
+    source = form.source
     if source is not None and len(source.encode()) > LONGEST_NAME:
         raise invalid(f"`source` has at most {LONGEST_NAME} bytes.", *place, "source")
-    return source, None if form.text is UNSET else form.text
+    return source, form.text
 
 
 def _among(request: RankRequest) -> list[str] | None:

@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 import msgspec
-from msgspec import UNSET
 
 from manyclass.core.errors import RenameConflict
 from manyclass.core.event import Event
@@ -41,15 +40,15 @@ class RenameClass(ChangeCall):
         409 to rename to a class that exists (merge into it), and for a class in the taxonomy.
         """
         form = decode(_decoder, await self.body(request))
-        given = [each for each in (form.rename, form.merge_into, form.release) if each is not UNSET]
+        given = [each for each in (form.rename, form.merge_into, form.release) if each is not None]
         if len(given) != 1:
             raise invalid("Give one of `rename`, `merge_into` and `release`.")
-        if form.release is not UNSET:
+        if form.release is not None:
             [result] = await self._engine.submit([Event.release(request.name)])
             return msgspec.json.encode(Renamed(result.seq))
-        merges = form.rename is UNSET
+        merges = form.rename is None
         next_name = form.merge_into if merges else form.rename
-        to = name_of(None if isinstance(next_name, msgspec.UnsetType) else next_name, "rename")
+        to = name_of(next_name, "rename")
         if str(to) == request.name:
             raise RenameConflict("the class has this name already", "give another one")
         [result] = await self._engine.submit([Event.rename(request.name, str(to), merges)])

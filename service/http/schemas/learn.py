@@ -19,21 +19,21 @@ from manyclass.service.http.schemas.parts import (
 from manyclass.service.ingest.stored_instance import Id
 
 Rejected = Annotated[
-    Classes | UnsetType,
+    Classes | None,
     Meta(description="Classes that are wrong. Nothing is said of the others."),
 ]
 Weight = Annotated[
-    Annotated[float, Meta(ge=SMALLEST_WEIGHT, le=LARGEST_WEIGHT)] | UnsetType,
+    Annotated[float, Meta(ge=SMALLEST_WEIGHT, le=LARGEST_WEIGHT)] | None,
     Meta(description="How much the event counts; 1 by default."),
 ]
 Source = Annotated[
-    Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | UnsetType,
+    Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | None,
     Meta(
         description="Where the event comes from: a user, a file, an annotator. Changes nothing in"
         " what is learned; `GET /events` and `DELETE /events` find events by it."
     ),
 ]
-Parents = Annotated[dict[str, Name], Meta(max_length=MOST_PLACEMENTS)] | UnsetType
+Parents = Annotated[dict[str, Name], Meta(max_length=MOST_PLACEMENTS)] | None
 
 MOST_REQUEST_PLACEMENTS = 5000  # of all its events, which are checked without a pause
 MOST_PAIRS = 200_000  # features times classes of one event: an edge each, learned without a pause
@@ -43,35 +43,35 @@ class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A labelled event: exactly one of `features`, `text` and `id`, and its true classes, or `not`:
     classes that are wrong, while nothing is said of the others."""
 
-    classes: Classes | UnsetType = UNSET
-    rejected: Rejected = msgspec.field(name="not", default=UNSET)
-    weight: Weight = UNSET
-    parents: Parents = UNSET
+    classes: Classes | None = None
+    rejected: Rejected = msgspec.field(name="not", default=None)
+    weight: Weight = None
+    parents: Parents = None
     features: Features | UnsetType = UNSET
-    text: Text | UnsetType = UNSET
-    id: Id | UnsetType = UNSET
-    event_id: Id | UnsetType = UNSET
-    source: Source = UNSET
+    text: Text | None = None
+    id: Id | None = None
+    event_id: Id | None = None
+    source: Source = None
 
 
 def placements_in(form: "LearnEvent") -> int:
     """Return how many classes the event places."""
-    return 0 if form.parents is UNSET else len(form.parents)
+    return 0 if form.parents is None else len(form.parents)
 
 
 class LearnRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The body of /learn: one event, or many as `events`."""
 
-    classes: Classes | UnsetType = UNSET
-    rejected: Rejected = msgspec.field(name="not", default=UNSET)
-    weight: Weight = UNSET
-    parents: Parents = UNSET
+    classes: Classes | None = None
+    rejected: Rejected = msgspec.field(name="not", default=None)
+    weight: Weight = None
+    parents: Parents = None
     features: Features | UnsetType = UNSET
-    text: Text | UnsetType = UNSET
-    id: Id | UnsetType = UNSET
-    event_id: Id | UnsetType = UNSET
-    source: Source = UNSET
-    events: list[LearnEvent] | UnsetType = UNSET
+    text: Text | None = None
+    id: Id | None = None
+    event_id: Id | None = None
+    source: Source = None
+    events: list[LearnEvent] | None = None
 
 
 class LearnAnswer(msgspec.Struct, gc=False):

@@ -15,14 +15,14 @@ class PlaceClassRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The parent of a class, or null for the top of the taxonomy."""
 
     parent: Name | None
-    move: Annotated[bool, Meta(description=_MOVE)] = False
+    move: Annotated[bool | None, Meta(description=_MOVE)] = False
 
 
 class PlaceClassesRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The parent of each class, or null for the top of the taxonomy."""
 
     parents: Annotated[dict[str, Name | None], Meta(min_length=1, max_length=MOST_PLACEMENTS)]
-    move: Annotated[bool, Meta(description=_MOVE)] = False
+    move: Annotated[bool | None, Meta(description=_MOVE)] = False
 
 
 class Placed(msgspec.Struct, gc=False):

@@ -29,7 +29,7 @@ MOST_MOVES = 10  # features of a node on the path to it
 _K = Meta(ge=1, le=MOST_RANKED)
 _Seq = Meta(ge=0, le=LARGEST_SEQ)
 _Source = Annotated[
-    Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | UnsetType,
+    Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | None,
     Meta(description="Where the instance comes from; `GET /review` lists instances by it."),
 ]
 
@@ -38,15 +38,15 @@ class RankInstance(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """An instance to rank: exactly one of `features` and `text`."""
 
     features: Features | UnsetType = UNSET
-    text: Text | UnsetType = UNSET
-    id: Id | UnsetType = UNSET
-    source: _Source = UNSET
+    text: Text | None = None
+    id: Id | None = None
+    source: _Source = None
 
 
 class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
     """The body of /rank: one instance, or many as `instances`."""
 
-    k: Annotated[int, _K] | Annotated[float, _K] = DEFAULT_RANKED
+    k: Annotated[int, _K] | Annotated[float, _K] | None = DEFAULT_RANKED
     threshold: Annotated[
         float | None,
         Meta(description="Return only scores above it; null: every class the learner retrieves."),
@@ -66,9 +66,14 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
             " by score."
         ),
     ] = None
-    explain: bool = False
-    min_seq: Annotated[int, _Seq] | Annotated[float, _Seq] = 0
-    instances: list[RankInstance] | UnsetType = UNSET
+    explain: bool | None = False
+    min_seq: Annotated[int, _Seq] | Annotated[float, _Seq] | None = 0
+    instances: list[RankInstance] | None = None
+
+    @property
+    def wanted(self) -> int | float:
+        """The number of classes asked for."""
+        return DEFAULT_RANKED if self.k is None else self.k
 
 
 class Vote(msgspec.Struct, gc=False):

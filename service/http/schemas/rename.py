@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 
 from manyclass.service.http.schemas.parts import Name
 
@@ -16,9 +16,9 @@ class RenameRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The next name of a class, the class to merge it into, or the release of a former name: one of
     the three."""
 
-    rename: Annotated[Name | UnsetType, Meta(description=_RENAME)] = UNSET
-    merge_into: Annotated[Name | UnsetType, Meta(description=_MERGE)] = UNSET
-    release: Annotated[Literal[True] | UnsetType, Meta(description=_RELEASE)] = UNSET
+    rename: Annotated[Name | None, Meta(description=_RENAME)] = None
+    merge_into: Annotated[Name | None, Meta(description=_MERGE)] = None
+    release: Annotated[Literal[True] | None, Meta(description=_RELEASE)] = None
 
 
 class Renamed(msgspec.Struct, gc=False):

@@ -59,6 +59,12 @@ OTHERS = [
     b'{"features":["a"],"classes":["x"],"weight":2,"weight":2}',
     b'{"features":["a"],"classes":["x"],"not":["y"]}',
     b'{"features":["a"],"not":["y"]}',
+    *(
+        b'{"%s":null,"features":["a"],"classes":["x"]}' % member
+        for member in (b"event_id", b"source", b"weight", b"not", b"parents", b"text", b"id")
+    ),
+    b'{"features":null,"text":"a","classes":["x"]}',
+    b'{"features":["a"],"classes":null,"not":["y"]}',
     b'{"features":["a"],"classes":["x"],"parents":{"x":"p"}}',
     b'{"text":"some words","classes":["x"]}',
     b'{"id":"unknown","classes":["x"]}',

@@ -369,6 +369,8 @@ BODIES = [
     *(b'{"fe\\u0061tures":["a"]}', b'{"Features":["a"]}', b'{"k\\u0000":1,%s}' % REST),
     *(b'{"unknown":1,%s}' % REST, b'{"":1,%s}' % REST, b'{"text":"a"}', b'{"text":"a",%s}' % REST),
     *(b'{"min_seq":9999999,%s}' % REST, b'{"min_seq":1.0,%s}' % REST, b'{"min_seq":-1,%s}' % REST),
+    *(b'{"source":null,%s}' % REST, b'{"text":null,%s}' % REST, b'{"instances":null,%s}' % REST),
+    *(b'{"features":null,"text":"a"}', b'{"features":null}'),
     *(b'{"min_seq":null,%s}' % REST, b'{"min_seq":1,"min_seq":1,%s}' % REST),
     *(b'{"min_seq":999999999999999,%s}' % REST, b'{"min_seq":9999999999999999,%s}' % REST),
     *(b'{"explain":true,%s}' % REST, b'{"explain":null,%s}' % REST, b'{"explain":fal,%s}' % REST),

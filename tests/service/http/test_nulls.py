@@ -1,0 +1,153 @@
+"""A null of an optional member of a body counts as absent, one of a required member is refused."""
+
+import json
+
+import pytest
+
+from tests.service.http.openapi.test_document import document
+from tests.service.serving import NDJSON, assert_problem, calling
+
+SCHEMAS = document()["components"]["schemas"]
+NULL = {"type": "null"}
+TEXT = {"text": "a"}
+EVENT = {"text": "b", "classes": ["x"]}
+# A call by each form of a body of the document: method, path and the least body.
+FORMS = {
+    "RankFeatures": ("POST", "/rank", {"features": {"a": 1}}),
+    "RankText": ("POST", "/rank", TEXT),
+    "RankMany": ("POST", "/rank", {"instances": [TEXT, TEXT]}),
+    "FeaturesEvent": ("POST", "/learn", {"features": ["a"], "classes": ["x"]}),
+    "TextEvent": ("POST", "/learn", EVENT),
+    "LateLabel": ("POST", "/learn", {"id": "i", "classes": ["x"]}),
+    "LearnMany": ("POST", "/learn", {"events": [EVENT]}),
+    "PlaceClassRequest": ("PUT", "/classes/x", {"parent": "top"}),
+    "PlaceClassesRequest": ("POST", "/classes", {"parents": {"x": "top"}}),
+    "RenameRequest": ("POST", "/classes/x", {"rename": "y"}),
+    "CorrectRequest": ("PUT", "/events/e", {"classes": ["y"]}),
+}
+INSTANCES = {"FeaturesInstance": {"features": ["a"]}, "TextInstance": TEXT}
+BODIES = {
+    name: schema
+    for name, schema in SCHEMAS.items()
+    if schema.get("additionalProperties") is False and "properties" in schema
+}
+
+
+def optional(name):
+    """Return the members of a form that may be left out."""
+    schema = SCHEMAS[name]
+    return sorted(schema["properties"].keys() - set(schema["required"]))
+
+
+ALTERNATIVES = ("features", "text", "id", "instances", "events")  # a body has one of these
+OPTIONAL = [
+    (name, field)
+    for name in FORMS
+    for field in (optional(name) if "required" in SCHEMAS[name] else SCHEMAS[name]["properties"])
+    if field not in FORMS[name][2]
+]
+# Typed clients of one type for all forms send every other member as null.
+EVERY = {
+    "/rank": [
+        *{
+            field
+            for name in ("RankFeatures", "RankText", "RankMany")
+            for field in SCHEMAS[name]["properties"]
+        }
+    ],
+    "/learn": [
+        *{
+            field
+            for name in ("FeaturesEvent", "TextEvent", "LateLabel", "LearnMany")
+            for field in SCHEMAS[name]["properties"]
+        }
+    ],
+}
+
+
+async def prepared(call):
+    """Teach an event with an id, and rank an instance, so that each form has something to name."""
+    await call("POST", "/learn", {"text": "a b", "classes": ["x"], "event_id": "e"})
+    await call("POST", "/rank", {"text": "a", "id": "i"})
+
+
+async def answer(method, path, body, **headers):
+    """Return the status and the document of the answer of a new service, but for new ids."""
+    async with calling() as call:
+        await prepared(call)
+        answered = await call(method, path, body, **headers)
+        lines = [json.loads(line) for line in answered.text.splitlines()]
+        for each in lines:
+            for one in (each, *each.get("results", [])):
+                one.pop("id", None)
+        return answered.status_code, lines, call.digest()
+
+
+def test_the_forms_are_those_of_the_document():
+    assert BODIES.keys() == FORMS.keys() | INSTANCES.keys()
+
+
+@pytest.mark.parametrize(("name", "field"), OPTIONAL)
+async def test_null_of_an_optional_member_is_absent(name, field):
+    assert NULL in SCHEMAS[name]["properties"][field]["anyOf"]
+    method, path, body = FORMS[name]
+    absent = await answer(method, path, body)
+    assert absent[0] == 200, absent
+    assert await answer(method, path, body | {field: None}) == absent
+
+
+@pytest.mark.parametrize("name", [name for name in FORMS if FORMS[name][1] in EVERY])
+async def test_all_other_members_may_be_null(name):
+    method, path, body = FORMS[name]
+    absent = await answer(method, path, body)
+    assert await answer(method, path, dict.fromkeys(EVERY[path]) | body) == absent
+    if path == "/learn" and name != "LearnMany":
+        nulls = {key: None for key in EVERY[path] if key != "events"} | body
+        many = await answer(method, path, {"events": [body]})
+        assert await answer(method, path, {"events": [nulls]}) == many
+        lines = [json.dumps(each).encode() + b"\n" for each in (body, nulls)]
+        stream = [await answer(method, path, line, headers=NDJSON) for line in lines]
+        assert stream[0] == stream[1]
+        assert stream[0][1][-1]["accepted"] == 1
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+async def test_all_other_members_of_an_instance_may_be_null(name):
+    assert all(NULL in SCHEMAS[name]["properties"][key]["anyOf"] for key in optional(name))
+    instance = INSTANCES[name]
+    absent = await answer("POST", "/rank", {"instances": [instance, instance]})
+    nulls = dict.fromkeys(("features", "text", "id", "source")) | instance
+    assert await answer("POST", "/rank", {"instances": [nulls, nulls]}) == absent
+
+
+@pytest.mark.parametrize("path", EVERY)
+async def test_a_large_body_has_nulls_too(path):
+    text = "a" + " " * 70_000
+    body = {"text": text} | ({"classes": ["x"]} if path == "/learn" else {})
+    place, nulls = ("events", "instances")[path == "/rank"], dict.fromkeys(EVERY[path]) | body
+    for each in (nulls, {place: [{k: v for k, v in nulls.items() if k in INSTANCE[path]}]}):
+        status, lines, _ = await answer("POST", path, each)
+        assert status == 200, lines
+
+
+INSTANCE = {
+    "/rank": ("features", "text", "id", "source"),
+    "/learn": [key for key in EVERY["/learn"] if key != "events"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "field"), [(name, field) for name in FORMS for field in FORMS[name][2]]
+)
+async def test_null_of_a_required_member_is_refused_by_its_name(call, name, field):
+    method, path, body = FORMS[name]
+    await prepared(call)
+    before = call.digest()
+    answered = await call(method, path, body | {field: None})
+    schema = SCHEMAS[name]["properties"][field]
+    if NULL in schema.get("anyOf", []) and field in SCHEMAS[name].get("required", []):
+        assert answered.status_code == 200  # null is a value: the top of the taxonomy
+        return
+    named = f"`{field}`" if field not in ALTERNATIVES else "needs `features` or `text`"
+    assert named in assert_problem(answered, 422)["detail"]
+    assert call.digest() == before
