@@ -18,9 +18,8 @@ from manyclass.core.model_set import ModelSet
 from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.config.learners import limits_of
 from manyclass.service.errors import MemoryShort, RebuildRefused
-from manyclass.service.history import memory, recorder
+from manyclass.service.history import memory
 from manyclass.service.history.reader import Filter
-from manyclass.service.store.errors import LogTrimmed
 from manyclass.service.store.sqlite.store import SqliteStore
 from tests.service.engines import running, teach, ticked
 from tests.service.faulty import learn
@@ -185,45 +184,6 @@ async def test_what_is_taught_while_it_runs_is_in_the_state_too():
         assert content(engine.model) == content(taught(engine.model.options, events))
 
 
-def _repeated(name):
-    """Return an event that is sent twice."""
-    return learn(f"{name} g1", "c2", name)
-
-
-@pytest.mark.parametrize("on_disk", [True, False])
-async def test_a_log_that_snapshots_trim_while_it_runs_is_read_from_the_history(tmp_path, on_disk):
-    store = SqliteStore(tmp_path / "a.db", lambda: 1.0) if on_disk else None
-    async with running(store, learner="svm", snapshot_keep=1) as (engine, store):
-        await teach(engine, *(f"f{n} g{n % 7} -> c{n % 5}" for n in range(300)))
-        await engine.submit([Event.amend(1, learn("f0 g0", "c0").instance, ["c1"], ["c0"])])
-        relearning, late = engine.rebuild._relearning, []
-
-        async def goes_on(name):
-            late.append(_repeated(name))
-            for _ in range(2):  # a retry has no effect, also when a segment holds it
-                await engine.submit([_repeated(name)])
-            await engine.take_snapshot()
-            with pytest.raises(LogTrimmed):
-                next(store.read(300))
-
-        learns, loop = relearning.learn, asyncio.get_running_loop()
-        catches_up = relearning.catch_up
-
-        def meanwhile(call, name):
-            def made(*arguments):
-                found = call(*arguments)
-                asyncio.run_coroutine_threadsafe(goes_on(name), loop).result(30)
-                return found
-
-            return made
-
-        relearning.learn = meanwhile(learns, "early")
-        relearning.catch_up = meanwhile(catches_up, "late")
-        assert (await engine.rebuild_state()).corrected == 1
-        events = [learn(f"f{n} g{n % 7}", "c1" if n == 0 else f"c{n % 5}") for n in range(300)]
-        assert content(engine.model) == content(taught(engine.model.options, [*events, *late]))
-
-
 async def test_after_a_restart_the_state_is_the_rebuilt_one(tmp_path):
     store = SqliteStore(tmp_path / "a.db", lambda: 1.0)
     async with running(store, learner="svm") as (engine, _):
@@ -355,42 +315,6 @@ async def test_above_its_limit_the_oldest_events_leave_and_the_rest_can_be_learn
         assert content(engine.model) == content(
             taught(engine.model.options, [learn(*text.split(" -> ")) for text in texts])
         )
-        assert engine.model.digest() == digest
-
-
-async def test_a_history_does_not_end_amid_what_a_restore_has_undone(monkeypatch):
-    """A rebuild could not begin there: neither the events before it nor that snapshot are left."""
-    monkeypatch.setattr(recorder, "SEGMENT_EVENTS", 5)
-    texts = [f"f{n} g{n % 7} -> c{n % 5}" for n in range(40)]
-    async with running(learner="svm", snapshot_keep=1) as (engine, _):
-        await teach(engine, *texts[:10])
-        kept = await engine.take_snapshot()
-        await teach(engine, *texts[10:30])
-        await engine.restore(kept.seq)  # event 31
-        await teach(engine, *texts[30:])
-        await engine.take_snapshot()
-        monkeypatch.setattr(engine.history.recorder, "excess", lambda: 20)
-        await engine.rebuild.shorten()
-        assert engine.history.reader.first_seq == 11
-        digest = engine.model.digest()
-        assert (await engine.rebuild_state()).base == 10
-        assert engine.model.digest() == digest
-
-
-async def test_without_the_snapshot_of_a_restore_it_begins_behind_the_restore():
-    async with running(learner="svm", snapshot_keep=9) as (engine, store):
-        await teach(engine, "a b -> x")
-        kept = await engine.take_snapshot()
-        await teach(engine, "c d -> y")
-        amid = await engine.take_snapshot()
-        await engine.restore(kept.seq)
-        await teach(engine, "e f -> z")
-        for seq in (0, kept.seq):
-            store.delete_snapshot(seq)
-        engine.history.recorder.drop(1)
-        assert engine.history.bases([amid.seq, 3]) == [amid.seq, 3]
-        digest = engine.model.digest()
-        assert (await engine.rebuild_state()).base == 3
         assert engine.model.digest() == digest
 
 
