@@ -95,8 +95,8 @@ deploy-check: $(VENV)/dev ## the files in deploy/ with real nginx and prometheus
 wheel-check: $(VENV)/dev ## the wheel: built in three ways, installed into an empty environment, served
 	deploy/wheel-check
 
-image-check: ## the image: built, started, used (as root, with buildah and debootstrap)
-	deploy/image-check
+image-check: $(VENV)/dev ## the image: built, started, used, in its pod too (as root, with buildah, podman, debootstrap)
+	$(VENV)/bin/python deploy/image-check
 
 api-check: $(VENV)/dev ## Spectral on the OpenAPI document (needs npm)
 	npm ci --prefix tests_api --silent

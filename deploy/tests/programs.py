@@ -74,34 +74,40 @@ class Program:
             return False
 
 
-class Nginx(Program):
+class NginxProgram(Program):
+    """Runs nginx with this text as its whole configuration; it listens on `port`."""
+
+    health = "/livez"
+
+    def __init__(self, folder, port, text):
+        self.url = f"http://127.0.0.1:{port}"
+        self.port = port
+        folder.mkdir(parents=True)
+        config = folder / "nginx.conf"
+        config.write_text(text)
+        command = [program("nginx"), "-p", folder, "-c", config, "-e", "stderr"]
+        if os.geteuid() == 0:
+            command += ["-g", "user root;"]  # or the workers could not write below `folder`
+        super().__init__(folder, *command)
+
+
+class Nginx(NginxProgram):
     """Listens on a port of its own, in front of processes at these two ports of 127.0.0.1.
 
     `changes` are made to the file besides.
     """
 
-    health = "/livez"
-
     def __init__(self, folder, ports, *changes):
         one, other = ports
         port = free_port()
-        self.url = f"http://127.0.0.1:{port}"
-        self.port = port
-        config = folder / "nginx.conf"
-        folder.mkdir(parents=True)
-        config.write_text(
-            replaced(
-                (DEPLOY / "nginx/nginx.conf").read_text(),
-                ("listen 8080;", f"listen 127.0.0.1:{port};", 1),
-                ("manyclass-1:8000", f"127.0.0.1:{one}", 2),
-                ("manyclass-2:8000", f"127.0.0.1:{other}", 2),
-                *changes,
-            )
+        text = replaced(
+            (DEPLOY / "nginx/nginx.conf").read_text(),
+            ("listen 8080;", f"listen 127.0.0.1:{port};", 1),
+            ("manyclass-1:8000", f"127.0.0.1:{one}", 2),
+            ("manyclass-2:8000", f"127.0.0.1:{other}", 2),
+            *changes,
         )
-        command = [program("nginx"), "-p", folder, "-c", config, "-e", "stderr"]
-        if os.geteuid() == 0:
-            command += ["-g", "user root;"]  # or the workers could not write below `folder`
-        super().__init__(folder, *command)
+        super().__init__(folder, port, text)
 
     def rank(self, **given):
         return httpx.post(f"{self.url}/rank", json=INSTANCE, **given)
@@ -116,6 +122,24 @@ class Nginx(Program):
         """Return the head of a POST as text."""
         host = f"Host: 127.0.0.1:{self.port}"
         return "\r\n".join([f"POST {path} HTTP/1.1", host, *lines, "", ""])
+
+
+class NginxBelowPath(NginxProgram):
+    """Serves a process at a port of 127.0.0.1 below /manyclass."""
+
+    health = "/manyclass/livez"
+
+    def __init__(self, folder, upstream):
+        port = free_port()
+        server = replaced(
+            (DEPLOY / "nginx/below-a-path.conf").read_text(),
+            ("listen 8080;", f"listen 127.0.0.1:{port};", 1),
+            ("server manyclass:8000;", f"server 127.0.0.1:{upstream};", 1),
+        )
+        places = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        paths = "".join(f"{place}_temp_path {place};" for place in places)
+        main = "daemon off; pid nginx.pid; error_log stderr warn; events {}"
+        super().__init__(folder, port, f"{main} http {{ access_log off; {paths}\n{server}\n}}")
 
 
 class Prometheus(Program):

@@ -44,15 +44,12 @@ async def test_a_trusted_proxy_names_the_path(given, path):
 
 
 @pytest.mark.parametrize(
-    "given", ["//evil.example", "https://evil.example", "ml", "/a b", "/a, /b", "/a?b", "/" * 2000]
+    "given", ["//evil.example", "https://evil.example", "ml", "/a b", "/a, /b", "/a?b", "/a" * 2000]
 )
 async def test_a_header_that_is_no_path_is_refused(given):
     async with calling(forwarded_prefix=True) as call:
         answer = await call("GET", "/openapi.json", headers={HEADER: given})
-        if given.strip("/"):
-            assert "X-Forwarded-Prefix" in assert_problem(answer, 400)["detail"]
-        else:
-            assert answer.json()["servers"][0]["url"] == "/"
+        assert "X-Forwarded-Prefix" in assert_problem(answer, 400)["detail"]
 
 
 async def test_many_paths_of_a_proxy_take_no_memory():
