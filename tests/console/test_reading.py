@@ -1,4 +1,4 @@
-"""Import reads the files that people and programs write: a row as it is, or rejected for a reason."""
+"""Import reads the files of people and programs: each row as it is, or rejected for a reason."""
 
 import gzip
 import json
@@ -372,7 +372,7 @@ def test_columns_of_0_and_1_are_classes(read):
     assert found["roles"] == [["comment", "text"], *flags]
     assert labelled(found)[:4] == [
         (2, "a b", "toxic", "insult"),
-        (3, "no class: toxic, threat, insult is empty"),
+        (3, "left out: row without a class"),
         (4, "e f", "toxic"),
         (5, "g h", "threat"),
     ]

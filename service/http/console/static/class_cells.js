@@ -28,7 +28,7 @@ export function listOf(text) {
   return found;
 }
 
-const isScalar = (value) => typeof value !== "object" || value === null;
+export const isScalar = (value) => typeof value !== "object" || value === null;
 
 /** Return whether a value of JSON has a structure that is no list of texts. */
 export const isNested = (value) => value instanceof Map || (Array.isArray(value) && !value.every(isScalar))

@@ -8,7 +8,9 @@ const DELIMITERS = [",", ";", "\t", "|"];
 const SNIFFED = 10; // records
 const MOST_TITLES = 3;
 const SHOWN = 200; // characters of a faulty record
-const SEPARATOR = /^\ufeff?"?sep=([^\r\n])[^\r\n]*/i; // a first line for Excel
+const SEPARATOR = /^\ufeff?"?sep=([^\r\n])[^\r\n]*/iu; // a first line for Excel
+
+const [QUOTE, LINE_FEED, RETURN, BYTE_ORDER_MARK] = ['"', "\n", "\r", "\ufeff"].map((sign) => sign.charCodeAt(0));
 
 const filledCells = (cells) => cells.filter((each) => each.trim());
 
@@ -34,13 +36,35 @@ class Records {
     this.#delimiter = delimiter;
   }
 
+  /** Return the place of the next sign that may end a cell or its quotes. */
+  #next(piece, begin) {
+    const delimiter = this.#delimiter.charCodeAt(0);
+    const quoted = this.#quoted;
+    let at = begin;
+    for (; at < piece.length; at += 1) {
+      const code = piece.charCodeAt(at);
+      if (code === QUOTE || code === LINE_FEED || code === RETURN || (!quoted && (code === delimiter || code === BYTE_ORDER_MARK))) break;
+    }
+    return at;
+  }
+
   /** Yield the records that end in a piece of the text. */
   *read(piece) {
-    for (const sign of piece) {
-      const before = this.#before;
-      this.#before = sign;
-      const isSecond = sign === "\n" && before === "\r";
+    for (let at = 0; at < piece.length; at += 1) {
+      if (!this.#closed) {
+        const next = this.#next(piece, at);
+        if (next > at) {
+          this.#cell += piece.slice(at, next);
+          this.#before = piece[next - 1];
+          at = next;
+        }
+        if (at === piece.length) return;
+      }
+      const sign = piece[at];
+      const isSecond = sign === "\n" && this.#before === "\r";
+      const isMark = sign === "\ufeff" && /[\r\n]/.test(this.#before);
       const isEnd = (sign === "\n" && !isSecond) || sign === "\r";
+      this.#before = sign;
       if (this.#closed) {
         this.#closed = false;
         if (sign === '"') {
@@ -67,7 +91,7 @@ class Records {
       } else if (sign === this.#delimiter) {
         this.#cells.push(this.#cell);
         this.#cell = "";
-      } else if (!isSecond && !(sign === "\ufeff" && /[\r\n]/.test(before))) this.#cell += sign; // a mark of a joined file is no text
+      } else if (!isSecond && !isMark) this.#cell += sign; // the mark of a joined file is no text
     }
   }
 

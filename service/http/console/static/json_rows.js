@@ -1,7 +1,7 @@
 // The rows of JSON: an object a line, or a whole file that is a list of objects or a body of our own API.
 
 import { faultOf, isFaulty, linesOf } from "./file_text.js";
-import { jsonText, keyTwice, parsed, placeOf } from "./json_text.js";
+import { JsonObject, jsonText, parsed } from "./json_text.js";
 
 const SAMPLED = 10; // objects whose keys are the columns, as for `manyclass learn`
 const MOST_HELD = 64 * 2 ** 20; // characters of a file that is one value
@@ -9,7 +9,7 @@ const BODIES = ["events", "instances"]; // keys of a body of POST /learn and /ra
 const REJECTED = ["line", "detail", "row"]; // keys of the rejected rows that Import saves
 const SHOWN = 200; // characters of a faulty line
 
-const isObject = (value) => value instanceof Map;
+const isObject = (value) => value instanceof JsonObject;
 
 const isList = (value) => Array.isArray(value) && value.every(isObject);
 
@@ -43,8 +43,7 @@ function objectsOfLine(line, text, encoding) {
 }
 
 function checked(line, object) {
-  const key = keyTwice(object);
-  return key === undefined ? { line, object } : faulty(line, jsonText(object), `the key ${key} stands twice`);
+  return object.twice === undefined ? { line, object } : faulty(line, jsonText(object), `the key ${object.twice} stands twice`);
 }
 
 /** Return the objects of a whole text, each with its line; null if it is not JSON of several. */
@@ -58,7 +57,7 @@ function objectsOfWhole(text, encoding) {
   let at = 0;
   let line = 1;
   return found?.map((object, index) => {
-    for (const end = placeOf(object); at < end; at += 1) if (text[at] === "\n") line += 1;
+    for (; at < object.place; at += 1) if (text[at] === "\n") line += 1;
     const its = text.slice(at, found[index + 1] && placeOf(found[index + 1]));
     return isFaulty(its) ? faulty(line, its, faultOf(its, encoding)) : checked(line, object);
   });

@@ -1,9 +1,16 @@
 // JSON without loss: whole numbers keep their digits, keys their order.
 
-const places = new WeakMap(); // of objects, in the text that they were read from
-const twice = new WeakMap(); // a key that an object, or one in it, has more than once
+/** An object of JSON: its keys in their order, its place in the text, and a key that it, or one in it, has twice. */
+export class JsonObject extends Map {
+  twice;
 
-const SCALAR = /[^\s[\]{}:,"]+/y;
+  constructor(place) {
+    super();
+    this.place = place;
+  }
+}
+
+const TOKEN = /[\s,:]*([{}[\]"]|[^\s{}[\]",:]+)/y;
 
 function scalar(token) {
   if (token === "null") return null;
@@ -26,56 +33,50 @@ function endOfString(text, begin) {
   return end + 1;
 }
 
-/** Return a value of JSON, or raise a SyntaxError. An object is a Map; a whole number that JavaScript would round is
- * the text of its digits. */
+function stringIn(text, begin, end) {
+  const inside = text.slice(begin + 1, end - 1);
+  return inside.includes("\\") ? JSON.parse(text.slice(begin, end)) : inside;
+}
+
+/** Return a value of JSON, or raise a SyntaxError. A whole number that JavaScript would round is the text of its digits. */
 export function parsed(text) {
   JSON.parse(text); // so that what follows is JSON
   const root = [];
   const open = [root];
+  let into = root;
   let key;
   const put = (value) => {
-    const into = open.at(-1);
     if (Array.isArray(into)) into.push(value);
     else {
-      if (into.has(key)) for (const each of open) twice.set(each, key);
+      if (into.has(key)) for (const each of open) each.twice = key;
       into.set(key, value);
       key = undefined;
     }
   };
-  for (let at = 0; at < text.length;) {
-    const sign = text[at];
-    let end = at + 1;
-    if (sign === "{" || sign === "[") {
-      const made = sign === "{" ? new Map() : [];
-      places.set(made, at);
+  TOKEN.lastIndex = 0;
+  for (let found; (found = TOKEN.exec(text));) {
+    const [, token] = found;
+    const at = TOKEN.lastIndex - token.length;
+    if (token === '"') {
+      const end = endOfString(text, at);
+      TOKEN.lastIndex = end;
+      const string = stringIn(text, at, end);
+      if (key === undefined && into instanceof JsonObject) key = string;
+      else put(string);
+    } else if (token === "{" || token === "[") {
+      const made = token === "{" ? new JsonObject(at) : [];
       put(made);
       open.push(made);
-    } else if (sign === "}" || sign === "]") open.pop();
-    else if (sign === '"') {
-      end = endOfString(text, at);
-      const found = JSON.parse(text.slice(at, end));
-      if (key === undefined && open.at(-1) instanceof Map) key = found;
-      else put(found);
-    } else {
-      SCALAR.lastIndex = at;
-      const token = SCALAR.exec(text)?.[0];
-      if (token) {
-        put(scalar(token));
-        end = at + token.length;
-      }
-    }
-    at = end;
+      into = made;
+    } else if (token === "}" || token === "]") {
+      open.pop();
+      into = open.at(-1);
+    } else put(scalar(token));
   }
   return root[0];
 }
 
-/** Return the place of an object in the text that it was read from. */
-export const placeOf = (object) => places.get(object);
-
-/** Return a key that an object, or one in it, has more than once; undefined if there is none. */
-export const keyTwice = (object) => twice.get(object);
-
-/** Return a value as JSON; of objects and lists, as `parsed` returns them. */
+/** Return a value that `parsed` returned, or a Map, as JSON. */
 export function jsonText(value) {
   if (value instanceof Map) return `{${Array.from(value, ([name, each]) => `${JSON.stringify(name)}:${jsonText(each)}`).join(",")}}`;
   if (Array.isArray(value)) return `[${value.map(jsonText).join(",")}]`;

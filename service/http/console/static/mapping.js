@@ -1,6 +1,6 @@
 // The roles of the columns of a table: how a row becomes an instance and an event.
 
-import { RowFault, classesOfCell, isNested, listOf, textOfCell } from "./class_cells.js";
+import { RowFault, classesOfCell, isNested, isScalar, listOf, textOfCell } from "./class_cells.js";
 import { isEmptyLabel } from "./label_words.js";
 
 export const ROLES = {
@@ -48,8 +48,8 @@ export function guessed(names, rows) {
   const cells = names.map((_, at) => rows.map((row) => row[at]));
   const texts = cells.map((column) => column.map(shown));
   const every = names.map((_, at) => at);
-  const mayBe = (role) => (at) => names.indexOf(names[at]) === names.lastIndexOf(names[at]) && !(["text", "class"].includes(role) && cells[at].some(isNested))
-    && !(role === "text" && cells[at].some(Array.isArray));
+  const unfit = { text: (value) => !isScalar(value), class: isNested };
+  const mayBe = (role) => (at) => names.indexOf(names[at]) === names.lastIndexOf(names[at]) && !(unfit[role] && cells[at].some(unfit[role]));
   const roles = names.map((name, at) => (mayBe(roleNamed(name))(at) ? roleNamed(name) ?? "ignore" : "ignore"));
   const of = (role) => every.filter((at) => roles[at] === role);
   const hasClassName = names.some((name) => roleNamed(name) === "class");
@@ -153,7 +153,8 @@ export function eventOf(row, columns, { separator, source, without = false }) {
   const classes = without ? given.filter((each) => !isEmptyLabel(each)) : given;
   const not = [...new Set(classesOf(row, columns, "not", separator))];
   if (!classes.length && given.length) throw new RowFault(`its label is ${given[0]}`, `label ${given[0]}`);
-  if (!classes.length && !not.length) throw new RowFault(`no class: ${namesOf(columns, "class", "one_hot")} is empty`);
+  if (!classes.length && !not.length && namesOf(columns, "one_hot")) throw new RowFault("it has no class", "row without a class");
+  if (!classes.length && !not.length) throw new RowFault(`no class: ${namesOf(columns, "class")} is empty`);
   const event = { ...instanceOf(row, columns), classes };
   const [id] = filledCells(row, columns, "event_id");
   const [its = [source, {}]] = filledCells(row, columns, "source");
