@@ -13,7 +13,7 @@ from manyclass.cli.connection import WRONG_USE, complain
 from manyclass.cli.request_lines import Body
 from manyclass.client.types import RankedClass, Ranking, Rankings
 from manyclass.training.lines import Line
-from manyclass.training.tables.record import text_of
+from manyclass.training.tables.record import Cell
 from manyclass.training.tables.source import Row
 
 LINE_COLUMNS: Final = ("id", "text", "features")  # of a table of results of JSON lines
@@ -111,6 +111,11 @@ def _columns_of(line: Line) -> Sequence[str]:
 
 def _cells_of(line: Line, body: Body, result: Ranking) -> list[str]:
     if isinstance(line, Row):
-        return [text_of(cell) for cell in line.cells]
+        return [_text(cell) for cell in line.cells]
     text = msgspec.json.decode(body["text"]) if "text" in body else ""
     return [result.id, str(text), bytes(body.get("features", b"")).decode()]
+
+
+def _text(cell: Cell) -> str:
+    """Return a cell of the input as one text; a list as JSON, so that its items stay apart."""
+    return cell if isinstance(cell, str) else msgspec.json.encode(cell).decode()

@@ -187,8 +187,8 @@ def test_quotes_line_ends_and_separators_of_csv_are_read(empty, look):
     ("name", "content", "words"),
     [
         ("a.xlsx", b"PK\x03\x04\x14\x00", "spreadsheet"),
-        ("a.csv", "text,label\nn\xe4chste,x\n".encode("cp1252"), "not in UTF-8"),
-        ("a.json", b'[{"text": "a", "class": "b"}]', "JSON array"),
+        ("a.csv", "text,label\nn\xe4chste,x\n".encode("cp1252"), "is not UTF-8"),
+        ("a.json", b"7", "not a JSON object"),
     ],
 )
 def test_a_wrong_format_is_named_and_the_former_file_is_gone(empty, look, name, content, words):
@@ -198,6 +198,133 @@ def test_a_wrong_format_is_named_and_the_former_file_is_gone(empty, look, name, 
     choose(page, name, content)
     expect(page.get_by_role("alert").filter(has_text=words)).to_be_visible()
     expect(page.get_by_role("heading", name="good.csv")).to_have_count(0)
+
+
+def taught_events(served):
+    found = httpx.get(f"{served.url}/events", params={"order": "oldest"}).json()["events"]
+    return [(each["text"], *each["classes"]) for each in found]
+
+
+def test_a_file_of_another_encoding_is_taught_once_that_is_chosen(empty, look):
+    page = look(empty, "import")
+    content = b"text,label\ncaf\xe9,boisson fra\xeeche\n"
+    encoding = page.get_by_label("Encoding of the file")
+    for file, packed in (("a.csv", content), ("a.csv.gz", gzip.compress(content))):
+        choose(page, file, packed)
+        said = page.get_by_role("alert").filter(has_text="Line 2: the byte E9 behind “caf”")
+        expect(said).to_be_visible()
+        expect(page.get_by_role("button", name="Teach the file")).to_have_count(0)
+    encoding.select_option("windows-1252")
+    teach(page)
+    assert taught_events(empty) == [("café", "boisson fraîche")]
+    choose(page, "b.csv", "text,label\nthé,boisson\n".encode())
+    expect(page.get_by_role("cell", name="thé")).to_be_visible()
+    expect(encoding).to_have_value("")
+
+
+def test_rows_with_other_bytes_are_rejected_and_mended(empty, look):
+    page = look(empty, "import")
+    rows = b"text,label\n" + b"a,b\n" * 20_000 + b"caf\xe9,x\nth\xc3\xa9,y\n"
+    choose(page, "a.csv", rows)
+    hint = page.get_by_label("What the rows say")
+    said = "1 row will be rejected, the first in line 20002: the byte E9"
+    expect(hint).to_contain_text(said, timeout=60_000)
+    choose(page, "a.csv", rows.replace(b"a,b\n" * 19_999, b""))
+    teach(page)
+    expect(page.get_by_text("2 learned")).to_be_visible()
+    assert taught_events(empty) == [("a", "b"), ("thé", "y")]
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download them as CSV").click()
+    kept = download.value.path().read_bytes()
+    assert kept == b"text,label\ncaf\xe9,x\n"
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the rejected lines").click()
+    assert "the byte E9" in json.loads(download.value.path().read_text())["detail"]
+
+
+def test_labels_that_may_be_none_are_counted_and_left_out_if_wanted(empty, look):
+    labels = ["nan", "nan", "None", "N/A", "Refund", "refund ", "re fund", "re_fund", "Réfund", "-"]
+    content = as_csv([["text", "label"], *([f"text {label}", label] for label in labels)])
+    page = look(empty, "import")
+    choose(page, "a.csv", content)
+    hint = page.get_by_label("What the rows say")
+    expect(hint).to_contain_text("may mean none: nan (2), None (1), N/A (1), - (1). Each is taught")
+    expect(hint).to_contain_text("Refund (1), refund (1), Réfund (1); re fund (1), re_fund (1).")
+    teach(page)
+    assert len(taught_events(empty)) == 10
+    choose(page, "b.csv", content)
+    page.get_by_label("Leave such labels out").check()
+    expect(hint).to_contain_text("may mean none: nan (2)")
+    teach(page)
+    left = "Left out: label nan (2), label None (1), label N/A (1), label - (1)."
+    expect(page.get_by_text(left)).to_be_visible()
+    assert [label for _, label in taught_events(empty)[10:]] == [
+        label.strip() for label in labels[4:-1]
+    ]
+
+
+def test_a_ranked_table_is_taught_back_as_it_was(taught, look):
+    texts = ["=1+1", "'=1+1", "+49 30", "@home", "- item", "-5", "'tis", "a\nb"]
+    page = look(taught, "import")
+    choose(page, "ask.csv", as_csv([["question"], *([text] for text in texts)]))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Rank it to CSV").click()
+    content = download.value.path().read_bytes()
+    assert all(f"\n{sign}".encode() not in content for sign in ("=", "+", "@", "- "))
+    choose(page, "ask-ranked.csv", content)
+    expect(page.get_by_label("Role of question")).to_have_value("text")
+    expect(page.get_by_label("Role of with apostrophe")).to_have_count(0)
+    for name in ("confidence", "score_1", "class_2"):
+        page.get_by_label(f"Role of {name}").select_option("ignore")
+    page.get_by_label("Role of class_1").select_option("class")
+    teach(page)
+    found = httpx.get(f"{taught.url}/events", params={"source": "ask-ranked.csv"}).json()["events"]
+    assert {each["text"] for each in found} == set(texts)
+
+
+def test_rejected_answers_are_left_out_and_counted(empty, look):
+    answers = ["accept", "reject", "ignore", "reject"]
+    lines = [{"text": f"t{at}", "label": "x", "answer": each} for at, each in enumerate(answers)]
+    page = look(empty, "import")
+    choose(page, "a.jsonl", "\n".join(map(json.dumps, lines)).encode())
+    hint = page.get_by_label("What the rows say")
+    expect(hint).to_contain_text("left out: answer reject (2), answer ignore (1).")
+    teach(page)
+    expect(page.get_by_text("Left out: answer reject (2), answer ignore (1).")).to_be_visible()
+    assert taught_events(empty) == [("t0", "x")]
+
+
+def test_columns_of_one_name_are_told_apart_by_their_place(empty, look):
+    page = look(empty, "import")
+    choose(page, "a.csv", b"text,label,label\na,b,c\nd,e,f\n")
+    expect(page.get_by_text("label: several columns have this name")).to_be_visible()
+    expect(page.get_by_role("button", name="Teach the file")).to_be_disabled()
+    page.get_by_label("Role of label (column 2)").select_option("class")
+    teach(page)
+    assert taught_events(empty) == [("a", "b"), ("d", "e")]
+
+
+def test_lists_and_flags_are_proposed_as_classes(empty, look):
+    page = look(empty, "import")
+    choose(page, "a.csv", b"text,tags\na,\"['x', 'y']\"\n")
+    expect(page.get_by_text("The cells of tags are lists: each item is a class.")).to_be_visible()
+    teach(page)
+    choose(page, "b.csv", b"words,x,y,z\na b,1,0,1\n")
+    expect(page.get_by_text("The names of x, y, z are the classes of the rows")).to_be_visible()
+    teach(page)
+    assert taught_events(empty) == [("a", "x", "y"), ("a b", "x", "z")]
+
+
+def test_all_events_of_one_line_are_taught(empty, look):
+    events = [{"text": f"t{at}", "classes": ["12345678901234567890"]} for at in range(150)]
+    content = json.dumps({"events": events}).replace(
+        '"12345678901234567890"', "12345678901234567890"
+    )
+    page = look(empty, "import")
+    choose(page, "body.json", content.encode())
+    teach(page)
+    expect(page.get_by_text("150 learned")).to_be_visible()
+    assert taught_events(empty)[0] == ("t0", "12345678901234567890")
 
 
 def test_the_class_is_a_full_column_whose_values_come_again(empty, look):

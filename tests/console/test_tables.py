@@ -1,6 +1,9 @@
 """Import reads tables as `manyclass learn` does: the roles of columns, the events of rows."""
 
+import csv
+import re
 import shlex
+from io import StringIO
 
 import msgspec
 import pytest
@@ -15,22 +18,32 @@ pytestmark = pytest.mark.slow  # needs chromium
 
 ROLES = """async ([columns, rows]) => {
     const { guessed } = await import("/console/mapping.js");
-    const asObject = cells => Object.fromEntries(columns.map((name, at) => [name, cells[at]]));
-    return guessed(columns, rows.map(asObject));
+    return guessed(columns, rows).map(each => [each.name, each.role]);
 }"""
-EVENTS = """async ([content, roles, separator]) => {
+EVENTS = """async ([content, columns, separator]) => {
     const { rowsOf } = await import("/console/rows.js");
-    const { eventOf, hasInstance } = await import("/console/mapping.js");
+    const { eventsOf } = await import("/console/mapping.js");
     const found = [];
-    for await (const { line, row } of rowsOf(new File([content], "a.csv"))) {
-        if (!row || !hasInstance(row, roles)) continue;
-        const event = eventOf(row, roles, { separator });
-        if (event.classes.length) found.push([line, event]);
-    }
+    for await (const { line, row } of rowsOf({ file: new File([content], "a.csv"), encoding: "" }))
+        for (const event of row ? eventsOf([row], columns, { separator }) : [])
+            found.push([line, event]);
     return found;
+}"""
+RANKED = """async rows => {
+    const { GuardedCsv } = await import("/console/csv_text.js");
+    const { rowsOf } = await import("/console/rows.js");
+    const csv = new GuardedCsv(rows[0]);
+    for (const row of rows.slice(1)) csv.add(row);
+    const content = csv.parts().join("");
+    const found = [];
+    for await (const { row } of rowsOf({ file: new File([content], "a.csv"), encoding: "" }))
+        found.push(row);
+    return [content, found];
 }"""
 CLASS_NAMES = "class classes label labels category categories intent target tag tags y Y Label"
 TEXT_NAMES = "text question sentence title body message description content query utterance texts"
+ROLES_OF = {"text": "text", "label": "class"}
+SIGNS = tuple("=+-@\t\r\n\uff1d")  # of formulas, at the begin of a cell
 COLUMNS = ["name", "note", "kind"]
 TABLES = [  # columns, and cells of rows
     *(
@@ -84,7 +97,7 @@ def proposed(columns, rows):
     words = shlex.split(suggestion(columns, records, True))
     roles = {"--text-column": "text", "--class-column": "class"}
     named = {name: roles[option] for option, name in zip(words[::2], words[1::2], strict=True)}
-    return {name: named.get(name, "ignore") for name in columns}
+    return [[name, named.get(name, "ignore")] for name in columns]
 
 
 def test_the_roles_of_columns_are_those_that_the_command_line_proposes(page):
@@ -102,5 +115,38 @@ def test_the_events_of_a_file_are_those_of_the_command_line(page, tmp_path, cont
             expected.append([line.number, msgspec.json.decode(line.data)])
         except LineFault:
             continue
-    roles = {"text": "text", "label": "class"}
-    assert page.evaluate(EVENTS, [content, roles, "|"]) == expected
+    columns = [{"name": name, "role": role} for name, role in ROLES_OF.items()]
+    assert page.evaluate(EVENTS, [content, columns, "|"]) == expected
+
+
+def test_a_ranked_table_is_safe_in_a_spreadsheet_and_read_back_as_it_was(page, tmp_path):
+    cells = [
+        "=1+1",
+        "'=1+1",
+        "''@a",
+        "+49 30",
+        "@home",
+        "- item",
+        "-2+3",
+        "\t=1",
+        "\uff1d1",
+        "'tis",
+    ]
+    cells += ["-5", "-1.5", "+3", '="a, ""b"""', "\n=1", "a\r\nb", " ä ", "1,5"]
+    rows = [["text", "=label", "n"], *([cell, cell, "x"] for cell in cells)]
+    content, found = page.evaluate(RANKED, rows)
+    assert found == rows[1:]
+    written = list(csv.reader(StringIO(content, newline="")))
+    for row in written:
+        for cell in row:
+            assert re.fullmatch(r"[-+][\d.]+", cell) or cell[:1] not in SIGNS
+    file = tmp_path / "ranked.csv"
+    file.write_text(content, newline="")
+    layout = Layout(text=("text",), classes=("=label",), id="n")
+    lines = list(TableSource(str(file), "csv", layout))
+    assert [line.cells for line in lines] == rows[1:]
+    assert lines[0].names == rows[0]
+
+
+def test_a_table_without_formulas_has_no_column_more(page):
+    assert page.evaluate(RANKED, [["text"], ["-5"], ["a = b"]])[0] == "text\n-5\na = b\n"

@@ -17,6 +17,7 @@ from manyclass.training.tables.delimited import (
     given_delimiter,
     likely_delimiter,
 )
+from manyclass.training.tables.guard import MARK, unguarded
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.record import Cell, Record, TableError, text_of
 
@@ -79,8 +80,11 @@ class TableSource(Source):
             raise TableFault(self.name, str(error)) from error
 
     def _rows(self) -> Iterator[Row]:
-        records = (record for record in self._records() if record.is_filled)
+        records: Iterator[Record] = filter(lambda record: record.is_filled, self._records())
         header = next(records, None) if self._has_header else None
+        if header and MARK in header.cells:
+            mark = header.cells.index(MARK)
+            [header], records = unguarded([header], mark), unguarded(records, mark)
         sample = list(islice(records, SAMPLED_ROWS))
         if header is None:
             width = max((len(record.cells) for record in sample), default=0)

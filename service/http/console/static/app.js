@@ -22,7 +22,7 @@ const PAGES = {
 /** The page and its parameters from the address: #/events?source=anna. */
 function place() {
   const [name, query] = location.hash.replace(/^#\/?/, "").split("?");
-  return { name: name in PAGES ? name : "try", query: Object.fromEntries(new URLSearchParams(query)) };
+  return { name: Object.hasOwn(PAGES, name) ? name : "try", query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
 function KeyBox({ detail }) {

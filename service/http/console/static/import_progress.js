@@ -4,26 +4,36 @@ import { html, useEffect, useRef } from "./html.js";
 import { save } from "./api.js";
 import { Lines } from "./chart.js";
 import { count, percent } from "./format.js";
+import { jsonText } from "./json_text.js";
 import { pauseText } from "./paused.js";
 import { Problem, Table, useTask } from "./parts.js";
 import { usePulse } from "./pulse.js";
-import { isLines, linesOfRecords } from "./rows.js";
+import { linesOfRecords } from "./rows.js";
 import { CreatedClasses } from "./unknown_classes.js";
 
 const SHOWN = 10;
 const MOST_REJECTED = 100_000; // rows kept to download
 
-export const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], created: [], refused: 0, points: [], began: 0, now: 0 };
+export const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], created: [], left: new Map(), refused: 0, points: [], began: 0, now: 0 };
+
+/** A rejected row as a line of JSON: a row of cells as an object, whose keys have the order of the columns. */
+function rejectedLine({ line, detail, row }, names) {
+  const pairs = Array.isArray(row) ? new Map(row.map((each, at) => [names.indexOf(names[at]) === at ? names[at] : `${names[at]} (column ${at + 1})`, each])) : row;
+  return `${jsonText(new Map([["line", line], ["detail", detail], ["row", pairs]]))}\n`;
+}
 
 /** The sum of what was reported so far, and one report more. */
-export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, created }) {
+export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left, created }) {
   const all = sum.lines + lines;
+  const allLeft = new Map(sum.left);
+  for (const each of left) allLeft.set(each, (allLeft.get(each) ?? 0) + 1);
   return {
     ...sum,
     lines: all,
     accepted: sum.accepted + accepted,
     duplicates: sum.duplicates + duplicates,
     created: [...sum.created, ...created],
+    left: allLeft,
     refused: sum.refused + rejected.length,
     rejected: sum.rejected.length < MOST_REJECTED ? [...sum.rejected, ...rejected] : sum.rejected,
     points: r1 === null ? sum.points : [...sum.points, { lines: all, r1, r5 }],
@@ -31,17 +41,17 @@ export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, crea
   };
 }
 
-export function Progress({ file, sum, running, onStop, verb }) {
+export function Progress({ table, sum, running, onStop, verb }) {
   const rate = (1000 * sum.lines) / Math.max(1, sum.now - sum.began);
   const last = sum.points.at(-1);
   const { paused } = usePulse();
   const box = useRef();
   useEffect(() => box.current.scrollIntoView({ block: "start" }), [sum.began]);
   const reading = useTask();
-  const download = () => save("rejected.jsonl", sum.rejected.map(({ line, detail, row }) => `${JSON.stringify({ line, detail, row })}\n`).join(""));
+  const download = () => save("rejected.jsonl", sum.rejected.map((each) => rejectedLine(each, table.names)).join(""));
   const downloadRows = () => reading.run(async () => {
     const inOrder = sum.rejected.toSorted((a, b) => a.line - b.line);
-    save("rejected.csv", new Blob(await linesOfRecords(file, inOrder)), "text/csv");
+    save("rejected.csv", new Blob(await linesOfRecords(table, inOrder)), "text/csv");
   });
   return html`<section class="card" aria-label="Progress" ref=${box}>
     ${running && html`<progress aria-label="At work"></progress>`}
@@ -49,6 +59,7 @@ export function Progress({ file, sum, running, onStop, verb }) {
     <p role="status">${count(sum.lines)} lines read${running ? " so far" : ""}: ${count(sum.accepted)} ${verb}, ${verb === "learned" && `${count(sum.duplicates)} known already,`}
       ${" "}${count(sum.refused)} rejected. ${count(Math.round(rate))} a second.
       ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}
+      ${sum.left.size > 0 && html` Left out: ${[...sum.left].map(([reason, rows], at) => `${at ? ", " : ""}${reason} (${count(rows)})`)}.`}
       <${CreatedClasses} names=${sum.created} /></p>
     ${sum.points.length > 1 && html`<${Lines} label="Accuracy before each row was learned" yTo=${1} yText=${(value) => value.toFixed(1)} series=${[
       { name: "R1", points: sum.points.map((each) => [each.lines, each.r1]) },
@@ -58,7 +69,7 @@ export function Progress({ file, sum, running, onStop, verb }) {
       <td class="number">${each.line}</td><td>${each.detail}</td></tr>`)}<//>
       <div class="actions">
         <button type="button" onClick=${download}>Download the rejected lines with their reasons</button>
-        ${!isLines(file.name) && html`<button type="button" disabled=${running || reading.busy} onClick=${downloadRows}>Download them as CSV, to mend and import again</button>`}
+        ${table.header && html`<button type="button" disabled=${running || reading.busy} onClick=${downloadRows}>Download them as CSV, to mend and import again</button>`}
       </div>
       <${Problem} error=${reading.error} />`}
     ${running && html`<div class="actions"><button type="button" onClick=${onStop}>Stop</button></div>`}

@@ -1,9 +1,11 @@
 // Teach a file, or rank it to CSV, piece by piece.
 
 import { ask, learnLines, pause } from "./api.js";
-import { eventOf, hasInstance, instanceOf } from "./mapping.js";
+import { RowFault } from "./class_cells.js";
+import { GuardedCsv } from "./csv_text.js";
+import { eventOf, instanceOf, isBlank } from "./mapping.js";
 import { isPaused } from "./pulse.js";
-import { csvLine, rowsOf } from "./rows.js";
+import { rowsOf } from "./rows.js";
 import { KnownClasses } from "./unknown_classes.js";
 
 const LEARNED = 100; // rows of one request, whose answer names up to 100 faults
@@ -23,42 +25,49 @@ async function* inPieces(rows, size) {
   if (some.length) yield some;
 }
 
-const isBlank = (row) => Object.values(row).every((each) => String(each ?? "").trim() === "");
+/** Return what a function makes of each row: { made, rejected, left }; a row that is none is not in `made`. */
+function sorted(some, make) {
+  const made = [];
+  const rejected = [];
+  const left = [];
+  for (const { line, last, row, ...none } of some) {
+    if (none.left) left.push(none.left);
+    else if (!row) rejected.push({ line, last, detail: none.detail, row: none.text });
+    else {
+      try {
+        made.push({ line, last, row, its: make(row) });
+      } catch (fault) {
+        if (!(fault instanceof RowFault)) throw fault;
+        if (fault.left) left.push(fault.left);
+        else rejected.push({ line, last, detail: fault.message, row });
+      }
+    }
+  }
+  return { made, rejected, left };
+}
 
-/** Teach the rows of a file, but for blank ones. Each event gets an id, so that a request sent twice teaches it once.
+/** Teach the rows of a table, but for blank ones. Each event gets an id, so that a request sent twice teaches it once.
  *
- * `report` takes { lines, accepted, duplicates, r1, r5, rejected: [{ line, last, detail, row }], created: [class] }
- * of each piece; a row of CSV is in the lines from `line` to `last`.
+ * `report` takes { lines, accepted, duplicates, r1, r5, rejected: [{ line, last, detail, row }], left: [reason],
+ * created: [class] } of each piece; a row of CSV is in the lines from `line` to `last`.
  */
-export async function teachFile(file, roles, options, report, signal) {
-  const named = (...wanted) => Object.keys(roles).filter((name) => wanted.includes(roles[name])).join(", ");
+export async function teachFile(table, columns, options, report, signal) {
   const run = crypto.getRandomValues(new Uint32Array(2)).join("-");
   const known = await KnownClasses.now();
   const absent = new Set(); // unknown classes that no learned event has
-  for await (const some of inPieces(rowsOf(file), LEARNED)) {
+  let number = 0;
+  for await (const some of inPieces(rowsOf(table), LEARNED)) {
     signal.throwIfAborted();
-    const rejected = some.filter((each) => !each.row).map(({ line, last, detail, text }) => ({ line, last, detail, row: text }));
-    const rows = [];
-    const events = [];
-    for (const { line, last, row } of some) {
-      if (!row || isBlank(row)) continue;
-      const event = eventOf(row, roles, options);
-      const empty = hasInstance(row, roles) ? !event.classes.length && `no class: ${named("class")} is empty` : `no text: ${named("text", "feature")} is empty`;
-      if (empty) {
-        rejected.push({ line, last, detail: empty, row });
-        continue;
-      }
-      rows.push({ line, last, row });
-      events.push(event.event_id ? event : { ...event, event_id: `import-${run}-${line}` });
-    }
+    const { made, rejected, left } = sorted(some.filter(({ row }) => !row || !isBlank(row)), (row) => eventOf(row, columns, options));
+    const events = made.map(({ its }) => ({ event_id: `import-${run}-${(number += 1)}`, ...its }));
     for (const each of await known.unknown(events.flatMap((event) => event.classes))) absent.add(each);
     const answer = events.length ? await learnLines(events, signal, isPaused) : { accepted: 0, duplicates: 0, r1: null, r5: null, faults: [] };
     const refused = new Set(answer.faults.map((each) => each.line));
     const learned = new Set(events.filter((_, index) => !refused.has(index + 1)).flatMap((each) => each.classes));
     for (const { line, detail } of answer.faults) {
-      rejected.push({ ...rows[line - 1], detail });
+      rejected.push({ ...made[line - 1], detail });
     }
-    report({ lines: some.length, accepted: answer.accepted, duplicates: answer.duplicates, r1: answer.r1, r5: answer.r5, rejected, created: [...learned].filter((each) => absent.delete(each)) });
+    report({ lines: some.length, accepted: answer.accepted, duplicates: answer.duplicates, r1: answer.r1, r5: answer.r5, rejected, left, created: [...learned].filter((each) => absent.delete(each)) });
   }
 }
 
@@ -73,27 +82,34 @@ async function ranked(instances, signal) {
   }
 }
 
-/** Rank the rows of a file; return the parts of a CSV file with their columns and classes.
+/** Return the names of the columns of a result; those of a table that was ranked before keep theirs. */
+function resultNames(names) {
+  const numbers = Array.from({ length: CLASSES }, (_, index) => index + 1);
+  const own = ["confidence", ...numbers.flatMap((each) => [`class_${each}`, `score_${each}`])];
+  let prefix = "";
+  while (own.some((each) => names.includes(prefix + each))) prefix += "new_";
+  return own.map((each) => prefix + each);
+}
+
+/** Rank the rows of a table; return the parts of a CSV file with their columns and classes.
  *
  * All rows have one id, of which only the newest instance waits for a label: the last, without features, which Review
  * leaves out.
  */
-export async function rankFile(file, roles, report, signal) {
+export async function rankFile(table, columns, report, signal) {
   const id = `console-file-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
-  const columns = Object.keys(roles);
-  const numbers = Array.from({ length: CLASSES }, (_, index) => index + 1);
-  const parts = [csvLine([...columns, "confidence", ...numbers.flatMap((each) => [`class_${each}`, `score_${each}`])])];
-  for await (const some of inPieces(rowsOf(file), RANKED)) {
+  const names = columns.map((each) => each.name);
+  const csv = new GuardedCsv([...names, ...resultNames(names)]);
+  for await (const some of inPieces(rowsOf(table), RANKED)) {
     signal.throwIfAborted();
-    const rows = some.filter((each) => each.row).map((each) => each.row);
-    const results = rows.length ? await ranked(rows.map((row) => ({ ...instanceOf(row, roles), id })), signal) : [];
+    const { made, rejected, left } = sorted(some, (row) => instanceOf(row, columns));
+    const results = made.length ? await ranked(made.map(({ its }) => ({ ...its, id })), signal) : [];
     results.forEach(({ ranked: classes, confidence }, index) => {
-      const cells = numbers.flatMap((each) => [classes[each - 1]?.class, classes[each - 1]?.score.toFixed(6)]);
-      parts.push(csvLine([...columns.map((name) => rows[index][name]), confidence, ...cells]));
+      const cells = Array.from({ length: CLASSES }, (_, place) => [classes[place]?.class, classes[place]?.score.toFixed(6)]).flat();
+      csv.add([...made[index].row, confidence, ...cells]);
     });
-    const rejected = some.filter((each) => !each.row).map(({ line, last, detail, text }) => ({ line, last, detail, row: text }));
-    report({ lines: some.length, accepted: rows.length, duplicates: 0, r1: null, r5: null, rejected, created: [] });
+    report({ lines: some.length, accepted: made.length, duplicates: 0, r1: null, r5: null, rejected, left, created: [] });
   }
   await ranked([{ text: "", id }], signal);
-  return parts;
+  return csv.parts();
 }

@@ -1,13 +1,20 @@
-// The roles of the columns of a file: how a row becomes an instance and an event.
+// The roles of the columns of a table: how a row becomes an instance and an event.
+
+import { RowFault, classesOfCell, isNested, isScalar, listOf, textOfCell } from "./class_cells.js";
+import { isEmptyLabel } from "./label_words.js";
 
 export const ROLES = {
   ignore: "not used",
   text: "text",
   class: "class",
+  one_hot: "class, where it is 1",
+  not: "not of these classes",
   feature: "feature",
   event_id: "event id",
   source: "source",
   weight: "weight",
+  parents: "parents of classes",
+  answer: "answer: only accepted rows",
 };
 
 const GUESSES = [
@@ -17,67 +24,163 @@ const GUESSES = [
   ["source", /^(source|annotator)$/i],
   ["weight", /^weight$/i],
   ["feature", /^features?$/i],
+  ["not", /^not$/],
+  ["parents", /^parents$/],
 ];
+const ANSWERS = /^(accept|reject|ignore)?$/;
+const YES = /^(1|1\.0|true)$/i;
+const NO = /^(0|0\.0|false)?$/i;
+const LEAST_FLAGS = 3; // columns of 0 and 1 that are taken for classes
+const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
 
-/** Return a role for each column, as `manyclass learn` proposes them (training/tables/columns.py): by its name; else
- * the longest column is the text, and the class is the first of the shortest without gaps whose values come again. */
-export function guessed(columns, rows) {
-  const roles = Object.fromEntries(columns.map((name) => [name, GUESSES.find(([, names]) => names.test(name))?.[0] ?? "ignore"]));
-  const cells = (name) => rows.map((row) => String(row[name] ?? "").trim());
-  const letters = (name) => cells(name).join("").length;
-  const gaps = (name) => 2 * cells(name).includes("") + (rows.length > 1 && new Set(cells(name)).size === rows.length);
-  const of = (role) => columns.filter((name) => roles[name] === role);
+const roleNamed = (name) => GUESSES.find(([, names]) => names.test(name))?.[0];
+
+/** Return whether a column of this name is taken for a text or a class. */
+export const isColumnName = (name) => ["text", "class"].includes(roleNamed(name));
+
+const shown = (value) => (Array.isArray(value) ? value.join(" ") : String(value ?? "")).trim();
+const isFilled = (value) => value instanceof Map || shown(value) !== "";
+
+/** Return { name, role, isList } of each column, with the roles that `manyclass learn` proposes
+ * (training/tables/columns.py): by its name; else the longest column is the text, and the class is the first of the
+ * shortest without gaps whose values come again. Columns of one name, and those with objects, are left to the user. */
+export function guessed(names, rows) {
+  const cells = names.map((_, at) => rows.map((row) => row[at]));
+  const texts = cells.map((column) => column.map(shown));
+  const every = names.map((_, at) => at);
+  const unfit = { text: (value) => !isScalar(value), class: isNested };
+  const mayBe = (role) => (at) => names.indexOf(names[at]) === names.lastIndexOf(names[at]) && !(unfit[role] && cells[at].some(unfit[role]));
+  const roles = names.map((name, at) => (mayBe(roleNamed(name))(at) ? roleNamed(name) ?? "ignore" : "ignore"));
+  const of = (role) => every.filter((at) => roles[at] === role);
+  const hasClassName = names.some((name) => roleNamed(name) === "class");
+  const letters = (at) => texts[at].join("").length;
+  const gaps = (at) => 2 * texts[at].includes("") + (rows.length > 1 && new Set(texts[at]).size === rows.length);
   const put = (role, order) => {
-    const [first] = of("ignore").sort(order);
+    const [first] = of("ignore").filter((at) => !isColumnName(names[at])).filter(mayBe(role)).sort(order);
     if (first !== undefined) roles[first] = role;
   };
+  for (const at of of("ignore")) if (names[at] === "answer" && texts[at].every((each) => ANSWERS.test(each)) && texts[at].some(Boolean)) roles[at] = "answer";
+  const flags = of("ignore").filter((at) => texts[at].every((each) => YES.test(each) || NO.test(each)));
+  const isOneHot = !hasClassName && flags.length >= LEAST_FLAGS && flags.some((at) => texts[at].some((each) => YES.test(each)));
+  if (isOneHot) for (const at of flags) roles[at] = "one_hot";
   const [, ...others] = of("class");
-  if (!of("text").length && !of("feature").length) put("text", (a, b) => letters(b) - letters(a));
-  if (!of("class").length) put("class", (a, b) => gaps(a) - gaps(b) || letters(a) - letters(b));
-  for (const name of others) roles[name] = "ignore"; // several are seldom all meant
-  return roles;
+  if (!names.some((name) => ["text", "feature"].includes(roleNamed(name)))) put("text", (a, b) => letters(b) - letters(a));
+  if (!hasClassName && !isOneHot) put("class", (a, b) => gaps(a) - gaps(b) || letters(a) - letters(b));
+  for (const at of others) roles[at] = "ignore"; // several are seldom all meant
+  const isList = (column) => column.some(isFilled) && column.every((each) => !isFilled(each) || (typeof each === "string" && listOf(each)));
+  return names.map((name, at) => ({ name, role: roles[at], isList: isList(cells[at]) }));
 }
 
-const listed = (value) => (Array.isArray(value) ? value : [value]);
-const filled = (value) => value !== null && value !== undefined && String(value).trim() !== "";
+export const namesOf = (columns, ...roles) => columns.filter((each) => roles.includes(each.role)).map((each) => each.name).join(", ");
 
-/** Return the columns of some roles that a row has filled. */
-const filledColumns = (row, roles, ...wanted) => Object.keys(roles).filter((name) => wanted.includes(roles[name]) && filled(row[name]));
+/** Return the columns of some roles that a row has filled, as [value, column]. */
+const filledCells = (row, columns, ...roles) => columns.flatMap((column, at) => (roles.includes(column.role) && isFilled(row[at]) ? [[row[at], column]] : []));
 
-export const hasInstance = (row, roles) => filledColumns(row, roles, "text", "feature").length > 0;
+export const isBlank = (row) => !row.some(isFilled);
+
+export const hasInstance = (row, columns) => filledCells(row, columns, "text", "feature").length > 0;
 
 /** Return whether a row has both a text and a feature, which the service refuses. */
-export const isMixed = (row, roles) => ["text", "feature"].every((role) => filledColumns(row, roles, role).length);
+export const isMixed = (row, columns) => ["text", "feature"].every((role) => filledCells(row, columns, role).length);
 
-function addFeature(features, name, value) {
-  if (Array.isArray(value)) for (const each of value) features[each] = (features[each] ?? 0) + 1;
-  else if (typeof value === "object") Object.assign(features, value);
-  else if (Number.isFinite(Number(value))) features[name] = Number(value);
+const numberOf = (value) => (typeof value === "number" ? value : NUMBER.test(shown(value)) ? Number(shown(value)) : NaN);
+
+function numberIn(value, name) {
+  const number = numberOf(value);
+  if (Number.isFinite(number)) return number;
+  throw new RowFault(`${name} is “${shown(value).slice(0, 40)}”, not a number`);
+}
+
+function addFeature(features, value, name) {
+  if (value instanceof Map) for (const [each, its] of value) features[each] = numberIn(its, each);
+  else if (Array.isArray(value)) for (const each of value) features[textOfCell(each, `an item of ${name}`)] = (features[each] ?? 0) + 1;
+  else if (Number.isFinite(numberOf(value))) features[name] = numberOf(value);
   else features[`${name}=${value}`] = 1;
 }
 
 /** Return the instance of a row: { text } or { features }, and both of a mixed row. */
-export function instanceOf(row, roles) {
-  const texts = filledColumns(row, roles, "text");
-  const columns = filledColumns(row, roles, "feature");
+export function instanceOf(row, columns) {
+  const texts = filledCells(row, columns, "text");
+  const given = filledCells(row, columns, "feature");
   const features = Object.create(null); // any name is one, "constructor" too
-  for (const name of columns) addFeature(features, name, row[name]);
+  for (const [value, { name }] of given) addFeature(features, value, name);
   return {
-    ...((texts.length || !columns.length) && { text: texts.map((name) => String(row[name])).join(" ") }),
-    ...(columns.length && { features }),
+    ...((texts.length || !given.length) && { text: texts.map(([value, { name }]) => textOfCell(value, name)).join(" ") }),
+    ...(given.length && { features }),
   };
 }
 
-/** Return the event of a row; `separator` divides several classes in one cell, if it is given. */
-export function eventOf(row, roles, { separator, source }) {
-  const valueOf = (role) => row[filledColumns(row, roles, role)[0]];
-  const given = filledColumns(row, roles, "class").flatMap((name) => listed(row[name]));
-  const divided = separator ? given.flatMap((each) => String(each).split(separator)) : given;
-  const classes = [...new Set(divided.map((each) => (typeof each === "string" ? each.trim() : each)).filter((each) => each !== ""))];
-  const event = { ...instanceOf(row, roles), classes };
-  const its = { event_id: valueOf("event_id"), source: valueOf("source") ?? source, weight: valueOf("weight") };
-  if (its.event_id !== undefined) event.event_id = String(its.event_id);
-  if (its.source) event.source = String(its.source);
-  if (its.weight !== undefined) event.weight = Number(its.weight);
+function flaggedClasses(row, columns) {
+  return columns.flatMap(({ role, name }, at) => {
+    if (role !== "one_hot") return [];
+    const text = shown(row[at]);
+    if (!YES.test(text) && !NO.test(text)) throw new RowFault(`${name} is “${text.slice(0, 40)}”, neither 1 nor 0`);
+    return YES.test(text) ? [name] : [];
+  });
+}
+
+function classesOf(row, columns, role, separator) {
+  const given = filledCells(row, columns, role).flatMap(([value, column]) => classesOfCell(value, column));
+  const divided = separator ? given.flatMap((each) => each.split(separator)) : given;
+  return divided.map((each) => each.trim()).filter(Boolean);
+}
+
+function checkAnswer(row, columns) {
+  columns.forEach(({ role, name }, at) => {
+    if (role !== "answer" || row[at] === "accept") return;
+    const text = shown(row[at]);
+    const isKnown = text && ANSWERS.test(text);
+    throw new RowFault(isKnown ? `its answer is ${text}` : `${name} is “${text.slice(0, 40)}”, neither accept, reject nor ignore`, isKnown ? `answer ${text}` : null);
+  });
+}
+
+function parentsOf([value, { name }]) {
+  const isMap = value instanceof Map && [...value.values()].every((each) => [each].flat().every((parent) => typeof parent === "string"));
+  if (!isMap) throw new RowFault(`${name} is no object of classes and their parents`);
+  const parents = Object.create(null);
+  for (const [child, its] of value) parents[child] = its;
+  return parents;
+}
+
+/** Return the event of a row; a RowFault says why there is none.
+ *
+ * `separator` divides several classes in one cell, if it is given; `without` leaves out labels such as nan.
+ */
+export function eventOf(row, columns, { separator, source, without = false }) {
+  checkAnswer(row, columns);
+  if (!hasInstance(row, columns)) throw new RowFault(`no text: ${namesOf(columns, "text", "feature")} is empty`);
+  const given = [...new Set([...classesOf(row, columns, "class", separator), ...flaggedClasses(row, columns)])];
+  const classes = without ? given.filter((each) => !isEmptyLabel(each)) : given;
+  const not = [...new Set(classesOf(row, columns, "not", separator))];
+  if (!classes.length && given.length) throw new RowFault(`its label is ${given[0]}`, `label ${given[0]}`);
+  if (!classes.length && !not.length && namesOf(columns, "one_hot")) throw new RowFault("it has no class", "row without a class");
+  if (!classes.length && !not.length) throw new RowFault(`no class: ${namesOf(columns, "class")} is empty`);
+  const event = { ...instanceOf(row, columns), classes };
+  const [id] = filledCells(row, columns, "event_id");
+  const [its = [source, {}]] = filledCells(row, columns, "source");
+  const [weight] = filledCells(row, columns, "weight");
+  const [parents] = filledCells(row, columns, "parents");
+  if (not.length) event.not = not;
+  if (id) event.event_id = textOfCell(id[0], id[1].name);
+  if (its[0]) event.source = textOfCell(its[0], its[1].name);
+  if (weight) event.weight = numberIn(weight[0], weight[1].name);
+  if (parents) event.parents = parentsOf(parents);
   return event;
 }
+
+function withoutFaults(rows, make) {
+  return rows.flatMap((row) => {
+    try {
+      return [make(row)];
+    } catch (error) {
+      if (error instanceof RowFault) return [];
+      throw error;
+    }
+  });
+}
+
+/** Return the events of rows, but for those that have none. */
+export const eventsOf = (rows, columns, options) => withoutFaults(rows, (row) => eventOf(row, columns, options));
+
+/** Return the instances of rows, but for those that have none. */
+export const instancesOf = (rows, columns) => withoutFaults(rows, (row) => instanceOf(row, columns));

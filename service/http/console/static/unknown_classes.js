@@ -4,7 +4,7 @@ import { html, useEffect, useState } from "./html.js";
 import { get, withParameters } from "./api.js";
 import { classesFrom } from "./class_field.js";
 import { count } from "./format.js";
-import { eventOf } from "./mapping.js";
+import { eventsOf } from "./mapping.js";
 import { LONGEST, namesCloseTo } from "./new_class.js";
 import { rowsOf } from "./rows.js";
 
@@ -71,12 +71,12 @@ export class KnownClasses {
 }
 
 /** Return { rows, found } of the first rows of a file: the unknown classes, each with the names close to it. */
-async function unknownClasses(file, roles, separator, isWanted) {
+async function unknownClasses(table, columns, separator, isWanted) {
   const known = await KnownClasses.now();
   const found = [];
   let rows = 0;
-  for await (const { row } of rowsOf(file)) {
-    const names = row ? await known.unknown(eventOf(row, roles, { separator }).classes) : [];
+  for await (const { row } of rowsOf(table)) {
+    const names = await known.unknown(eventsOf(row ? [row] : [], columns, { separator }).flatMap((event) => event.classes));
     for (const name of names) found.push({ name, close: found.length < SHOWN && name.length <= LONGEST ? await namesCloseTo(name) : null });
     rows += 1;
     if (rows === ROWS || found.length > SHOWN || !isWanted()) break;
@@ -84,12 +84,12 @@ async function unknownClasses(file, roles, separator, isWanted) {
   return { rows, found };
 }
 
-export function UnknownClasses({ file, roles, separator }) {
+export function UnknownClasses({ table, columns, separator }) {
   const [{ rows, found }, setFound] = useState({ rows: 0, found: [] });
   useEffect(() => {
     let isWanted = true;
     const timer = setTimeout(async () => {
-      const result = await unknownClasses(file, roles, separator, () => isWanted).catch(() => ({ rows: 0, found: [] }));
+      const result = await unknownClasses(table, columns, separator, () => isWanted).catch(() => ({ rows: 0, found: [] }));
       if (isWanted) setFound(result);
     }, WAIT);
     return () => {
@@ -97,7 +97,7 @@ export function UnknownClasses({ file, roles, separator }) {
       clearTimeout(timer);
       setFound({ rows: 0, found: [] });
     };
-  }, [file, JSON.stringify(roles), separator]);
+  }, [table, JSON.stringify(columns), separator]);
   if (!found.length) return null;
   return html`<p class="hint" role="status">New classes${rows === ROWS && ` of the first ${count(ROWS)} rows`}:
     ${found.slice(0, SHOWN).map(({ name, close }, at) => html`${at ? ", " : " "}<strong>${name}</strong>${close?.length > 0 && html` (close to <bdi>${close[0]}</bdi>)`}`)}${found.length > SHOWN && " and more"}.</p>`;

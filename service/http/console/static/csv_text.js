@@ -1,0 +1,47 @@
+// CSV that a spreadsheet opens without acting on its texts, and that is read back as it was.
+
+import { jsonText } from "./json_text.js";
+
+const MARK = "with apostrophe"; // the last column of a guarded table: the names of the guarded cells
+const NUMBER = /^[-+]?\d+([.,]\d+)*(e[-+]?\d+)?$/i;
+const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/; // apostrophes too, so that one can be taken away again
+
+const needsGuard = (text) => FORMULA.test(text) && !NUMBER.test(text);
+
+const textOf = (value) => (typeof value === "object" && value !== null ? jsonText(value) : String(value ?? ""));
+
+const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** A table as CSV. A cell that a spreadsheet would take for a formula gets an apostrophe; then the table has a column
+ * that says so, by which `withoutGuard` and `manyclass learn` take it back. */
+export class GuardedCsv {
+  #names;
+  #lines = [];
+  #marks = [];
+
+  constructor(names) {
+    this.#names = names;
+    this.add(names);
+  }
+
+  add(values) {
+    const texts = values.map(textOf);
+    this.#marks.push(this.#names.filter((_, at) => needsGuard(texts[at])).join(", "));
+    this.#lines.push(texts.map((text) => quoted(needsGuard(text) ? `'${text}` : text)).join(","));
+  }
+
+  /** Return the lines as parts of a Blob. */
+  parts() {
+    const [ofNames, ...marks] = this.#marks;
+    const isGuarded = ofNames || marks.some(Boolean);
+    const ends = [MARK, ...marks].map((mark) => (isGuarded ? `,${quoted(mark)}\n` : "\n"));
+    return this.#lines.map((line, at) => line + ends[at]);
+  }
+}
+
+/** Return a function that takes the guard back from the cells of each record below a header, and from the header. */
+export function withoutGuard(header) {
+  const mark = header.indexOf(MARK);
+  if (mark < 0) return (cells) => cells;
+  return (cells) => cells.toSpliced(mark, 1).map((text) => (text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text));
+}
