@@ -10,6 +10,8 @@ from manyclass.core.published_learner cimport NativePublishedLearner
 
 
 cdef extern from "core/native/event_batch.hpp" namespace "manyclass" nogil:
+    const size_t FULL_BATCH_BYTES
+
     cdef cppclass BatchedEvent:
         uint32_t rank
         cpp_bool is_updated

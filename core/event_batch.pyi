@@ -24,6 +24,10 @@ class EventBatch:
         """The bytes of all payloads."""
 
     @property
+    def is_full(self) -> bool:
+        """True when further events belong to another batch."""
+
+    @property
     def first_seq(self) -> int:
         """The number of the first event, 0 before `begin`."""
 

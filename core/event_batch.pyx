@@ -49,6 +49,10 @@ cdef class EventBatch:
     def size(self):
         return self._native.bytes()
 
+    @property
+    def is_full(self):
+        return self._native.bytes() >= FULL_BATCH_BYTES
+
     def payloads(self):
         return [bytes_in(self._native.payload(at)) for at in range(self._native.count())]
 

@@ -22,6 +22,12 @@ cdef extern from "core/native/published_learner.hpp" namespace "manyclass" nogil
                       const vector[string_view]& rejected, float weight) except +raise_error
 
 
+cdef extern from "core/native/pipeline/memory_reserve.hpp" namespace "manyclass" nogil:
+    cdef cppclass Reserve:
+        @staticmethod
+        bint try_refill()
+
+
 cdef class PublishedLearner:
     cdef unique_ptr[NativePublishedLearner] _native
     cdef Index _index  # that answers; None: an ensemble does

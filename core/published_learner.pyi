@@ -21,5 +21,11 @@ class PublishedLearner:
         learner can learn nothing.
         """
 
+    @staticmethod
+    def has_memory() -> bool:
+        """Return whether memory is set aside for the next change, which is then finished even if
+        the system has none left.
+        """
+
     seq: int
     """The number of the last event that the model has applied, or passed over."""

@@ -78,6 +78,10 @@ cdef class PublishedLearner:
             self.seq, learned.rank or None, learned.updated, self._label, (), seconds
         ))
 
+    @staticmethod
+    def has_memory():
+        return Reserve.try_refill()
+
     @property
     def seq(self):
         return deref(self._native).seq()

@@ -180,8 +180,12 @@ REQUESTS = [
     Panel(
         "Open connections",
         "short",
-        of_each_process("connections"),
-        "MANYCLASS_MAX_CONNECTIONS bounds those of each process.",
+        {
+            **of_each_process("connections"),
+            "limit": f"min({series('connections_limit')})",
+        },
+        "The limit of each process is MANYCLASS_MAX_CONNECTIONS, or lower by its limit of open"
+        " files.",
     ),
     Panel(
         "Memory of requests and answers",

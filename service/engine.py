@@ -64,13 +64,14 @@ class Engine:
         hash_seed: int = 0,
         on_applied: OnApplied | None = None,
         on_learned: OnLearned | None = None,
+        on_short: Callable[[], None] = lambda: None,
         on_message: OnMessage = lambda _: None,
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
         """`hash_seed` salts the tables of names; use a random one if clients are not trusted.
 
         `on_applied` gets each applied event, or `on_learned` many plain ones at once, `on_message`
-        the messages of other processes.
+        the messages of other processes. `on_short` is called while events wait for memory.
         """
         self.settings = settings
         self.cluster = cluster
@@ -89,6 +90,7 @@ class Engine:
             hash_seed,
             on_applied,
             on_learned,
+            on_short,
             on_message,
             wall_clock,
         )

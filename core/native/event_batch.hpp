@@ -15,6 +15,10 @@
 
 namespace manyclass {
 
+// A batch of this size takes no more events: one that has no room goes on event by event, and its
+// bytes are in one piece, which moves when it grows.
+constexpr std::size_t FULL_BATCH_BYTES = 1'048'576;
+
 // An event and its outcome. The first are places in the bytes of the batch.
 struct BatchedEvent {
     std::size_t payload, classes, instance, end;

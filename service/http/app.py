@@ -111,6 +111,7 @@ class App(HotPath):
             hash_seed=randbits(63),
             on_applied=metrics.applied,
             on_learned=metrics.learned,
+            on_short=metrics.out_of_memory.run_short,
             on_message=peers.on_message,
             wall_clock=wall_clock,
         )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
-from manyclass.service.http.answers import send_problem
+from manyclass.service.http.answers import send_json, send_problem
 from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send
 from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.headers import headers_of
@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 STREAM = " (stream)"  # after the path of a call that was answered by a stream
 UNKNOWN = "unknown"  # in place of a path that no route has
 CLIENT_GONE = 499  # nginx's status for a client that left before the answer
+
+LIVE = b'{"status":"live"}'  # the answer of /livez, for a process that has no memory for FastAPI
 
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")  # methods of calls that may change something
 
@@ -48,12 +50,15 @@ class HotPath:
         if root_path := scope.get("root_path"):
             path = path.removeprefix(root_path)
         if path not in self._calls or scope["method"] != "POST":
-            await self._pass_on(scope, receive, send)
+            if not await self._answers_without_room(path, send):
+                await self._pass_on(scope, receive, send)
             return
         began = perf_counter()
         status = 200
         call = self._calls[path]
         try:
+            if self._metrics.out_of_memory.is_short:
+                raise MemoryError
             headers = headers_of(scope["headers"])
             self._csrf.require("POST", headers)
             if not await call.respond(scope, headers, receive, send):
@@ -75,6 +80,24 @@ class HotPath:
         if problem.status == 500:
             logger.error("POST %s failed", path, exc_info=error)
         return await send_problem(problem, send)
+
+    async def _answers_without_room(self, path: str, send: Send) -> bool:
+        """Answer a request for FastAPI if there is no room for its way; return whether it was so.
+
+        The process lives, and is not ready. An open /livez keeps others from ending it.
+        """
+        began = perf_counter()
+        try:
+            self._metrics.out_of_memory.require_room()
+        except MemoryError as error:
+            status = 200
+            if path == "/livez":
+                await send_json(LIVE, send)
+            else:
+                status = await self._answer_error(path, error, send)
+            self._metrics.request(UNKNOWN, status, perf_counter() - began)
+            return True
+        return False
 
     async def _pass_on(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         began = perf_counter()

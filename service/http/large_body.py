@@ -1,5 +1,6 @@
 """Decodes large bodies in slices: checks the limits first, then decodes element by element."""
 
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 import msgspec
@@ -29,8 +30,10 @@ class LargeBodies(Generic[Request, Form]):
         self._place = place
         self._most = most
 
-    async def request(self, body: bytes) -> Request:
-        """Return the request of a body.
+    async def request(
+        self, body: bytes, count: Callable[[Request | Form], None] = lambda _: None
+    ) -> Request:
+        """Return the request of a body; `count` gets it, and each of its forms.
 
         Limits are checked before any object is made. Raises Problem, with the element at fault, or
         msgspec's error.
@@ -38,12 +41,14 @@ class LargeBodies(Generic[Request, Form]):
         time_slice = TimeSlice()
         outline = await self._outline(body)
         request = decode(self._requests, outline.rest)
+        count(request)
         if outline.elements is not None:
             forms = []
             for position, element in enumerate(outline.elements):
                 if time_slice.is_over:
                     await time_slice.renew()
                 forms.append(decode(self._forms, element, (self._place, position)))
+                count(forms[-1])
             setattr(request, self._place, forms)
         await time_slice.renew()
         return request

@@ -65,7 +65,7 @@ class Limits:
         )
         self.faults = FaultLog()
         self.cors = Cors(settings.allowed_origins)
-        self.max_connections = settings.max_connections
+        self.max_connections = settings.max_connections  # fewer if too few files may be open
         self.workers: Workers | None = None  # with connections of their own
         self._own = set[Connection]()  # of the event loop
         self.idle: dict[Connection, None] = {}  # a set in order of insertion

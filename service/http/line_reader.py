@@ -25,12 +25,15 @@ class Lines:
         self._begun = Blocks()  # of the unfinished line
         self._begun_at = 0.0
         self._overlong = False
+        self._held = 0  # bytes of whole lines, until they are settled
 
-    def feed(self, data: bytes) -> Iterator[bytes | None]:
+    def feed(self, data: bytes, beside: int = 0) -> Iterator[bytes | None]:
         """Yield every line that ends in `data`; None in place of one that is too long.
 
-        Raises Problem 408 when the unfinished line is too old, 503 when it does not fit in memory.
+        They count until `settle`, with the bytes `beside` them. Raises Problem 408 when the
+        unfinished line is too old, 503 when a line does not fit in memory.
         """
+        self.hold(len(data) + beside)
         start = 0
         while (end := data.find(b"\n", start)) >= 0:
             yield self._line(data[start:end])
@@ -38,14 +41,26 @@ class Lines:
         if start < len(data):
             if start or not self._is_unfinished:
                 self._begun_at = self._clock()
-            self._reservation.resize(self._reserved_before + self._begun.size + len(data) - start)
             self._begun.add(data[start:])
+            self._held -= len(data) - start
             if self._begun.size > self._longest:
                 self._overlong = True
                 self._begun.clear()
-        self._reservation.resize(self._reserved_before + self._begun.size)
         if self._is_unfinished and self._clock() - self._begun_at > LINE_SECONDS:
             raise Problem(408, f"A line has to end within {LINE_SECONDS:g} s.")
+
+    def hold(self, size: int) -> None:
+        """Count so many more bytes of whole lines. Raises Problem 503 when they do not fit."""
+        self._held += size
+        self._count()
+
+    def settle(self) -> None:
+        """Count the unfinished line alone: the others are learned."""
+        self._held = 0
+        self._count()
+
+    def _count(self) -> None:
+        self._reservation.resize(self._reserved_before + self._begun.size + self._held)
 
     @property
     def _is_unfinished(self) -> bool:

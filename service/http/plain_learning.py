@@ -75,7 +75,7 @@ class PlainLearning:
         self.answered = 0
         self._lines_of: Lines | None = None  # the headers of the server in `_lines`
         self._lines = self._first_lines = b""
-        self._batch = EventBatch()  # of this turn
+        self._batch = EventBatch()  # of this turn, unless it is full
         self._gathered: list[Learning] = []  # of its events
 
     def begin(self, data: bytes, on_end: Callable[[], None]) -> Learning | None:
@@ -86,6 +86,8 @@ class PlainLearning:
         began = perf_counter()
         if self._stopping.is_set() or not self._budget.fits(len(data), len(data)):
             return None
+        if self.lacks_memory:
+            return None  # the other way says so
         with suppress(NotReady):  # the other way says so
             _ = self._engine.model
             taken = self._events.take(data, self._batch)
@@ -98,6 +100,11 @@ class PlainLearning:
                 self._gather(learning)
             return learning
         return None
+
+    @property
+    def lacks_memory(self) -> bool:
+        """True when memory ran out and there is no room for further events yet."""
+        return self._metrics.out_of_memory.is_short
 
     def is_begun(self, data: bytes) -> bool:
         """Return whether a plain request may begin here, with its whole head."""
@@ -158,13 +165,15 @@ class PlainLearning:
     def _gather(self, learning: Learning) -> None:
         """Have the event that was taken last admitted with those of this turn."""
         if not self._gathered:
-            asyncio.get_running_loop().call_soon(self._admit)
+            asyncio.get_running_loop().call_soon(self._admit, self._batch, self._gathered)
         self._gathered.append(learning)
+        if self._batch.is_full:
+            self._batch, self._gathered = EventBatch(), []
 
-    def _admit(self) -> None:
+    def _admit(self, batch: EventBatch, learnings: list[Learning]) -> None:
         """Admit the events of a turn, together if the queue has room for all."""
-        batch, learnings = self._batch, self._gathered
-        self._batch, self._gathered = EventBatch(), []
+        if batch is self._batch:
+            self._batch, self._gathered = EventBatch(), []
         if not self._engine.has_room(batch):
             for learning, event in zip(learnings, batch.events(), strict=True):
                 self._learn(learning, event)

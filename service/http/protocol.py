@@ -1,6 +1,7 @@
 """One HTTP/1.1 connection, with bounds on its memory, its time and its requests."""
 
 from asyncio import AbstractEventLoop, TimerHandle, Transport
+from collections import deque
 from contextlib import suppress
 from socket import SO_LINGER, SOL_SOCKET
 from struct import pack
@@ -35,7 +36,8 @@ from manyclass.service.http.wire import (
 )
 
 MOST_PIPELINED = 16  # requests that wait for the answer of an earlier one
-PIPELINED_BYTES = 4_096  # that such a request takes, about, with its scope
+PIPELINED_BYTES = 4_096  # that such a request takes, about, with its scope and a small head
+UNCOUNTED_BYTES = 16_384  # heads, and bodies not yet read, up to this size are counted each second
 
 RESET = pack("ii", 1, 0)  # lingering for no time: close() discards what was not sent
 
@@ -101,6 +103,7 @@ class Protocol(HttpToolsProtocol):
         self._barren = 0  # bytes since the begin of a request or the last piece of its body
         self._arriving = 0  # bytes of the current piece
         self._begun_with = 0  # bytes of the piece in which the request began
+        self._heads = deque[int]()  # bytes of the heads of unanswered requests, oldest first
         self._fruitful = False  # the current piece has the begin of a request, or some of a body
         self._stalls = Stalls()
 
@@ -137,7 +140,7 @@ class Protocol(HttpToolsProtocol):
         self._reservation.release()
         self._running = self.cycle = None  # type: ignore[assignment]  # they refer to this
 
-    def eof_received(self) -> bool:
+    def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's closes at once
         """Answer the requests that have come whole before the connection closes.
 
         A client may close its half behind the last one. A request that came in part has no effect.
@@ -275,7 +278,7 @@ class Protocol(HttpToolsProtocol):
             return
         if self._fruitful:
             self._barren = 0
-            if not self.pipeline and not self._in_head:
+            if not self.pipeline and not self._in_head and not self._holds_much():
                 return
         else:
             self._barren += len(data)
@@ -285,6 +288,16 @@ class Protocol(HttpToolsProtocol):
             self._refuse(too_many_headers())
         else:
             self._count_bytes()
+
+    def _holds_much(self) -> bool:
+        """Return whether the newest request has a large head, or a large body that is not read, or
+        had when the bytes were counted last.
+        """
+        return (
+            self._reservation.size > UNCOUNTED_BYTES
+            or (bool(self._heads) and self._heads[-1] > UNCOUNTED_BYTES)
+            or (self.cycle is not None and len(self.cycle.body) > UNCOUNTED_BYTES)
+        )
 
     def _is_between_requests(self) -> bool:
         """Return whether no byte of a request is under way, nor an answer, nor a pause."""
@@ -401,9 +414,10 @@ class Protocol(HttpToolsProtocol):
         """Have the request answered; raises Problem when it is above a bound."""
         if len(self.headers) > MOST_HEADERS:
             raise too_many_headers()
-        if self._begun_with + self._barren + self._arriving > MOST_HEAD_BYTES:  # it may be so
-            lines = sum(len(name) + len(value) for name, value in self.headers)
-            if len(self.url) + lines > MOST_HEAD_BYTES:
+        size = self._begun_with + self._barren + self._arriving  # it has at most so many bytes
+        if size > PIPELINED_BYTES:
+            size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+            if size > MOST_HEAD_BYTES:
                 raise head_too_large()
         if len(self.pipeline) >= MOST_PIPELINED:
             raise Problem(
@@ -413,6 +427,7 @@ class Protocol(HttpToolsProtocol):
             name in FRAMING and value.strip(b"0") for name, value in self.headers
         )
         self._limits.idle.pop(self, None)
+        self._heads.append(size)
         super().on_headers_complete()
         self._in_head = False
 
@@ -504,6 +519,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Go on with the next request of the connection, or with the refusal of what followed."""
+        self._heads.popleft()
         self._leave()
         self._running = None
         self._stalls.linger_seconds = 0
@@ -564,6 +580,7 @@ class Protocol(HttpToolsProtocol):
             size += self._learning.size
         if self._in_head:
             size += self._barren + self._begun_with
+        size += sum(self._heads)
         if self.cycle is not None and not self.cycle.response_complete:
             size += len(self.cycle.body)
         if self.pipeline:

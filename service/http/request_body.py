@@ -117,7 +117,8 @@ async def _read_pieces(
         if received > most_bytes:
             raise _too_large(most_bytes)
         for unpacked in (piece,) if gunzip is None else gunzip.feed(piece):
-            reservation.resize(body.size + len(unpacked))
+            packed = 0 if gunzip is None else gunzip.packed_bytes
+            reservation.resize(body.size + len(unpacked) + packed)
             body.add(unpacked)
             if body.size > most_bytes:
                 raise _too_large(most_bytes)
@@ -188,9 +189,11 @@ class Gunzip:
         self._member = zlib.decompressobj(wbits=31)
         self._members = 0
         self._fed = 0  # bytes
+        self.packed_bytes = 0  # of the data that is being unpacked
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield the unpacked pieces of `data`. Raises Problem 400 if it is not gzip."""
+        self.packed_bytes = len(data)
         for start in range(0, len(data), FED_BYTES):
             fed = data[start : start + FED_BYTES]
             self._fed += len(fed)

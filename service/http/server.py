@@ -218,29 +218,37 @@ def server_of(app: App, settings: Settings) -> Server:
     return Server(config, app, protocol, workers)
 
 
-def allow_open_files(connections: int) -> None:
-    """Raise the process's limit of open files for this many connections, as far as possible."""
-    needed = connections + OTHER_FILES
+def allow_connections(wanted: int) -> int:
+    """Raise the process's limit of open files for so many connections, as far as possible.
+
+    Return how many there can be: at the limit of files none could be accepted to be refused.
+    """
+    needed = wanted + OTHER_FILES
     soft, hard = getrlimit(RLIMIT_NOFILE)
     if soft == RLIM_INFINITY or soft >= needed:
-        return
+        return wanted
     allowed = needed if hard == RLIM_INFINITY else min(needed, hard)
     setrlimit(RLIMIT_NOFILE, (allowed, hard))
-    if allowed < needed:
-        log.warning(
-            "%d files may be open at once, too few for MANYCLASS_MAX_CONNECTIONS=%d: raise the"
-            " limit (ulimit -n) to %d, or lower the setting",
-            allowed,
-            connections,
-            needed,
-        )
+    if allowed == needed:
+        return wanted
+    connections = max(1, allowed - OTHER_FILES)
+    log.warning(
+        "%d files may be open at once: there are at most %d connections, not"
+        " MANYCLASS_MAX_CONNECTIONS=%d; raise the limit (ulimit -n) to %d, or lower the setting",
+        allowed,
+        connections,
+        wanted,
+        needed,
+    )
+    return connections
 
 
 def run(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM. Raises StoreError, AddressUnavailable and StartFailed."""
     check_address(settings.host, settings.port)
-    allow_open_files(settings.max_connections)
+    connections = allow_connections(settings.max_connections)
     app = create_app(settings)
+    app.limits.max_connections = connections
     # Objects that live as long as the process are exempt from garbage collection: a full collection
     # would block the event loop for 50 ms.
     gc.collect()

@@ -52,8 +52,15 @@ class WorkerLearning:
     def _take(self) -> None:
         began = perf_counter()
         taken = self._workers.taken_events()
+        try:
+            if self._learning.lacks_memory:
+                raise MemoryError
+            parts = taken.parts()
+        except MemoryError as error:
+            self._refuse(taken, 0, len(taken), began, error)
+            return
         first = 0
-        for part in taken.parts:
+        for part in parts:
             if isinstance(part, Event):  # it may be refused, and nothing with it
                 self._learn(taken, first, part, began)
                 first += 1

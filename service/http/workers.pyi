@@ -13,10 +13,11 @@ from manyclass.service.observability.metrics import PlainCounts
 class TakenEvents:
     """Events that workers have read; their connections wait for the answers."""
 
-    @property
+    def __len__(self) -> int: ...
     def parts(self) -> list[EventBatch | Event]:
-        """The events, in the order in which they came: those with an id or a weight alone,
-        the others in batches."""
+        """Return the events, once, in the order in which they came: those with an id or a weight
+        alone, the others in batches. They are gone after a MemoryError.
+        """
 
     def answer_batch(self, first: int, batch: EventBatch) -> None:
         """Answer the events of a batch, which begins with number `first`: they are learned."""

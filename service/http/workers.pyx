@@ -98,7 +98,24 @@ cdef class TakenEvents:
 
     cdef Workers _workers
     cdef vector[Asker] _askers
-    cdef readonly list parts
+    cdef vector[QueuedPart] _parts
+
+    def __len__(self):
+        return self._askers.size()
+
+    def parts(self):
+        cdef vector[QueuedPart] queued
+        cdef EventBatch batch
+        cdef list parts = []
+        queued.swap(self._parts)
+        for i in range(queued.size()):
+            if queued[i].alone.is_alone():
+                parts.append(PlainEvents.made_of(queued[i].alone))
+            else:
+                batch = EventBatch()
+                batch._native = move(queued[i].batch)
+                parts.append(batch)
+        return parts
 
     def answer_batch(self, size_t first, EventBatch batch not None):
         cdef vector[LearnAnswer] answers
@@ -230,19 +247,11 @@ cdef class Workers:
             deref(self._queue).close()
 
     def taken_events(self):
-        cdef QueuedEvents queued = deref(self._queue).take()
         cdef TakenEvents taken = TakenEvents.__new__(TakenEvents)
-        cdef EventBatch batch
+        cdef QueuedEvents queued = deref(self._queue).take()
         taken._workers = self
         taken._askers.swap(queued.askers)
-        taken.parts = []
-        for i in range(queued.parts.size()):
-            if queued.parts[i].alone.is_alone():
-                taken.parts.append(PlainEvents.made_of(queued.parts[i].alone))
-            else:
-                batch = EventBatch()
-                batch._native = move(queued.parts[i].batch)
-                taken.parts.append(batch)
+        taken._parts.swap(queued.parts)
         return taken
 
     @property

@@ -13,6 +13,7 @@ from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
 from manyclass.core.model import Model
 from manyclass.core.outcome import Outcome
+from manyclass.core.published_learner import PublishedLearner
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.outcomes import NO_EFFECT, code_of
 from manyclass.service.log.pause import SLOW_SECONDS, Pause
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 # The loop applies events for this long; then pending rankings have a turn. The limit is a time and
 # not a number, because an event can cost anything from microseconds to tenths of a second.
 STRETCH_SECONDS = 0.001
+MEMORY_SECONDS = 0.5  # between two looks for memory
 
 # the last is called when its turn comes
 Arrival = Request | BatchRequest | Batch | Callable[[], None]
@@ -41,8 +43,11 @@ class ApplyLoop:
 
     The log of several processes holds the events that any of them was sent. So retries and
     conflicts are recognised here, in the state that the events meet, which is the same in every
-    process. Their numbers are used up. A "restore" mark replaces the model by that of a snapshot,
-    an "adopt" mark by a rebuilt one.
+    process. Their numbers are used up.
+
+    An event that has begun is finished, so it begins only when memory is set aside for it. Until
+    then it waits, and so do the events behind it. A "restore" mark replaces the model by that of a
+    snapshot, an "adopt" mark by a rebuilt one.
 
     All methods belong to one event loop.
     """
@@ -53,12 +58,18 @@ class ApplyLoop:
         loader: SnapshotLoader,
         on_applied: OnApplied | None = None,
         on_learned: OnLearned | None = None,
+        on_short: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_applied` gets each event that changed the model, or `on_learned` many at once."""
+        """`on_applied` gets each event that changed the model, or `on_learned` many at once.
+
+        `on_short` is called, again and again, while events wait for memory.
+        """
         self._live = live
         self._loader = loader
         self._on_applied = on_applied
         self._on_learned = on_learned
+        self._on_short = on_short
+        self._is_short = False  # of memory for the next event
         self._loop = asyncio.get_running_loop()
         # The error because of which the model cannot follow the log, until `resume`.
         self.broken: asyncio.Future[Exception] = self._loop.create_future()
@@ -180,6 +191,9 @@ class ApplyLoop:
         self._end = perf_counter() + STRETCH_SECONDS
         try:
             while self._may_go_on():
+                if self._is_short or not PublishedLearner.has_memory():
+                    self._wait_for_memory()
+                    return
                 if self._steps is None:
                     self._steps = self._steps_of(self._arrived.popleft())
                 now = next(self._steps, None)
@@ -193,6 +207,14 @@ class ApplyLoop:
             self._soon()
         self._wake_waiters()
         self.notify()
+
+    def _wait_for_memory(self) -> None:
+        self._is_short = False
+        self._is_due = True
+        self._loop.call_later(MEMORY_SECONDS, self._apply)
+        self._wake_waiters()
+        self.notify()
+        self._on_short()
 
     def _break(self, error: Exception) -> None:
         unforeseen = None if isinstance(error, RulesDiffer) else error
@@ -277,7 +299,10 @@ class ApplyLoop:
                 batch.note(results[-1].rank or 0, results[-1].updated)
                 yield now
         while (first := batch.learned) < len(batch):
-            model.apply_batch(batch, self._end - perf_counter())
+            try:
+                model.apply_batch(batch, self._end - perf_counter())
+            except MemoryError:  # before the next event has begun, or its index says so next time
+                self._is_short = True
             if self._on_learned is not None:
                 label = model.answering.label
                 self._on_learned(label, batch.ranks(first), batch.seconds(first))

@@ -5,7 +5,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from time import perf_counter
+from time import perf_counter, sleep
 
 from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 # One append holds up to this much, so that its first event does not wait long for its last.
 COMMIT_EVENTS = 4096
 COMMIT_BYTES = 4 * 2**20
+MEMORY_SECONDS = 0.5  # between two tries of a thread that has no memory
 EXPIRY_SECONDS = 0.1  # between two searches for submissions that a shared store kept waiting
 
 Queued = Submission | BatchSubmission
@@ -243,7 +244,13 @@ class GroupCommit:
             new = [each for each in self._appending if each.new]
             if self._shared is not None and new:
                 self._landing[self._append_id] = new
-            self._thread.run(partial(self._append, new, self._append_id))
+            try:
+                self._thread.run(partial(self._append, new, self._append_id))
+            except MemoryError as error:
+                appended, self._appending = self._appending, []
+                self._landing.pop(self._append_id, None)
+                for submission in appended:
+                    self._refuse(submission, error)
 
     def _gather(self) -> None:
         """Move the submissions of the next append to `_appending`.
@@ -295,7 +302,15 @@ class GroupCommit:
         except Exception as caught:  # after any error the submissions of this append need an answer
             error = caught
         seconds = perf_counter() - began
-        self._loop.call_soon_threadsafe(self._on_append, append_id, count, last, error, seconds)
+        answered = False
+        while not answered:  # no append could follow one without an answer
+            try:
+                self._loop.call_soon_threadsafe(
+                    self._on_append, append_id, count, last, error, seconds
+                )
+                answered = True
+            except MemoryError:
+                sleep(MEMORY_SECONDS)
 
     def _on_append(
         self, append_id: int, count: int, last: int, error: Exception | None, seconds: float
@@ -347,7 +362,7 @@ class GroupCommit:
         if not was_logged:  # once: a full disk would fill its log with every request
             unforeseen = None if isinstance(error, StoreError) else error
             log.error("the store takes no events: %s", with_hint(error), exc_info=unforeseen)
-        if isinstance(error, StoreUnavailable):
+        if isinstance(error, StoreUnavailable) or self._takes_back(error):
             return error
         hint = error.hint if isinstance(error, StoreError) else ""
         foreseen = self._shared is None or isinstance(error, StoreError)
@@ -361,12 +376,25 @@ class GroupCommit:
             log.warning("the store takes events again")
         self._refusal, self._refused_bytes = None, 0
 
+    def _takes_back(self, error: Exception) -> bool:
+        """Return whether memory ran out, and no event is left in the log: a private store takes
+        back what the failed append may have left.
+        """
+        return isinstance(error, MemoryError) and self._shared is None
+
     def _expire_later(self) -> None:
         self._expiry_timer = self._loop.call_later(EXPIRY_SECONDS, self._expire)
 
     def _expire(self) -> None:
-        """Refuse the submissions that have waited `patience` seconds for a shared store."""
+        """Refuse the submissions that have waited too long for a shared store."""
         self._expire_later()
+        self.refuse_old()
+
+    def refuse_old(self) -> None:
+        """Refuse the submissions that have waited `patience` seconds for the store or for memory.
+
+        Events that are in the log are applied later.
+        """
         too_old = self._loop.time() - self._patience
         while self._open and self._open[0].arrived_at <= too_old:
             oldest = self._open[0]

@@ -78,7 +78,8 @@ HELP: Final = {  # by name without the prefix
     "served_first_before_learning_total": "of these labels, except of abstentions, those whose"
     " class the model ranked first just before it learned them",
     "peer_lookups_total": "ids looked up at the other processes, by result",
-    "connections": "open connections; MANYCLASS_MAX_CONNECTIONS bounds them",
+    "connections": "open connections",
+    "connections_limit": "MANYCLASS_MAX_CONNECTIONS, or as many as files may be open (ulimit -n)",
     "buffered_bytes": "bytes of bodies, unfinished lines and unsent answers",
     "buffered_limit_bytes": "MANYCLASS_MAX_BUFFERED_BYTES",
     "shed_total": "requests and connections refused or closed to limit the load, by reason",

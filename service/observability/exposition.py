@@ -41,6 +41,7 @@ class LimitsCollector(Collector):
         """Yield the limits and counts of connections."""
         limits = self._limits
         yield gauge("connections", limits.connections)
+        yield gauge("connections_limit", limits.max_connections)
         yield gauge("buffered_bytes", limits.budget.used)
         yield gauge("buffered_limit_bytes", limits.budget.limit)
         shed = {

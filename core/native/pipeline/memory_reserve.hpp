@@ -20,13 +20,19 @@ public:
     static constexpr std::size_t BYTES = std::size_t{64} << 20;
 
     static void refill() {
-        if (block().load(std::memory_order_relaxed) != nullptr) return;
+        if (!try_refill()) throw std::bad_alloc();
+    }
+
+    // The same; false without memory.
+    static bool try_refill() {
+        if (block().load(std::memory_order_relaxed) != nullptr) return true;
         static std::once_flag once;
         std::call_once(once, [] { previous() = std::set_new_handler(on_failure); });
         void* const made = std::malloc(BYTES);
-        if (made == nullptr) throw std::bad_alloc();
+        if (made == nullptr) return false;
         void* none = nullptr;
         if (!block().compare_exchange_strong(none, made)) std::free(made);  // another was faster
+        return true;
     }
 
     // Give the reserve back to the system; false when it is gone already.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,7 +38,7 @@ public:
 
     // Queue an event for the loop. False when the queue is full or closed.
     bool offer(const PlainEvent& event, const Asker& asker) {
-        const std::size_t size = event.instance.size();
+        const std::size_t size = size_of(event);
         const std::lock_guard<std::mutex> guard(mutex_);
         if (!is_open_ || bytes_ + size > MOST_BYTES) return false;
         auto& [parts, askers] = events_;
@@ -66,12 +67,21 @@ public:
     void close() { set_open(false); }
 
 private:
-    static constexpr std::size_t MOST_BYTES = 16'777'216;  // of instances
+    static constexpr std::size_t MOST_BYTES = 16'777'216;
+
+    // The bytes that an event takes in the queue, about.
+    static std::size_t size_of(const PlainEvent& event) {
+        std::size_t size = sizeof(Asker) + sizeof(QueuedPart) + event.instance.size() +
+                           event.id.size() + event.source.size();
+        for (const std::string& name : event.classes) size += sizeof name + name.size();
+        return size;
+    }
 
     // Add an event to the last batch, or as a part of its own.
     void add(const PlainEvent& event) {
         auto& parts = events_.parts;
-        const bool begins = parts.empty() || parts.back().alone.is_alone() || event.is_alone();
+        const bool begins = parts.empty() || parts.back().alone.is_alone() || event.is_alone() ||
+                            parts.back().batch.bytes() >= FULL_BATCH_BYTES;
         if (!begins) {
             parts.back().batch.add(event.instance, event.classes, event.source);
             return;

@@ -140,6 +140,7 @@ private:
     static constexpr double MOST_HELD_SECONDS = 1;
     static constexpr std::size_t MOST_HELD_BYTES = 4'194'304;  // beyond: the loop, which has a budget
     static constexpr std::size_t MOST_MOVING = 256;  // connections; beyond, none is accepted
+    static constexpr std::size_t MOST_ABOVE = 16;    // above the limit, until the loop refuses them
     static constexpr std::size_t MOST_MOVING_BYTES = 16'777'216;  // beyond, nothing is received
     static constexpr int PAUSE_MILLISECONDS = 10;
 
@@ -231,7 +232,8 @@ private:
 
     void accept_on(int listener) {
         for (int accepted = 0; accepted < ACCEPTED_AT_ONCE; ++accepted) {
-            if (parts_.counts.moving >= MOST_MOVING) {  // the loop is busy
+            if (parts_.counts.moving >= MOST_MOVING ||  // the loop is busy
+                parts_.counts.all() >= parts_.limits.most_connections + MOST_ABOVE) {
                 stop_listening();
                 return;
             }

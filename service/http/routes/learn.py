@@ -1,6 +1,7 @@
 """POST /learn: one event or many; learn_stream.py has the streams."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 import msgspec
@@ -15,16 +16,18 @@ from manyclass.service.http.event_builder import EventBuilder, Known, is_without
 from manyclass.service.http.hot_call import HotCall, HotRequest
 from manyclass.service.http.instances import LARGE_BYTES, warning_of
 from manyclass.service.http.large_body import LargeBodies
-from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.problems import invalid, problem_of
 from manyclass.service.http.request_body import NDJSON, media_type
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.schemas.learn import (
     MOST_REQUEST_PLACEMENTS,
+    NAME_BYTES,
     LearnAnswer,
     LearnEvent,
     LearnManyAnswer,
     LearnRequest,
+    names_in,
     placements_in,
 )
 from manyclass.service.http.time_slice import TimeSlice
@@ -35,6 +38,14 @@ STREAM_TYPE = NDJSON.decode()
 
 _decoder = msgspec.json.Decoder(LearnRequest)
 _encode = msgspec.json.Encoder().encode
+
+
+def _reserve(reservation: Reservation, form: LearnRequest | LearnEvent) -> None:
+    """Count the names of an event, or of all events of a request. Raises Problem 503."""
+    names = names_in(form)
+    if isinstance(form, LearnRequest) and form.events is not None:
+        names += sum(map(names_in, form.events))
+    reservation.resize(reservation.size + NAME_BYTES * names)
 
 
 class Learn(HotCall):
@@ -113,8 +124,11 @@ class Learn(HotCall):
         body = await request.json_body(self._settings.max_body_bytes, STREAM_TYPE)
         sent = 1
         try:
-            large = len(body) > LARGE_BYTES
-            form = await self._large.request(body) if large else decode(_decoder, body)
+            if len(body) > LARGE_BYTES:
+                form = await self._large.request(body, partial(_reserve, request.reservation))
+            else:
+                form = decode(_decoder, body)
+                _reserve(request.reservation, form)
             if form.events is not None:
                 sent = len(form.events)
                 return await self._many(form, form.events)

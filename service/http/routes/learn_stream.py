@@ -21,11 +21,13 @@ from manyclass.service.http.problems import ClientGone, Problem, invalid, proble
 from manyclass.service.http.request_body import GUNZIP_BYTES, Gunzip, is_gzipped
 from manyclass.service.http.schemas.learn import (
     MOST_REQUEST_PLACEMENTS,
+    NAME_BYTES,
     LearnEvent,
     LearnRequest,
     Progress,
     StreamFailure,
     Summary,
+    names_in,
     placements_in,
 )
 from manyclass.service.http.stream_report import PROGRESS_SECONDS, ProgressSchedule, StreamReport
@@ -66,7 +68,7 @@ class LearnStream:
         try:
             body = pieces(request.receive, gunzip, stop, PROGRESS_SECONDS)
             async with aclosing(body):
-                await _Stream(self, request).run(body)
+                await _Stream(self, request, gunzip).run(body)
         finally:
             stop.cancel()
 
@@ -74,11 +76,12 @@ class LearnStream:
 class _Stream:
     """One stream: its counts, and the lines read and not yet learned."""
 
-    def __init__(self, service: LearnStream, request: HotRequest) -> None:
+    def __init__(self, service: LearnStream, request: HotRequest, gunzip: Gunzip | None) -> None:
         clock = asyncio.get_running_loop().time
         self._engine = service.engine
         self._builder = service.builder
         self._metrics = service.metrics
+        self._gunzip = gunzip
         self._lines = Lines(service.longest_line, request.reservation, clock)
         self._schedule = ProgressSchedule(clock)
         self._report = StreamReport(request.headers, request.send)
@@ -98,7 +101,8 @@ class _Stream:
         """Learn all lines and report the result. Raises a Problem while nothing was learned."""
         try:
             async for piece in body:
-                await self._take(self._lines.feed(piece))
+                packed = 0 if self._gunzip is None else self._gunzip.packed_bytes
+                await self._take(self._lines.feed(piece, packed))
             await self._take(self._lines.rest())
         except ClientGone:
             raise
@@ -127,15 +131,20 @@ class _Stream:
         """Learn the lines of one piece of the body, and report progress when it is due."""
         for line in lines:
             self._line += 1
+            if self._metrics.out_of_memory.is_short:
+                raise MemoryError
             if line is None or (line and not line.isspace()):
                 form = await self._form_of(line)
                 self._read.append((self._line, form))
-                self._placements += placements_in(form) if isinstance(form, LearnEvent) else 0
+                if isinstance(form, LearnEvent):
+                    self._placements += placements_in(form)
+                    self._lines.hold(NAME_BYTES * names_in(form))
             if len(self._read) >= BATCH_EVENTS or self._placements >= MOST_REQUEST_PLACEMENTS:
                 await self._learn()
             if self._time_slice.is_over:  # no await above suspends if all lines are blank
                 await self._time_slice.renew()
         await self._learn()
+        self._lines.settle()
         if self._time_slice.is_over:  # no line may have ended
             await self._time_slice.renew()
         if not self._report.is_minimal and self._schedule.is_due(self._settled):

@@ -36,6 +36,7 @@ Source = Annotated[
 Parents = Annotated[dict[str, Name], Meta(max_length=MOST_PLACEMENTS)] | None
 
 MOST_REQUEST_PLACEMENTS = 5000  # of all its events, which are checked without a pause
+NAME_BYTES = 64  # that a decoded name takes besides its own bytes, about
 MOST_PAIRS = 200_000  # features times classes of one event: an edge each, learned without a pause
 
 
@@ -52,6 +53,15 @@ class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     id: Id | None = None
     event_id: Id | None = None
     source: Source = None
+
+
+def names_in(form: "LearnEvent | LearnRequest") -> int:
+    """Return how many class names the event has, each an object once it is decoded."""
+    return (
+        (0 if form.classes is None else len(form.classes))
+        + (0 if form.rejected is None else len(form.rejected))
+        + (0 if form.parents is None else 2 * len(form.parents))
+    )
 
 
 def placements_in(form: "LearnEvent") -> int:

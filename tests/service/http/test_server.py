@@ -244,13 +244,16 @@ def test_as_many_files_may_be_open_as_connections(monkeypatch, caplog):
         ((-1, -1), (-1, -1)),
     ):
         limits.append(before)
-        server.allow_open_files(2000)
+        assert server.allow_connections(2000) == 2000
         assert limits[-1] == after
     assert not caplog.records
-    limits.append((1024, 1500))
-    server.allow_open_files(2000)
-    assert limits[-1] == (1500, 1500)
-    assert "MAX_CONNECTIONS=2000" in caplog.text
+    for hard, connections in ((1500, 1436), (2063, 1999), (65, 1), (20, 1)):
+        caplog.clear()
+        limits.append((16, hard))
+        assert server.allow_connections(2000) == connections
+        assert limits[-1] == (hard, hard)
+        assert f"at most {connections} connections" in caplog.text
+        assert "MAX_CONNECTIONS=2000" in caplog.text
 
 
 def test_streams_end_politely_when_the_server_stops():

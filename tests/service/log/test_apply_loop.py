@@ -2,17 +2,20 @@
 
 import asyncio
 import random
+from unittest.mock import Mock
 
 import pytest
 
-from manyclass.core.errors import EventConflict, EventError
+from manyclass.core.errors import EventConflict, EventError, IndexHalfChanged
 from manyclass.core.event import Event
+from manyclass.core.event_batch import EventBatch
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.log import apply_loop
 from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.log.live_model import LiveModel
-from manyclass.service.log.request import Request, Result
+from manyclass.service.log.request import BatchRequest, Request, Result
 from manyclass.service.store.errors import SnapshotMissing
 from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.protocol import Batch
@@ -90,6 +93,73 @@ async def test_the_outcome_of_an_awaited_request_is_delivered(applying):
     [_, conflict] = applying.outcomes
     assert isinstance(conflict, EventConflict)
     assert conflict.position == 1
+
+
+class NoMemory:
+    """Says whether memory is set aside for the next change."""
+
+    def __init__(self, monkeypatch):
+        self.lacks = True
+        self.asked = 0
+        monkeypatch.setattr(apply_loop, "PublishedLearner", self)
+        monkeypatch.setattr(apply_loop, "MEMORY_SECONDS", 0)
+
+    def has_memory(self):
+        self.asked += 1
+        return not self.lacks
+
+
+async def test_events_wait_for_memory_and_are_applied_once_there_is_some(applying, monkeypatch):
+    memory, told = NoMemory(monkeypatch), []
+    applying.loop = ApplyLoop(applying.live, Loader(None), on_short=lambda: told.append(None))
+    applying.loop.extend([batch(1, learn("a", "x")), applying.request(learn("b", "y"))])
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert (applying.model.seq, applying.outcomes, applying.loop.broken.done()) == (0, [], False)
+    assert len(told) == memory.asked > 1
+    applying.loop.extend([applying.request(learn("c", "z"))], soon=True)
+    memory.lacks = False
+    await applying.done()
+    assert applying.outcomes == [[Result(2, False, None, True)], [Result(3, False, None, True)]]
+    assert applying.live.is_current
+
+
+async def test_a_batch_goes_on_behind_the_events_it_had_memory_for(applying, monkeypatch):
+    memory = NoMemory(monkeypatch)
+    memory.lacks = False
+    applied, counted = [], []
+    applying.loop = ApplyLoop(
+        applying.live, Loader(None), on_learned=lambda _, ranks, __: counted.append(len(ranks))
+    )
+    batch_of = EventBatch()
+    for name in "abcd":
+        batch_of.add(Instance([name]), [f"class {name}"])
+    apply_batch = applying.model.apply_batch
+
+    def fails_behind_one(given, _):
+        apply_batch(given, 0)
+        memory.lacks = True
+        raise MemoryError
+
+    monkeypatch.setattr(applying.model, "apply_batch", fails_behind_one)
+    applying.loop.extend([BatchRequest(batch_of, lambda: applied.append(batch_of.learned))])
+    await many_turns()
+    assert (applying.model.seq, applied) == (1, [])
+    memory.lacks = False
+    monkeypatch.setattr(applying.model, "apply_batch", apply_batch)
+    await applying.done()
+    assert (applying.model.seq, applied, sum(counted)) == (4, [4], 4)
+
+
+async def test_an_index_half_changed_for_want_of_memory_is_not_learned_on(applying, monkeypatch):
+    NoMemory(monkeypatch).lacks = False
+    batch_of = EventBatch()
+    batch_of.add(Instance(["a"]), ["x"])
+    errors = [MemoryError(), IndexHalfChanged()]
+    monkeypatch.setattr(applying.model, "apply_batch", Mock(side_effect=errors))
+    applying.loop.extend([BatchRequest(batch_of, lambda: None)])
+    assert isinstance(await applying.broken(), IndexHalfChanged)
+    assert not applying.live.is_current
 
 
 async def test_a_batch_out_of_its_place_is_not_applied(applying):
