@@ -129,7 +129,7 @@ def main():
 
 def limit_of(connections):
     """Return the MiB that docs/operations.md allows: buffers, queue, labels, and connections."""
-    return BUFFERED_MEBIBYTES + QUEUE_MEBIBYTES + 30 / 1024 * connections
+    return BUFFERED_MEBIBYTES + QUEUE_MEBIBYTES + 40 / 1024 * connections
 
 
 def measure(kind, chosen):

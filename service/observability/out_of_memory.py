@@ -9,7 +9,7 @@ log = logging.getLogger(__name__)
 
 NOT_READY_SECONDS = 30.0  # after memory ran out: traffic goes elsewhere
 LOG_SECONDS = 10.0  # between two lines
-ROOM_BYTES = 64 * 2**20  # more than a request takes, and a thread with its stack
+ROOM_BYTES = 32 * 2**20  # more than a request of the other routes takes, and the stack of a thread
 
 
 class OutOfMemory:

@@ -1,7 +1,15 @@
 """Memory that runs out. Not with the tests of core: a sanitizer needs all addresses there are."""
 
+import resource
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.system.process import PATIENCE, Service
 
 LEARNS_TOO_MUCH = """
 from pathlib import Path
@@ -39,3 +47,67 @@ def test_an_index_half_changed_for_want_of_memory_answers_no_call():
     done = subprocess.run([sys.executable, "-c", LEARNS_TOO_MUCH], capture_output=True, text=True)
     refusal = "an error left the index half changed: load it anew from a snapshot"
     assert done.stdout.splitlines() == ["no memory", *[refusal] * 5], done.stderr
+
+
+def many_calls(service, turn):
+    """Make calls of all kinds, the first of which need memory; return their statuses by path."""
+    large = [f"{turn} {number:06}".ljust(900, "x") for number in range(300)]
+    seen = []
+    with httpx.Client(base_url=service.url, timeout=PATIENCE) as http:
+        for method, path, body in (
+            ("POST", "/learn", {"features": large, "classes": [f"c{turn}"]}),
+            ("POST", "/learn", {"features": ["a"], "classes": ["x"]}),
+            ("POST", "/learn", {"text": "some words", "classes": ["x"]}),
+            ("POST", "/rank", {"features": ["a"]}),
+            ("GET", "/livez", None),
+            ("GET", "/readyz", None),
+            ("GET", "/stats", None),
+            ("GET", "/openapi.json", None),
+            ("GET", "/classes?limit=1000", None),
+            ("GET", "/metrics", None),
+        ):
+            answer = http.request(method, path, json=body)
+            seen.append((path.partition("?")[0], answer.status_code))
+            if answer.status_code == 503:
+                assert int(answer.headers["retry-after"]) >= 1
+    return seen
+
+
+@pytest.mark.parametrize("room", [16, 80, 144], ids="{} MiB".format)
+def test_a_process_without_memory_refuses_and_goes_on_when_there_is_some(tmp_path, room):
+    with Service(tmp_path, workers=1) as service:
+        service.start()
+        before = [each for turn in range(3) for each in many_calls(service, turn)]
+        assert {status for _, status in before} == {200}
+        pid = service.process.pid
+        taken = int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
+        limit = taken + room * 2**20
+        resource.prlimit(pid, resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+        with ThreadPoolExecutor(4) as callers:
+            turns = callers.map(many_calls, [service] * 40, range(3, 43))
+            seen = [each for turn in turns for each in turn]
+        assert not service.has_ended()
+        assert {status for _, status in seen} == {200, 503}
+        assert {status for path, status in seen if path == "/livez"} == {200}
+
+        resource.prlimit(pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+        after = many_calls(service, 43)
+        assert {status for path, status in after if path != "/readyz"} == {200}
+        seen = before + seen + after
+        learned = sum(each == ("/learn", 200) for each in seen)
+        # an event may be learned whose answer says that this is not known
+        assert learned <= last_seq(service) <= sum(path == "/learn" for path, _ in seen)
+        digest = digest_of(service)
+        service.kill()
+        service.start()
+        assert digest_of(service) == digest
+
+
+def last_seq(service):
+    return digest_of(service)[0]
+
+
+def digest_of(service):
+    """Return the number of the last event, and the digest of the state."""
+    stats = httpx.get(f"{service.url}/stats?digest=yes", timeout=PATIENCE).json()
+    return stats["seq"], stats["digest"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import json
 from itertools import pairwise
 
 import pytest
@@ -13,7 +14,8 @@ from manyclass.service.http.line_reader import Lines
 from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.request_body import GUNZIP_BYTES
-from tests.service.faulty import Clock, many_turns
+from manyclass.service.http.schemas.learn import NAME_BYTES
+from tests.service.faulty import Clock, FaultyStore, many_turns
 from tests.service.serving import calling, line
 
 
@@ -59,6 +61,63 @@ def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
     if not expected[-1]:
         expected.pop()
     assert found == [None if len(text) > 8 else text for text in expected]
+
+
+def test_whole_lines_count_until_they_are_learned():
+    budget = MemoryBudget(2**20)
+    lines = Lines(100, Reservation(budget), Clock())
+    assert list(lines.feed(b"ab\ncd\nef", 500)) == [b"ab", b"cd"]
+    lines.hold(1000)
+    assert budget.used == 8 + 500 + 1000
+    lines.settle()
+    assert budget.used == 2
+    assert list(lines.feed(b"g\n")) == [b"efg"]
+    lines.settle()
+    assert budget.used == 0
+
+
+async def test_lines_on_their_way_through_the_log_count_in_the_budget():
+    store = FaultyStore()
+    names = " ".join(f"c{number}" for number in range(100))
+    for packed in (False, True):
+        async with calling(store=store) as call:
+            sent = line(classes=names) * 3
+            budget = call.app.limits.budget
+            encoding = {"content-encoding": "gzip"} if packed else {}
+            talk = call.streaming(**encoding)
+            with store.before_append.shut() as gate:
+                talk.say(gzip.compress(sent) if packed else sent, more=False)
+                await gate.reached()
+                assert budget.used >= len(sent) + 3 * 100 * NAME_BYTES
+            await talk.end_lines()
+            assert budget.used == 0
+
+
+async def test_names_on_their_way_through_the_log_count_in_the_budget():
+    store = FaultyStore()
+    event = {"text": "a", "classes": [f"{number:x}" for number in range(500)]}
+    many = {"events": [event] * 3}
+    large = {"events": [event] * 40}
+    async with calling(store=store) as call:
+        for body, events in ((event, 1), (many, 3), (large, 40)):
+            with store.before_append.shut() as gate:
+                answer = asyncio.ensure_future(call("POST", "/learn", body))
+                await gate.reached()
+                assert call.app.limits.budget.used >= events * 500 * NAME_BYTES
+            assert (await answer).status_code == 200
+            assert call.app.limits.budget.used == 0
+
+
+async def test_names_that_do_not_fit_in_memory_are_refused():
+    event = {"text": "a", "classes": [f"{number:x}" for number in range(1000)]}
+    async with calling(max_body_bytes=2**18, max_buffered_bytes=2**20) as call:
+        assert (await call("POST", "/learn", event)).status_code == 200
+        before = call.digest()
+        assert (await call("POST", "/learn", {"events": [event] * 30})).status_code == 503
+        talk = call.streaming()
+        talk.say((json.dumps(event).encode() + b"\n") * 30, more=False)
+        assert (await talk.end())[0] == 503
+        assert (call.digest(), call.app.limits.budget.used) == (before, 0)
 
 
 async def test_an_unfinished_line_counts_in_the_budget_and_a_finished_one_does_not(call):

@@ -93,7 +93,8 @@ def test_a_call_that_changes_something_reads_a_body_it_does_not_need(served):
 EVENT = b'{"features":["a"],"classes":["x"]}'
 LINES = (EVENT + b"\n") * 3
 STREAM = "application/x-ndjson"
-WAITING = post("/rank", b'{"features":["a"],"min_seq":1000000}')  # until its time limit
+MANY_LATER = b'{"features":["a"],"min_seq":1000000}'
+WAITING = post("/rank", MANY_LATER)  # until its time limit
 # what is sent before the end, the statuses of the answers, and the number of events learned
 HALF_CLOSED = {
     "plain event": (post("/learn", EVENT), [200], 1),
@@ -316,6 +317,22 @@ def test_when_memory_is_short_large_requests_are_refused_and_small_ones_served()
         assert served.talk(post("/rank", RANKING))[0] == 200
         assert served.talk(post("/learn", b" " * 1_000_000))[0] == 503
         assert served.app.limits.budget.refused > refused
+
+
+def test_heads_count_until_their_requests_are_answered():
+    large = [f"x-{number}: {'x' * 600}" for number in range(90)]
+    with serving(rank_wait_seconds=30) as served, served.connect() as connection:
+        budget = served.app.limits.budget
+        stream = head("/learn", "transfer-encoding: chunked", *large, kind=STREAM)
+        connection.sendall(stream)
+        until(lambda: budget.used > 50_000)
+        connection.sendall(b"0\r\n\r\n")
+        assert answer_on(connection)[0] == 200
+        until(lambda: budget.used == 0)
+        waiting = head("/rank", f"content-length: {len(MANY_LATER)}", *large) + MANY_LATER
+        connection.sendall(waiting + head("/livez", *large, method="GET") * 10)
+        until(lambda: budget.used > 11 * 50_000)
+    until(lambda: budget.used == 0)
 
 
 def test_an_answer_that_is_not_read_is_closed(caplog, monkeypatch):

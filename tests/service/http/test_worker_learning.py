@@ -1,16 +1,19 @@
 """Learning on connections of workers: the answers, states and counts of the event loop's."""
 
+import contextlib
 import json
 import random
 import re
 import socket
 import struct
 import threading
+from pathlib import Path
 
 import pytest
 
 from manyclass.client.client import Client
 from manyclass.service.http import protocol
+from manyclass.service.log import group_commit
 from manyclass.service.store.errors import CommitOutcomeUnknown, StoreUnavailable
 from tests.service.faulty import FaultyStore
 from tests.service.http.test_plain_learning import OTHERS, PLAIN
@@ -18,6 +21,7 @@ from tests.service.http.test_workers import rank, ranked_by_workers
 from tests.service.serving import GET, KEYS, answer_on, post, serving, statuses, until
 
 EVENT = b'{"features":["a","b"],"classes":["x"]}'
+MOST_QUEUED = 16 * 2**20  # bytes, in native/learn_queue.hpp
 NO_LINGER = struct.pack("ii", 1, 0)  # closing resets the connection
 
 
@@ -205,6 +209,38 @@ def test_a_full_queue_takes_as_many_events_as_it_has_room_for(store, workers):
         assert served.app.engine.model.seq == 4
         for connection in connections:
             connection.close()
+
+
+def unread_bytes(port):
+    """Return the bytes that have come to a port and that nobody has received."""
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    fields = [line.split() for line in lines]
+    return sum(int(each[4][9:], 16) for each in fields if each[1].endswith(f":{port:04X}"))
+
+
+def test_the_names_of_queued_events_count_in_the_queue(store):
+    """And they go through the log in batches of a bounded size."""
+    names = [f"{number:02}".ljust(650, "x") for number in range(90)]
+    size = sum(map(len, names))
+    with (
+        serving(workers=1, hot_path=True, opened=store) as served,
+        contextlib.ExitStack() as stack,
+    ):
+        connections = [stack.enter_context(served.connect()) for _ in range(400)]
+        until(lambda: served.app.workers.connections == len(connections))
+        stalled = threading.Event()
+        served.loop.call_soon_threadsafe(stalled.wait)
+        for number, connection in enumerate(connections):
+            body = json.dumps({"features": [f"f{number}"], "classes": names}).encode()
+            connection.sendall(post("/learn", body))
+        until(lambda: unread_bytes(served.port) == 0)
+        stalled.set()
+        for connection in connections:
+            assert answer_on(connection)[0] == 200
+        by_worker = learned_by_workers(served)
+        assert 0.9 * MOST_QUEUED < by_worker * size <= MOST_QUEUED
+    assert sum(store.appends) == len(connections)
+    assert max(store.appends) * size <= group_commit.COMMIT_BYTES
 
 
 def test_a_conflict_refuses_no_event_beside_it(served, store):
