@@ -17,11 +17,12 @@ from checking import CheckFailed, output_of
 RUNTIME = """\
 #!{python3}
 import json, os, pathlib, sys
-if "create" in sys.argv:
-    bundle = pathlib.Path(sys.argv[sys.argv.index("--bundle") + 1], "config.json")
-    config = json.loads(bundle.read_text())
-    config["process"].pop("rlimits", None)
-    bundle.write_text(json.dumps(config))
+for option, file in (("--bundle", "config.json"), ("--process", "")):
+    if option in sys.argv:
+        path = pathlib.Path(sys.argv[sys.argv.index(option) + 1], file)
+        found = json.loads(path.read_text())
+        found.get("process", found).pop("rlimits", None)
+        path.write_text(json.dumps(found))
 os.execv({runc!r}, ["runc", *sys.argv[1:]])
 """
 CONFIG = """\
@@ -34,7 +35,7 @@ events_logger = "none"
 [engine.runtimes]
 runc = ["{runtime}"]
 """
-SECONDS = 120
+SECONDS = 60
 
 
 class Podman:
@@ -42,9 +43,8 @@ class Podman:
 
     def __init__(self, folder: Path, storage: Path) -> None:
         runtime = folder / "runc"
-        runtime.write_text(
-            RUNTIME.format(python=shutil.which("python3"), runc=shutil.which("runc"))
-        )
+        programs = {name: shutil.which(name) for name in ("python3", "runc")}
+        runtime.write_text(RUNTIME.format(**programs))
         runtime.chmod(0o755)
         config = folder / "containers.conf"
         config.write_text(CONFIG.format(runtime=runtime))
