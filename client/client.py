@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import IO, Literal, Self
 
 import httpx
+import msgspec
 
 from manyclass.client.encoding import Parameters, checked_parameters, encoded
 from manyclass.client.errors import ClientError

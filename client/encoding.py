@@ -36,7 +36,7 @@ def encoded(body: object) -> bytes:
 
 
 def checked_parameters(parameters: Parameters) -> Parameters:
-    """Return the parameters of a URL; NoWireForm for a value that is no text and no number."""
+    """Return the parameters of a URL; NoWireForm for one that is neither text nor number."""
     return {name: _scalar(value, name) for name, value in parameters.items()}
 
 

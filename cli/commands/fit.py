@@ -41,7 +41,7 @@ def fit(
         str | None,
         typer.Option(
             "--taxonomy",
-            help='The parent of each class: {"hockey": "sports"}, or two columns.',
+            help="A file with the parent of each class, as `manyclass place` reads it.",
             metavar="FILE",
             show_default=False,
         ),

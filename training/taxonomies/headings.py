@@ -88,7 +88,7 @@ def is_header(names: Sequence[str]) -> bool:
 
 
 def headings_of(names: Sequence[str], layout: TaxonomyLayout, values: Values) -> Headings:
-    """Return the columns of the layout, or those that the names tell without a doubt.
+    """Return the columns of the layout, or the columns that the names tell without a doubt.
 
     `values` gives the values of a column: parents are among them. TaxonomyError.
     """
@@ -107,8 +107,8 @@ def headings_of(names: Sequence[str], layout: TaxonomyLayout, values: Values) ->
         )
     if parent is None and layout.parent is None:
         paths = [at for at, each in enumerate(words) if _PATH.fullmatch(each) or at == child]
-        if len(paths) == 1:
-            return Headings(path=paths[0])
+        if len(paths) == 1 or len(names) == 1:
+            return Headings(path=paths[0] if paths else 0)
     if child is None and parent is not None:
         child = _child(names, words, parent, name, values)
     if child is None or parent is None:

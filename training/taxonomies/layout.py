@@ -28,5 +28,5 @@ class TaxonomyLayout:
 
     @property
     def gives_table(self) -> bool:
-        """True if the user gave anything that only a table of text has."""
-        return self.delimiter is not None or self.header is not None
+        """True if the user gave what only a table of text has."""
+        return self.delimiter is not None

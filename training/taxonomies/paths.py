@@ -69,7 +69,7 @@ def is_comment(text: str, place: str, has_more: bool) -> bool:
 
 
 def _check_first(paths: Sequence[Path], layout: TaxonomyLayout) -> None:
-    """Raise TaxonomyError if the first line may be a header: it is no path, and begins none."""
+    """Raise TaxonomyError if the first line may be a header: it begins no path."""
     separator = ARROW if layout.separator is None else re.compile(re.escape(layout.separator))
     (place, first), *others = paths
     if layout.header is not None or not others or separator.search(first):

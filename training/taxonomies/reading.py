@@ -79,7 +79,8 @@ def _read(file: str, data: bytes, layout: TaxonomyLayout) -> Read:
     records = [*delimited.records(BytesIO(data), encoding, delimiter)]
     if _has_paths(text, records, delimiter, layout):
         is_google = text.lstrip("\ufeff \r\n").startswith(GOOGLE)
-        return nodes_of_paths(_paths(text, layout.comments), layout, not is_google)
+        _, *rest = paths = [*_paths(text, layout.comments)]
+        return nodes_of_paths(rest if layout.header else paths, layout, not is_google)
     return nodes_of_rows(records, layout)
 
 

@@ -242,7 +242,7 @@ def test_the_taxonomy_of_google_is_read(read):
     assert tree.summary.startswith("read 3 classes, 1 at the top (Home & Garden); lines are paths")
     last = {"Home & Garden": None, "Lighting": "Home & Garden", "Lamps, Desk & Table": "Lighting"}
     assert read(GOOGLE, names="last").parents == last
-    assert read(f"{lamps}\n", separator=" > ").parents == whole  # those above it are placed too
+    assert read(f"{lamps}\n", separator=" > ").parents == whole  # classes above it are placed too
     lines = GOOGLE.splitlines()[1:]
     ids = "\n".join(f"{number} - {line}" for number, line in zip((536, 594, 7), lines, strict=True))
     assert read(ids).parents == whole
@@ -262,6 +262,20 @@ def test_paths_of_other_notations_are_read(read, refusal):
     assert "may be named 'hockey' or 'sports > hockey': add --names last" in refusal(levels)
     assert read(levels, names="last").parents == ROOTED
     assert read(levels, names="path").parents["sports > hockey"] == "sports"
+
+
+def test_a_header_above_paths_is_told_from_a_class(read, refusal, tmp_path):
+    text = "category\nHome > Lamps\nHome > Lamps, Desk\n"
+    assert refusal(text).startswith("line 1: `category` may be the header")
+    expected = {"Home": None, "Home > Lamps": "Home", "Home > Lamps, Desk": "Home"}
+    assert read(text, header=True).parents == expected
+    assert read(text, header=False).parents == {"category": None, **expected}
+    file = tmp_path / "paths.xlsx"
+    write_spreadsheet(file, [["category"], ["Home > Lamps"]])
+    with pytest.raises(FileFault, match="row 1: `category` may be the header"):
+        read_taxonomy(str(file))
+    tree = read_taxonomy(str(file), TaxonomyLayout(header=True))
+    assert tree.parents == {"Home": None, "Home > Lamps": "Home"}
 
 
 def test_rows_whose_names_are_paths_are_a_table(read, refusal):
