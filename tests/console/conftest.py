@@ -18,6 +18,19 @@ def browser():
         started.close()
 
 
+@pytest.fixture(scope="module")
+def untaught_page(browser):
+    """Return a page of a service that the tests of a module only read modules from."""
+    with serving() as served:
+        context = browser.new_context()
+        faults = watched(context, served.url)
+        page = context.new_page()
+        page.goto(f"{served.url}/console")
+        yield page
+        context.close()
+        assert faults == []
+
+
 @pytest.fixture
 def serve():
     """Return a function that starts a service, which ends after its pages are closed."""

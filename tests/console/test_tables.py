@@ -87,8 +87,8 @@ FILES = [
 
 
 @pytest.fixture
-def page(empty, look):
-    return look(empty)
+def page(untaught_page):
+    return untaught_page
 
 
 def proposed(columns, rows):

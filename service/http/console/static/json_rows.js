@@ -58,7 +58,7 @@ function objectsOfWhole(text, encoding) {
   let line = 1;
   return found?.map((object, index) => {
     for (; at < object.place; at += 1) if (text[at] === "\n") line += 1;
-    const its = text.slice(at, found[index + 1] && placeOf(found[index + 1]));
+    const its = text.slice(object.place, found[index + 1]?.place);
     return isFaulty(its) ? faulty(line, its, faultOf(its, encoding)) : checked(line, object);
   });
 }
