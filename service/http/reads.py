@@ -7,7 +7,7 @@ for one GET, not for all.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
@@ -146,22 +146,21 @@ class Reads:
 
 
 @coroutine
-def _until_it_waits(
-    work: Coroutine[Any, Any, None], end: Callable[[], None]
-) -> Generator[Any, Any, None]:
+def _until_it_waits(work: Awaitable[None], end: Callable[[], None]) -> Generator[Any, Any, None]:
     """Run the work; call `end` when it first waits for something, or is done without."""
+    steps = work.__await__()
     try:
         try:
-            awaited = work.send(None)
+            awaited = steps.send(None)
         finally:
             end()
         while True:
             try:
                 yield awaited
             except BaseException as error:
-                awaited = work.throw(error)
+                awaited = steps.throw(error)
             else:
-                awaited = work.send(None)
+                awaited = steps.send(None)
     except StopIteration:
         return
 

@@ -5,11 +5,11 @@ longer the more connections there are, so that all of them together cost little.
 connections shed in one burst would come back in one.
 """
 
+from collections.abc import Mapping
 from random import uniform
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-from manyclass.service.http.asgi import AsgiScope
 from manyclass.service.http.request_body import NDJSON, media_type
 
 RANK = "/rank"
@@ -29,12 +29,12 @@ def is_ranking(cycle: RequestResponseCycle) -> bool:
     return cycle.scope["path"] == RANK and cycle.scope["method"] == "POST"
 
 
-def is_health_check(scope: AsgiScope) -> bool:
+def is_health_check(scope: Mapping[str, object]) -> bool:
     """Return whether this is a valid GET or HEAD of /livez or /readyz, which is never refused.
 
     One with other parameters is a GET like any other: it costs as much.
     """
-    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+    path = str(scope["path"]).removeprefix(str(scope.get("root_path", "")))
     if scope["method"] not in READS:
         return False
     if path == READYZ:

@@ -4,11 +4,13 @@ import asyncio
 import contextlib
 import itertools
 import json
+import socket
 import threading
 
 import pytest
 
 from manyclass.service.http import reads as reads_module
+from manyclass.service.http.protocol import RESET
 from manyclass.service.http.reads import Reads, Turns
 from manyclass.service.http.shedding import PAUSE_SECONDS
 from tests.service.faulty import PATIENCE
@@ -302,6 +304,7 @@ def test_clients_that_leave_keep_their_places_until_their_gets_end():
             with served.connect() as connection:
                 connection.sendall(GET % b"/stats")
                 until(lambda: served.app.limits.connections == 1 and not served.app.limits.idle)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
             until(lambda: served.app.limits.connections == 0)
         assert places.taken == 3
         served.loop.call_soon_threadsafe(end)
