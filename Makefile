@@ -59,6 +59,7 @@ chaos: $(VENV)/dev ## ten minutes of three processes on one Redis, killed and cu
 hostile: $(VENV)/dev ## 200,000 hostile requests to workers and to Python: equal answers; then hostile clients
 	python -m load_tests.differential
 	python -m load_tests.hostile
+	python -m load_tests.reading
 
 damage: $(VENV)/dev ## a SQLite store damaged, opened by two processes, and killed while it learns again
 	python -m load_tests.damage

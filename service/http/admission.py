@@ -1,19 +1,24 @@
-"""Admission control: limits on the rankings in progress, by number and by bytes."""
+"""Admission control: limits on the rankings and the GETs in progress."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 
+from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send
 from manyclass.service.http.problems import unavailable
 
 MOST_LONG = 8  # long rankings at once, unless the concurrency is larger
+MOST_READS = 32  # GETs at once, most of which wait for their turn
 
 
 class TokenBucket:
-    """A number of tokens that grows evenly, from none to the capacity within a second."""
+    """A number of tokens that grows evenly up to the capacity: by all of it in a second, unless
+    another number is given.
+    """
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, a_second: float | None = None) -> None:
         self.capacity = capacity
+        self._a_second = capacity if a_second is None else a_second
         self._tokens = float(capacity)
         self._filled_at = monotonic()
 
@@ -21,7 +26,7 @@ class TokenBucket:
     def is_empty(self) -> bool:
         """True when less than one token is there."""
         now = monotonic()
-        grown = self._tokens + (now - self._filled_at) * self.capacity
+        grown = self._tokens + (now - self._filled_at) * self._a_second
         self._tokens, self._filled_at = min(grown, self.capacity), now
         return self._tokens < 1
 
@@ -31,7 +36,7 @@ class TokenBucket:
 
 
 class Places:
-    """Rankings in progress, at most so many; each one above takes a token of `burst`."""
+    """Requests in progress, at most so many; each one above takes a token of `burst`."""
 
     def __init__(self, most: int, burst: int = 0) -> None:
         self.most = most
@@ -40,11 +45,11 @@ class Places:
 
     @property
     def is_full(self) -> bool:
-        """True when no further ranking may begin."""
+        """True when no further request may begin."""
         return self.taken >= self.most and self.burst.is_empty
 
     def take(self) -> bool:
-        """Count a ranking as in progress; return False when there are too many."""
+        """Count a request as in progress; return False when there are too many."""
         if self.taken >= self.most:
             if self.burst.is_empty:
                 return False
@@ -53,8 +58,33 @@ class Places:
         return True
 
     def leave(self) -> None:
-        """Remove a ranking from the count."""
+        """Remove a request from the count."""
         self.taken -= 1
+
+    def left_by(self, application: Application) -> Application:
+        """Return the application for a request that has taken a place.
+
+        It leaves the place when the answer begins, as a client may take long to read the rest.
+        After a client that goes away before, the place is taken until the application is done.
+        """
+
+        async def answer(scope: AsgiScope, receive: Receive, send: Send) -> None:
+            begun = False
+
+            async def begin(message: object) -> None:
+                nonlocal begun
+                if not begun:
+                    begun = True
+                    self.leave()
+                await send(message)
+
+            try:
+                await application(scope, receive, begin)
+            finally:
+                if not begun:
+                    self.leave()
+
+        return answer
 
     @contextmanager
     def left(self) -> Iterator[None]:
@@ -67,21 +97,24 @@ class Places:
 
 
 class Admission:
-    """Sheds rankings above a concurrency, so that latency does not grow with the queue.
+    """Sheds rankings and GETs above a concurrency, so that latency does not grow with the queue.
 
     A short ranking runs to its end in one iteration of the event loop, so the short ones in
     progress are the ones that arrived in the same iteration: each waits for the ones before it. A
     burst, as after a stretch of learning, is admitted; an overload that lasts is not. A long
     ranking (of many instances, explained, gzipped) runs in slices, one in each iteration. Large
-    ones also take memory, so the sum of their bodies is bounded, in bytes.
+    ones also take memory, so the sum of their bodies is bounded, in bytes. GETs run in turn
+    (reads.py), so a place among the `reads` is mostly one in a queue.
     """
 
     def __init__(self, most: int, burst: int, most_bytes: int) -> None:
         self.short = Places(most, burst)
+        self.reads = Places(MOST_READS)
         self.long = Places(max(most, MOST_LONG))
         self.most_bytes = most_bytes
         self.large_bytes = 0  # of the bodies of large requests in progress
         self.shed = 0  # rankings refused since the start
+        self.shed_reads = 0  # GETs
 
     def places(self, gzipped: bool) -> Places:
         """Return where a ranking is counted before its body is read."""

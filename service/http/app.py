@@ -24,6 +24,7 @@ from manyclass.service.http.asgi import AsgiScope, Receive, Send
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.console import router as console
 from manyclass.service.http.csrf import CsrfGuard
+from manyclass.service.http.documents import document_of
 from manyclass.service.http.event_builder import EventBuilder
 from manyclass.service.http.head import as_get, with_head
 from manyclass.service.http.hot_call import HotCall
@@ -35,6 +36,7 @@ from manyclass.service.http.plain_learning import PlainLearning
 from manyclass.service.http.plain_rankings import PlainRankings
 from manyclass.service.http.prefix import Prefix
 from manyclass.service.http.problems import Problem, problem_of
+from manyclass.service.http.reads import Reads
 from manyclass.service.http.routes import (
     events,
     health,
@@ -153,7 +155,7 @@ class App(HotPath):
         )
         self.api.state.prefix = Prefix(settings)
         self.api.state.document = lru_cache(MOST_PREFIXES)(
-            lambda prefix: served_below(self.api.openapi(), prefix)
+            lambda prefix: document_of("openapi.json", served_below(self.api.openapi(), prefix))
         )
         csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins, settings.allowed_hosts)
         self.plain_rankings: PlainRankings | None = None
@@ -165,7 +167,8 @@ class App(HotPath):
                 PlainEvents(settings, keys, csrf),
                 metrics,
             )
-        super().__init__(self.api.state.hot_calls, self.api, csrf, metrics)
+        self.api.state.reads = reads = Reads(self.api)
+        super().__init__(self.api.state.hot_calls, reads, csrf, metrics)
 
     def _answer_plainly(self, plain: PlainRankings, events: PlainEvents, metrics: Metrics) -> None:
         self.plain_rankings = plain
@@ -257,7 +260,6 @@ def _api(
     for router in routers:
         api.include_router(router)
     api.state.methods = _methods(routers)
-    api.mount("/docs/files", reference.FILES)
     return api
 
 

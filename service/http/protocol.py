@@ -24,11 +24,12 @@ from manyclass.service.http.stalls import LINGER_SECONDS, QUIET_SECONDS, UNREAD_
 from manyclass.service.http.wire import (
     MOST_HEAD_BYTES,
     MOST_HEADERS,
-    OVERLOADED,
-    OVERLOADED_LAST,
     TOO_MANY_CONNECTIONS,
+    TOO_MANY_RANKINGS,
+    TOO_MANY_READS,
     BehindHead,
     Outlet,
+    Refusal,
     head_too_large,
     parser_problem,
     response_of,
@@ -94,7 +95,7 @@ class Protocol(HttpToolsProtocol):
         self._running: RequestResponseCycle | None = None
         self._wanted: Places | None = None  # of the request under way, if it is a ranking
         self._places: Places | None = None  # that count it since it is in progress
-        self._pause: TimerHandle | None = None  # after a shed ranking
+        self._pause: TimerHandle | None = None  # after a shed request
         self._refusal: Problem | None = None  # sent after the answers before it
         self._repeated = False  # the bytes received now were sent during a pause
         self._aborted = False
@@ -449,12 +450,20 @@ class Protocol(HttpToolsProtocol):
     # --- admission -------------------------------------------------------------------------------
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        """Have the application answer, unless it is a ranking and there are too many."""
+        """Have the application answer, unless it is a ranking or a GET and there are too many."""
         self._running = cycle
+        admission = self._limits.admission
         wanted = self._wanted = self._places_of(cycle)
-        if wanted is not None and (self._repeated or wanted.is_full):
-            self._shed(cycle)
-            return
+        if wanted is not None:
+            if self._repeated or wanted.is_full:
+                self._shed_ranking(cycle)
+                return
+        elif shedding.is_read(cycle):
+            if self._repeated or not admission.reads.take():
+                admission.shed_reads += 1
+                self._shed(cycle, TOO_MANY_READS)
+                return
+            app = admission.reads.left_by(app)  # type: ignore[assignment, arg-type]  # as ASGI has it
         super()._start_asgi_task(cycle, app)
         if wanted is not None and not cycle.more_body:  # it waited in the pipeline
             self._admit(cycle, wanted)
@@ -468,7 +477,7 @@ class Protocol(HttpToolsProtocol):
         if places.take():
             self._places = places
         else:
-            self._shed(cycle)
+            self._shed_ranking(cycle)
 
     def _leave(self) -> None:
         """Remove the ranking from the count of those in progress."""
@@ -476,18 +485,20 @@ class Protocol(HttpToolsProtocol):
             self._places.leave()
             self._places = None
 
-    def _shed(self, cycle: RequestResponseCycle) -> None:
-        """Refuse a ranking at the least cost, and do not read the connection for a while.
+    def _shed_ranking(self, cycle: RequestResponseCycle) -> None:
+        self._limits.admission.shed += 1
+        self._shed(cycle, TOO_MANY_RANKINGS)
+
+    def _shed(self, cycle: RequestResponseCycle, refusal: Refusal) -> None:
+        """Refuse a request at the least cost, and do not read the connection for a while.
 
         A proxy sends requests of many clients over one connection, and uses it again at once. It is
-        read on, or the refusal of one ranking would delay and refuse those of other clients.
+        read on, or the refusal of one request would delay and refuse those of other clients.
         """
-        admission = self._limits.admission
-        admission.shed += 1
         if self.expect_100_continue and cycle.more_body:
             cycle.keep_alive = False  # the client may leave the body out after this answer
-        refusal = OVERLOADED if cycle.keep_alive else OVERLOADED_LAST
-        self.transport.write(self._limits.cors.add_to(refusal, cycle.scope["headers"]))
+        answer = refusal.answer(cycle.scope["method"], close=not cycle.keep_alive)
+        self.transport.write(self._limits.cors.add_to(answer, cycle.scope["headers"]))
         cycle.response_started = cycle.response_complete = True
         cycle.message_event.set()
         if not cycle.keep_alive:
@@ -500,7 +511,7 @@ class Protocol(HttpToolsProtocol):
                 self._pause = self.loop.call_later(pause, self._read_again)
 
     def _read_again(self) -> None:
-        """Read the connection again; rankings that came during the pause are shed again.
+        """Read the connection again; requests that came during the pause are shed again.
 
         Bytes sent during the pause are read in the poll of this turn of the loop; the second
         callback runs in the next turn, after that poll.

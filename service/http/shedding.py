@@ -1,10 +1,11 @@
-"""Kinds of requests that a connection treats differently, and the pause after a shed ranking.
+"""Kinds of requests that a connection treats differently, and the pause after a shed one.
 
 A client that repeats a shed request at once is slowed down: its connection is not read for a while,
 longer the more connections there are, so that all of them together cost little. Pauses differ, or
 connections shed in one burst would come back in one.
 """
 
+from collections.abc import Mapping
 from random import uniform
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
@@ -13,6 +14,9 @@ from manyclass.service.http.request_body import NDJSON, media_type
 
 RANK = "/rank"
 LEARN = "/learn"
+LIVEZ, READYZ = "/livez", "/readyz"
+READS = ("GET", "HEAD")
+READY_QUERIES = (b"", b"to=rank", b"to=learn")
 PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 1.0
 SPREAD = 0.25  # of a pause, by which it is shorter or longer
@@ -23,6 +27,24 @@ PROXY_HEADERS = (b"via", b"forwarded", b"x-forwarded-for")  # a proxy sends one 
 def is_ranking(cycle: RequestResponseCycle) -> bool:
     """Return whether the request is a ranking, which may be shed."""
     return cycle.scope["path"] == RANK and cycle.scope["method"] == "POST"
+
+
+def is_health_check(scope: Mapping[str, object]) -> bool:
+    """Return whether this is a valid GET or HEAD of /livez or /readyz, which is never refused.
+
+    One with other parameters is a GET like any other: it costs as much.
+    """
+    path = str(scope["path"]).removeprefix(str(scope.get("root_path", "")))
+    if scope["method"] not in READS:
+        return False
+    if path == READYZ:
+        return scope["query_string"] in READY_QUERIES
+    return path == LIVEZ and not scope["query_string"]
+
+
+def is_read(cycle: RequestResponseCycle) -> bool:
+    """Return whether the request only reads, so that it may be shed."""
+    return cycle.scope["method"] in READS and not is_health_check(cycle.scope)
 
 
 def is_stream(cycle: RequestResponseCycle) -> bool:

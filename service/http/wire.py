@@ -74,8 +74,20 @@ def response_of(problem: Problem, close: bool) -> bytes:
     return b"\r\n".join([*head, b"", body])
 
 
-_OVERLOAD = unavailable("Too many rankings are in progress at once.")
-OVERLOADED = response_of(_OVERLOAD, close=False)
-OVERLOADED_LAST = response_of(_OVERLOAD, close=True)
+class Refusal:
+    """A refusal of requests above a limit, in bytes that are made once."""
+
+    def __init__(self, detail: str) -> None:
+        problem = unavailable(detail)
+        self._answers = {close: response_of(problem, close) for close in (False, True)}
+
+    def answer(self, method: str, close: bool) -> bytes:
+        """Return the response to a request of this method."""
+        answer = self._answers[close]
+        return answer[: answer.index(b"\r\n\r\n") + 4] if method == "HEAD" else answer
+
+
+TOO_MANY_RANKINGS = Refusal("Too many rankings are in progress at once.")
+TOO_MANY_READS = Refusal("Too many GETs are in progress at once.")
 # Sent before any request is read: the origin is unknown, so web pages cannot read the response.
 TOO_MANY_CONNECTIONS = response_of(unavailable("There are too many connections."), close=True)

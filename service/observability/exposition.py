@@ -13,6 +13,7 @@ from manyclass.core.reliability import calibration_error
 from manyclass.service.engine import Engine
 from manyclass.service.engine_stats import EngineStats, HistoryStats
 from manyclass.service.errors import NotReady
+from manyclass.service.http.admission import TokenBucket
 from manyclass.service.http.limits import Limits
 from manyclass.service.log.live_model import LearnerCounts
 from manyclass.service.log.pause import REASONS
@@ -28,6 +29,7 @@ from manyclass.service.observability.catalogue import (
 from manyclass.service.observability.instruments import Histogram
 from manyclass.service.observability.metrics import Metrics
 
+FRESH_SCRAPES = 20  # in a row; of more, one a second is fresh
 OUTDEGREES = (0, 1, 2, 5, 10, 15, 20, 25, 50, 100, 250, 500)
 
 
@@ -49,6 +51,7 @@ class LimitsCollector(Collector):
             "connections": limits.rejected_connections,
             "idle_connection": limits.closed_idle,
             "memory": limits.budget.refused,
+            "reads": limits.admission.shed_reads,
             "slow_reader": limits.slow_readers,
         }
         yield counters("shed_total", "reason", shed)
@@ -196,7 +199,10 @@ class EngineCollector(Collector):
 
 
 class Exposition:
-    """All metrics of a process in the text format of Prometheus."""
+    """All metrics of a process in the text format of Prometheus.
+
+    They take the event loop for milliseconds, and no key is needed to ask for them.
+    """
 
     def __init__(self, *collectors: Collector) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
@@ -204,7 +210,14 @@ class Exposition:
             self._registry.register(collector)
         ProcessCollector(registry=self._registry)
         GCCollector(registry=self._registry)
+        self._fresh = TokenBucket(FRESH_SCRAPES, a_second=1)
+        self._last = b""
 
     def text(self) -> bytes:
-        """Return the metrics as of now."""
-        return generate_latest(self._registry)
+        """Return the metrics as of now. Of more than FRESH_SCRAPES calls in a row, one a second
+        makes them anew.
+        """
+        if not self._fresh.is_empty:
+            self._fresh.take()
+            self._last = generate_latest(self._registry)
+        return self._last

@@ -43,8 +43,8 @@ REASONS = {
     502: "The process has no state yet, and the request has the header `Prefer: not-ready=502`, by"
     " which a proxy asks for this status.",
     503: "Not available now: the service recovers or stops, its store does not work, its queue is"
-    " full, too many rankings are in progress, memory is short, or another process did not answer"
-    " or has not caught up.",
+    " full, too many rankings or GETs are in progress, memory is short, or another process did not"
+    " answer or has not caught up.",
 }
 
 

@@ -1,9 +1,10 @@
 """The history of events: list and delete; correct.py corrects."""
 
 import asyncio
-from typing import Annotated, Literal
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Literal, cast
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME, Instance
@@ -14,6 +15,7 @@ from manyclass.service.history.history import History
 from manyclass.service.history.reader import Filter, Record, fields_of
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.problems import Problem
+from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.http.routes.names import Name
 from manyclass.service.http.schemas.events import Deleted, EventPage, EventRecord
@@ -22,42 +24,46 @@ from manyclass.service.http.schemas.parts import LARGEST_SEQ
 router = APIRouter(tags=["events"])
 
 AMENDED_AT_ONCE = 200  # events of one request to the log
-PAGE_BYTES = 512 * 1024  # of the events of a page, which the event loop writes as JSON
+PAGE_BYTES = 512 * 1024  # of the events of a page
 MOST_DELETED = 100_000  # events of a source, in one call
+
+InThread = Callable[..., Awaitable[Any]]  # as asyncio.to_thread
 
 Seconds = Annotated[float | None, Query(ge=0, le=1e11, description="unix seconds")]
 
 
-async def find(engine: Engine, key: str) -> Record:
+async def find(engine: Engine, key: str, in_thread: InThread = asyncio.to_thread) -> Record:
     """Return the event of a key, if there are several by its id, the one in the state.
 
     Raises Problem: 404 if the history has none, 409 if the key names several events.
     """
-    found = await find_all(engine, key)
+    found = await find_all(engine, key, in_thread)
     return next((each for each in found if not each.is_undone), found[-1])
 
 
-async def find_all(engine: Engine, key: str) -> list[Record]:
+async def find_all(
+    engine: Engine, key: str, in_thread: InThread = asyncio.to_thread
+) -> list[Record]:
     """Return the event of a key, and those of the same id that restores have undone.
 
     Raises Problem as `find` does.
     """
-    found = await _found(engine, key)
+    found = await _found(engine, key, in_thread)
     if not found and (heartbeat := await engine.cluster.poll()) is not None:
         # Another process may have taught it a moment ago.
         await engine.reached(heartbeat.last_seq, engine.settings.rank_wait_seconds)
-        found = await _found(engine, key)
+        found = await _found(engine, key, in_thread)
     if not found:
         raise Problem(404, f"The history has no event {key!r}: it is unknown, deleted or too old.")
     return found
 
 
-async def _found(engine: Engine, key: str) -> list[Record]:
+async def _found(engine: Engine, key: str, in_thread: InThread) -> list[Record]:
     """Return the events of a key, oldest first; Problem 409 if it names several."""
     model = engine.model
     number, event_ids = named_by(key)
     seen = {event_id: (model.seen(event_id) or (0, 0))[0] for event_id in event_ids}
-    meanings = await asyncio.to_thread(_meanings, engine.history, number or 0, seen)
+    meanings = await in_thread(_meanings, engine.history, number or 0, seen)
     records = {each.seq: each for meaning in meanings for each in meaning}
     if not any(len(meaning) == len(records) for meaning in meanings):
         ids = {each.event.event_id or "" for each in records.values()}
@@ -76,9 +82,10 @@ def _meanings(history: History, number: int, seen: dict[str, int]) -> list[list[
     return [of(number), *([*history.undone_of(each), *of(seen[each])] for each in seen)]
 
 
-@router.get("/events", **needs(Scope.LEARN, 404))
+@router.get("/events", response_model=EventPage, **needs(Scope.LEARN, 404))
 async def list_events(
     engine: TheEngine,
+    reads: TheReads,
     of_class: Annotated[str | None, Query(alias="class", max_length=LONGEST_NAME)] = None,
     source: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
     since: Seconds = None,
@@ -88,7 +95,7 @@ async def list_events(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     after: Annotated[int | None, Query(ge=0, le=LARGEST_SEQ)] = None,
     order: Literal["newest", "oldest"] = "newest",
-) -> EventPage:
+) -> Response:
     """List what was taught, newest first or oldest first, from behind event `after`.
 
     `class` and `source` are exact; `wrong` leaves only events whose true class was not ranked first
@@ -104,20 +111,23 @@ async def list_events(
         wrong=wrong,
         with_undone=undone,
     )
-    page = await asyncio.to_thread(
-        engine.history.page, wanted, limit, after, order == "newest", PAGE_BYTES
-    )
-    model = engine.model
-    return EventPage(events=[shown(each, model) for each in page.records], next=page.next)
+    history, model = engine.history, engine.model
+
+    def page() -> dict[str, Any]:
+        found = history.page(wanted, limit, after, order == "newest", PAGE_BYTES)
+        return {"events": [shown(each, model) for each in found.records], "next": found.next}
+
+    return await reads.page(page)
 
 
-@router.get("/events/{name:name}", **needs(Scope.LEARN, 404, 409))
-async def get_event(engine: TheEngine, name: Name) -> EventRecord:
+@router.get("/events/{name:name}", response_model=EventRecord, **needs(Scope.LEARN, 404, 409))
+async def get_event(engine: TheEngine, reads: TheReads, name: Name) -> Response:
     """Return an event by its `event_id`, also behind `id:`, or by `seq:` and its number.
 
     409 with the key of each if `name` is the id of one event and the number of another.
     """
-    return shown(await find(engine, name), engine.model)
+    record = await find(engine, name, reads.in_thread)
+    return await reads.page(lambda: shown(record, engine.model))
 
 
 @router.delete("/events/{name:name}", **needs(Scope.ADMIN, 404, 409, 413))
@@ -167,6 +177,8 @@ def _deletion(record: Record) -> Event:
     return Event.amend(record.seq, instance, [], classes, record.event.weight)
 
 
-def shown(record: Record, model: Model) -> EventRecord:
-    """Return a record as it is answered."""
-    return EventRecord(**fields_of(record, model))
+def shown(record: Record, model: Model) -> dict[str, Any]:
+    """Return a record as it is answered, an EventRecord."""
+    fields = cast(dict[str, Any], fields_of(record, model))
+    fields["not"] = fields.pop("rejected")
+    return fields

@@ -64,9 +64,13 @@ async def readiness(engine: Engine, metrics: Metrics, to: Literal["rank", "learn
     )
 
 
-@router.get("/metrics", response_class=PlainTextResponse, responses=problems(422))
+@router.get("/metrics", response_class=PlainTextResponse, responses=problems(422, 503))
 async def metrics(request: Request) -> Response:
-    """Return the metrics in the text format of Prometheus."""
+    """Return the metrics in the text format of Prometheus.
+
+    They are those of now. Of more than 20 calls in a row one a second gets new ones, and the others
+    those of up to a second ago.
+    """
     exposition: Exposition = request.app.state.exposition
     return Response(exposition.text(), media_type=CONTENT_TYPE_LATEST)
 

@@ -1,24 +1,19 @@
 """Errors of the model and of labels: confused classes, and events that are likely wrong."""
 
-import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request, Response
 
-from manyclass.service.history.error_count import MOST_SUSPECTS, ErrorCounts
+from manyclass.core.model import Model
+from manyclass.service.history.error_count import MOST_SUSPECTS, ErrorCount, ErrorCounts
 from manyclass.service.history.history import History
 from manyclass.service.history.likely_errors import Suspect
 from manyclass.service.history.reader import Record
 from manyclass.service.http.auth import Scope
+from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.http.routes.events import shown
-from manyclass.service.http.schemas.label_errors import (
-    ClassErrors,
-    ConfusedPair,
-    ConfusionReport,
-    SuspectEvent,
-    SuspectList,
-)
+from manyclass.service.http.schemas.label_errors import ConfusionReport, SuspectList
 
 router = APIRouter(tags=["events"])
 
@@ -43,14 +38,15 @@ async def _counts(request: Request) -> ErrorCounts:
 TheCounts = Annotated[ErrorCounts, Depends(_counts)]
 
 
-@router.get("/confusions", **needs(Scope.LEARN, 404))
+@router.get("/confusions", response_model=ConfusionReport, **needs(Scope.LEARN, 404))
 async def list_confusions(
     engine: TheEngine,
+    reads: TheReads,
     counts: TheCounts,
     last: Last = 10_000,
     limit: Limit = 100,
     seconds: Seconds = None,
-) -> ConfusionReport:
+) -> Response:
     """Count which classes were ranked first in place of the true one, most frequent first.
 
     It counts how the newest events ranked before they were learned, with corrected labels. Only the
@@ -62,38 +58,47 @@ async def list_confusions(
     the answer does not wait for all of them: `complete` tells whether it has them.
     """
     count = await counts.of(engine.history, engine.model, last, seconds)
+    return await reads.page(lambda: _confusions(count, limit))
+
+
+def _confusions(count: ErrorCount, limit: int) -> dict[str, Any]:
+    """Return a ConfusionReport."""
     found = count.confusions(limit)
-    return ConfusionReport(
-        seq=count.seq,
-        complete=count.is_done,
-        events=found.events,
-        r1=found.right / found.events if found.events else None,
-        pairs=[
-            ConfusedPair(
-                ranked_first=first, true=true, count=times, events=found.examples[first, true]
-            )
+    return {
+        "seq": count.seq,
+        "complete": count.is_done,
+        "events": found.events,
+        "r1": found.right / found.events if found.events else None,
+        "pairs": [
+            {
+                "ranked_first": first,
+                "true": true,
+                "count": times,
+                "events": found.examples[first, true],
+            }
             for (first, true), times in found.pairs.items()
         ],
-        classes=[
-            ClassErrors(
-                name=name,
-                events=each.true,
-                recall=each.right / each.true if each.true else None,
-                precision=each.right / each.first if each.first else None,
-            )
+        "classes": [
+            {
+                "class": name,
+                "events": each.true,
+                "recall": each.right / each.true if each.true else None,
+                "precision": each.right / each.first if each.first else None,
+            }
             for name, each in found.classes.items()
         ],
-    )
+    }
 
 
-@router.get("/suspects", **needs(Scope.LEARN, 404))
+@router.get("/suspects", response_model=SuspectList, **needs(Scope.LEARN, 404))
 async def list_suspects(
     engine: TheEngine,
+    reads: TheReads,
     counts: TheCounts,
     last: Last = 10_000,
     limit: Annotated[int, Query(ge=1, le=MOST_SUSPECTS)] = MOST_SUSPECTS,
     seconds: Seconds = None,
-) -> SuspectList:
+) -> Response:
     """List events whose label is likely wrong, the likeliest first, to be corrected by
     `PUT /events/{name}` or left.
 
@@ -104,18 +109,24 @@ async def list_suspects(
     With `seconds` the answer does not wait until all events are ranked, as for `/confusions`.
     """
     count = await counts.of(engine.history, engine.model, last, seconds)
-    found = await asyncio.to_thread(_recorded, count.suspects(limit), engine.history)
-    model = engine.model
-    return SuspectList(
-        seq=count.seq,
-        complete=count.is_done,
-        suspects=[
-            SuspectEvent(
-                suggested=each.suggested, confidence=each.confidence, event=shown(record, model)
-            )
-            for each, record in found
+    history, model = engine.history, engine.model
+    return await reads.page(lambda: _suspects(count, limit, history, model))
+
+
+def _suspects(count: ErrorCount, limit: int, history: History, model: Model) -> dict[str, Any]:
+    """Return a SuspectList."""
+    return {
+        "seq": count.seq,
+        "complete": count.is_done,
+        "suspects": [
+            {
+                "suggested": each.suggested,
+                "confidence": each.confidence,
+                "event": shown(record, model),
+            }
+            for each, record in _recorded(count.suspects(limit), history)
         ],
-    )
+    }
 
 
 def _recorded(suspects: list[Suspect], history: History) -> list[tuple[Suspect, Record]]:

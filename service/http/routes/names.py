@@ -3,25 +3,21 @@
 place.py places classes in the taxonomy.
 """
 
-import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.http.auth import Scope
+from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import TheEngine, name_in_path, needs
 from manyclass.service.http.schemas.names import (
-    ClassCount,
     ClassDetail,
     ClassPage,
-    ClassWeight,
-    FeatureCount,
     FeatureDetail,
     FeaturePage,
-    FeatureWeight,
     Forgotten,
 )
 
@@ -48,47 +44,60 @@ async def _name(request: Request, name: _InPath) -> str:
 Name = Annotated[str, Depends(_name)]
 
 
-@router.get("/classes", **needs(Scope.RANK, 400, 422))
+@router.get("/classes", response_model=ClassPage, **needs(Scope.RANK, 400, 422))
 async def list_classes(
     engine: TheEngine,
+    reads: TheReads,
     prefix: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     after: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
-) -> ClassPage:
+) -> Response:
     """List classes whose name begins with `prefix`, by UTF-8 bytes, from behind `after`."""
-    page = await asyncio.to_thread(engine.model.learner.class_page, prefix, after, limit)
-    return ClassPage(
-        classes=[ClassCount(name=name, learned=learned) for name, learned in page],
-        next=page[-1][0] if len(page) == limit else None,
-    )
+    learner = engine.model.learner
+
+    def page() -> dict[str, Any]:
+        found = learner.class_page(prefix, after, limit)
+        return {
+            "classes": [{"class": name, "learned": learned} for name, learned in found],
+            "next": found[-1][0] if len(found) == limit else None,
+        }
+
+    return await reads.page(page)
 
 
-@router.get("/features", **needs(Scope.RANK, 400, 422))
+@router.get("/features", response_model=FeaturePage, **needs(Scope.RANK, 400, 422))
 async def list_features(
     engine: TheEngine,
+    reads: TheReads,
     prefix: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     after: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
-) -> FeaturePage:
+) -> Response:
     """List features whose name begins with `prefix`, by UTF-8 bytes, from behind `after`.
 
     The first listings after a start read all names, and put them in order bit by bit. The order
     takes about 6 bytes of memory a name.
     """
-    page = await asyncio.to_thread(engine.model.learner.feature_page, prefix, after, limit)
-    return FeaturePage(
-        features=[FeatureCount(feature=name, times_seen=times) for name, times in page],
-        next=page[-1][0] if len(page) == limit else None,
-    )
+    learner = engine.model.learner
+
+    def page() -> dict[str, Any]:
+        found = learner.feature_page(prefix, after, limit)
+        return {
+            "features": [{"feature": name, "times_seen": times} for name, times in found],
+            "next": found[-1][0] if len(found) == limit else None,
+        }
+
+    return await reads.page(page)
 
 
-@router.get("/classes/{name:name}", **needs(Scope.RANK, 400, 404, 422))
+@router.get("/classes/{name:name}", response_model=ClassDetail, **needs(Scope.RANK, 400, 404, 422))
 async def get_class(
     engine: TheEngine,
+    reads: TheReads,
     name: Name,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
     after: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
-) -> ClassDetail:
+) -> Response:
     """Return a class, the `limit` features that vote most for it, and its place in the taxonomy.
 
     Reads every feature. Of the children, `limit` are listed, from behind `after`. A name that is in
@@ -96,35 +105,45 @@ async def get_class(
     """
     model = engine.model
     path = model.taxonomy.path(name)
-    found: dict[str, Any] = {"learned": 0, "features": []}
-    if not path or model.learner.has_class(name):
-        found = await asyncio.to_thread(model.learner.class_, name, limit)
     children = model.taxonomy.children(name, after, limit) if path else []
-    return ClassDetail(
-        name=name,
-        learned=found["learned"],
-        features=[
-            FeatureWeight(feature=feature, weight=weight) for feature, weight in found["features"]
-        ],
-        parent=path[-2] if len(path) > 1 else None,
-        path=path,
-        children=children,
-        next=children[-1] if len(children) == limit else None,
-    )
+
+    def detail() -> dict[str, Any]:
+        found: dict[str, Any] = {"learned": 0, "features": []}
+        if not path or model.learner.has_class(name):
+            found = model.learner.class_(name, limit)
+        return {
+            "class": name,
+            "learned": found["learned"],
+            "features": [
+                {"feature": feature, "weight": weight} for feature, weight in found["features"]
+            ],
+            "parent": path[-2] if len(path) > 1 else None,
+            "path": path,
+            "children": children,
+            "next": children[-1] if len(children) == limit else None,
+        }
+
+    return await reads.page(detail)
 
 
-@router.get("/features/{name:name}", **needs(Scope.RANK, 400, 404, 422))
-async def get_feature(engine: TheEngine, name: Name) -> FeatureDetail:
+@router.get(
+    "/features/{name:name}", response_model=FeatureDetail, **needs(Scope.RANK, 400, 404, 422)
+)
+async def get_feature(engine: TheEngine, reads: TheReads, name: Name) -> Response:
     """Return a feature, its count of events, and the classes it votes for."""
-    # reads all nodes of a label tree
-    found: dict[str, Any] = await asyncio.to_thread(engine.model.learner.feature, name)
-    return FeatureDetail(
-        feature=name,
-        times_seen=found["times_seen"],
-        rating=found["rating"],
-        outdegree=found["outdegree"],
-        edges=[ClassWeight(name=edge, weight=weight) for edge, weight in found["edges"]],
-    )
+    learner = engine.model.learner
+
+    def detail() -> dict[str, Any]:
+        found: dict[str, Any] = learner.feature(name)  # reads all nodes of a label tree
+        return {
+            "feature": name,
+            "times_seen": found["times_seen"],
+            "rating": found["rating"],
+            "outdegree": found["outdegree"],
+            "edges": [{"class": edge, "weight": weight} for edge, weight in found["edges"]],
+        }
+
+    return await reads.page(detail)
 
 
 @router.delete("/classes/{name:name}", **needs(Scope.ADMIN, 400, 404, 413, 422))

@@ -5,17 +5,20 @@ The package fastapi-offline brings the files of Swagger UI. They are larger than
 so they are a dependency and not part of the wheel.
 """
 
+from functools import cache
+from importlib.resources import files
 from typing import Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
-from fastapi.staticfiles import StaticFiles
 
+from manyclass.service.http.documents import Document, document_of
 from manyclass.service.http.prefix import Prefix
+from manyclass.service.http.problems import Problem
 
 router = APIRouter(include_in_schema=False)
 
-FILES: Final = StaticFiles(packages=[("fastapi_offline", "static")])
+FILES: Final = ("swagger-ui.css", "swagger-ui-bundle.js")
 
 # Addresses are relative, so that a proxy may serve all of this below a path of its own.
 PAGE: Final = """<!doctype html>
@@ -59,12 +62,18 @@ POLICY: Final = "; ".join(
 _NOSNIFF = {"X-Content-Type-Options": "nosniff"}
 
 
+@cache
+def _swagger_ui() -> dict[str, Document]:
+    static = files("fastapi_offline") / "static"
+    return {name: document_of(name, (static / name).read_bytes()) for name in FILES}
+
+
 @router.get("/openapi.json")
 async def openapi(request: Request) -> Response:
     """Return the document of the API."""
     prefix: Prefix = request.app.state.prefix
-    content: bytes = request.app.state.document(prefix.of(request.headers))
-    return Response(content, media_type="application/json", headers=_NOSNIFF)
+    document: Document = request.app.state.document(prefix.of(request.headers))
+    return document.answer(request, _NOSNIFF)
 
 
 @router.get("/docs")
@@ -77,3 +86,12 @@ async def page() -> HTMLResponse:
 async def start() -> Response:
     """Return the script by which the page starts Swagger UI."""
     return Response(START, media_type="text/javascript", headers=_NOSNIFF)
+
+
+@router.get("/docs/files/{name:path}")
+async def file(name: str, request: Request) -> Response:
+    """Return a file of Swagger UI."""
+    document = _swagger_ui().get(name)
+    if document is None:
+        raise Problem(404, f"The reference has no file {name[:100]!r}.")
+    return document.answer(request, _NOSNIFF)

@@ -1,14 +1,16 @@
 """GET /review: the ranked instances whose label would teach most."""
 
-import asyncio
+from collections.abc import Callable
+from functools import partial
 from heapq import nsmallest
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.service.http.auth import Scope
+from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.http.routes.learners import enrolled
 from manyclass.service.http.schemas.review import (
@@ -16,7 +18,6 @@ from manyclass.service.http.schemas.review import (
     MOST_FEATURES,
     MOST_REVIEWED,
     Review,
-    ReviewInstance,
 )
 from manyclass.service.ingest.pending_labels import MOST_SERVED, PendingLabels
 from manyclass.service.ingest.stored_instance import ServedClasses, WaitingInstance
@@ -26,9 +27,10 @@ router = APIRouter(tags=["learn"])
 MOST_RANKED_AGAIN = 10_000  # instances, for another learner
 
 
-@router.get("/review", **needs(Scope.LEARN, 404, 422))
+@router.get("/review", response_model=Review, **needs(Scope.LEARN, 404, 422))
 async def review(
     engine: TheEngine,
+    reads: TheReads,
     request: Request,
     limit: Annotated[int, Query(ge=1, le=MOST_REVIEWED)] = DEFAULT_REVIEWED,
     learner: Annotated[
@@ -38,7 +40,7 @@ async def review(
     source: Annotated[
         str | None, Query(min_length=1, max_length=LONGEST_NAME, description="only of this source")
     ] = None,
-) -> Review:
+) -> Response:
     """Return ranked instances that wait for a label, least certain first.
 
     Their order is that of the confidence they were served with. Instances without one come first:
@@ -57,15 +59,16 @@ async def review(
     process on the store takes the labels.
     """
     pending: PendingLabels = request.app.state.pending
+    waiting: Callable[[], list[WaitingInstance]]
     if learner is None:
-        waiting = await asyncio.to_thread(pending.least_certain, limit, source)
+        waiting = partial(pending.least_certain, limit, source)
     else:
         by = enrolled(engine.model, learner)
-        waiting = await asyncio.to_thread(_least_certain_of, by, pending, limit, source)
+        waiting = partial(_least_certain_of, by, pending, limit, source)
     shared = engine.cluster.shared
-    return Review(
-        process=None if shared is None else shared.name,
-        instances=[_shown(each) for each in waiting],
+    process = None if shared is None else shared.name
+    return await reads.page(
+        lambda: {"process": process, "instances": [_shown(each) for each in waiting()]}
     )
 
 
@@ -93,17 +96,18 @@ def _ranked_by(learner: Enrolled, waiting: WaitingInstance) -> WaitingInstance:
     return waiting._replace(served=now)
 
 
-def _shown(waiting: WaitingInstance) -> ReviewInstance:
+def _shown(waiting: WaitingInstance) -> dict[str, Any]:
+    """Return an instance as it is answered, a ReviewInstance."""
     features = Instance.from_bytes(waiting.data).items()
-    return ReviewInstance(
-        id=waiting.id,
-        ranked=list(waiting.served.classes),
-        confidence=waiting.served.confidence,
-        abstained=waiting.served.abstained,
-        age=max(0.0, waiting.age),
-        source=waiting.source,
-        text=waiting.text,
-        text_cut=waiting.is_text_cut,
-        features=dict(features[:MOST_FEATURES]),
-        omitted_features=max(0, len(features) - MOST_FEATURES),
-    )
+    return {
+        "id": waiting.id,
+        "ranked": waiting.served.classes,
+        "confidence": waiting.served.confidence,
+        "abstained": waiting.served.abstained,
+        "age": max(0.0, waiting.age),
+        "source": waiting.source,
+        "text": waiting.text,
+        "text_cut": waiting.is_text_cut,
+        "features": dict(features[:MOST_FEATURES]),
+        "omitted_features": max(0, len(features) - MOST_FEATURES),
+    }

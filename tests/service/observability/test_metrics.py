@@ -13,6 +13,7 @@ from manyclass.core.event import Event
 from manyclass.core.outcome import Outcome, ShadowOutcome
 from manyclass.service.engine import EngineStats
 from manyclass.service.observability.catalogue import BY_ROLE, HELP, OLD_NAMES, PREFIX
+from manyclass.service.observability.exposition import FRESH_SCRAPES
 from manyclass.service.observability.instruments import Histogram
 from manyclass.service.observability.metrics import FAST_SECONDS, REQUEST_SECONDS, Metrics
 from manyclass.service.store.errors import StoreFull
@@ -349,3 +350,23 @@ async def test_labels_are_bounded():
     assert endpoints["unknown"] == 2
     assert seen['request_duration_seconds_count{endpoint="/rank",status="405"}'] == 1
     assert seen['request_duration_seconds_count{endpoint="/classes/{name}",status="405"}'] == 1
+
+
+async def test_every_scrape_is_fresh_but_of_many_in_a_row_one_a_second(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr("manyclass.service.http.admission.monotonic", lambda: now)
+    async with calling() as call:
+        for scrape in range(FRESH_SCRAPES):
+            assert (await call.metrics())["seq"] == scrape
+            await call.learn(("a", "x"))
+        last = FRESH_SCRAPES - 1
+        for _ in range(3):
+            assert (await call.metrics())["seq"] == last
+            now += 0.3
+        now += 0.2
+        assert (await call.metrics())["seq"] == FRESH_SCRAPES
+        await call.learn(("a", "x"))
+        assert (await call.metrics())["seq"] == FRESH_SCRAPES
+        now += 60
+        for _ in range(FRESH_SCRAPES):
+            assert (await call.metrics())["seq"] == FRESH_SCRAPES + 1

@@ -1,0 +1,173 @@
+"""GETs take turns on the event loop, and read in threads of their own.
+
+A GET that FastAPI answers takes the loop for a millisecond or more. Of many that came together one
+runs at a time, and the loop polls between two of them: so rankings, events and health checks wait
+for one GET, not for all.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from time import perf_counter
+from types import coroutine
+from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
+
+import msgspec
+from fastapi import Depends, Request, Response
+
+from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send
+from manyclass.service.http.schemas.snapshots import Live
+from manyclass.service.http.shedding import LIVEZ, READS, READYZ, is_health_check
+
+log = logging.getLogger(__name__)
+
+JSON = "application/json"
+THREADS = 2  # more of them would keep the interpreter from the event loop
+PAUSES = 2  # between turns on the loop: as many times as long as the turn before
+PAUSES_OF_THREADS = 4  # between those of a thread
+LONGEST_PAUSE_SECONDS = 0.25  # a turn may have waited for the store most of its time
+
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+
+_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="read")  # started on first use
+
+
+class Turns:
+    """Gives turns in the order they were asked for, `most` at once.
+
+    While others wait, a pause follows each turn that is `pauses` times as long as the turn was: a
+    stretch of turns takes that share of the interpreter, and leaves the rest to other calls.
+    """
+
+    def __init__(self, most: int, pauses: float) -> None:
+        self._most = most
+        self._free = asyncio.Semaphore(most)
+        self._pauses = pauses
+        self._asked = 0
+
+    async def begin(self) -> Callable[[], None]:
+        """Wait for a turn; return the function that ends it."""
+        self._asked += 1
+        try:
+            await self._free.acquire()
+        except BaseException:
+            self._asked -= 1
+            raise
+        return partial(self._end, perf_counter())
+
+    def _end(self, began: float) -> None:
+        self._asked -= 1
+        pause = 0.0
+        if self._asked >= self._most:
+            pause = min(self._pauses * (perf_counter() - began), LONGEST_PAUSE_SECONDS)
+        # Also without a pause the next turn begins later: another one of the loop begins now.
+        asyncio.get_running_loop().call_later(pause, self._free.release)
+
+
+class _Route(NamedTuple):
+    """The route of a request that does not come to FastAPI, as it sets it in the scope."""
+
+    path_format: str
+
+
+class Reads:
+    """An ASGI application: has GETs answered in turn, and health checks first.
+
+    The answer to /livez is ready. One call to /readyz answers all that come while it is under way.
+    """
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+        self._turns = Turns(1, PAUSES)
+        self._turns_of_threads = Turns(THREADS, PAUSES_OF_THREADS)
+        self._live = Live().model_dump_json()
+        self._readiness: dict[bytes, asyncio.Task[list[Any]]] = {}  # by the query
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass a lifespan on."""
+        if scope.get("method") not in READS:
+            await self._application(scope, receive, send)
+        elif not is_health_check(scope):
+            end = await self._turns.begin()
+            await _until_it_waits(self._application(scope, receive, send), end)
+        elif scope["path"].endswith(LIVEZ):
+            scope["route"] = _Route(LIVEZ)
+            await Response(self._live, media_type=JSON)(scope, receive, send)
+        else:
+            await self._answer_ready(scope, send)
+
+    async def in_thread(
+        self,
+        work: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Return the result of work that reads, in one of the threads for GETs."""
+        end = await self._turns_of_threads.begin()
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(_threads, partial(work, *args, **kwargs))
+        finally:
+            end()
+
+    async def page(self, work: Callable[[], object]) -> Response:
+        """Return the JSON of what the work returns; both in one of the threads for GETs."""
+        body = await self.in_thread(lambda: msgspec.json.encode(work()))
+        return Response(body, media_type=JSON)
+
+    async def _answer_ready(self, scope: AsgiScope, send: Send) -> None:
+        query = scope["query_string"]
+        asked = self._readiness.get(query)
+        if asked is None:
+            asked = self._readiness[query] = asyncio.ensure_future(self._ask_ready(scope))
+            asked.add_done_callback(lambda _: self._readiness.pop(query))
+        scope["route"] = _Route(READYZ)
+        for message in await asyncio.shield(asked):
+            await send(message)
+
+    async def _ask_ready(self, scope: AsgiScope) -> list[Any]:
+        """Return the messages of the application's answer."""
+        messages: list[Any] = []
+
+        async def keep(message: Any) -> None:
+            messages.append(message)
+
+        async def nothing() -> Any:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        try:
+            await self._application(dict(scope), nothing, keep)
+        except Exception:  # Starlette has answered it with a problem before raising it
+            log.exception("GET %s failed", scope["path"])
+        return messages
+
+
+@coroutine
+def _until_it_waits(work: Awaitable[None], end: Callable[[], None]) -> Generator[Any, Any, None]:
+    """Run the work; call `end` when it first waits for something, or is done without."""
+    steps = work.__await__()
+    try:
+        try:
+            awaited = steps.send(None)
+        finally:
+            end()
+        while True:
+            try:
+                yield awaited
+            except BaseException as error:
+                awaited = steps.throw(error)
+            else:
+                awaited = steps.send(None)
+    except StopIteration:
+        return
+
+
+async def _reads(request: Request) -> Reads:
+    reads: Reads = request.app.state.reads
+    return reads
+
+
+TheReads = Annotated[Reads, Depends(_reads)]
