@@ -102,9 +102,7 @@ class History:
         self.snapshots[info.seq] = set(self.effective)
 
     async def rebuild(self):
-        while self.engine.rebuild.is_running:  # a merge has begun one
-            await asyncio.sleep(0.01)
-        await self.engine.rebuild_state()
+        await _rebuilt(self.engine)
         self.snapshots = {self.engine.model.seq: set(self.effective)}
 
     def assert_rebuilt(self, options):
@@ -336,6 +334,13 @@ async def test_events_do_not_leave_while_an_amendment_of_them_waits():
         assert content(engine.model) == content(taught(engine.model.options, expected))
 
 
+async def _rebuilt(engine):
+    """Rebuild, after a rebuild that a merge has begun."""
+    while engine.rebuild.is_running:
+        await asyncio.sleep(0.01)
+    await engine.rebuild_state()
+
+
 @pytest.mark.parametrize("learner", [*LEARNERS, "oplt", "frequency"])
 async def test_a_renamed_class_was_always_called_so(learner):
     texts = [f"f{n} g{n % 7} -> c{n % 5}" for n in range(40)]
@@ -367,7 +372,7 @@ async def test_a_merged_class_was_always_the_other(learner):
         await engine.submit([Event.rename("c1", "c2", merges=True)])
         assert not engine.model.has_class("c1")
         await teach(engine, *texts[20:])
-        await engine.rebuild_state()
+        await _rebuilt(engine)
         now = [learn(*text.replace("c1", "c2").split(" -> ")) for text in texts]
         facts, arrays = content(engine.model)
         assert facts.pop("aliases") == {"c1": "c2"}

@@ -1,4 +1,4 @@
-"""What a rebuild reads: the history and the log while snapshots trim, and what restores undid."""
+"""The events that a rebuild reads, while snapshots trim the log, and behind a restore."""
 
 import asyncio
 
