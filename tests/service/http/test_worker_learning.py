@@ -212,7 +212,7 @@ def test_a_full_queue_takes_as_many_events_as_it_has_room_for(store, workers):
 
 
 def unread_bytes(port):
-    """Return the bytes that have come to a port and that nobody has received."""
+    """Return the bytes that have come to a port and are not received yet."""
     lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
     fields = [line.split() for line in lines]
     return sum(int(each[4][9:], 16) for each in fields if each[1].endswith(f":{port:04X}"))
