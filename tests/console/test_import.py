@@ -264,7 +264,8 @@ def test_labels_that_may_be_none_are_counted_and_left_out_if_wanted(empty, look)
 
 
 def test_a_ranked_table_is_taught_back_as_it_was(taught, look):
-    texts = ["=1+1", "'=1+1", "+49 30", "@home", "- item", "-5", "'tis", "a\nb"]
+    signs = ["=1+1", "'=1+1", "+49 30", "@home", "- item", "-5", "'tis", "a\nb"]
+    texts = [f"{sign} card" for sign in signs]  # each has a class
     page = look(taught, "import")
     choose(page, "ask.csv", as_csv([["question"], *([text] for text in texts)]))
     with page.expect_download() as download:
@@ -309,10 +310,10 @@ def test_lists_and_flags_are_proposed_as_classes(empty, look):
     choose(page, "a.csv", b"text,tags\na,\"['x', 'y']\"\n")
     expect(page.get_by_text("The cells of tags are lists: each item is a class.")).to_be_visible()
     teach(page)
-    choose(page, "b.csv", b"words,x,y,z\na b,1,0,1\n")
-    expect(page.get_by_text("The names of x, y, z are the classes of the rows")).to_be_visible()
+    choose(page, "b.csv", b"words,p,q,r\na b,1,0,1\n")
+    expect(page.get_by_text("The names of p, q, r are the classes of the rows")).to_be_visible()
     teach(page)
-    assert taught_events(empty) == [("a", "x", "y"), ("a b", "x", "z")]
+    assert taught_events(empty) == [("a", "x", "y"), ("a b", "p", "r")]
 
 
 def test_all_events_of_one_line_are_taught(empty, look):
