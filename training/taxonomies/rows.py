@@ -134,7 +134,7 @@ def _of_pairs(rows: Sequence[Record], headings: Headings, place: Place) -> Itera
                 f" at the top has a delimiter behind it: `{key},`"
             )
         cell = row.cells[parent]
-        above = [cell] if isinstance(cell, str) else cell
+        above = cell if isinstance(cell, list) else [_cell(row, parent, place, "")]
         for each in [_text(each) for each in above] or [""]:
             yield Node(key, each or None, place(row), label)
 
@@ -234,16 +234,19 @@ def _values(rows: Iterable[Record], at: int) -> Iterator[str]:
     """Yield the filled cells of a column."""
     for row in rows:
         cell = row.cells[at] if at < len(row.cells) else ""
-        for each in [cell] if isinstance(cell, str) else cell:
+        for each in cell if isinstance(cell, list) else [text_of(cell)]:
             if text := _text(each):
                 yield text
 
 
-def _cell(row: Record, at: int, place: Place) -> str:
+def _cell(row: Record, at: int, place: Place, empty: str | None = None) -> str:
+    """Return the text of a cell; TaxonomyError for another value, and without a text for `empty`."""
     cell = row.cells[at] if at < len(row.cells) else ""
     if not isinstance(cell, str):
-        raise TaxonomyError(f"{place(row)}: a list is not the name of a class")
-    if not (text := _text(cell)):
+        raise TaxonomyError(f"{place(row)}: a list or an object is not the name of a class")
+    if not (text := _text(cell)) and empty is not None:
+        return empty
+    if not text:
         raise TaxonomyError(f"{place(row)}: the cell of its class is empty")
     return text
 
