@@ -240,7 +240,7 @@ def _values(rows: Iterable[Record], at: int) -> Iterator[str]:
 
 
 def _cell(row: Record, at: int, place: Place, empty: str | None = None) -> str:
-    """Return the text of a cell; TaxonomyError for another value, and without a text for `empty`."""
+    """Return the text of a cell, or `empty` without one; TaxonomyError."""
     cell = row.cells[at] if at < len(row.cells) else ""
     if not isinstance(cell, str):
         raise TaxonomyError(f"{place(row)}: a list or an object is not the name of a class")
