@@ -41,7 +41,18 @@ def test_a_date_that_ends_is_its_whole_day():
 
 @pytest.mark.parametrize(
     "given",
-    ["", "yesterday", "2024-13-01", "2024-02-30", "01.02.2024", "-1", "1e12", "nan", "inf", "\u0661"],
+    [
+        "",
+        "yesterday",
+        "2024-13-01",
+        "2024-02-30",
+        "01.02.2024",
+        "-1",
+        "1e12",
+        "nan",
+        "inf",
+        "\u0661",
+    ],
 )
 def test_what_is_no_moment_is_refused_with_the_form(given):
     with pytest.raises(ValueError, match="2026-11-25T09:30:00Z") as error:
