@@ -430,7 +430,7 @@ def test_rejected_rows_are_those_of_the_file_that_was_taught(empty, look):
     expect(page.get_by_role("heading", name="b.csv")).to_be_visible()
     page.wait_for_timeout(100)
     held.pop().continue_()
-    expect(page.get_by_text("1 rejected")).to_be_visible()
+    expect(page.get_by_text("1 invalid row")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download them as CSV").click()
     assert download.value.path().read_text() == "text,label\nbad,\n"
