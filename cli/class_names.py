@@ -16,9 +16,17 @@ LONGEST_COMPARED: Final = 200  # letters: a comparison takes the square of them
 
 def has_class(client: Client, name: str) -> bool:
     """Return whether a class of this name was taught or placed in the taxonomy."""
+    return is_taught(client, name) or is_placed(client, name)
+
+
+def is_taught(client: Client, name: str) -> bool:
+    """Return whether a class of this name was taught."""
     # A class would read every feature; in the order of the listing the name itself comes first.
-    if any(each.name == name for each in islice(client.classes(name, page=1), 1)):
-        return True
+    return any(each.name == name for each in islice(client.classes(name, page=1), 1))
+
+
+def is_placed(client: Client, name: str) -> bool:
+    """Return whether a class that was not taught is in the taxonomy."""
     try:
         client.class_(name, limit=1)
     except RequestRefused as error:

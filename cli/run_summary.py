@@ -22,7 +22,7 @@ class RunSummary:
         self._among_five = 0
 
     def add(self, done: int, duplicates: int = 0) -> None:
-        """Count answered lines, and the duplicates among them."""
+        """Count answered lines, and the duplicates among them, which changed nothing."""
         self.done += done
         self.duplicates += duplicates
 
@@ -64,11 +64,11 @@ class RunSummary:
     def text(self, verb: str) -> str:
         """Return the summary in one line."""
         seconds = self._clock() - self._began
-        parts = [f"{verb} {self.done:,} in {seconds:.1f} s, {self.rate:,.0f} a second"]
+        skipped = f", skipped {counted(self.duplicates, 'duplicate')}," if self.duplicates else ""
+        new = self.done - self.duplicates
+        parts = [f"{verb} {new:,}{skipped} in {seconds:.1f} s, {self.rate:,.0f} a second"]
         if self.recall:
             parts.append(self.recall)
-        if self.duplicates:
-            parts.append(f"{counted(self.duplicates, 'duplicate')} among them")
         if self.bad_lines:
             parts.append(f"{counted(self.bad_lines, 'bad line')} left out")
         if self.bad_files:

@@ -51,6 +51,7 @@ from manyclass.client.types import (
 )
 from manyclass.client.wire import (
     Answer,
+    Moment,
     decoded,
     error_filter,
     event_filter,
@@ -170,8 +171,8 @@ class Client:
         *,
         of_class: str | None = None,
         source: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
         wrong: bool = False,
         undone: bool = False,
         oldest_first: bool = False,
@@ -180,9 +181,10 @@ class Client:
     ) -> Iterator[TaughtEvent]:
         """Yield the events that were taught, newest first, fetched `page` at a time.
 
-        `since` and `until` are in unix seconds. With `wrong`, only events whose true class was not
-        ranked first before they were learned. With `undone`, also events that a restore has undone.
-        `after` is the number of an event to begin behind.
+        `since` and `until` are unix seconds, a time as "2026-11-25T09:30:00Z", a date, or a
+        datetime, which is in UTC unless it names another zone. With `wrong`, only events whose true
+        class was not ranked first before they were learned. With `undone`, also events that a
+        restore has undone. `after` is the number of an event to begin behind.
         404 if the service keeps no history.
         """
         parameters = event_filter(of_class, source, since, until, wrong, undone, oldest_first)

@@ -302,6 +302,7 @@ class Stats(msgspec.Struct, frozen=True):
     accuracy: dict[str, Accuracy]
     durability: str
     settings: dict[str, str]
+    taxonomy: int = 0  # the number of classes and other nodes in the taxonomy
     history: HistoryStats | None = None  # None if the service keeps none
     served: Served | None = None  # None from older services
 

@@ -1,6 +1,7 @@
 """Requests and answers as HTTP, for every kind of client."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from math import isfinite
 from typing import Literal, TypeVar
 from urllib.parse import quote
@@ -13,6 +14,7 @@ from manyclass.client.errors import Problem, RequestRefused, ServiceUnreachable
 from manyclass.client.proxies import by_proxy
 
 Answer = TypeVar("Answer")
+Moment = float | str | datetime  # unix seconds, a time by RFC 3339 or a date, or a datetime
 
 
 def rank_options(
@@ -51,8 +53,8 @@ def rank_options(
 def event_filter(
     of_class: str | None,
     source: str | None,
-    since: float | None,
-    until: float | None,
+    since: Moment | None,
+    until: Moment | None,
     wrong: bool,
     undone: bool,
     oldest_first: bool,
@@ -60,7 +62,9 @@ def event_filter(
     """Return the parameters that choose events of the history and their order."""
     given = {"class": of_class, "source": source, "since": since, "until": until}
     chosen: dict[str, str | int | float] = {
-        name: value for name, value in given.items() if value is not None
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in given.items()
+        if value is not None
     }
     if wrong:
         chosen["wrong"] = "yes"

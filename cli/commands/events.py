@@ -17,6 +17,7 @@ from manyclass.cli.run_summary import counted
 from manyclass.cli.taught_sources import events_of, in_words
 from manyclass.client.client import Client
 from manyclass.client.types import TaughtEvent
+from manyclass.service.http.moments import moment_of
 
 app = typer.Typer(help="List, correct and delete the events that a running service was taught.")
 
@@ -27,15 +28,12 @@ NOTHING = "-"
 EventKey = Annotated[str, typer.Argument(help=KEY_HELP)]
 
 
-def _seconds(given: str | None) -> float | None:
-    """Return the unix seconds of a time by ISO 8601, in UTC unless it names another zone."""
-    if given is None:
-        return None
+def _seconds(given: str | None, ends: bool = False) -> float | None:
+    """Return the unix seconds of a moment, as GET /events reads it."""
     try:
-        time = datetime.fromisoformat(given)
+        return None if given is None else moment_of(given, ends)
     except ValueError as error:
-        raise typer.BadParameter(f"{given!r} is not a time as 2026-11-25T09:30") from error
-    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+        raise typer.BadParameter(str(error)) from error
 
 
 @app.command("list")
@@ -53,7 +51,8 @@ def list_events(
         str | None,
         typer.Option(
             "--since",
-            help="Only events from this time on: 2026-11-25 or 2026-11-25T09:30, in UTC.",
+            help="Only events from this time on: a date as 2026-11-25, a time as"
+            " 2026-11-25T09:30:00Z, in UTC unless it names another zone, or unix seconds.",
             metavar="TIME",
             show_default=False,
         ),
@@ -61,7 +60,10 @@ def list_events(
     until: Annotated[
         str | None,
         typer.Option(
-            "--until", help="Only events up to this time.", metavar="TIME", show_default=False
+            "--until",
+            help="Only events up to this time, or to the end of this date.",
+            metavar="TIME",
+            show_default=False,
         ),
     ] = None,
     wrong: Annotated[
@@ -85,7 +87,7 @@ def list_events(
     of them before it was learned, and the beginning of its instance, separated by tabs. `-` stands
     for nothing, `?` for what was not recorded.
     """
-    began, ended = _seconds(since), _seconds(until)
+    began, ended = _seconds(since), _seconds(until, ends=True)
     with connected(url, key) as client:
         events = client.events(
             of_class=of_class,

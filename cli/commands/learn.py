@@ -81,19 +81,21 @@ def learn(
 
         if not again:
             _check(sources, read)
-        new = NewClasses(client, stats.classes)
+        new = NewClasses(client, stats)
         progress = _Progress(batch, new)
         try:
             run("learned", sources, batch, read, send, progress.answered, skip=skip)
         except ClientError:
             progress.complain(names)
+            new.tell(asks=False)
             raise
         except typer.Exit as ended:
-            if ended.exit_code == INTERRUPTED:
+            is_cut = ended.exit_code == INTERRUPTED
+            if is_cut:
                 progress.complain(names)
+            new.tell(asks=not is_cut)
             raise
-        finally:
-            new.tell()
+        new.tell()
 
 
 def _check(sources: Sequence[Source], read: Callable[[Line], Body]) -> None:

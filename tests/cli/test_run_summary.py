@@ -21,7 +21,7 @@ def test_a_run_with_something_left_out(capsys):
     summary.bad_file(FileFault("more.gz", "ends in the middle"))
     assert not summary.clean
     assert summary.text("learned") == (
-        "learned 3 in 1.0 s, 3 a second · 2 duplicates among them"
+        "learned 1, skipped 2 duplicates, in 1.0 s, 3 a second"
         " · 1 bad line left out · 1 file not read to the end"
     )
     written = capsys.readouterr()

@@ -1,4 +1,5 @@
 import json
+from datetime import UTC, datetime
 from math import inf, nan
 
 import httpx
@@ -112,6 +113,20 @@ def test_learn_one_and_many():
     many = client.learn_many(events)
     assert (many.ranks_before, many.ranks) == ((None, 1), (None, 1))
     assert service.body(1)["events"][0] == events[0]
+
+
+@pytest.mark.parametrize(
+    ("since", "sent"),
+    [
+        (1.5, "1.5"),
+        ("2024-01-01T00:00:00Z", "2024-01-01T00:00:00Z"),
+        (datetime(2024, 1, 1, tzinfo=UTC), "2024-01-01T00:00:00+00:00"),
+    ],
+)
+def test_a_time_is_sent_in_any_form(since, sent):
+    service = FakeService({"events": [], "next": None})
+    assert [*service.client().events(since=since)] == []
+    assert dict(service.requests[0].url.params)["since"] == sent
 
 
 def test_every_event_without_an_id_gets_one_of_its_own():

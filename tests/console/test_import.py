@@ -42,7 +42,9 @@ def test_a_csv_file_is_mapped_and_taught(empty, look):
     expect(page.get_by_label("Role of no")).to_have_value("ignore")
     expect(page.locator("tbody tr")).to_have_count(10)
     teach(page)
-    expect(page.get_by_text("1,200 lines read: 1,199 learned")).to_be_in_viewport()
+    expect(
+        page.get_by_text("1,200 lines read: learned 1,199, skipped 0 duplicates and 1 invalid row.")
+    ).to_be_in_viewport()
     expect(page.locator(".chart polyline")).to_have_count(2)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the rejected lines").click()
@@ -73,7 +75,7 @@ def test_a_source_that_was_taught_is_asked_about(empty, look):
     assert len(events()) == 2
     page.get_by_role("button", name="Teach the file").click()
     dialog.get_by_role("button", name="Teach again").click()
-    expect(page.get_by_text("2 lines read: 2 learned")).to_be_visible()
+    expect(page.get_by_text("2 lines read: learned 2")).to_be_visible()
     expect(dialog).to_have_count(0)
     assert len(events()) == 4
     page.get_by_label("Source of the events").fill("another")
@@ -117,7 +119,7 @@ def test_a_new_class_is_named_although_its_first_event_is_refused(taught, look):
     page = look(taught, "import")
     choose(page, "a.csv", as_csv([*rows, *[["x", "card_arrival", "1"]] * 120, ["x", "zzq", "1"]]))
     teach(page)
-    expect(page.get_by_role("status").filter(has_text="1 rejected")).to_contain_text(
+    expect(page.get_by_role("status").filter(has_text="1 invalid row")).to_contain_text(
         "New classes: zzq."
     )
 
@@ -161,7 +163,7 @@ def test_all_is_new_to_an_empty_service(empty, look):
 def test_nothing_is_asked_about_ids_or_without_a_history(empty, serve, look):
     rows = [["text", "class", "event_id"], ["ice", "hockey", "one"]]
     page = look(empty, "import")
-    for found in ("1 learned", "0 learned, 1 known already"):
+    for found in ("learned 1, skipped 0 duplicates", "learned 0, skipped 1 duplicate"):
         choose(page, "a.csv", as_csv(rows))
         teach(page)
         expect(page.get_by_text(found)).to_be_visible()
@@ -343,7 +345,7 @@ def test_packed_json_lines_with_features_are_taught_once(empty, look):
     page = look(empty, "import")
     choose(page, "events.jsonl.gz", gzip.compress(text.encode()))
     teach(page)
-    expect(page.get_by_text("1 learned, 1 known already")).to_be_visible()
+    expect(page.get_by_text("learned 1, skipped 1 duplicate")).to_be_visible()
     expect(page.get_by_label("Rejected lines")).to_contain_text("not a JSON object")
     event = httpx.get(f"{empty.url}/events/one").json()
     assert (event["features"], event["classes"]) == ({"a": 2, "b": 1}, ["x", "y"])
@@ -404,7 +406,7 @@ def test_rejected_rows_are_mended_and_taught(empty, look):
     page = look(empty, "import")
     choose(page, "a.csv.gz", gzip.compress("\r\n".join(lines).encode()))
     teach(page)
-    expect(page.get_by_text("4 rejected")).to_be_visible()
+    expect(page.get_by_text("4 invalid rows")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download them as CSV").click()
     assert download.value.suggested_filename == "rejected.csv"
@@ -413,7 +415,7 @@ def test_rejected_rows_are_mended_and_taught(empty, look):
     mended = content.replace("c;", "c;x").replace("d;e;f", "d;e").replace('"j', "j")
     choose(page, "rejected.csv", mended.replace(";i", "n;i").encode())
     teach(page)
-    expect(page.get_by_text("5 learned, 0 known already, 0 rejected")).to_be_visible()
+    expect(page.get_by_text("learned 5, skipped 0 duplicates and 0 invalid rows")).to_be_visible()
     events = httpx.get(f"{empty.url}/events", params={"order": "oldest"}).json()["events"]
     assert [each["classes"] for each in events] == [[name] for name in "ahxeikm"]
 
@@ -429,7 +431,7 @@ def test_rejected_rows_are_those_of_the_file_that_was_taught(empty, look):
     expect(page.get_by_role("heading", name="b.csv")).to_be_visible()
     page.wait_for_timeout(100)
     held.pop().continue_()
-    expect(page.get_by_text("1 rejected")).to_be_visible()
+    expect(page.get_by_text("1 invalid row")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download them as CSV").click()
     assert download.value.path().read_text() == "text,label\nbad,\n"

@@ -205,7 +205,9 @@ def _without_null(schema: Schema) -> Schema:
 
 def _or_null(schema: Schema) -> Schema:
     """Return a schema of the same values and null."""
-    about = {key: schema[key] for key in ("description", "default", "examples") if key in schema}
+    about: Schema = {
+        key: schema[key] for key in ("description", "default", "examples") if key in schema
+    }
     values = {key: value for key, value in schema.items() if key not in about}
     return {**about, "anyOf": [*values.get("anyOf", [values]), _NULL]}
 

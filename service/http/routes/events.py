@@ -2,9 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Query, Response
+from pydantic import BeforeValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME, Instance
@@ -14,6 +17,7 @@ from manyclass.service.history.event_keys import named_by, number_key
 from manyclass.service.history.history import History
 from manyclass.service.history.reader import Filter, Record, fields_of
 from manyclass.service.http.auth import Scope
+from manyclass.service.http.moments import FORM, LAST, moment_of
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import TheEngine, needs
@@ -29,7 +33,34 @@ MOST_DELETED = 100_000  # events of a source, in one call
 
 InThread = Callable[..., Awaitable[Any]]  # as asyncio.to_thread
 
-Seconds = Annotated[float | None, Query(ge=0, le=1e11, description="unix seconds")]
+_MOMENT: dict[str, Any] = {
+    "anyOf": [
+        {"type": "number", "minimum": 0, "maximum": LAST},
+        {"type": "string", "format": "date-time"},
+        {"type": "string", "format": "date"},
+    ]
+}
+
+
+def _moment(given: object, ends: bool = False) -> float:
+    try:
+        return moment_of(given, ends)
+    except ValueError as error:
+        raise PydanticCustomError("moment", "{why}", {"why": str(error)}) from error
+
+
+Since = Annotated[
+    float | None,
+    BeforeValidator(_moment),
+    WithJsonSchema(_MOMENT),
+    Query(description=f"{FORM}; a date is its first moment"),
+]
+Until = Annotated[
+    float | None,
+    BeforeValidator(partial(_moment, ends=True)),
+    WithJsonSchema(_MOMENT),
+    Query(description=f"{FORM}; a date is its last moment"),
+]
 
 
 async def find(engine: Engine, key: str, in_thread: InThread = asyncio.to_thread) -> Record:
@@ -88,8 +119,8 @@ async def list_events(
     reads: TheReads,
     of_class: Annotated[str | None, Query(alias="class", max_length=LONGEST_NAME)] = None,
     source: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
-    since: Seconds = None,
-    until: Seconds = None,
+    since: Since = None,
+    until: Until = None,
     wrong: bool = False,
     undone: bool = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,

@@ -107,7 +107,8 @@ class LearnAnswer(msgspec.Struct, gc=False):
 
 
 class LearnManyAnswer(msgspec.Struct, gc=False):
-    """Events that are durable and learned. `ranks_before` has the `rank_before` of each event;
+    """Events that are durable and learned: `accepted` new ones, `duplicates` that were learned
+    before and changed nothing. `ranks_before` has the `rank_before` of each event;
     that of a duplicate is null."""
 
     seq: int
@@ -125,7 +126,8 @@ class LearnManyAnswer(msgspec.Struct, gc=False):
 
 
 class Progress(msgspec.Struct, gc=False, tag="progress", tag_field="kind"):
-    """The progress of a stream. `r1`, `r5`: recall at 1 and 5 over its accepted events with true
+    """The progress of a stream: `accepted` lines were new, `duplicates` had been learned before and
+    changed nothing. `r1`, `r5`: recall at 1 and 5 over its accepted events with true
     classes so far."""
 
     lines: int

@@ -1,4 +1,5 @@
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -72,8 +73,12 @@ def test_filters_choose_events(manyclass, service):
     assert keys("--class", "chosen x", "--wrong", "--limit", "0") == ["chosen-0"]
     assert keys("--class", "chosen y", "--since", "2020-01-01") == ["chosen too-0"]
     assert keys("--class", "chosen y", "--until", "2020-01-01T10:00+02:00") == []
+    assert keys("--class", "chosen y", "--since", "2020-01-01T00:00:00Z") == ["chosen too-0"]
+    assert keys("--class", "chosen y", "--since", "1577836800") == ["chosen too-0"]
+    today = f"{datetime.now(UTC):%F}"
+    assert keys("--class", "chosen y", "--since", today, "--until", today) == ["chosen too-0"]
     bad = manyclass("events", "list", "--since", "yesterday", "--url", service, exit_code=2)
-    assert "'yesterday' is not a time as 2026-11-25T09:30" in bad.stderr
+    assert "'yesterday' is no time: give a time as 2026-11-25T09:30:00Z" in bad.stderr
 
 
 def test_an_event_is_corrected_once(manyclass, service):

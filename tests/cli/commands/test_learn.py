@@ -123,7 +123,7 @@ def test_lines_with_an_event_id_or_a_source_may_be_sent_again(manyclass, service
     )
     for _ in range(2):
         result = manyclass("learn", file, "--url", service)
-    assert "1 duplicate among them" in result.stderr
+    assert "learned 1, skipped 1 duplicate, in" in result.stderr
 
 
 def test_what_a_command_sends_itself_was_not_taught_before(manyclass, service, tmp_path):
@@ -255,7 +255,7 @@ def test_an_event_learned_before_is_counted_as_such(manyclass, service):
     body = lines({"text": "x", "classes": ["twice"], "event_id": "twice 1"})
     manyclass("learn", "-", "--url", service, input=body)
     result = manyclass("learn", "-", "--url", service, input=body)
-    assert "1 duplicate among them" in result.stderr
+    assert "learned 0, skipped 1 duplicate, in" in result.stderr
     assert "R1" not in result.stderr
     assert learned(service, "twice") == {"twice": 1}
 

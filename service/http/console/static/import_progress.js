@@ -3,7 +3,7 @@
 import { html, useEffect, useRef } from "./html.js";
 import { save } from "./api.js";
 import { Lines } from "./chart.js";
-import { count, percent } from "./format.js";
+import { count, percent, plural } from "./format.js";
 import { jsonText } from "./json_text.js";
 import { pauseText } from "./paused.js";
 import { Problem, Table, useTask } from "./parts.js";
@@ -56,8 +56,8 @@ export function Progress({ table, sum, running, onStop, verb }) {
   return html`<section class="card" aria-label="Progress" ref=${box}>
     ${running && html`<progress aria-label="At work"></progress>`}
     ${running && paused && verb === "learned" && html`<p>${pauseText(paused)} Leave this page open.</p>`}
-    <p role="status">${count(sum.lines)} lines read${running ? " so far" : ""}: ${count(sum.accepted)} ${verb}, ${verb === "learned" && `${count(sum.duplicates)} known already,`}
-      ${" "}${count(sum.refused)} rejected. ${count(Math.round(rate))} a second.
+    <p role="status">${count(sum.lines)} lines read${running ? " so far" : ""}: ${verb} ${count(sum.accepted)}, skipped
+      ${" "}${verb === "learned" && `${plural(sum.duplicates, "duplicate")} and `}${plural(sum.refused, "invalid row")}. ${count(Math.round(rate))} a second.
       ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}
       ${sum.left.size > 0 && html` Left out: ${[...sum.left].map(([reason, rows], at) => `${at ? ", " : ""}${reason} (${count(rows)})`)}.`}
       <${CreatedClasses} names=${sum.created} /></p>

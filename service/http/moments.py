@@ -1,0 +1,42 @@
+"""Moments as a user gives them: a number of seconds, a time, or a date."""
+
+import re
+from datetime import UTC, datetime, time, timedelta
+from typing import Final
+
+LAST: Final = 1e11  # unix seconds
+FORM: Final = (
+    "a time as 2026-11-25T09:30:00Z (RFC 3339, in UTC unless it names another zone), a date as"
+    " 2026-11-25, or unix seconds as 1764063000"
+)
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+# In a query that was not percent-encoded the plus of a zone is a space.
+_PLUS = re.compile(r" (\d{2}:?\d{2})$")
+
+
+def moment_of(given: object, ends: bool = False) -> float:
+    """Return the unix seconds of a moment. Of a date alone it is the first, or with `ends` the last
+    millisecond of the day. Raises ValueError, which says the form.
+    """
+    text = str(given).strip()
+    try:
+        seconds = float(text) if _is_number(text) else _seconds_of(text, ends)
+    except ValueError:
+        raise ValueError(f"{text!r} is no time: give {FORM}") from None
+    if not 0 <= seconds <= LAST:
+        raise ValueError(f"{text!r} is not from 1970 on: give {FORM}")
+    return seconds
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", text, re.ASCII) is not None
+
+
+def _seconds_of(text: str, ends: bool) -> float:
+    if _DATE.fullmatch(text):
+        day = datetime.combine(datetime.fromisoformat(text), time(), UTC)
+        moment = day + timedelta(days=1, milliseconds=-1) if ends else day
+    else:
+        moment = datetime.fromisoformat(_PLUS.sub(r"+\1", text.upper()))
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
