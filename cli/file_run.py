@@ -93,6 +93,7 @@ def _items(
                     yield each
         except FileFault as error:
             summary.bad_file(error)
+        summary.left_out += source.left_out
 
 
 def _behind(lines: Iterable[Line], skip: int) -> Iterator[Line]:

@@ -9,7 +9,7 @@ from typing import TextIO
 class OutputFailed(Exception):
     """Standard output cannot be written: nothing reads it any more, or there is no room.
 
-    It is no OSError, which commands take for one of their files.
+    It differs from OSError, which commands take for one of their files.
     """
 
     def __init__(self, error: OSError) -> None:

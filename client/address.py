@@ -12,7 +12,7 @@ _URL: Final = re.compile(
     r"(?P<place>(\[[0-9A-Fa-f:.]+\]|[^:/?#@\[\]\s]+)(:[0-9]{1,5})?(/[^?#@\s]*)?)",
     re.IGNORECASE,
 )
-_KEY: Final = re.compile(r"[!-~]+")  # what a header can carry, without blanks
+_KEY: Final = re.compile(r"[!-~]+")  # a header can carry it, and it has no blanks
 
 
 def divided(url: str) -> tuple[str, tuple[str, str] | None]:

@@ -85,7 +85,7 @@ class Client:
         transport: httpx.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Raises Unusable for a URL or a key that no request can be sent with."""
+        """Divide the URL; Unusable for a URL or a key that no request can be sent with."""
         if key:
             check_key(key)
         headers = {"Authorization": f"Bearer {key}"} if key else {}

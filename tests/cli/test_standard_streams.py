@@ -1,4 +1,4 @@
-"""Standard streams that are full, closed or read by nobody end a command with at most one line."""
+"""Standard streams that are full, closed or not read end a command with at most one line."""
 
 import subprocess
 import sys
