@@ -82,7 +82,7 @@ class Stored(RawIOBase):
         is_archive = self._begin.startswith(_ZIP) and not keeps_zip
         if not is_archive:
             return BufferedReader(self, CHUNK_BYTES)
-        whole = stack.enter_context(TemporaryFile())  # the end of zip is read first
+        whole = stack.enter_context(TemporaryFile())  # noqa: SIM115 (the stack closes it)
         copyfileobj(BufferedReader(self, CHUNK_BYTES), whole, CHUNK_BYTES)
         return BufferedReader(_Member(whole, stack), CHUNK_BYTES)
 
