@@ -124,7 +124,7 @@ class Source:
 
     def read(self, most: int) -> bytes:
         """Return all bytes, decompressed; FileFault if they are more than `most`."""
-        with self._plain() as plain:
+        with self._plain(keeps_zip=True) as plain:
             data = plain.read(most + 1)
         if len(data) > most:
             raise FileFault(self.name, f"it has more than {most:,} bytes")
