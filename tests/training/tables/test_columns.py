@@ -91,4 +91,4 @@ def test_columns_without_a_name_have_one_by_number():
 def test_the_console_has_the_same_delimiters():
     console = files("manyclass.service.http.console") / "static"
     separators = ", ".join(f'"{each}"' for each in DELIMITERS).replace("\t", "\\t")
-    assert f"const SEPARATORS = [{separators}];" in (console / "rows.js").read_text()
+    assert f"const DELIMITERS = [{separators}];" in (console / "csv_rows.js").read_text()
