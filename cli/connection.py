@@ -9,7 +9,7 @@ import typer
 from manyclass.cli.environment import KEY_VARIABLE, URL_VARIABLE
 from manyclass.cli.printable import printable
 from manyclass.client.client import DEFAULT_URL, Client
-from manyclass.client.errors import RequestRefused, ServiceUnreachable
+from manyclass.client.errors import RequestRefused, ServiceUnreachable, Unusable
 
 BAD_LINES: Final = 1  # exit codes, beside 0; docs/operations.md lists them
 FAILED: Final = 1
@@ -54,6 +54,9 @@ def connected(url: str, key: str | None, checked: bool = False) -> Iterator[Clie
     except RequestRefused as error:
         complain(f"the service refused: {error}")
         raise typer.Exit(FAILED) from error
+    except Unusable as error:
+        complain(str(error))
+        raise typer.Exit(WRONG_USE) from error
     except UnicodeEncodeError as error:
         if error.encoding != "utf-8":
             raise

@@ -20,7 +20,7 @@ Answer = TypeVar("Answer")
 Files = Annotated[
     list[str],
     typer.Argument(
-        help="JSON lines, or tables (CSV, .xlsx, .parquet); plain, .gz or .zst; - is standard"
+        help="JSON lines, or tables (CSV, .xlsx, .parquet); plain or compressed; - is standard"
         " input.",
         metavar="FILE...",
         show_default=False,
@@ -93,6 +93,7 @@ def _items(
                     yield each
         except FileFault as error:
             summary.bad_file(error)
+        summary.left_out += source.left_out
 
 
 def _behind(lines: Iterable[Line], skip: int) -> Iterator[Line]:

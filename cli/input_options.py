@@ -8,9 +8,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from manyclass.cli.connection import WRONG_USE, complain
+from manyclass.cli.connection import FAILED, WRONG_USE, complain
 from manyclass.training.formats import FORMATS, TABLES, FormatUnknown, format_of, format_of_name
-from manyclass.training.lines import Source
+from manyclass.training.json_lines import JsonLines
+from manyclass.training.lines import FileFault, Source
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.source import TableFault, TableSource
 
@@ -30,15 +31,39 @@ class Input:
 
         The columns of all tables are looked up before anything is read; an error ends the command.
         """
+        self._check_options([self._format_of(file) for file in files])
         sources = [self._source(file) for file in files]
         for source in sources:
             if isinstance(source, TableSource):
                 try:
                     source.check()
-                except TableFault as error:
+                except FileFault as error:
                     complain(str(error))
-                    raise typer.Exit(WRONG_USE) from error
+                    is_use = isinstance(error, TableFault)
+                    raise typer.Exit(WRONG_USE if is_use else FAILED) from error
         return sources
+
+    def _check_options(self, formats: Sequence[str | None]) -> None:
+        """Raise BadParameter for an option that means nothing for any of the files."""
+        layout = self.layout
+        for flag, is_given, read_by in (
+            ("--delimiter", layout.delimiter is not None, ("csv",)),
+            ("--no-header", not layout.header, ("csv", "xlsx")),
+            ("--encoding", layout.encoding is not None, (None, "csv", *FORMATS)),
+            ("--leave-out", bool(layout.left_out), (None, "jsonl", *TABLES)),
+            ("--class-separator", bool(layout.class_separator), TABLES),
+        ):
+            tables = "jsonl" in formats and layout.names_columns and "csv" not in read_by
+            if is_given and not tables and {*read_by}.isdisjoint(formats):
+                read_as = " and ".join(sorted({each or "jsonl" for each in formats}))
+                raise typer.BadParameter(
+                    f"files that are read as {read_as} have none; --format csv reads them as CSV",
+                    param_hint=flag,
+                )
+
+    def _format_of(self, file: str) -> str | None:
+        format = self.format or format_of_name(file)
+        return "csv" if format is None and self.layout.names_columns else format
 
     def _say(self, guess: str) -> None:
         if guess not in self.said:
@@ -46,9 +71,7 @@ class Input:
             complain(guess)
 
     def _source(self, file: str) -> Source:
-        format = self.format or format_of_name(file)
-        if format is None and self.layout.names_columns:
-            format = "csv"
+        format = self._format_of(file)
         if format in TABLES or (format == "jsonl" and self.layout.names_columns):
             return TableSource(file, format, self.layout, self.labelled, self._say)
         if self.layout.names_columns:
@@ -62,7 +85,10 @@ class Input:
                 format_of(file)
             except FormatUnknown as error:
                 raise typer.BadParameter(str(error), param_hint="--format") from error
-        return Source(file)
+        layout = self.layout
+        if format in (None, "jsonl"):
+            return JsonLines(file, layout.encoding, layout.left_out, self.labelled)
+        return Source(file, layout.encoding)
 
 
 def _option(name: str, annotation: Any, default: Any, *flags: str, **about: Any) -> Parameter:
@@ -97,6 +123,23 @@ _CLASSES = (
         help="Of a table: the text between several classes of a cell, as | or ;.",
         metavar="TEXT",
     ),
+    _option(
+        "one_hot",
+        list[str] | None,
+        None,
+        "--one-hot",
+        help="Of a table: a column with the name of a class, and 1 in its rows, else 0; again for"
+        " more.",
+        metavar="COLUMN",
+    ),
+    _option(
+        "left_out",
+        list[str] | None,
+        None,
+        "--leave-out",
+        help="A label that is not taught, as nan; again for more.",
+        metavar="LABEL",
+    ),
 )
 _NOTATION = (
     _option(
@@ -112,7 +155,8 @@ _NOTATION = (
         str | None,
         None,
         "--encoding",
-        help="Of CSV: cp1252, latin-1, ...; by default UTF-8, or that of a byte order mark.",
+        help="Of CSV and lines: cp1252, latin-1, ...; by default UTF-8, or that of a byte order"
+        " mark.",
         metavar="NAME",
     ),
     _option(
@@ -120,7 +164,8 @@ _NOTATION = (
         bool,
         True,
         "--header/--no-header",
-        help="Of a table: the first row has the names of the columns; else they have numbers.",
+        help="Of CSV and .xlsx: the first row has the names of the columns, or else they have"
+        " numbers.",
     ),
 )
 
@@ -220,6 +265,8 @@ def _layout(given: Mapping[str, Any]) -> Layout:
         tuple(given.get("class_columns") or ()),
         given.get("class_separator") or "",
         given.get("id_column"),
+        tuple(given.get("one_hot") or ()),
+        frozenset(given.get("left_out") or ()),
         given["delimiter"],
         given["encoding"],
         given["header"],

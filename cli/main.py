@@ -1,5 +1,6 @@
 """The command line `manyclass`."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -23,6 +24,8 @@ from manyclass.cli.commands.review import review
 from manyclass.cli.commands.serve import serve
 from manyclass.cli.commands.suspects import suspects
 from manyclass.cli.commands.train import train
+from manyclass.cli.connection import FAILED, complain
+from manyclass.cli.standard_streams import OutputFailed
 
 app = typer.Typer(
     name="manyclass",
@@ -49,6 +52,19 @@ def options(
     ] = False,
 ) -> None:
     """Take the options that stand before a command."""
+
+
+def run() -> None:
+    """Run the command that the arguments name; standard output that fails is one line."""
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except OutputFailed as error:
+        if not error.is_unread:  # else the reader, as `head`, has enough
+            complain(str(error))
+        sys.exit(FAILED)
 
 
 app.command()(serve)

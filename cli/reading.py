@@ -1,6 +1,7 @@
 """Reads files of labelled instances for a command, with a progress bar and named bad lines."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from manyclass.core.placements import placed
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
 from manyclass.training.formats.given import Given, Rejected
+from manyclass.training.label_notes import LabelNotes
 from manyclass.training.lines import FileFault
 from manyclass.training.reading import Account, read
 from manyclass.training.rows import Rows
@@ -95,6 +97,12 @@ def read_files(
     """
     sources = input.sources(files)
     complaints = _Complaints()
+    labels = LabelNotes()
+
+    def counting(given: Given) -> None:
+        labels.add(map(str, given.classes))
+        accepted(given)
+
     began = time.monotonic()
     try:
         with bar_of_files(sources) as move:
@@ -103,12 +111,15 @@ def read_files(
                 if account.instances % MOVED_ROWS == 0:
                     move(f"{account.instances:,} instances read")
 
-            rows, account = read(sources, input.format, complaints.add, moved, text, accepted)
+            rows, account = read(sources, input.format, complaints.add, moved, text, counting)
     except FileFault as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error
     complaints.end()
-    typer.echo(_summary(rows, account, time.monotonic() - began), err=True)
+    left_out = sum((source.left_out for source in sources), Counter[str]())
+    typer.echo(_summary(rows, account, left_out, time.monotonic() - began), err=True)
+    for note in labels.notes():
+        complain(note)
     if not account.instances:
         complain("the files hold no instance")
         raise typer.Exit(FAILED)
@@ -138,12 +149,13 @@ class _Complaints:
             complain(f"and {counted(self._count - NAMED_LINES, 'more bad line')}")
 
 
-def _summary(rows: Rows, account: Account, seconds: float) -> str:
+def _summary(rows: Rows, account: Account, left_out: Counter[str], seconds: float) -> str:
     """Return the counts and the time of reading, in one line."""
     parts = [
         f"read {counted(account.instances, 'instance')} in {seconds:.1f} s:"
         f" {len(rows.classes):,} classes, {len(rows.features):,} features"
     ]
+    parts += [f"{counted(number, noun)} left out" for noun, number in left_out.items()]
     if account.rejected:
         parts.append(f"{counted(account.rejected, 'bad line')} left out")
     if account.values_left_out:

@@ -3,6 +3,7 @@
 import msgspec
 
 from manyclass.core.errors import did_you_mean
+from manyclass.training.encodings import not_utf8
 from manyclass.training.lines import Line, LineFault
 
 RANK_KEYS = frozenset({"features", "text", "id"})
@@ -30,7 +31,9 @@ def event_of(line: Line, ignore_unknown: bool = False) -> Body:
     try:
         classes = classes_of(event)
     except msgspec.DecodeError as error:
-        raise LineFault(f"classes: {error}") from error
+        is_object = bytes(event["classes"]).lstrip().startswith(b"{")
+        remedy = '; write those with 1 as a list, ["a", "b"]' if is_object else ""
+        raise LineFault(f"classes: {error}{remedy}") from error
     if not classes and "not" not in event:
         raise LineFault("no true class: `classes` needs at least one name")
     return event
@@ -45,7 +48,9 @@ def _decoded(line: Line) -> Body:
     try:
         line.data.decode()  # msgspec does not check the UTF-8 of raw values
         return _BODY.decode(line.data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UnicodeDecodeError as error:
+        raise LineFault(not_utf8(error)) from error
+    except (msgspec.DecodeError, RecursionError) as error:
         raise LineFault(str(error)) from error
 
 

@@ -1,6 +1,7 @@
 """Counts and accuracy of a run over files."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from manyclass.cli.connection import complain
@@ -15,6 +16,7 @@ class RunSummary:
         self.duplicates = 0
         self.bad_lines = 0
         self.bad_files = 0
+        self.left_out = Counter[str]()  # rows that are not to be taught, by their noun
         self._clock = clock
         self._began = clock()
         self._ranked = 0
@@ -69,6 +71,7 @@ class RunSummary:
         parts = [f"{verb} {new:,}{skipped} in {seconds:.1f} s, {self.rate:,.0f} a second"]
         if self.recall:
             parts.append(self.recall)
+        parts += [f"{counted(number, noun)} left out" for noun, number in self.left_out.items()]
         if self.bad_lines:
             parts.append(f"{counted(self.bad_lines, 'bad line')} left out")
         if self.bad_files:
@@ -77,5 +80,6 @@ class RunSummary:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun, which takes an s unless the number is 1, or its `plural`."""
+    """Return a number with its noun, whose first word takes an s unless the number is 1, or its
+    `plural`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

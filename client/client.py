@@ -11,6 +11,7 @@ from typing import IO, Literal, Self
 import httpx
 import msgspec
 
+from manyclass.client.address import check_key, divided
 from manyclass.client.encoding import Parameters, checked_parameters, encoded
 from manyclass.client.errors import ClientError
 from manyclass.client.proxies import http_client
@@ -65,7 +66,7 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 
 
 class Client:
-    """Calls a service at `url`. Belongs to one thread.
+    """Calls a service at `url`, perhaps with user and password. Belongs to one thread.
 
     A request that was refused as too early or too much (429, 503) is sent again after the time the
     service names. A request without an answer is sent again only if a second one does no harm:
@@ -85,15 +86,18 @@ class Client:
         transport: httpx.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        """Divide the URL; Unusable for a URL or a key that no request can be sent with."""
+        if key:
+            check_key(key)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self.url = url.rstrip("/")
+        self.url, credentials = divided(url)  # httpx would log and quote a password in its URL
         self._patience = patience
         self._timeout = timeout
         self._sleep = sleep
         self._answered = False
         self._numbers = count(1)
         self._prefix = token_hex(8)
-        self._http = http_client(self.url, headers, timeout, transport)
+        self._http = http_client(self.url, headers, credentials, timeout, transport)
 
     def __enter__(self) -> Self:
         return self

@@ -42,8 +42,15 @@ class NoWireForm(TypeError, ValueError):
         return NoWireForm(place + self.place, self.value, self.way)
 
 
+class Unusable(ClientError, ValueError):
+    """A URL or a key that no request can be sent with. The text shows no part of a secret."""
+
+
 class ServiceUnreachable(ClientError):
-    """No answer came from `url`; the request may have arrived or not."""
+    """No answer came from `url`; the request may have arrived or not.
+
+    `url` is without user and password.
+    """
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(f"no answer from {url}: {reason}")

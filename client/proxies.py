@@ -11,7 +11,11 @@ from manyclass.client.errors import ServiceUnreachable
 
 
 def http_client(
-    url: str, headers: dict[str, str], timeout: float, transport: httpx.BaseTransport | None
+    url: str,
+    headers: dict[str, str],
+    credentials: tuple[str, str] | None,
+    timeout: float,
+    transport: httpx.BaseTransport | None,
 ) -> httpx.Client:
     """Return a client for a service; only one on another machine is called by a proxy.
 
@@ -23,6 +27,7 @@ def http_client(
     try:
         return httpx.Client(
             headers=headers,
+            auth=credentials,
             timeout=timeout,
             transport=transport,
             trust_env=not is_local,

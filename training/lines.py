@@ -1,28 +1,34 @@
-"""Lines of files and of standard input, plain or compressed."""
+"""Lines of files and of standard input, plain or compressed, in UTF-8 or another encoding."""
 
 import sys
-import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from gzip import GzipFile
-from io import BufferedIOBase, BufferedReader, RawIOBase
+from io import BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from manyclass.training.compression import (
+    BEGIN_BYTES,
+    CHUNK_BYTES,
+    Stored,
+    StoredFault,
+    faults,
+)
+from manyclass.training.encodings import (
+    BYTE_ORDER_MARK,
+    ESCAPED,
+    UTF8,
+    EncodingFault,
+    decoded,
+    given_encoding,
+    marked_encoding,
+    not_decoded,
+)
 
 STANDARD_INPUT: Final = "-"
-CHUNK_BYTES = 64 * 1024
-BEGIN_BYTES = 16 * 1024  # of a file, kept to recognise its format
-HEADER_BYTES = 16  # of a part of gzip at most, as far as it is read at once
 LONGEST_LINE: Final = 16 * 2**20  # bytes, its end not counted; twice what a service takes at once
-GZIP_BEGINS = b"\x1f\x8b"
-ZSTD_BEGINS = b"\x28\xb5\x2f\xfd"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class FileFault(Exception):
@@ -47,6 +53,7 @@ class Line:
     kept: bytes | None  # None if longer than LONGEST_LINE, or if there is a fault
     fault: str = ""
     lines: int = 1  # that the fault concerns: an open quote of CSV takes the next ones in
+    unit: str = ""  # that is counted, if not lines: the events of a body
 
     @property
     def data(self) -> bytes:
@@ -61,21 +68,26 @@ class Line:
     @property
     def place(self) -> str:
         """File and line number, for messages."""
-        return f"{self.file}:{self.number}"
+        return (
+            f"{self.file}: {self.unit} {self.number}" if self.unit else f"{self.file}:{self.number}"
+        )
 
 
 class Source:
-    """The lines of a file, or of standard input for `-`; blank lines are skipped.
+    """The lines of a file, or of standard input for `-`, in UTF-8; blank lines are skipped.
 
-    The first bytes determine the compression, so standard input may be compressed too. A byte order
-    mark in front of the first line is dropped.
+    The first bytes determine the compression, so standard input may be compressed too. They or a
+    name determine the encoding. Byte order marks in front of lines are dropped: files that were put
+    together have several. Where no line ends with \\n, \\r is the end of a line.
     """
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, encoding: str | None = None) -> None:
         self.file = _at_home(file)
         self.name = "standard input" if file == STANDARD_INPUT else file
         self.position = 0  # bytes read so far, as they are stored
         self.begin = b""  # the first bytes, not compressed, once they were read
+        self.left_out = Counter[str]()  # rows that are not to be taught, by their noun
+        self._encoding = encoding
 
     @property
     def size(self) -> int | None:
@@ -88,39 +100,55 @@ class Source:
             return None
 
     def __iter__(self) -> Iterator[Line]:
+        self.left_out.clear()
         with self._plain() as plain:
-            for number, data in enumerate(_split(plain), 1):
-                if number == 1 and data is not None:
-                    data = data.removeprefix(BYTE_ORDER_MARK)
-                if data is None or (data and not data.isspace()):
-                    yield Line(self.name, number, data)
+            try:
+                for number, (data, fault) in enumerate(self._lines_of(plain), 1):
+                    if data is None or (data and not data.isspace()):
+                        yield Line(self.name, number, data, fault)
+            except EncodingFault as error:
+                raise FileFault(self.name, str(error)) from error
+
+    def _lines_of(self, plain: BinaryIO) -> Iterator[tuple[bytes | None, str]]:
+        """Yield the bytes of each line, or None and perhaps the reason why it is not kept."""
+        given = self._encoding
+        encoding = marked_encoding(self.begin) if given is None else given_encoding(given)
+        if encoding != UTF8:
+            self.begin = decoded(self.begin, encoding).encode(errors="replace")
+            yield from _decoded_lines(plain, encoding)
+            return
+        if b"\r" in self.begin[:-1] and b"\n" not in self.begin:
+            plain = cast(BinaryIO, BufferedReader(_WithNewlines(plain), CHUNK_BYTES))
+        for data in _split(plain):
+            yield (None if data is None else data.removeprefix(BYTE_ORDER_MARK)), ""
 
     def read(self, most: int) -> bytes:
         """Return all bytes, decompressed; FileFault if they are more than `most`."""
-        with self._plain() as plain:
+        with self._plain(keeps_zip=True) as plain:
             data = plain.read(most + 1)
         if len(data) > most:
             raise FileFault(self.name, f"it has more than {most:,} bytes")
         return data
 
     @contextmanager
-    def _plain(self) -> Iterator[BinaryIO]:
+    def _plain(self, keeps_zip: bool = False) -> Iterator[BinaryIO]:
         """Yield the bytes, decompressed; an error of reading becomes a FileFault."""
         try:
-            with ExitStack() as stack:
+            with ExitStack() as stack, faults():
                 if self.file == STANDARD_INPUT:
                     opened = cast(BinaryIO, sys.stdin.buffer)
                 else:
                     opened = stack.enter_context(Path(self.file).open("rb"))
-                plain = _Stored(self, opened).plain()
-                self.begin = cast(BufferedReader, plain).peek(BEGIN_BYTES)[:BEGIN_BYTES]
-                yield plain
+                plain = Stored(opened, self._move).plain(stack, keeps_zip)
+                self.begin = plain.peek(BEGIN_BYTES)[:BEGIN_BYTES]
+                yield cast(BinaryIO, plain)
         except OSError as error:
             raise FileFault(self.name, error.strerror or str(error)) from error
-        except EOFError as error:
-            raise FileFault(self.name, "the compressed file ends in the middle") from error
-        except (zlib.error, zstd.ZstdError) as error:
+        except StoredFault as error:
             raise FileFault(self.name, str(error)) from error
+
+    def _move(self, read: int) -> None:
+        self.position += read
 
 
 def _at_home(file: str) -> str:
@@ -132,51 +160,18 @@ def _at_home(file: str) -> str:
     return file
 
 
-class _Stored(RawIOBase):
-    """The stored bytes of a source as they arrive. Adds those read to its position."""
+class _WithNewlines(RawIOBase):
+    """Bytes whose lines end with \\r, as bytes whose lines end with \\n."""
 
-    def __init__(self, source: Source, opened: BinaryIO) -> None:
-        self._source = source
-        self._opened = cast(BufferedIOBase, opened)  # typeshed gives BinaryIO no read1
-        self._begin = b""
-        while len(self._begin) < BEGIN_BYTES and not self._has_line():
-            more = self._opened.read1(BEGIN_BYTES - len(self._begin))
-            if not more:
-                break
-            self._begin += more
-
-    def _has_line(self) -> bool:
-        """Return whether the first line has arrived; a byte of compressed data is not its end."""
-        begins = (ZSTD_BEGINS, GZIP_BEGINS)
-        return b"\n" in self._begin and not self._begin.startswith(begins)
-
-    def plain(self) -> BinaryIO:
-        """Return the bytes, decompressed if they begin with a signature of gzip or zstd.
-
-        Compressed files may have several parts, those of gzip with zeros behind, as on tapes. What
-        is decompressed at once is bounded.
-        """
-        stored = cast(BinaryIO, self)
-        if self._begin.startswith(ZSTD_BEGINS):
-            return cast(BinaryIO, zstd.ZstdFile(stored))
-        if self._begin.startswith(GZIP_BEGINS):
-            return cast(BinaryIO, GzipFile(fileobj=stored))
-        return BufferedReader(self, CHUNK_BYTES)
+    def __init__(self, plain: BinaryIO) -> None:
+        self._plain = cast(BufferedReader, plain)
 
     def readable(self) -> bool:
         return True
 
-    # typeshed allows any buffer; `io` passes a memoryview.
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        size = len(buffer)
-        if self._begin:
-            data, self._begin = self._begin[:size], self._begin[size:]
-        elif size <= HEADER_BYTES:  # a reader of gzip needs all of a header
-            data = self._opened.read(size)
-        else:
-            data = self._opened.read1(size)
+        data = self._plain.read1(len(buffer)).replace(b"\r", b"\n")
         buffer[: len(data)] = data
-        self._source.position += len(data)
         return len(data)
 
 
@@ -189,3 +184,25 @@ def _split(plain: BinaryIO) -> Iterator[bytes | None]:
         yield None
         while line and not line.endswith(b"\n"):
             line = plain.readline(CHUNK_BYTES)
+
+
+def _decoded_lines(plain: BinaryIO, encoding: str) -> Iterator[tuple[bytes | None, str]]:
+    """Yield the lines in UTF-8, or None with the reason; EncodingFault if no line can be found."""
+    text = TextIOWrapper(plain, encoding, "surrogateescape")
+    number = 0
+    try:
+        while line := text.readline(LONGEST_LINE + 1):
+            number += 1
+            line = line.removeprefix("\ufeff").removesuffix("\n")
+            if ESCAPED.search(line):
+                yield None, not_decoded(None, encoding, line)
+                continue
+            data = line.encode()
+            if len(data) <= LONGEST_LINE:
+                yield data, ""
+                continue
+            yield None, ""
+            while line and not line.endswith("\n"):
+                line = text.readline(CHUNK_BYTES)
+    except UnicodeError as error:  # of encodings with several bytes a letter
+        raise EncodingFault(not_decoded(number + 1, encoding)) from error

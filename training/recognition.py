@@ -6,18 +6,18 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from manyclass.training.encodings import BYTE_ORDER_MARK, UTF8
 from manyclass.training.formats.fasttext import LABEL
 from manyclass.training.formats.given import Rejected
-from manyclass.training.lines import BYTE_ORDER_MARK, FileFault, Source
+from manyclass.training.lines import FileFault, Source
 from manyclass.training.tables.columns import column_names, listed, suggestion
-from manyclass.training.tables.delimited import WIDE, decoded, likely_delimiter, sniffed
+from manyclass.training.tables.delimited import likely_delimiter, sniffed
 from manyclass.training.tables.record import Record, cell_of
 
 MOST_REJECTED: Final = 20  # first lines of a file, before reading stops
 
 _BINARY: Final = {
     b"PAR1": "Parquet: name it .parquet, or add --format parquet",
-    b"PK\x03\x04": "a spreadsheet or a zip archive: name a spreadsheet .xlsx, or add --format xlsx",
     b"%PDF": "PDF: extract its text",
     b"SQLite format 3": "a database of SQLite: export a table as CSV",
 }
@@ -108,7 +108,7 @@ def not_csv(begin: bytes) -> str:
 
 def _text(begin: bytes) -> tuple[str, str]:
     """Return the first bytes as text, and their first line that is not blank."""
-    text = decoded(begin, "utf-16" if begin.startswith(WIDE) else "utf-8-sig")
+    text = begin.decode(UTF8, "ignore")
     return text, text.lstrip().split("\n", 1)[0].strip()
 
 

@@ -66,7 +66,7 @@ def demo(
 
 def _demonstrate(url: str, key: str | None) -> None:
     with connected(url, key) as client:
-        typer.echo(f"\nReading {TITLE}, to the service at {url}.")
+        typer.echo(f"\nReading {TITLE}, to the service at {client.url}.")
         typer.echo("Each word is predicted from up to 3 words on each side, then learned.\n")
         teach(client, text(), WINDOW)
         typer.echo("\nNow some sentences with a gap, and what speaks for each word:")

@@ -44,7 +44,7 @@ def evaluate(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Labelled instances, plain, .gz or .zst, to train and test on.",
+            help="Labelled instances, plain or compressed, to train and test on.",
             metavar="[FILE...]",
             show_default=False,
         ),

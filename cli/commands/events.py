@@ -162,7 +162,7 @@ def delete(
         raise typer.BadParameter("name one thing to delete: an EVENT or --source NAME")
     with connected(url, key) as client:
         if not yes:
-            typer.confirm(f"Delete {_deleted(client, event, source)} at {url}?", abort=True)
+            typer.confirm(f"Delete {_deleted(client, event, source)} at {client.url}?", abort=True)
         if event is not None:
             deleted = client.delete_event(event)
         else:

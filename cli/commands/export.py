@@ -103,16 +103,8 @@ def _lines(events: Iterable[TaughtEvent]) -> Iterator[bytes]:
 
 
 def _write(lines: Iterable[bytes]) -> None:
-    try:
-        sys.stdout.buffer.writelines(lines)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        # Python would flush the unwritten rest at exit, and fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        complain(f"standard output cannot be written: {error.strerror or error}")
-        raise typer.Exit(FAILED) from error
+    sys.stdout.buffer.writelines(lines)
+    sys.stdout.buffer.flush()
 
 
 def _of_file(file: Path) -> Model:

@@ -19,7 +19,7 @@ from manyclass.training.klr.tree import SHARINGS
 FilesArgument = Annotated[
     list[str],
     typer.Argument(
-        help="Plain, .gz or .zst; - is standard input.", metavar="FILE...", show_default=False
+        help="Plain or compressed; - is standard input.", metavar="FILE...", show_default=False
     ),
 ]
 

@@ -13,11 +13,12 @@ from manyclass.cli.connection import INTERRUPTED, URL, Key, Url, complain, conne
 from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
 from manyclass.cli.input_options import Input, learns
 from manyclass.cli.new_classes import NewClasses
-from manyclass.cli.request_lines import Body, event_of
+from manyclass.cli.request_lines import Body, classes_of, event_of
 from manyclass.cli.run_summary import RunSummary
 from manyclass.cli.taught_sources import TaughtSources, default_source, is_kept
 from manyclass.client.errors import ClientError
 from manyclass.client.types import EventBody, LearnedMany
+from manyclass.training.label_notes import LabelNotes
 from manyclass.training.lines import FileFault, Line, LineFault, Source
 from manyclass.training.recognition import MOST_REJECTED
 
@@ -95,7 +96,11 @@ def learn(
                 progress.complain(names)
             new.tell(asks=not is_cut)
             raise
-        new.tell()
+        else:
+            new.tell()
+        finally:
+            for note in progress.labels.notes():
+                complain(note)
 
 
 def _check(sources: Sequence[Source], read: Callable[[Line], Body]) -> None:
@@ -117,12 +122,15 @@ class _Progress:
         self._batch = batch
         self._new = new
         self._last: Line | None = None
+        self.labels = LabelNotes()
 
     def answered(self, summary: RunSummary, items: Sequence[Item], answer: LearnedMany) -> None:
         """Count the answer to some events."""
         self._last = items[-1][0]
         summary.add(answer.accepted + answer.duplicates, answer.duplicates)
         self._new.learned([event for _, event in items])
+        for _, event in items:
+            self.labels.add(classes_of(event))
         if not answer.duplicates:  # else the ranks of the duplicates are unknown
             have_classes = ["classes" in event for _, event in items]
             summary.add_ranks(compress(answer.ranks, have_classes))

@@ -46,9 +46,9 @@ def promote(
 
     The former primary becomes a shadow, and can be promoted back.
     """
-    if not yes:
-        typer.confirm(f"Make {learner} the primary learner at {url}?", abort=True)
     with connected(url, key) as client:
+        if not yes:
+            typer.confirm(f"Make {learner} the primary learner at {client.url}?", abort=True)
         seq = client.promote(learner)
     typer.echo(f"{learner} is the primary learner, by event {seq} of the log")
 

@@ -21,7 +21,7 @@ from manyclass.cli.row_id import RowId
 from manyclass.cli.run_summary import RunSummary
 from manyclass.client.types import InstanceBody, Rankings
 from manyclass.service.http.schemas.rank import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
-from manyclass.training.formats import COMPRESSED
+from manyclass.training.compression import SUFFIXES
 from manyclass.training.lines import Line, Source
 from manyclass.training.tables.source import TableSource
 
@@ -175,7 +175,7 @@ def _check_out(out: Path | None, explain: bool, files: Sequence[str]) -> None:
     inputs = [Path(Source(each).file) for each in files if out is not None and out.exists()]
     if out is not None and any(each.exists() and out.samefile(each) for each in inputs):
         raise typer.BadParameter(f"{out} is the input", param_hint="--out")
-    if out is not None and out.suffix.lower() in (*COMPRESSED, ".xlsx", ".parquet"):
+    if out is not None and out.suffix.lower() in (*SUFFIXES, ".xlsx", ".parquet"):
         raise typer.BadParameter("name it .csv, .tsv or .jsonl", param_hint="--out")
     if is_table(out) and explain:
         raise typer.BadParameter("a table has no place for features", param_hint="--explain")

@@ -33,7 +33,7 @@ def report(
     files: Annotated[
         list[str],
         typer.Argument(
-            help="Labelled instances, plain, .gz or .zst; - is standard input.",
+            help="Labelled instances, plain or compressed; - is standard input.",
             metavar="FILE...",
             show_default=False,
         ),

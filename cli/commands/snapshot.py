@@ -72,9 +72,10 @@ def restore(
 
     Events learned after it no longer count.
     """
-    if not yes:
-        typer.confirm(f"Go back to the state after event {seq} at {url}?", abort=True)
     with connected(url, key) as client:
+        if not yes:
+            question = f"Go back to the state after event {seq} at {client.url}?"
+            typer.confirm(question, abort=True)
         mark = client.restore(seq)
     typer.echo(f"the state is that of snapshot {seq}, by event {mark} of the log")
 

@@ -8,6 +8,7 @@ from manyclass.cli.connection import FAILED, complain
 from manyclass.service.errors import with_hint
 from manyclass.service.store import sqlite_path
 from manyclass.service.store.errors import StoreError
+from manyclass.service.store.passwords import without_passwords
 from manyclass.service.store.sqlite.store import accept_store
 
 app = typer.Typer(help="Manage a store that no service uses.")
@@ -34,7 +35,8 @@ def accept(
     try:
         path = sqlite_path(store)
         if path is None:
-            raise typer.BadParameter(f"{store!r} is not sqlite:PATH; no other store needs this")
+            shown = without_passwords(store)
+            raise typer.BadParameter(f"{shown!r} is not sqlite:PATH; no other store needs this")
         if not path.exists():
             complain(f"there is no store {store}")
             raise typer.Exit(FAILED)

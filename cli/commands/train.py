@@ -19,7 +19,7 @@ def train(
     files: Annotated[
         list[str],
         typer.Argument(
-            help="Plain, .gz or .zst; - is standard input.", metavar="FILE...", show_default=False
+            help="Plain or compressed; - is standard input.", metavar="FILE...", show_default=False
         ),
     ],
     learner: LearnerOption = DEFAULT_LEARNER,

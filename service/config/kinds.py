@@ -8,8 +8,8 @@ from typing import Any
 
 from manyclass.core.learners.specification import split
 from manyclass.core.text import ALLOWED, TextAnalysis
+from manyclass.service.store.passwords import HIDDEN, without_passwords
 
-HIDDEN = "(hidden)"
 UNITS = {"GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
 
 
@@ -58,11 +58,6 @@ def _read_list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",")) if text else ()
 
 
-def _without_passwords(url: str) -> str:
-    user_hidden = re.sub(r"(//[^:@/]*):.*@", rf"\1:{HIDDEN}@", url)
-    return re.sub(r"(password=)[^&]*", rf"\1{HIDDEN}", user_hidden)
-
-
 def _are_keys(keys: tuple[str, ...]) -> bool:
     """Return whether each is printable ASCII without space and comma."""
     return all(re.fullmatch(r"[!-+\--~]+", key) for key in keys)
@@ -89,7 +84,7 @@ def _are_hosts(hosts: tuple[str, ...]) -> bool:
 
 
 TEXT = Kind("text", "not empty", str, is_valid=bool)
-URL = Kind("URL", "not empty", str, _without_passwords, bool)
+URL = Kind("URL", "not empty", str, without_passwords, bool)
 WHOLE = Kind("whole number", "a whole number", lambda text: int(_ascii(text)))
 SECONDS = Kind(
     *("seconds", "a number of seconds", lambda text: float(_ascii(text))),

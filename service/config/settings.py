@@ -16,7 +16,6 @@ from manyclass.service.config.kinds import (
     ANALYSIS,
     BYTES,
     FLAG,
-    HIDDEN,
     HOSTS,
     KEYS,
     LEARNER,
@@ -31,6 +30,7 @@ from manyclass.service.config.kinds import (
 )
 from manyclass.service.config.learners import LearnerSettings, limits_of
 from manyclass.service.config.links import is_link
+from manyclass.service.store.passwords import HIDDEN
 from manyclass.service.store.redis.url import is_redis
 
 T = TypeVar("T")

@@ -7,6 +7,7 @@ from manyclass.service.store.archive import open_archive
 from manyclass.service.store.errors import StoreError, StoreMissing
 from manyclass.service.store.home import expanded
 from manyclass.service.store.memory import MemoryStore
+from manyclass.service.store.passwords import without_passwords
 from manyclass.service.store.protocol import Store
 from manyclass.service.store.redis.store import RedisStore
 from manyclass.service.store.redis.url import is_redis
@@ -31,17 +32,15 @@ def open_store(
     if is_redis(url):
         kept = None if archive is None else open_archive(archive)
         return RedisStore(url, clock, patience, make_new=make_new, archive=kept)
-    kind, _, place = url.partition(":")
-    if kind == "memory" and url == "memory:":
+    if url == "memory:":
         return MemoryStore(clock)
     if (path := sqlite_path(url)) is not None:
         if not make_new and not path.exists():
             refuse_missing(path)
             raise StoreMissing(f"there is no store {url}", "see whether the path is right")
         return SqliteStore(path, clock, salvage)
-    shown = f"{kind}://..." if "//" in place else url  # a server's may have a password
     raise StoreError(
-        f"{shown!r} is not a store",
+        f"{without_passwords(url)!r} is not a store",
         "MANYCLASS_STORE is sqlite:PATH, redis://HOST:PORT/DB or memory:",
     )
 

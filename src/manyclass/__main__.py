@@ -15,9 +15,12 @@ def main() -> None:
     """Run the command that the arguments name."""
     if sys.argv[1:2] == ["serve"]:
         exit_on_signals()  # before the imports, which take seconds; `serve` replaces the handlers
-    from manyclass.cli.main import app
+    from manyclass.cli.standard_streams import open_streams
 
-    app()
+    open_streams()  # before a file takes the number of a closed one
+    from manyclass.cli.main import run
+
+    run()
 
 
 if __name__ == "__main__":

@@ -14,6 +14,29 @@ def test_a_service_that_does_not_answer_is_one_line(manyclass, nobody, command):
     ]
 
 
+SECRETS = [
+    ("http://anna:s3cret@127.0.0.1:9", "key", 3),
+    ("anna:s3cret@127.0.0.1:9", "key", 3),
+    ("http://anna:s3c#ret@127.0.0.1:9", "key", 2),
+    ("http://127.0.0.1:9", "s3cret\ns3cret", 2),
+    ("http://127.0.0.1:9", "s3crét", 2),
+]
+
+
+@pytest.mark.parametrize(("url", "key", "exit_code"), SECRETS)
+@pytest.mark.parametrize("command", ["learners list", "learn -", "events delete 1 --yes"])
+def test_neither_a_key_nor_a_password_is_shown(manyclass, command, url, key, exit_code):
+    environment = {"MANYCLASS_URL": url, "MANYCLASS_KEY": key}
+    result = manyclass(*command.split(), env=environment, input="", exit_code=exit_code)
+    [line] = result.stderr.splitlines()
+    assert not any(part in line for part in ("s3c", "ret", "anna", "'cr"))
+
+
+def test_a_store_that_is_refused_is_shown_without_its_password(manyclass):
+    result = manyclass("store", "accept", "redis://:s3cret@host", exit_code=2)
+    assert "s3cret" not in result.output
+
+
 def test_no_name_of_a_file_steers_the_terminal(manyclass, tmp_path):
     file = tmp_path / "a.csv"
     file.write_text("te\x1b[2Jxt,class\na,b\n")

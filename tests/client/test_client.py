@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from manyclass.client.client import Client
-from manyclass.client.errors import ClientError, RequestRefused, ServiceUnreachable
+from manyclass.client.errors import ClientError, RequestRefused, ServiceUnreachable, Unusable
 from manyclass.client.types import PathNode, RankedClass, RebuildReport, Vote
 
 LEARNED = {"seq": 7, "accepted": 1, "duplicates": 0, "rank": 2, "updated": True}
@@ -181,11 +181,9 @@ def test_an_answer_that_is_not_the_service_s():
 
 
 @pytest.mark.parametrize("url", ["nonsense", "ftp://service", "http://[::1", "http://"])
-def test_a_url_that_is_none_is_an_error_and_not_tried_again(url):
-    waits = []
-    with Client(url, sleep=waits.append) as client, pytest.raises(ServiceUnreachable):
-        client.snapshots()
-    assert not waits
+def test_a_url_that_is_none_is_refused_at_once(url):
+    with pytest.raises(Unusable):
+        Client(url)
 
 
 # --- history -------------------------------------------------------------------------------------

@@ -33,7 +33,6 @@ from manyclass.training.recognition import MOST_REJECTED, recognised, stopping
         ("first, second\n", "plain text"),
         ("one, two, three\nfour\nfive\n", "plain text"),
         ("PAR1\0\0", "Parquet"),
-        ("PK\x03\x04", "a spreadsheet"),
     ],
 )
 def test_a_format_is_recognised_with_what_to_do(begin, likely):

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final
 
+from manyclass.training.compression import inner_name
 from manyclass.training.formats import fasttext, jsonl, libsvm, vw, xmc
 from manyclass.training.formats.given import Given, Rejected
 from manyclass.training.lines import STANDARD_INPUT, Line
@@ -43,7 +44,6 @@ SUFFIXES: Final = MappingProxyType(
         ".parquet": "parquet",
     }
 )
-COMPRESSED: Final = (".gz", ".zst")
 
 
 class FormatUnknown(Exception):
@@ -64,10 +64,11 @@ def format_of(file: str) -> str:
 
 
 def format_of_name(file: str) -> str | None:
-    """Return the format by the suffix of a name; None if it has none of the known ones."""
-    path = PurePath(file)
-    ending = PurePath(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
-    return SUFFIXES.get(ending.lower())
+    """Return the format by the suffix of a name; None if it has none of the known ones.
+
+    The name of a zip archive may be that of the file in it.
+    """
+    return SUFFIXES.get(PurePath(inner_name(file)).suffix.lower())
 
 
 def reader_of(format: str) -> Read:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from manyclass.training.encodings import not_utf8
 from manyclass.training.lines import Line, LineFault
 
 MOST_QUOTED = 80  # letters
@@ -41,7 +42,7 @@ def parse(lines: Iterable[Line], parse_line: Callable[[str], Parsed]) -> Iterato
         try:
             features, classes = parse_line(line.data.decode())
         except UnicodeDecodeError as error:
-            yield Rejected(line, f"byte {error.start + 1} is not UTF-8")
+            yield Rejected(line, not_utf8(error))
         except LineFault as error:
             yield Rejected(line, str(error))
         else:

@@ -15,6 +15,7 @@ from typing import cast
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from manyclass.training.encodings import not_utf8
 from manyclass.training.formats.given import Given, Rejected
 from manyclass.training.lines import Line, LineFault
 
@@ -36,7 +37,7 @@ def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
         try:
             event = _EVENT.decode(line.data)
         except UnicodeDecodeError as error:
-            yield Rejected(line, f"it is not UTF-8: {error.reason}")
+            yield Rejected(line, not_utf8(error))
         except (LineFault, msgspec.DecodeError, RecursionError) as error:
             yield Rejected(line, str(error))
         else:

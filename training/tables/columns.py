@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from manyclass.core.errors import did_you_mean
+from manyclass.training.tables.label_lists import labels_of
 from manyclass.training.tables.layout import Layout
-from manyclass.training.tables.record import Cell, Record, TableError, text_of
+from manyclass.training.tables.record import Cell, Record, TableError, Unusable, text_of
 
 # As the console's page Import guesses them: tests/console/test_tables.py compares both.
 CLASS_NAMES: Final = re.compile(
@@ -18,6 +19,12 @@ TEXT_NAMES: Final = re.compile(
     r"(text|question|sentence|title|body|message|description|content|query|utterance)s?",
     re.IGNORECASE,
 )
+ANSWER: Final = "answer"  # of an annotator, in files of Prodigy
+ANSWERS: Final = ("accept", "reject", "ignore")
+ACCEPTED: Final = "accept"  # the choices, in files of Prodigy
+ONE_HOT: Final = ("1", "1.0", "true")  # a column is the class of the row
+ONE_COLD: Final = ("0", "0.0", "false", "")
+LEAST_ONE_HOT: Final = 3  # columns that are proposed as classes
 MOST_NAMED = 20  # columns in a message
 LONGEST_NAME = 40  # letters, in a message
 
@@ -29,7 +36,10 @@ class Columns:
     text: tuple[int, ...]
     classes: tuple[int, ...]
     id: int | None
-    guess: str = ""  # the columns that the user did not give, for a message
+    one_hot: tuple[int, ...] = ()  # named as classes
+    lists: frozenset[int] = frozenset()  # of the classes, whose cells are lists of labels
+    answer: int | None = None  # of an annotator, who may reject the row
+    said: str = ""  # for a message: the columns that the user did not give, and the lists
 
 
 def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelled: bool) -> Columns:
@@ -41,17 +51,74 @@ def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelle
     id = None if layout.id is None else position(layout.id, names)
     text = tuple(position(each, names) for each in layout.text)
     classes = tuple(position(each, names) for each in layout.classes) if labelled else ()
-    taken = {*text, *classes, id}
-    guesses: list[str] = []
+    one_hot = tuple(position(each, names) for each in layout.one_hot) if labelled else ()
+    taken = {*text, *classes, *one_hot, id}
+    said: list[str] = []
     if not text:
-        text = _guessed(TEXT_NAMES, names, taken)
-        guesses += [f"the text is in column `{names[at]}`" for at in text]
-    if labelled and not classes:
-        classes = _guessed(CLASS_NAMES, names, taken)
-        guesses += [f"the class is in column `{names[at]}`" for at in classes]
-    if not text or (labelled and not classes):
+        text = _guessed(TEXT_NAMES, names, taken | {*_no_texts(names, rows)})
+        said += [f"the text is in column `{names[at]}`" for at in text]
+    if labelled and not classes and not one_hot:
+        classes = _guessed(CLASS_NAMES, names, taken | {*_unusable(names, rows)})
+        said += [f"the class is in column `{names[at]}`" for at in classes]
+    if not text or (labelled and not classes and not one_hot):
         raise TableError(_missing(layout, names, rows, labelled))
-    return Columns(text, classes, id, ", ".join(guesses))
+    lists = frozenset(at for at in classes if _has_lists(_column(at, rows)))
+    said += [f"column `{names[at]}` has lists of classes" for at in sorted(lists)]
+    answer = _answer(names, rows) if labelled else None
+    answer = None if answer in {*text, *classes, *one_hot, id} else answer
+    return Columns(text, classes, id, one_hot, lists, answer, ", ".join(said))
+
+
+def _column(at: int, rows: Sequence[Record]) -> list[Cell]:
+    return [row.cells[at] if at < len(row.cells) else "" for row in rows if not row.fault]
+
+
+def _unusable(names: Sequence[str], rows: Sequence[Record]) -> list[int]:
+    """Return the columns that hold values which are neither texts nor classes."""
+    return [
+        at
+        for at in range(len(names))
+        if any(isinstance(cell, Unusable) for cell in _column(at, rows))
+    ]
+
+
+def _no_texts(names: Sequence[str], rows: Sequence[Record]) -> list[int]:
+    """Return the columns that hold lists or objects."""
+    return [
+        at
+        for at in range(len(names))
+        if any(not isinstance(cell, str) for cell in _column(at, rows))
+    ]
+
+
+def _has_lists(cells: Sequence[Cell]) -> bool:
+    """Return whether each cell that is a text and not blank is a list of labels."""
+    texts = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
+    return bool(texts) and all(labels_of(cell) is not None for cell in texts)
+
+
+def _answer(names: Sequence[str], rows: Sequence[Record]) -> int | None:
+    """Return the column of the answers of an annotator, as Prodigy writes them."""
+    found = [at for at, name in enumerate(names) if name == ANSWER]
+    if len(found) != 1:
+        return None
+    answers = {text_of(cell).strip() for cell in _column(found[0], rows)} - {""}
+    return found[0] if answers and answers <= {*ANSWERS} else None
+
+
+def _one_hot(columns: Sequence[int], rows: Sequence[Record]) -> list[int]:
+    """Return the columns of 0 and 1, if they are enough to be classes."""
+    found = [
+        at
+        for at in columns
+        if all(_is_binary(cell) for cell in _column(at, rows))
+        and any(text_of(cell).strip() for cell in _column(at, rows))
+    ]
+    return found if len(found) >= LEAST_ONE_HOT else []
+
+
+def _is_binary(cell: Cell) -> bool:
+    return isinstance(cell, str) and cell.strip().lower() in (*ONE_HOT, *ONE_COLD)
 
 
 def column_names(cells: Sequence[Cell]) -> list[str]:
@@ -73,32 +140,61 @@ def suggestion(names: Sequence[str], rows: Sequence[Record], labelled: bool) -> 
 
 
 def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelled: bool) -> str:
-    """Return the options to add to those of the layout."""
-    taken = {position(each, names) for each in [*layout.text, *layout.classes]}
+    """Return the options to add to those of the layout.
+
+    Columns of objects are in none, lists are not in those of texts, nor are answers of Prodigy and
+    what it writes for itself.
+    """
+    given = [*layout.text, *layout.classes, *layout.one_hot]
+    taken = {position(each, names) for each in given}
     if layout.id is not None:
         taken.add(position(layout.id, names))
+    unusable, no_texts = _unusable(names, rows), _no_texts(names, rows)
+    answer = _answer(names, rows)
+    taken |= {*unusable}
+    if answer is not None:
+        taken |= {answer, *(at for at, name in enumerate(names) if name.startswith("_"))}
 
     def letters(at: int) -> int:
-        return sum(len(text_of(row.cells[at])) for row in rows if at < len(row.cells))
+        return sum(len(text_of(cell)) for cell in _column(at, rows))
 
     def fitness(at: int) -> tuple[bool, bool, int]:  # of a class: no gaps, few values, short ones
-        cells = [text_of(row.cells[at]).strip() if at < len(row.cells) else "" for row in rows]
+        cells = [text_of(cell).strip() for cell in _column(at, rows)]
         return "" in cells, len(cells) > 1 and len({*cells}) == len(cells), letters(at)
 
     def of(pattern: re.Pattern[str]) -> list[int]:
         return [at for at, name in enumerate(names) if at not in taken and pattern.fullmatch(name)]
 
     classes = of(CLASS_NAMES)
-    texts = [] if layout.text else of(TEXT_NAMES)
+    if answer is not None and not classes and ACCEPTED in names:
+        classes = [names.index(ACCEPTED)]
+    texts = [] if layout.text else [at for at in of(TEXT_NAMES) if at not in no_texts]
     free = [at for at in range(len(names)) if at not in {*taken, *classes, *texts}]
-    if not texts and not layout.text and free:
-        texts = [max(free, key=letters)]
+    one_hot = [] if classes else _one_hot(free, rows)
+    free = [at for at in free if at not in one_hot]
+    possible = [at for at in free if at not in no_texts]
+    if not texts and not layout.text and possible:
+        texts = [max(possible, key=letters)]
         free.remove(texts[0])
-    options = [f"--text-column {shlex.quote(names[at])}" for at in texts]
-    if labelled and not layout.classes:
+    options = [f"--text-column {_quoted(at, names)}" for at in texts]
+    if not texts and not layout.text:
+        options.append("--text-column COLUMN")
+    if labelled and not layout.classes and not layout.one_hot:
         at = classes[0] if classes else min(free, key=fitness, default=None)
-        options.append("--class-column " + ("COLUMN" if at is None else shlex.quote(names[at])))
-    return " ".join(options)
+        if one_hot:
+            options += [f"--one-hot {_quoted(at, names)}" for at in one_hot]
+        else:
+            options.append("--class-column " + ("COLUMN" if at is None else _quoted(at, names)))
+    hidden = [names[at] for at in unusable if labelled and CLASS_NAMES.fullmatch(names[at])]
+    said = (
+        f" (column {listed(hidden)} holds objects: write the classes as a list)" if hidden else ""
+    )
+    return " ".join(options) + said
+
+
+def _quoted(at: int, names: Sequence[str]) -> str:
+    """Return a column as an option names it: by its number, if another one has its name."""
+    return str(at + 1) if names.count(names[at]) > 1 else shlex.quote(names[at])
 
 
 def _guessed(
@@ -114,7 +210,9 @@ def position(name: str, names: Sequence[str]) -> int:
     found = [at for at, each in enumerate(names) if each == name.strip()]
     if len(found) > 1:
         numbers = ", ".join(str(at + 1) for at in found)
-        raise TableError(f"the columns {numbers} are all named `{name}`: give a number")
+        raise TableError(
+            f"the columns {numbers} are all named `{name}`: rename one, or give a number"
+        )
     if found:
         return found[0]
     if name.isascii() and name.isdigit() and 0 < int(name) <= len(names):

@@ -2,19 +2,20 @@
 
 import csv
 import re
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder, lookup
 from collections.abc import Iterator
 from io import StringIO, TextIOWrapper
+from itertools import dropwhile
 from typing import BinaryIO, Final
 
+from manyclass.training.encodings import ESCAPED, not_decoded
 from manyclass.training.lines import LONGEST_LINE
 from manyclass.training.tables.record import Record, TableError
 
 DELIMITERS: Final = (",", ";", "\t", "|")  # found by themselves; the console finds the same
 NAMES_OF_DELIMITERS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
 SNIFFED_RECORDS = 10
-ESCAPED = re.compile("[\ud800-\udfff]")  # a byte that could not be decoded
-WIDE = (BOM_UTF16_LE, BOM_UTF16_BE)  # as a spreadsheet saves "Unicode text"
+_SEPARATOR = re.compile(r'"?sep=(.)"?(?=[\r\n]|$)', re.IGNORECASE)  # a first line, for Excel
+MARK: Final = "\ufeff"  # in front of a file that was put behind another one
 
 
 class _Lines:
@@ -26,12 +27,16 @@ class _Lines:
         self.number = 0
         self.over = False
         self.record: list[str] = []
+        self.begins: set[int] = set()  # numbers of the lines with a mark
 
     def __iter__(self) -> Iterator[str]:
         while line := self._text.readline(LONGEST_LINE + 1):
             if len(line) > LONGEST_LINE:
                 raise TableError(f"line {self.number + 1} is longer than {LONGEST_LINE:,} letters")
             self.number += 1
+            if not self.record and line.startswith(MARK):
+                line = line.removeprefix(MARK)
+                self.begins.add(self.number)
             self.record.append(line)
             yield line
         self.over = True
@@ -50,14 +55,15 @@ def records(plain: BinaryIO, encoding: str, delimiter: str) -> Iterator[Record]:
         rows = csv.reader(lines, delimiter=delimiter)
         while (cells := next(rows, None)) is not None:
             fault = _fault_of(cells, number, lines, encoding, delimiter)
-            yield Record(number, cells, fault, len(lines.record) if fault else 1)
+            begins = number in lines.begins
+            yield Record(number, cells, fault, len(lines.record) if fault else 1, begins)
             number = lines.number + 1
             lines.record.clear()
     except csv.Error as error:
         reason = _not_closed(number) if lines.number > number else f"line {number}: {error}"
         raise TableError(reason) from error
     except UnicodeError as error:  # of encodings with several bytes a letter
-        raise TableError(_not_decoded(lines.number + 1, encoding)) from error
+        raise TableError(not_decoded(lines.number + 1, encoding)) from error
 
 
 def _fault_of(cells: list[str], number: int, lines: _Lines, encoding: str, delimiter: str) -> str:
@@ -67,8 +73,9 @@ def _fault_of(cells: list[str], number: int, lines: _Lines, encoding: str, delim
         return swallowed + _not_closed(number + sum(cell.count("\n") for cell in cells[:-1]))
     if len(lines.record) > 1 and not _is_strict(lines.record, delimiter):
         return swallowed + _not_closed(number)
-    if any(ESCAPED.search(cell) for cell in cells):
-        return _not_decoded(None, encoding)
+    escaped = next((cell for cell in cells if ESCAPED.search(cell)), None)
+    if escaped is not None:
+        return not_decoded(None, encoding, escaped)
     return ""
 
 
@@ -87,48 +94,6 @@ def _not_closed(line: int) -> str:
     return f"the quote opened in line {line:,} is not closed"
 
 
-def _not_decoded(line: int | None, encoding: str) -> str:
-    place = "it" if line is None else f"line {line}"
-    if encoding == "utf-8-sig":
-        return (
-            f"{place} is not UTF-8; add --encoding cp1252 for a file of Windows in Western"
-            " Europe, or another encoding"
-        )
-    return f"{place} is not of the encoding {encoding}"
-
-
-def encoding_of(begin: bytes, given: str | None) -> str:
-    """Return the given encoding, that of a byte order mark, or UTF-8; TableError if it cannot be.
-
-    `begin` has the first bytes of the file.
-    """
-    if given is not None:
-        try:
-            encoding = lookup(given).name
-            "".encode(encoding)
-        except (LookupError, UnicodeError) as error:
-            raise TableError(
-                f"there is no encoding {given!r}; try utf-8, cp1252 or latin-1"
-            ) from error
-        return "utf-8-sig" if encoding == "utf-8" else encoding
-    if begin.startswith(WIDE):
-        return "utf-16"
-    try:
-        getincrementaldecoder("utf-8")().decode(begin)  # the last letter may be cut
-    except UnicodeDecodeError as error:
-        line = begin.count(b"\n", 0, error.start) + 1
-        raise TableError(_not_decoded(line, "utf-8-sig")) from error
-    return "utf-8-sig"
-
-
-def decoded(begin: bytes, encoding: str) -> str:
-    """Return the first bytes of a file as text; it may lack the last letters."""
-    try:
-        return begin.decode(encoding, "ignore")
-    except UnicodeError as error:
-        raise TableError(_not_decoded(None, encoding)) from error
-
-
 def given_delimiter(given: str) -> str:
     """Return the delimiter that the user gave, perhaps by its name; TableError."""
     delimiter = NAMES_OF_DELIMITERS.get(given, given)
@@ -137,24 +102,32 @@ def given_delimiter(given: str) -> str:
     return delimiter
 
 
+def declared_delimiter(begin: str) -> str | None:
+    """Return the delimiter that a first line `sep=;` declares to Excel; None without one."""
+    found = _SEPARATOR.match(begin.removeprefix(MARK))
+    return found[1] if found else None
+
+
 def likely_delimiter(begin: str) -> str:
     """Return the delimiter that divides the first records of a text best.
 
     A delimiter after which all have the same number of cells is the best; then the number of cells
-    in the first record counts.
+    in the first record counts. A title above the header has one cell and does not count.
     """
 
-    def fit(delimiter: str) -> tuple[bool, int]:
+    def fit(delimiter: str) -> tuple[bool, bool, int]:
         sizes = [len(cells) for cells in sniffed(begin, delimiter)]
+        below = [*dropwhile(lambda size: size == 1, sizes)]
         first = sizes[0] if sizes else 0
-        return first > 1 and len({*sizes}) == 1, first
+        is_even = len({*below}) == 1 and len(below) > 1
+        return first > 1 and len({*sizes}) == 1, is_even, first
 
     return max(DELIMITERS, key=fit)
 
 
 def sniffed(begin: str, delimiter: str) -> list[list[str]]:
     """Return the first whole records of a text."""
-    whole = begin[: begin.rfind("\n") + 1] or begin  # the last line may be cut
+    whole = begin[: max(begin.rfind("\n"), begin.rfind("\r")) + 1] or begin  # the last may be cut
     lines = _Lines(StringIO(whole, newline=""))
     found: list[list[str]] = []
     try:

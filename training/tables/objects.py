@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from manyclass.training.encodings import not_utf8
+from manyclass.training.json_lines import members
 from manyclass.training.lines import Line, LineFault
 from manyclass.training.tables.record import Record, TableError, cell_of
 
@@ -19,7 +21,7 @@ def records(lines: Iterable[Line]) -> Iterator[Record]:
 
     A line that does not hold an object is a record with a fault.
     """
-    remaining = iter(lines)
+    remaining = members(lines)
     sample = [_decoded(line) for line in islice(remaining, SAMPLED_LINES)]
     if not sample:
         return
@@ -34,15 +36,14 @@ def records(lines: Iterable[Line]) -> Iterator[Record]:
 def _record(number: int, found: dict[str, Any] | str, names: Sequence[str]) -> Record:
     if isinstance(found, str):
         return Record(number, ["…"], found)
-    try:
-        return Record(number, [cell_of(found.get(name)) for name in names])
-    except RecursionError:
-        return Record(number, ["…"], "its lists are nested too deeply")
+    return Record(number, [cell_of(found.get(name)) for name in names])
 
 
 def _decoded(line: Line) -> tuple[int, dict[str, Any] | str]:
     """Return the number and the object of a line, or the reason why it holds none."""
     try:
         return line.number, _OBJECT.decode(line.data)
-    except (LineFault, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UnicodeDecodeError as error:
+        return line.number, not_utf8(error)
+    except (LineFault, msgspec.DecodeError, RecursionError) as error:
         return line.number, str(error)

@@ -1,40 +1,96 @@
-"""Parquet, by arro3-io of the extra [tables]: batch by batch, in bounded memory."""
+"""Parquet, by arro3-io of the extra [tables]: batch by batch, in bounded memory.
 
+A damaged file can end the process that reads it, so that another one does.
+"""
+
+import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from os import SEEK_END
 from pathlib import Path
-from typing import Final
+from subprocess import DEVNULL, PIPE, Popen
+from typing import IO, Final
 
-from manyclass.training.tables.record import Record, TableError, cell_of
+import msgspec
+
+from manyclass.training.tables.record import Cell, Record, TableError, cell_of
 
 MAGIC: Final = b"PAR1"  # at both ends of a file
 LEAST_BYTES = 12  # both magics, and the length of what is between them
 BATCH_ROWS = 1024
+SIZE_BYTES: Final = 8  # of the number in front of each part
+
+
+class Part(msgspec.Struct):
+    """A part of what the other process found: the names of the columns, rows, or an error."""
+
+    names: list[str] = []
+    rows: list[list[Cell]] = []
+    error: str = ""
+    is_last: bool = False
+
+
+_PARTS = msgspec.msgpack.Decoder(Part)
 
 
 def records(file: Path) -> Iterator[Record]:
     """Yield the names of the columns, then the rows, from number 1 on; OSError, TableError."""
-    try:
-        from arro3.io import read_parquet
-    except ImportError as error:
-        raise TableError(
-            "reading .parquet needs another package: pip install 'manyclass[tables]'"
-        ) from error
+    if find_spec("arro3") is None:
+        raise TableError("reading .parquet needs another package: pip install 'manyclass[tables]'")
     with file.open("rb") as opened:
         begin = opened.read(LEAST_BYTES)
         opened.seek(-len(begin), SEEK_END)
         if len(begin) < LEAST_BYTES or {begin[:4], opened.read()[-4:]} != {MAGIC}:
             raise TableError("it is not a whole Parquet file")
+    command = [sys.executable, "-P", "-m", __name__, str(file)]
+    with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL) as process:
+        try:
+            yield from _received(process.stdout)
+        finally:
+            process.kill()
+
+
+def _received(output: IO[bytes] | None) -> Iterator[Record]:
+    number = 0
+    while output is not None and len(size := output.read(SIZE_BYTES)) == SIZE_BYTES:
+        data = output.read(int.from_bytes(size))
+        if len(data) < int.from_bytes(size):
+            break
+        part = _PARTS.decode(data)
+        if part.error:
+            raise TableError(f"the Parquet file is damaged: {part.error}")
+        if part.is_last:
+            return
+        if part.names:
+            yield Record(0, part.names)
+        for cells in part.rows:
+            number += 1
+            yield Record(number, cells)
+    raise TableError("the Parquet file is damaged: it cannot be read to its end")
+
+
+def _parts(file: str) -> Iterator[Part]:
+    """Read a file, in the other process."""
+    from arro3.io import read_parquet
+
     try:
         batches = read_parquet(file, batch_size=BATCH_ROWS)
-        yield Record(0, batches.schema.names)
-        number = 0
+        yield Part(names=batches.schema.names)
         for batch in batches:
             columns = [batch.column(at).to_pylist() for at in range(batch.num_columns)]
-            for row in zip(*columns, strict=True):
-                number += 1
-                yield Record(number, [cell_of(value) for value in row])
-    except (GeneratorExit, KeyboardInterrupt, OSError):
-        raise
+            rows = zip(*columns, strict=True)
+            yield Part(rows=[[cell_of(value) for value in row] for row in rows])
     except BaseException as error:  # the reader panics, in Rust, where a file is damaged
-        raise TableError(f"the Parquet file is damaged: {error}") from error
+        yield Part(error=str(error) or type(error).__name__)
+    yield Part(is_last=True)
+
+
+def _send(file: str) -> None:
+    for part in _parts(file):
+        data = msgspec.msgpack.encode(part)
+        sys.stdout.buffer.write(len(data).to_bytes(SIZE_BYTES) + data)
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    _send(sys.argv[1])

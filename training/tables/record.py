@@ -1,12 +1,25 @@
 """A row of a table, before its columns are known."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time
+from math import isnan
 from typing import NamedTuple
 
 import msgspec
 
-Cell = str | list[str]  # JSON and Parquet have lists
+_NO_UTF8 = "bytes that are not UTF-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A value that is neither a text nor a class: `kind` says what it is, as "an object"."""
+
+    kind: str
+    notation: str  # in JSON
+
+
+Cell = str | list[str] | Unusable  # JSON and Parquet have lists
 
 
 class TableError(Exception):
@@ -20,36 +33,61 @@ class Record(NamedTuple):
     cells: Sequence[Cell]
     fault: str = ""  # the reason why its cells cannot be used
     lines: int = 1  # that the fault concerns
+    begins_file: bool = False  # a byte order mark stands before it: files were put together
 
     @property
     def is_filled(self) -> bool:
         """True unless all its cells are blank."""
         return any(text_of(cell).strip() for cell in self.cells)
 
+    @property
+    def filled(self) -> list[str]:
+        """The cells that are not blank, as texts."""
+        return [text for cell in self.cells if (text := text_of(cell).strip())]
+
 
 def cell_of(value: object) -> Cell:
     """Return a value as text, or a list of texts; a whole number has no point."""
+    match value:
+        case list() | tuple():
+            if any(isinstance(each, list | tuple | dict | bytes) for each in value):
+                return Unusable("a list of lists or objects", _notation(value))
+            return [_scalar(each) for each in value if each is not None]
+        case dict():
+            return Unusable("an object", _notation(value))
+        case bytes():
+            try:
+                return value.decode()
+            except UnicodeDecodeError:
+                return Unusable(_NO_UTF8, repr(value))
+        case _:
+            return _scalar(value)
+
+
+def _scalar(value: object) -> str:
     match value:
         case None:
             return ""
         case str():
             return value
-        case list() | tuple():
-            return [str(cell_of(each)) for each in value if each is not None]
-        case float() if value.is_integer():
-            return str(int(value))
         case bool():
             return str(value).lower()
-        case dict():
-            return msgspec.json.encode(value).decode()
+        case float() if isnan(value):
+            return ""  # programs of statistics write it for an empty cell
+        case float() if value.is_integer():
+            return str(int(value))
         case datetime() | date() | time():
             return value.isoformat()
-        case bytes():
-            return value.decode(errors="replace")
         case _:
             return str(value)
 
 
+def _notation(value: object) -> str:
+    return msgspec.json.encode(value, enc_hook=str).decode()
+
+
 def text_of(cell: Cell) -> str:
-    """Return the cell as one text."""
+    """Return the cell as one text, as it is written in a table."""
+    if isinstance(cell, Unusable):
+        return cell.notation
     return cell if isinstance(cell, str) else " ".join(cell)

@@ -31,14 +31,14 @@ def records(plain: BinaryIO) -> Iterator[Record]:
     file = BytesIO(plain.read())
     _check_size(file)
     try:
-        sheet = CalamineWorkbook.from_filelike(file).get_sheet_by_index(0)
+        rows = CalamineWorkbook.from_filelike(file).get_sheet_by_index(0).iter_rows()
     except (CalamineError, OSError) as error:
         raise TableError(f"it is not a spreadsheet that can be read: {error}") from error
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # the reader panics, in Rust, where a file is damaged
         raise TableError(f"the spreadsheet is damaged: {error}") from error
-    for number, row in enumerate(sheet.iter_rows(), 1):
+    for number, row in enumerate(rows, 1):
         yield Record(number, [cell_of(value) for value in row])
 
 

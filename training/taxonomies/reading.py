@@ -5,11 +5,11 @@ from io import BytesIO
 from pathlib import Path, PurePath
 from typing import Final
 
+from manyclass.training.encodings import EncodingFault, encoding_of
 from manyclass.training.lines import STANDARD_INPUT, FileFault, Source
 from manyclass.training.tables import delimited, parquet, spreadsheet
 from manyclass.training.tables.delimited import (
     DELIMITERS,
-    encoding_of,
     given_delimiter,
     likely_delimiter,
     sniffed,
@@ -49,7 +49,7 @@ def read_taxonomy(file: str, layout: TaxonomyLayout | None = None) -> Tree:
     try:
         nodes, form = _read(file, data, layout)
         return tree_of(nodes, form, layout)
-    except (TaxonomyError, TableError) as error:
+    except (TaxonomyError, TableError, EncodingFault) as error:
         raise FileFault(source.name, str(error)) from error
 
 

@@ -1,8 +1,5 @@
 import json
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import httpx
 import pytest
@@ -84,21 +81,6 @@ def test_a_source_without_an_index_is_one_line(manyclass, file, tmp_path):
     for result in (missing, damaged, no_store, empty):
         assert result.stdout == ""
         assert len(result.stderr.splitlines()) == 1
-
-
-def test_an_output_that_is_full_is_one_line(file):
-    with Path("/dev/full").open("wb") as full:
-        result = subprocess.run(
-            [sys.executable, "-m", "manyclass", "export", str(file)],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert result.returncode == 1
-    assert result.stderr == (
-        "manyclass: standard output cannot be written: No space left on device\n"
-    )
 
 
 # --- events ---------------------------------------------------------------------------------------

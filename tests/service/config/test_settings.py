@@ -212,6 +212,11 @@ def test_the_document_is_this_table():
             "redis+sentinel://u:s3cret@a:1,b:2/m/0?sentinel_password=s3cret&name=x",
             "redis+sentinel://u:(hidden)@a:1,b:2/m/0?sentinel_password=(hidden)&name=x",
         ),
+        ("redis://s3cret@host", "redis://(hidden)@host"),
+        ("redis:/:s3cret@host", "redis:/:(hidden)@host"),
+        ("redis:u:s3cret@host", "redis:u:(hidden)@host"),
+        ("u:s3cret@host:6379", "u:(hidden)@host:6379"),
+        ("//s3cret@host", "(hidden)@host"),
         ("sqlite:./a:b@c.db", "sqlite:./a:b@c.db"),
     ],
 )

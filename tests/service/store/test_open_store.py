@@ -40,11 +40,20 @@ def test_redis(url):
     assert isinstance(open_store(url, float, patience=1.0), RedisStore)
 
 
-def test_a_password_in_what_is_no_url_is_not_shown():
+@pytest.mark.parametrize(
+    "url",
+    [
+        "reddis://user:secret@host",
+        "reddis:user:secret@host",
+        "reddis//user:secret@host",
+        "Redis://:se/cret@host",
+        "redis:/user:secret@host",
+    ],
+)
+def test_a_password_in_what_is_no_url_is_not_shown(url):
     with pytest.raises(StoreError) as error:
-        open_store("reddis://user:secret@host", float)
-    assert "secret" not in f"{error.value} {error.value.hint}"
-    assert "reddis" in str(error.value)
+        open_store(url, float)
+    assert "cret" not in f"{error.value} {error.value.hint}"
 
 
 def test_a_store_that_has_to_be_there(redis_url, tmp_path):

@@ -28,19 +28,19 @@ def message(names, labelled=True, rows=ROWS, **layout):
 def test_columns_are_guessed_by_their_names(names, text, classes):
     found = choose(Layout(), names, [], True)
     assert (found.text, found.classes, found.id) == (text, classes, None)
-    assert f"the text is in column `{names[text[0]]}`" in found.guess
-    assert f"the class is in column `{names[classes[0]]}`" in found.guess
+    assert f"the text is in column `{names[text[0]]}`" in found.said
+    assert f"the class is in column `{names[classes[0]]}`" in found.said
 
 
 def test_to_rank_only_the_text_is_needed():
     found = choose(Layout(classes=("nowhere",)), ["text", "label"], [], False)
     assert (found.text, found.classes) == ((0,), ())
-    assert found.guess == "the text is in column `text`"
+    assert found.said == "the text is in column `text`"
 
 
 def test_given_columns_are_not_guessed():
     found = choose(Layout(text=("b",), classes=("3",), id="a"), ["a", "b", "label"], [], True)
-    assert (found.text, found.classes, found.id, found.guess) == ((1,), (2,), 0, "")
+    assert (found.text, found.classes, found.id, found.said) == ((1,), (2,), 0, "")
 
 
 def test_names_that_fit_twice_are_not_guessed():
@@ -74,7 +74,9 @@ def test_an_unknown_column_lists_those_there_are():
 
 
 def test_a_name_that_two_columns_have_is_ambiguous_and_a_number_is_not():
-    assert "columns 1, 3 are all named `a`: give a number" in message(["a", "b", "a"], text=("a",))
+    assert "columns 1, 3 are all named `a`: rename one, or give a number" in message(
+        ["a", "b", "a"], text=("a",)
+    )
     assert choose(Layout(text=("3",)), ["a", "b", "a"], [], False).text == (2,)
 
 
@@ -89,4 +91,4 @@ def test_columns_without_a_name_have_one_by_number():
 def test_the_console_has_the_same_delimiters():
     console = files("manyclass.service.http.console") / "static"
     separators = ", ".join(f'"{each}"' for each in DELIMITERS).replace("\t", "\\t")
-    assert f"const SEPARATORS = [{separators}];" in (console / "rows.js").read_text()
+    assert f"const DELIMITERS = [{separators}];" in (console / "csv_rows.js").read_text()

@@ -130,7 +130,7 @@ def test_a_header_amid_files_that_were_put_together_is_skipped(table):
 
 def test_a_file_of_windows_is_named_with_its_remedy(table):
     content = "text,label\nfine,a\nschöne Grüße,b\n".encode("cp1252")
-    with pytest.raises(TableFault, match="line 3 is not UTF-8; add --encoding cp1252"):
+    with pytest.raises(TableFault, match=r"line 3 is not UTF-8 .byte 0xF6.; add --encoding cp1252"):
         table(content)
     assert table(content, encoding="cp1252")[3] == {"text": "schöne Grüße", "classes": ["b"]}
     with pytest.raises(TableFault, match="there is no encoding 'cp99'"):
@@ -172,7 +172,6 @@ def test_a_compressed_table(table):
         (b'{"text": "a"}\n', "JSON"),
         (b'[{"text": "a"}]', "JSON"),
         (b"PAR1xxxx", "Parquet"),
-        (b"PK\x03\x04xxxx", "a spreadsheet or a zip archive"),
     ],
 )
 def test_another_format_is_recognised(table, content, likely):

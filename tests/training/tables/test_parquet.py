@@ -1,7 +1,8 @@
-import builtins
+from contextlib import suppress
 
 import pytest
 
+from manyclass.training.tables import parquet
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.source import TableFault, TableSource
 from tests.training.tables.conftest import event
@@ -55,13 +56,29 @@ def test_standard_input_cannot_be_parquet():
 
 
 def test_without_the_package_the_fault_says_what_to_install(file, monkeypatch):
-    imported = builtins.__import__
-
-    def lacking(name, *arguments, **more):
-        if name == "arro3.io":
-            raise ImportError(name)
-        return imported(name, *arguments, **more)
-
-    monkeypatch.setattr(builtins, "__import__", lacking)
+    monkeypatch.setattr(parquet, "find_spec", lambda name: None)
     with pytest.raises(TableFault, match=r"pip install 'manyclass\[tables\]'"):
         read(file)
+
+
+@pytest.mark.parametrize(
+    "script", ["kill -ABRT $$", "printf '\\0\\0\\0\\0\\0\\0\\0\\11x'", "exit 0"]
+)
+def test_a_reader_that_a_damaged_file_ends_is_a_fault(file, tmp_path, monkeypatch, script):
+    program = tmp_path / "reader"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o700)
+    monkeypatch.setattr("sys.executable", str(program))
+    with pytest.raises(TableFault, match="damaged: it cannot be read to its end"):
+        read(file)
+
+
+def test_a_file_with_flipped_bytes_is_read_or_a_fault(file, capfd):
+    whole = file.read_bytes()
+    for at in range(4, len(whole), len(whole) // 5):
+        damaged = bytearray(whole)
+        damaged[at] ^= 0xFF
+        file.write_bytes(damaged)
+        with suppress(TableFault):
+            read(file)
+    assert capfd.readouterr().err == ""

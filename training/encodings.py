@@ -1,0 +1,103 @@
+"""Encodings of files: the one that is given, that of a byte order mark, or UTF-8."""
+
+import re
+from codecs import (
+    BOM_UTF8,
+    BOM_UTF16_BE,
+    BOM_UTF16_LE,
+    BOM_UTF32_BE,
+    BOM_UTF32_LE,
+    getincrementaldecoder,
+    lookup,
+)
+from typing import Final
+
+UTF8: Final = "utf-8-sig"  # with or without a byte order mark
+BYTE_ORDER_MARK: Final = BOM_UTF8
+_MARKS: Final = {  # the longer ones first: that of UTF-32 begins as that of UTF-16
+    BOM_UTF32_LE: "utf-32",
+    BOM_UTF32_BE: "utf-32",
+    BOM_UTF16_LE: "utf-16",
+    BOM_UTF16_BE: "utf-16",
+}
+ESCAPED: Final = re.compile("[\ud800-\udfff]")  # a byte that could not be decoded
+_OTHERS: Final = (
+    "add --encoding cp1252 for a file of Windows in Western Europe, or another encoding"
+)
+
+
+class EncodingFault(Exception):
+    """Bytes that are not of their encoding, or an encoding that there is not."""
+
+
+def given_encoding(name: str) -> str:
+    """Return the encoding of this name; EncodingFault."""
+    try:
+        encoding = lookup(name).name
+        "".encode(encoding)
+    except (LookupError, UnicodeError, ValueError) as error:
+        raise EncodingFault(
+            f"there is no encoding {name!r}; try utf-8, cp1252 or latin-1"
+        ) from error
+    return UTF8 if encoding == "utf-8" else encoding
+
+
+def marked_encoding(begin: bytes) -> str:
+    """Return the encoding of a byte order mark in the first bytes of a file, else UTF-8.
+
+    EncodingFault if every second byte is 0, as in UTF-16 without a mark.
+    """
+    for mark, encoding in _MARKS.items():
+        if begin.startswith(mark):
+            return encoding
+    for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+        zeros = begin[first::2]
+        if (
+            len(zeros) > 1
+            and zeros.count(0) * 2 > len(zeros)
+            and not begin[1 - first :: 2].count(0)
+        ):
+            raise EncodingFault(f"it is not UTF-8: add --encoding {name}")
+    return UTF8
+
+
+def encoding_of(begin: bytes, given: str | None) -> str:
+    """Return the encoding of a file by its first bytes; EncodingFault if it cannot be."""
+    if given is not None:
+        return given_encoding(given)
+    encoding = marked_encoding(begin)
+    if encoding == UTF8:
+        _check_utf8(begin)
+    return encoding
+
+
+def _check_utf8(begin: bytes) -> None:
+    """Raise EncodingFault, which names the line, if the first bytes of a file are not UTF-8."""
+    try:
+        getincrementaldecoder("utf-8")().decode(begin)  # the last letter may be cut
+    except UnicodeDecodeError as error:
+        line = begin.count(b"\n", 0, error.start) + 1
+        raise EncodingFault(not_utf8(error, f"line {line}")) from error
+
+
+def decoded(begin: bytes, encoding: str) -> str:
+    """Return the first bytes of a file as text; it may lack the last letters. EncodingFault."""
+    try:
+        return begin.decode(encoding, "ignore")
+    except UnicodeError as error:
+        raise EncodingFault(not_decoded(None, encoding)) from error
+
+
+def not_utf8(error: UnicodeDecodeError, place: str = "it") -> str:
+    """Return the reason why bytes are refused, with the first that is not UTF-8."""
+    return f"{place} is not UTF-8 (byte 0x{error.object[error.start]:02X}); {_OTHERS}"
+
+
+def not_decoded(line: int | None, encoding: str, text: str = "") -> str:
+    """Return the reason why a line is refused; `text` has the byte as a surrogate, if known."""
+    place = "it" if line is None else f"line {line}"
+    escape = ESCAPED.search(text)
+    byte = f" (byte 0x{ord(escape[0]) & 0xFF:02X})" if escape else ""
+    if encoding == UTF8:
+        return f"{place} is not UTF-8{byte}; {_OTHERS}"
+    return f"{place} is not of the encoding {encoding}{byte}"

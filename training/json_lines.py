@@ -1,0 +1,127 @@
+"""JSON lines: an object a line. The body of a request, {"events": [...]}, is read as its events."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain, islice
+from typing import Final
+
+import msgspec
+
+from manyclass.training.lines import FileFault, Line, Source
+
+LONGEST_BODY: Final = 2**28  # bytes; it is held whole
+REJECTED_ANSWERS: Final = "rejected answer"  # of Prodigy: `reject` and `ignore`
+LEFT_OUT_LABELS: Final = "row by its label"
+
+_BODY = re.compile(rb'\s*\{\s*"(events|instances)"\s*:\s*\[')
+_BODY_BEGINS = re.compile(rb'\s*\{\s*("(events|instances)"\s*:?\s*)?')
+_REJECTING: Final = ("reject", "ignore")
+_CLASSES = msgspec.json.Decoder(list[str | int])
+
+
+class _Answered(msgspec.Struct):
+    answer: msgspec.Raw = msgspec.Raw(b"null")
+
+
+_ANSWERED = msgspec.json.Decoder(_Answered)
+
+
+class JsonLines(Source):
+    """The objects of a file, a line each, without the ones that are not to be taught."""
+
+    def __init__(
+        self,
+        file: str,
+        encoding: str | None = None,
+        left_out: Collection[str] = (),
+        labelled: bool = True,
+    ) -> None:
+        """`left_out` are labels that are not taught, nor a line without another one."""
+        super().__init__(file, encoding)
+        self._labels_left_out = left_out
+        self._labelled = labelled
+
+    def __iter__(self) -> Iterator[Line]:
+        for line in members(super().__iter__()):
+            if self._labelled and is_rejected(line):
+                self.left_out[REJECTED_ANSWERS] += 1
+                continue
+            kept = self._without_labels(line) if self._labels_left_out else line
+            if kept is None:
+                self.left_out[LEFT_OUT_LABELS] += 1
+            else:
+                yield kept
+
+    def _without_labels(self, line: Line) -> Line | None:
+        """Return the line without the labels to leave out; None if it has no other."""
+        try:
+            body = msgspec.json.decode(line.kept or b"", type=dict[str, msgspec.Raw])
+            names = _CLASSES.decode(body["classes"])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError):
+            return line  # it is refused where it is read
+        left = [name for name in names if str(name) not in self._labels_left_out]
+        if len(left) == len(names):
+            return line
+        if not left and "not" not in body:
+            return None
+        body["classes"] = msgspec.Raw(msgspec.json.encode(left))
+        return Line(line.file, line.number, msgspec.json.encode(body), unit=line.unit)
+
+
+def is_rejected(line: Line) -> bool:
+    """Return whether an annotator of Prodigy rejected or ignored the task of a line."""
+    if line.kept is None or b'"answer"' not in line.kept:
+        return False
+    try:
+        answer = msgspec.json.decode(_ANSWERED.decode(line.kept).answer)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return answer in _REJECTING
+
+
+def members(lines: Iterable[Line]) -> Iterator[Line]:
+    """Yield the lines; in place of those of a body, a line for each of its events or instances.
+
+    FileFault for a body that is damaged or too long.
+    """
+    remaining = iter(lines)
+    first = list(islice(remaining, 1))
+    begin = first[0].kept or b"" if first else b""
+    if first and _BODY_BEGINS.fullmatch(begin):  # written on several lines
+        first += islice(remaining, 2)
+        begin = b"\n".join(line.kept or b"" for line in first)
+    found = _BODY.match(begin)
+    if found is None:
+        yield from chain(first, remaining)
+        return
+    key = found[1].decode()
+    for number, data in enumerate(_of_body(chain(first, remaining), key), 1):
+        yield Line(first[0].file, number, bytes(data), unit=key.removesuffix("s"))
+
+
+def _of_body(lines: Iterable[Line], key: str) -> list[msgspec.Raw]:
+    parts: list[bytes] = []
+    size, file = 0, ""
+    for line in lines:
+        file = line.file
+        if line.kept is None:
+            raise FileFault(file, f"line {line.number} is too long: {_remedy(key)}")
+        size += len(line.kept)
+        if size > LONGEST_BODY:
+            raise FileFault(file, f"it is longer than {LONGEST_BODY:,} bytes: {_remedy(key)}")
+        parts.append(line.kept)
+    whole = b"\n".join(parts)
+    try:
+        body = msgspec.json.decode(whole, type=dict[str, msgspec.Raw])
+        found = msgspec.json.decode(body[key], type=list[msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise FileFault(file, f"the object with `{key}` cannot be read: {error}") from error
+    more = sorted(body.keys() - {key})
+    if more and key == "instances":  # beside events there are the places of the next page
+        listed = ", ".join(f"`{name}`" for name in more)
+        raise FileFault(file, f"{listed} beside `instances` cannot be used here: give options")
+    return found
+
+
+def _remedy(key: str) -> str:
+    return f"write one object a line, as jq -c '.{key}[]' FILE does"

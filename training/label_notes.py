@@ -1,0 +1,65 @@
+"""Labels that may be no labels, and labels that may be one, for a note to the user."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Final
+
+EMPTY: Final = (  # folded; programs write these for an empty cell
+    *("nan", "none", "null", "nil", "na", "n/a", "#n/a", "<na>", "nat", "undefined"),
+    *("-", "--", "?", "."),
+)
+MOST_COUNTED: Final = 100_000  # labels
+MOST_NAMED: Final = 5  # of a note
+
+
+class LabelNotes:
+    """Counts labels, up to a bound, and says which of them to look at."""
+
+    def __init__(self) -> None:
+        self._counts = Counter[str]()
+
+    def add(self, labels: Iterable[str]) -> None:
+        """Count the labels of a row."""
+        for label in labels:
+            if label in self._counts or len(self._counts) < MOST_COUNTED:
+                self._counts[label] += 1
+
+    def notes(self) -> list[str]:
+        """Return a line about labels as `nan`, and one about labels that differ in their writing
+        only."""
+        return [note for note in (self._empty(), self._variants()) if note]
+
+    def _empty(self) -> str:
+        found = [label for label in self._counts if label.strip().casefold() in EMPTY]
+        if not found:
+            return ""
+        options = " ".join(f"--leave-out={label!r}" for label in found[:MOST_NAMED])
+        return (
+            f"labels that may stand for an empty cell: {self._counted(found)}; {options} leaves out"
+            " their rows"
+        )
+
+    def _variants(self) -> str:
+        ordered = sorted(self._counts, key=folded)
+        groups = [[*group] for _, group in groupby(ordered, key=folded)]
+        several = [group for group in groups if len(group) > 1]
+        if not several:
+            return ""
+        named = ", ".join(self._counted(group, " and ") for group in several[:MOST_NAMED])
+        more = f", and {len(several) - MOST_NAMED:,} more" if len(several) > MOST_NAMED else ""
+        return (
+            f"labels that differ only by case, blanks, accents or width are classes of their own:"
+            f" {named}{more}; `manyclass classes merge` makes two of them one"
+        )
+
+    def _counted(self, labels: list[str], separator: str = ", ") -> str:
+        shown = [f"{label!r} ({self._counts[label]:,})" for label in labels[:MOST_NAMED]]
+        return separator.join(shown) + (", …" if len(labels) > MOST_NAMED else "")
+
+
+def folded(label: str) -> str:
+    """Return what labels have in common that differ by case, blanks, accents or width."""
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", label).casefold())
+    return "".join(sign for sign in plain if not (unicodedata.combining(sign) or sign.isspace()))
