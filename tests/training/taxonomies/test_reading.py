@@ -159,7 +159,7 @@ def test_spreadsheets_and_parquet_are_read(tmp_path):
         b"\xef\xbb\xbfchild,parent\r\nhockey,sports\r\nbaseball,sports\r\n",
         "child\tparent\nhockey\tsports\nbaseball\tsports\n".encode("utf-16"),
         b"child,parent\rhockey,sports\rbaseball,sports\r",
-        gzip.compress(b"child;parent\nhockey;sports\nbaseball;sports"),
+        gzip.compress(b"child;parent\nhockey;sports\nbaseball;sports", mtime=0),
         b"child,parent\nhockey,sports\n\xef\xbb\xbfchild,parent\nbaseball,sports\n",
         "\ufeff".encode() + json.dumps(SPORTS).encode(),
         json.dumps(SPORTS).encode("utf-16"),
