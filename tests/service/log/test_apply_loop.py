@@ -117,11 +117,13 @@ async def test_events_wait_for_memory_and_are_applied_once_there_is_some(applyin
         await asyncio.sleep(0)
     assert (applying.model.seq, applying.outcomes, applying.loop.broken.done()) == (0, [], False)
     assert len(told) == memory.asked > 1
+    assert applying.loop.pause.reason == "memory"
     applying.loop.extend([applying.request(learn("c", "z"))], soon=True)
     memory.lacks = False
     await applying.done()
     assert applying.outcomes == [[Result(2, False, None, True)], [Result(3, False, None, True)]]
     assert applying.live.is_current
+    assert applying.loop.pause is None
 
 
 async def test_a_batch_goes_on_behind_the_events_it_had_memory_for(applying, monkeypatch):
