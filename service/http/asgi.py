@@ -1,4 +1,4 @@
-"""The types of ASGI, and the headers of a request by lower-case name."""
+"""The types of ASGI, and the path of a request below that of a proxy."""
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
@@ -7,4 +7,11 @@ AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 Application = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
-Headers = Mapping[bytes, bytes]
+Headers = Mapping[bytes, bytes]  # by lower-case name
+
+
+def path_of(scope: Mapping[str, Any]) -> str:
+    """Return the path of a request without the root path."""
+    path: str = scope["path"]
+    root_path: str = scope.get("root_path", "")
+    return path.removeprefix(root_path) if root_path else path

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
-from manyclass.service.http.answers import send_json, send_problem
-from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send
+from manyclass.service.http.answers import send_problem
+from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send, path_of
 from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.headers import headers_of
 from manyclass.service.http.hot_call import HotCall
 from manyclass.service.http.problems import ClientGone, Problem, problem_of
 from manyclass.service.http.request_body import discard_body
+from manyclass.service.http.shedding import is_liveness_check
 from manyclass.service.observability.metrics import Metrics
 
 logger = logging.getLogger(__name__)
@@ -20,8 +21,6 @@ logger = logging.getLogger(__name__)
 STREAM = " (stream)"  # after the path of a call that was answered by a stream
 UNKNOWN = "unknown"  # in place of a path that no route has
 CLIENT_GONE = 499  # nginx's status for a client that left before the answer
-
-LIVE = b'{"status":"live"}'  # the answer of /livez, for a process that has no memory for FastAPI
 
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")  # methods of calls that may change something
 
@@ -46,12 +45,9 @@ class HotPath:
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
-        path = scope["path"]
-        if root_path := scope.get("root_path"):
-            path = path.removeprefix(root_path)
+        path = path_of(scope)
         if path not in self._calls or scope["method"] != "POST":
-            if not await self._answers_without_room(path, send):
-                await self._pass_on(scope, receive, send)
+            await self._pass_on_if_there_is_room(scope, receive, send)
             return
         began = perf_counter()
         status = 200
@@ -81,23 +77,22 @@ class HotPath:
             logger.error("POST %s failed", path, exc_info=error)
         return await send_problem(problem, send)
 
-    async def _answers_without_room(self, path: str, send: Send) -> bool:
-        """Answer a request for FastAPI if there is no room for its way; return whether it was so.
+    async def _pass_on_if_there_is_room(
+        self, scope: AsgiScope, receive: Receive, send: Send
+    ) -> None:
+        """Pass a request on, or refuse it if FastAPI may not have the memory for it.
 
-        The process lives, and is not ready. An open /livez keeps others from ending it.
+        /livez needs none: the process lives, and whatever watches it must not end it.
         """
         began = perf_counter()
         try:
-            self._metrics.out_of_memory.require_room()
+            if not is_liveness_check(scope):
+                self._metrics.out_of_memory.require_room()
         except MemoryError as error:
-            status = 200
-            if path == "/livez":
-                await send_json(LIVE, send)
-            else:
-                status = await self._answer_error(path, error, send)
+            status = await self._answer_error(path_of(scope), error, send)
             self._metrics.request(UNKNOWN, status, perf_counter() - began)
-            return True
-        return False
+        else:
+            await self._pass_on(scope, receive, send)
 
     async def _pass_on(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         began = perf_counter()
@@ -128,7 +123,7 @@ class HotPath:
 
 def _reads_body(scope: AsgiScope) -> bool:
     """Return whether FastAPI routes the request to a hot call, which reads the body."""
-    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+    path = path_of(scope)
     if scope["method"] == "POST":
         return path.startswith("/classes/")
     return scope["method"] == "PUT" and path.startswith(("/classes/", "/events/"))

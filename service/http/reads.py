@@ -19,7 +19,13 @@ from fastapi import Depends, Request, Response
 
 from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send
 from manyclass.service.http.schemas.snapshots import Live
-from manyclass.service.http.shedding import LIVEZ, READS, READYZ, is_health_check
+from manyclass.service.http.shedding import (
+    LIVEZ,
+    READS,
+    READYZ,
+    is_health_check,
+    is_liveness_check,
+)
 
 log = logging.getLogger(__name__)
 
@@ -93,7 +99,7 @@ class Reads:
         elif not is_health_check(scope):
             end = await self._turns.begin()
             await _until_it_waits(self._application(scope, receive, send), end)
-        elif scope["path"].endswith(LIVEZ):
+        elif is_liveness_check(scope):
             scope["route"] = _Route(LIVEZ)
             await Response(self._live, media_type=JSON)(scope, receive, send)
         else:

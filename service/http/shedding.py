@@ -10,6 +10,7 @@ from random import uniform
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
+from manyclass.service.http.asgi import path_of
 from manyclass.service.http.request_body import NDJSON, media_type
 
 RANK = "/rank"
@@ -34,12 +35,16 @@ def is_health_check(scope: Mapping[str, object]) -> bool:
 
     One with other parameters is a GET like any other: it costs as much.
     """
-    path = str(scope["path"]).removeprefix(str(scope.get("root_path", "")))
     if scope["method"] not in READS:
         return False
-    if path == READYZ:
+    if path_of(scope) == READYZ:
         return scope["query_string"] in READY_QUERIES
-    return path == LIVEZ and not scope["query_string"]
+    return is_liveness_check(scope)
+
+
+def is_liveness_check(scope: Mapping[str, object]) -> bool:
+    """Return whether this is a valid GET or HEAD of /livez, whose answer is ready."""
+    return scope["method"] in READS and path_of(scope) == LIVEZ and not scope["query_string"]
 
 
 def is_read(cycle: RequestResponseCycle) -> bool:

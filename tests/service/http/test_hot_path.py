@@ -177,3 +177,14 @@ async def test_the_bytes_of_a_refused_request_are_freed_at_once(path, kind):
             gc.enable()
         assert call.app.limits.budget.refused == 1
         assert call.app.limits.budget.used == 0
+
+
+async def test_without_room_for_fastapi_only_the_health_check_is_answered(call, monkeypatch):
+    monkeypatch.setattr(call.app._metrics.out_of_memory, "_has_room", lambda: False)
+    assert (await call("GET", "/livez")).json() == {"status": "live"}
+    assert (await call("HEAD", "/livez")).status_code == 200
+    for method, path in (("GET", "/readyz"), ("GET", "/stats"), ("POST", "/livez")):
+        assert_problem(await call(method, path), 503)
+    monkeypatch.undo()
+    seen = await call.metrics()
+    assert seen['request_duration_seconds_count{endpoint="/livez",status="200"}'] == 2
