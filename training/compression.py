@@ -69,21 +69,24 @@ class Stored(RawIOBase):
         """Return whether the first line has arrived; a byte of compressed data is not its end."""
         return b"\n" in self._begin and not self._begin.startswith((*_OPENED, _ZIP))
 
-    def plain(self, stack: ExitStack, keeps_zip: bool = False) -> BufferedReader:
+    def plain(self, stack: ExitStack, keeps_spreadsheet: bool = False) -> BufferedReader:
         """Return the bytes, decompressed if they begin with a signature; StoredFault.
 
         Compressed files may have several parts, those of gzip with zeros behind, as on tapes. What
         is decompressed at once is bounded. Of a zip archive it is the only file, unless the archive
-        is kept as it is. What has to be closed is put on the stack.
+        is a spreadsheet, or no whole archive, and kept as it is. What has to be closed is put on
+        the stack.
         """
         for signature, opened in _OPENED.items():
             if self._begin.startswith(signature):
                 return cast(BufferedReader, opened(cast(BinaryIO, self)))
-        is_archive = self._begin.startswith(_ZIP) and not keeps_zip
-        if not is_archive:
+        if not self._begin.startswith(_ZIP):
             return BufferedReader(self, CHUNK_BYTES)
         whole = stack.enter_context(TemporaryFile())  # noqa: SIM115 (the stack closes it)
         copyfileobj(BufferedReader(self, CHUNK_BYTES), whole, CHUNK_BYTES)
+        if keeps_spreadsheet and _may_be_spreadsheet(whole):
+            whole.seek(0)
+            return cast(BufferedReader, whole)
         return BufferedReader(_Member(whole, stack), CHUNK_BYTES)
 
     def readable(self) -> bool:
@@ -140,6 +143,15 @@ class _Member(RawIOBase):
 
     def _fault(self, error: Exception) -> StoredFault:
         return StoredFault(f"{self._name} of the zip archive cannot be read: {error}")
+
+
+def _may_be_spreadsheet(file: IO[bytes]) -> bool:
+    """Return whether a file is a spreadsheet, perhaps a damaged one; its reader says how."""
+    try:
+        with ZipFile(file) as archive:
+            return _SPREADSHEET in archive.namelist()
+    except Exception:  # zipfile has errors of many kinds
+        return True
 
 
 def members(archive: ZipFile) -> list[str]:

@@ -123,15 +123,15 @@ class Source:
             yield (None if data is None else data.removeprefix(BYTE_ORDER_MARK)), ""
 
     def read(self, most: int) -> bytes:
-        """Return all bytes, decompressed; FileFault if they are more than `most`."""
-        with self._plain(keeps_zip=True) as plain:
+        """Return all bytes, decompressed unless they are a spreadsheet; FileFault above `most`."""
+        with self._plain(keeps_spreadsheet=True) as plain:
             data = plain.read(most + 1)
         if len(data) > most:
             raise FileFault(self.name, f"it has more than {most:,} bytes")
         return data
 
     @contextmanager
-    def _plain(self, keeps_zip: bool = False) -> Iterator[BinaryIO]:
+    def _plain(self, keeps_spreadsheet: bool = False) -> Iterator[BinaryIO]:
         """Yield the bytes, decompressed; an error of reading becomes a FileFault."""
         try:
             with ExitStack() as stack, faults():
@@ -139,7 +139,7 @@ class Source:
                     opened = cast(BinaryIO, sys.stdin.buffer)
                 else:
                     opened = stack.enter_context(Path(self.file).open("rb"))
-                plain = Stored(opened, self._move).plain(stack, keeps_zip)
+                plain = Stored(opened, self._move).plain(stack, keeps_spreadsheet)
                 self.begin = plain.peek(BEGIN_BYTES)[:BEGIN_BYTES]
                 yield cast(BinaryIO, plain)
         except OSError as error:

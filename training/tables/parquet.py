@@ -13,6 +13,7 @@ from typing import IO, Final
 
 import msgspec
 
+from manyclass.training.lines import STANDARD_INPUT
 from manyclass.training.tables.record import Cell, Record, TableError, cell_of
 
 MAGIC: Final = b"PAR1"  # at both ends of a file
@@ -33,16 +34,18 @@ class Part(msgspec.Struct):
 _PARTS = msgspec.msgpack.Decoder(Part)
 
 
-def records(file: Path) -> Iterator[Record]:
+def records(file: str) -> Iterator[Record]:
     """Yield the names of the columns, then the rows, from number 1 on; OSError, TableError."""
+    if file == STANDARD_INPUT:
+        raise TableError("Parquet is read from a file, not from standard input")
     if find_spec("arro3") is None:
         raise TableError("reading .parquet needs another package: pip install 'manyclass[tables]'")
-    with file.open("rb") as opened:
+    with Path(file).open("rb") as opened:
         begin = opened.read(LEAST_BYTES)
         opened.seek(-len(begin), SEEK_END)
         if len(begin) < LEAST_BYTES or {begin[:4], opened.read()[-4:]} != {MAGIC}:
             raise TableError("it is not a whole Parquet file")
-    command = [sys.executable, "-P", "-m", __name__, str(file)]
+    command = [sys.executable, "-P", "-m", __name__, file]
     with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL) as process:
         try:
             yield from _received(process.stdout)

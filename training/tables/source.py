@@ -155,15 +155,13 @@ class TableSource(Source):
 
     def _records(self) -> Iterator[Record]:
         if self._format == "parquet":
-            if self.file == STANDARD_INPUT:
-                raise TableError("Parquet is read from a file, not from standard input")
-            yield from parquet.records(Path(self.file))
+            yield from parquet.records(self.file)
             return
         if self._format == "jsonl":
             yield from objects.records(self._lines())
             return
         is_spreadsheet = self._format == "xlsx"
-        with self._plain(keeps_zip=is_spreadsheet) as plain:
+        with self._plain(keeps_spreadsheet=is_spreadsheet) as plain:
             begin, self.begin = self.begin, b""  # the format need not be recognised
             if is_spreadsheet:
                 yield from spreadsheet.records(plain)

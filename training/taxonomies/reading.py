@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from io import BytesIO
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Final
 
 from manyclass.training.encodings import EncodingFault, encoding_of
-from manyclass.training.lines import STANDARD_INPUT, FileFault, Source
+from manyclass.training.lines import FileFault, Source
 from manyclass.training.tables import delimited, parquet, spreadsheet
 from manyclass.training.tables.delimited import (
     DELIMITERS,
@@ -47,7 +47,7 @@ def read_taxonomy(file: str, layout: TaxonomyLayout | None = None) -> Tree:
     source = Source(file)
     data = source.read(LARGEST)
     try:
-        nodes, form = _read(file, data, layout)
+        nodes, form = _read(source.file, data, layout)
         return tree_of(nodes, form, layout)
     except (TaxonomyError, TableError, EncodingFault) as error:
         raise FileFault(source.name, str(error)) from error
@@ -55,9 +55,7 @@ def read_taxonomy(file: str, layout: TaxonomyLayout | None = None) -> Tree:
 
 def _read(file: str, data: bytes, layout: TaxonomyLayout) -> Read:
     if data.startswith(parquet.MAGIC):
-        if file == STANDARD_INPUT:
-            raise TableError("Parquet is read from a file, not from standard input")
-        return nodes_of_rows(parquet.records(Path(file)), layout, "row", is_named=True)
+        return nodes_of_rows(parquet.records(file), layout, "row", is_named=True)
     if data.startswith(_SPREADSHEETS):
         return nodes_of_rows(spreadsheet.records(BytesIO(data)), layout, "row")
     encoding = encoding_of(data, layout.encoding)
@@ -78,9 +76,8 @@ def _read(file: str, data: bytes, layout: TaxonomyLayout) -> Read:
     delimiter = _delimiter(file, text, layout)
     records = [*delimited.records(BytesIO(data), encoding, delimiter)]
     if _has_paths(text, records, delimiter, layout):
-        is_google = text.lstrip("\ufeff \r\n").startswith(GOOGLE)
         _, *rest = paths = [*_paths(text, layout.comments)]
-        return nodes_of_paths(rest if layout.header else paths, layout, not is_google)
+        return nodes_of_paths(rest if layout.header else paths, layout, not _is_google(text))
     return nodes_of_rows(records, layout)
 
 
@@ -118,7 +115,7 @@ def _has_paths(text: str, records: list[Record], delimiter: str, layout: Taxonom
     """Return whether each line is one path, and not a row of a table; TaxonomyError in doubt."""
     if layout.gives_table or layout.child is not None or layout.parent is not None:
         return False
-    if layout.separator is not None or text.lstrip("\ufeff \r\n").startswith(GOOGLE):
+    if layout.separator is not None or _is_google(text):
         return True
     lines = [*_lines(text)]
     if not any(ARROW.search(line) for _, line in lines):
@@ -140,6 +137,10 @@ def _has_paths(text: str, records: list[Record], delimiter: str, layout: Taxonom
         f"line {lines[0][0]:,}: `{lines[0][1]}` may be a path or a row of a table: add"
         f" --path-separator '>', or --delimiter '{delimiter}' for a class and its parent"
     )
+
+
+def _is_google(text: str) -> bool:
+    return text.lstrip("\ufeff \r\n").startswith(GOOGLE)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -1,6 +1,7 @@
 import gzip
 import json
 from io import BytesIO, StringIO
+from zipfile import ZipFile
 
 import pytest
 
@@ -148,6 +149,10 @@ def test_spreadsheets_and_parquet_are_read(tmp_path):
     write_spreadsheet(file, [["The classes of 2026"], [], *TABLE, ["# a note"]])
     expected = {"hockey": "sports", "7": "5"}
     assert read_taxonomy(str(file)).parents == expected
+    packed = tmp_path / "classes.zip"
+    with ZipFile(packed, "w") as archive:
+        archive.write(file, file.name)
+    assert read_taxonomy(str(packed)).parents == expected
     file = tmp_path / "classes.parquet"
     write_parquet_file(file, node=["hockey", "7"], parent=["sports", "5"], note=["a", "b"])
     assert read_taxonomy(str(file)).parents == expected
@@ -167,6 +172,16 @@ def test_spreadsheets_and_parquet_are_read(tmp_path):
 )
 def test_other_encodings_and_ends_of_lines_are_read(read, data):
     assert read(data).parents == SPORTS
+
+
+def test_a_zip_archive_is_read(read, refusal):
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        archive.writestr("classes.csv", "child;parent\nhockey;sports\nbaseball;sports")
+    assert read(packed.getvalue()).parents == SPORTS
+    with ZipFile(packed, "a") as archive:
+        archive.writestr("more.csv", "child;parent\n")
+    assert "has 2 files (classes.csv, more.csv): unpack it" in refusal(packed.getvalue())
 
 
 def test_comments_are_no_classes(read, refusal):
