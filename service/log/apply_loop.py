@@ -16,7 +16,7 @@ from manyclass.core.outcome import Outcome
 from manyclass.core.published_learner import PublishedLearner
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.outcomes import NO_EFFECT, code_of
-from manyclass.service.log.pause import SLOW_SECONDS, Pause
+from manyclass.service.log.pause import MEMORY_SECONDS, SLOW_SECONDS, Pause
 from manyclass.service.log.request import BatchRequest, Request, Result
 from manyclass.service.log.snapshot_loader import SnapshotLoader
 from manyclass.service.store.protocol import Batch
@@ -26,7 +26,6 @@ log = logging.getLogger(__name__)
 # The loop applies events for this long; then pending rankings have a turn. The limit is a time and
 # not a number, because an event can cost anything from microseconds to tenths of a second.
 STRETCH_SECONDS = 0.001
-MEMORY_SECONDS = 0.5  # between two looks for memory
 
 # the last is called when its turn comes
 Arrival = Request | BatchRequest | Batch | Callable[[], None]

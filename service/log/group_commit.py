@@ -16,7 +16,7 @@ from manyclass.service.log.append_thread import AppendThread
 from manyclass.service.log.apply_loop import ApplyLoop, Arrival
 from manyclass.service.log.batch_submission import BatchSubmission
 from manyclass.service.log.live_model import LiveModel
-from manyclass.service.log.pause import SLOW_SECONDS, Pause, Reason
+from manyclass.service.log.pause import MEMORY_SECONDS, SLOW_SECONDS, Pause, Reason
 from manyclass.service.log.request import Result
 from manyclass.service.log.submission import Submission
 from manyclass.service.store.errors import (
@@ -32,7 +32,6 @@ log = logging.getLogger(__name__)
 # One append holds up to this much, so that its first event does not wait long for its last.
 COMMIT_EVENTS = 4096
 COMMIT_BYTES = 4 * 2**20
-MEMORY_SECONDS = 0.5  # between two tries of a thread that has no memory
 EXPIRY_SECONDS = 0.1  # between two searches for submissions that a shared store kept waiting
 
 Queued = Submission | BatchSubmission
