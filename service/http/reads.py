@@ -9,8 +9,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from time import perf_counter
+from time import thread_time
 from types import coroutine
 from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
 
@@ -33,7 +32,7 @@ JSON = "application/json"
 THREADS = 2  # more of them would keep the interpreter from the event loop
 PAUSES = 2  # between turns on the loop: as many times as long as the turn before
 PAUSES_OF_THREADS = 4  # between those of a thread
-LONGEST_PAUSE_SECONDS = 0.25  # a turn may have waited for the store most of its time
+LONGEST_PAUSE_SECONDS = 0.25
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -44,8 +43,9 @@ _threads = ThreadPoolExecutor(THREADS, thread_name_prefix="read")  # started on 
 class Turns:
     """Gives turns in the order they were asked for, `most` at once.
 
-    While others wait, a pause follows each turn that is `pauses` times as long as the turn was: a
-    stretch of turns takes that share of the interpreter, and leaves the rest to other calls.
+    While others wait, a pause follows each turn that is `pauses` times its CPU time: a stretch of
+    turns takes that share of the interpreter, and leaves the rest to other calls. Time in which a
+    turn waited, for the store or for a core, took nothing from them.
     """
 
     def __init__(self, most: int, pauses: float) -> None:
@@ -54,21 +54,21 @@ class Turns:
         self._pauses = pauses
         self._asked = 0
 
-    async def begin(self) -> Callable[[], None]:
-        """Wait for a turn; return the function that ends it."""
+    async def begin(self) -> None:
+        """Wait for a turn."""
         self._asked += 1
         try:
             await self._free.acquire()
         except BaseException:
             self._asked -= 1
             raise
-        return partial(self._end, perf_counter())
 
-    def _end(self, began: float) -> None:
+    def end(self, seconds: float) -> None:
+        """End a turn that took this much CPU time."""
         self._asked -= 1
         pause = 0.0
         if self._asked >= self._most:
-            pause = min(self._pauses * (perf_counter() - began), LONGEST_PAUSE_SECONDS)
+            pause = min(self._pauses * seconds, LONGEST_PAUSE_SECONDS)
         # Also without a pause the next turn begins later: another one of the loop begins now.
         asyncio.get_running_loop().call_later(pause, self._free.release)
 
@@ -97,8 +97,12 @@ class Reads:
         if scope.get("method") not in READS:
             await self._application(scope, receive, send)
         elif not is_health_check(scope):
-            end = await self._turns.begin()
-            await _until_it_waits(self._application(scope, receive, send), end)
+            await self._turns.begin()
+            began = thread_time()
+            await _until_it_waits(
+                self._application(scope, receive, send),
+                lambda: self._turns.end(thread_time() - began),
+            )
         elif is_liveness_check(scope):
             scope["route"] = _Route(LIVEZ)
             await Response(self._live, media_type=JSON)(scope, receive, send)
@@ -112,12 +116,21 @@ class Reads:
         **kwargs: Arguments.kwargs,
     ) -> Result:
         """Return the result of work that reads, in one of the threads for GETs."""
-        end = await self._turns_of_threads.begin()
+        seconds = 0.0
+
+        def timed() -> Result:
+            nonlocal seconds
+            began = thread_time()
+            try:
+                return work(*args, **kwargs)
+            finally:
+                seconds = thread_time() - began
+
+        await self._turns_of_threads.begin()
         try:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(_threads, partial(work, *args, **kwargs))
+            return await asyncio.get_running_loop().run_in_executor(_threads, timed)
         finally:
-            end()
+            self._turns_of_threads.end(seconds)
 
     async def page(self, work: Callable[[], object]) -> Response:
         """Return the JSON of what the work returns; both in one of the threads for GETs."""

@@ -132,8 +132,7 @@ async def test_a_get_that_fails_or_is_cancelled_gives_its_turn_to_the_next():
 
 
 async def test_a_pause_follows_a_turn_only_while_others_wait(monkeypatch):
-    now, paused = 0.0, []
-    monkeypatch.setattr(reads_module, "perf_counter", lambda: now)
+    paused = []
     loop = asyncio.get_running_loop()
     turns = Turns(1, pauses=3)
 
@@ -142,20 +141,27 @@ async def test_a_pause_follows_a_turn_only_while_others_wait(monkeypatch):
         return loop.call_soon(release)
 
     monkeypatch.setattr(reads_module.asyncio, "get_running_loop", lambda: _Loop(call_later))
-    end = await turns.begin()
-    now += 0.01
-    end()
+    await turns.begin()
+    turns.end(0.01)
     for each in [asyncio.ensure_future(turns.begin()) for _ in range(2)]:
-        end = await each
-        now += 0.02
-        end()
+        await each
+        turns.end(0.02)
     assert paused == [0.0, pytest.approx(0.06), 0.0]
-    first, second = await turns.begin(), asyncio.ensure_future(turns.begin())
+    await turns.begin()
+    second = asyncio.ensure_future(turns.begin())
     await asyncio.sleep(0)
-    now += 100
-    first()
+    turns.end(100)
     await second
     assert paused[-1] == reads_module.LONGEST_PAUSE_SECONDS
+
+
+async def test_waiting_and_working_of_others_are_no_part_of_a_turn():
+    reads, seconds = Reads(empty), []
+    reads._turns_of_threads.end = seconds.append
+    assert await reads.in_thread(lambda: threading.Event().wait(0.1)) is False
+    assert await reads.in_thread(lambda: sum(range(10**6))) > 0
+    slept, worked = seconds
+    assert slept < worked
 
 
 class _Loop:
@@ -172,7 +178,7 @@ async def test_health_checks_do_not_wait_for_gets():
         await empty(send)
 
     reads = Reads(application)
-    end = await reads._turns.begin()  # a GET runs
+    await reads._turns.begin()  # a GET runs
     for path in HEALTH:
         messages = await asyncio.wait_for(answer(reads, path), PATIENCE)
         assert messages[0]["status"] == 200, path
@@ -181,7 +187,7 @@ async def test_health_checks_do_not_wait_for_gets():
     ]
     done, _ = await asyncio.wait(others, timeout=0.05)
     assert not done
-    end()
+    reads._turns.end(0)
     await asyncio.wait_for(asyncio.gather(*others), PATIENCE)
 
 
@@ -298,8 +304,7 @@ def test_clients_that_leave_keep_their_places_until_their_gets_end():
     """Or clients that leave at once could make any number of GETs wait."""
     with serving() as served:
         reads, places = served.app.api.state.reads, served.app.limits.admission.reads
-        ends = asyncio.run_coroutine_threadsafe(reads._turns.begin(), served.loop)
-        end = ends.result(PATIENCE)
+        asyncio.run_coroutine_threadsafe(reads._turns.begin(), served.loop).result(PATIENCE)
         for _ in range(3):
             with served.connect() as connection:
                 connection.sendall(GET % b"/stats")
@@ -307,7 +312,7 @@ def test_clients_that_leave_keep_their_places_until_their_gets_end():
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
             until(lambda: served.app.limits.connections == 0)
         assert places.taken == 3
-        served.loop.call_soon_threadsafe(end)
+        served.loop.call_soon_threadsafe(reads._turns.end, 0)
         until(lambda: places.taken == 0)
 
 
