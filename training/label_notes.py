@@ -8,7 +8,7 @@ from typing import Final
 
 EMPTY: Final = (  # folded; programs write these for an empty cell
     *("nan", "none", "null", "nil", "na", "n/a", "#n/a", "<na>", "nat", "undefined"),
-    *("-", "--", "?", "."),
+    *("-", "--", "\u2013", "\u2014", "?", "."),
 )
 MOST_COUNTED: Final = 100_000  # labels
 MOST_NAMED: Final = 5  # of a note

@@ -1,5 +1,9 @@
+import json
+import re
+from importlib.resources import files
+
 from manyclass.training import label_notes
-from manyclass.training.label_notes import LabelNotes, folded
+from manyclass.training.label_notes import EMPTY, LabelNotes, folded
 
 
 def notes_of(*labels):
@@ -36,3 +40,9 @@ def test_other_labels_are_no_note():
 def test_the_labels_that_are_held_are_bounded(monkeypatch):
     monkeypatch.setattr(label_notes, "MOST_COUNTED", 2)
     assert notes_of("a", "b", "nan", "A", "a") == []  # the third and the fourth are not counted
+
+
+def test_the_console_has_the_same_empty_labels():
+    console = files("manyclass.service.http.console") / "static"
+    [listed] = re.findall(r"EMPTY_LABELS = (\[.*\]);", (console / "label_words.js").read_text())
+    assert {*json.loads(listed)} == {*EMPTY}

@@ -1,7 +1,7 @@
 // Labels that may be none, and the spellings of one label.
 
 // As the command line knows them.
-export const EMPTY_LABELS = ["nan", "none", "null", "n/a", "na", "<na>", "#n/a", "nat", "nil", "undefined", "-", "--", "–", "—", "?"];
+export const EMPTY_LABELS = ["nan", "none", "null", "n/a", "na", "<na>", "#n/a", "nat", "nil", "undefined", "-", "--", "–", "—", "?", "."];
 
 /** Return whether a label is how programs write that there is none. */
 export const isEmptyLabel = (name) => EMPTY_LABELS.includes(name.trim().toLowerCase());
