@@ -82,7 +82,7 @@ class HotPath:
     ) -> None:
         """Pass a request on, or refuse it if FastAPI may not have the memory for it.
 
-        /livez needs none: the process lives, and whatever watches it must not end it.
+        /livez needs none: the process lives, so a supervisor has no reason to end it.
         """
         began = perf_counter()
         try:

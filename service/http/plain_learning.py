@@ -87,8 +87,8 @@ class PlainLearning:
         if self._stopping.is_set() or not self._budget.fits(len(data), len(data)):
             return None
         if self.lacks_memory:
-            return None  # the other way says so
-        with suppress(NotReady):  # the other way says so
+            return None  # FastAPI's path refuses it
+        with suppress(NotReady):  # FastAPI's path refuses it
             _ = self._engine.model
             taken = self._events.take(data, self._batch)
             if taken is False:
