@@ -2,14 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from http import HTTPStatus
 from itertools import count
 from secrets import token_hex
 from types import TracebackType
 from typing import IO, Literal, Self
 
 import httpx
-import msgspec
 
 from manyclass.client.address import check_key, divided
 from manyclass.client.encoding import Parameters, checked_parameters, encoded
@@ -411,12 +409,9 @@ class Client:
     def is_ready(self) -> bool:
         """Return whether the service answers and can learn; one request, without a retry."""
         try:
-            response = self._http.get(self.url + "/readyz")
-        except httpx.TransportError:
+            return decoded(self._http.get(self.url + "/readyz"), Ready).learns
+        except (httpx.TransportError, ClientError):  # the latter: refused, or another server
             return False
-        if response.status_code != HTTPStatus.OK:
-            return False
-        return msgspec.json.decode(response.content, type=Ready).learns
 
     # --- one request ------------------------------------------------------------------------------
 

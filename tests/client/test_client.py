@@ -144,10 +144,12 @@ def test_every_event_without_an_id_gets_one_of_its_own():
 
 
 def test_ready_is_asked_once():
-    answers = {"learns": True}, {"learns": False}, problem(503), httpx.ConnectError("refused")
+    of_another = {"status": "ok"}
+    refusals = problem(503), httpx.ConnectError("refused"), of_another
+    answers = {"learns": True}, {"learns": False}, *refusals
     service = FakeService(*answers)
     client = service.client()
-    assert [client.is_ready() for _ in answers] == [True, False, False, False]
+    assert [client.is_ready() for _ in answers] == [True, False, False, False, False]
     assert not service.waits
 
 
