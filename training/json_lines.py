@@ -15,7 +15,7 @@ LEFT_OUT_LABELS: Final = "row by its label"
 
 _BODY = re.compile(rb'\s*\{\s*"(events|instances)"\s*:\s*\[')
 _BODY_BEGINS = re.compile(rb'\s*\{\s*("(events|instances)"\s*:?\s*)?')
-_REJECTING: Final = ("reject", "ignore")
+REJECTING: Final = ("reject", "ignore")  # answers of annotators
 _CLASSES = msgspec.json.Decoder(list[str | int])
 
 
@@ -76,7 +76,7 @@ def is_rejected(line: Line) -> bool:
         answer = msgspec.json.decode(_ANSWERED.decode(line.kept).answer)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
-    return answer in _REJECTING
+    return answer in REJECTING
 
 
 def members(lines: Iterable[Line]) -> Iterator[Line]:

@@ -9,7 +9,7 @@ import msgspec
 
 from manyclass.training.compression import inner_name
 from manyclass.training.encodings import EncodingFault, decoded, encoding_of
-from manyclass.training.json_lines import LEFT_OUT_LABELS, REJECTED_ANSWERS
+from manyclass.training.json_lines import LEFT_OUT_LABELS, REJECTED_ANSWERS, REJECTING
 from manyclass.training.lines import STANDARD_INPUT, FileFault, Line, Source
 from manyclass.training.recognition import not_csv
 from manyclass.training.tables import delimited, objects, parquet, spreadsheet
@@ -28,7 +28,6 @@ from manyclass.training.tables.record import Cell, Record, TableError, Unusable,
 SAMPLED_ROWS = 10  # read before the columns are chosen
 REPEATED_HEADERS = "repeated header"
 NO_LABELS = "row without a class"
-_NOT_TAUGHT = ("reject", "ignore")  # answers of annotators
 
 _ENCODER = msgspec.json.Encoder()
 
@@ -151,7 +150,7 @@ class TableSource(Source):
         return False
 
     def _is_rejected(self, record: Record, answer: int) -> bool:
-        return answer < len(record.cells) and text_of(record.cells[answer]).strip() in _NOT_TAUGHT
+        return answer < len(record.cells) and text_of(record.cells[answer]).strip() in REJECTING
 
     def _records(self) -> Iterator[Record]:
         if self._format == "parquet":
