@@ -58,8 +58,7 @@ class Pipeline:
         self.history = history
         if history is not None:
             on_applied = history.noting(on_applied)
-        self._on_short = on_short
-        self.apply_loop = ApplyLoop(live, loader, on_applied, on_learned, self._run_short)
+        self.apply_loop = ApplyLoop(live, loader, on_applied, on_learned, on_short)
         self.group_commit = GroupCommit(
             store,
             live,
@@ -145,11 +144,6 @@ class Pipeline:
     def pause(self) -> Pause | None:
         """The reason why no event is learned now, None while events are learned."""
         return self._cluster.pause or self.group_commit.pause or self.apply_loop.pause
-
-    def _run_short(self) -> None:
-        """Answer those whose events wait for memory."""
-        self._on_short()
-        self.group_commit.refuse_old()
 
     def stats(self, queue_full: int) -> EngineStats:
         """Return the present counts; the engine counts full queues."""

@@ -69,7 +69,7 @@ class ApplyLoop:
         self._on_learned = on_learned
         self._on_short = on_short
         self._is_short = False  # of memory for the next event
-        self._waits_for_memory = False
+        self.waits_for_memory = False  # with the next event; changed here only
         self._loop = asyncio.get_running_loop()
         # The error because of which the model cannot follow the log, until `resume`.
         self.broken: asyncio.Future[Exception] = self._loop.create_future()
@@ -111,7 +111,7 @@ class ApplyLoop:
     @property
     def pause(self) -> Pause | None:
         """The reason why no event is applied now, None while they are."""
-        if self._waits_for_memory:
+        if self.waits_for_memory:
             return Pause("memory", "there is no memory to learn the next event with")
         since = self._held_since if self._loading is None else self._loading_since
         if since is None or (seconds := self._loop.time() - since) <= SLOW_SECONDS:
@@ -189,7 +189,7 @@ class ApplyLoop:
 
     def _apply(self) -> None:
         """Apply arrivals for a stretch."""
-        self._is_due = self._waits_for_memory = False
+        self._is_due = self.waits_for_memory = False
         self._end = perf_counter() + STRETCH_SECONDS
         try:
             while self._may_go_on():
@@ -212,7 +212,7 @@ class ApplyLoop:
 
     def _wait_for_memory(self) -> None:
         self._is_short = False
-        self._is_due = self._waits_for_memory = True
+        self._is_due = self.waits_for_memory = True
         self._loop.call_later(MEMORY_SECONDS, self._apply)
         self._wake_waiters()
         self.notify()

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 # One append holds up to this much, so that its first event does not wait long for its last.
 COMMIT_EVENTS = 4096
 COMMIT_BYTES = 4 * 2**20
-EXPIRY_SECONDS = 0.1  # between two searches for submissions that a shared store kept waiting
+EXPIRY_SECONDS = 0.1  # between two searches for submissions that have waited too long
 
 Queued = Submission | BatchSubmission
 
@@ -100,9 +100,7 @@ class GroupCommit:
         self._is_trying = False
         self._commit_is_due = False
         self._closed = False
-        self._expiry_timer: asyncio.TimerHandle | None = None
-        if self._shared is not None:
-            self._expire_later()
+        self._expire_later()
 
     # --- interface -------------------------------------------------------------------------------
 
@@ -208,8 +206,7 @@ class GroupCommit:
         """Answer every submission and end the thread. Nothing may be admitted after this."""
         await self.drain()
         self._closed = True
-        if self._expiry_timer is not None:
-            self._expiry_timer.cancel()
+        self._expiry_timer.cancel()
         await asyncio.to_thread(self._thread.close)
 
     # --- append ----------------------------------------------------------------------------------
@@ -385,15 +382,12 @@ class GroupCommit:
         self._expiry_timer = self._loop.call_later(EXPIRY_SECONDS, self._expire)
 
     def _expire(self) -> None:
-        """Refuse the submissions that have waited too long for a shared store."""
-        self._expire_later()
-        self.refuse_old()
-
-    def refuse_old(self) -> None:
-        """Refuse the submissions that have waited `patience` seconds for the store or for memory.
-
-        Events that are in the log are applied later.
+        """Refuse the submissions that have waited `patience` seconds for a shared store or for
+        memory. Events that are in the log are applied later.
         """
+        self._expire_later()
+        if self._shared is None and not self._apply_loop.waits_for_memory:
+            return
         too_old = self._loop.time() - self._patience
         while self._open and self._open[0].arrived_at <= too_old:
             oldest = self._open[0]

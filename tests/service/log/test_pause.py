@@ -1,6 +1,7 @@
 """Learning that is paused says so, with the reason, and is tried until the store takes events."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,8 +12,8 @@ from manyclass.service.store.errors import (
     StoreFull,
     StoreUnavailable,
 )
-from tests.service.engines import running
-from tests.service.faulty import appending, learn
+from tests.service.engines import running, until
+from tests.service.faulty import PATIENCE, appending, learn
 from tests.service.log.parts import committing
 
 BROKEN = [
@@ -30,7 +31,7 @@ async def test_a_refused_append_pauses_learning_until_a_trial_succeeds(error, re
     async with committing() as (parts, commit):
         assert commit.pause is None
         parts.store.append_error = error
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(MemoryError if reason == "memory" else StoreUnavailable):
             await commit.admit([learn("a")])
         assert commit.pause.reason == reason
         assert "/srv" not in commit.pause.detail
@@ -153,3 +154,17 @@ async def test_a_trial_under_way_is_not_repeated(monkeypatch):
             assert not engine._pipeline.group_commit.has_to_try
         await engine._tasks.join()
         assert engine.pause is None
+
+
+async def test_an_event_that_waits_for_memory_is_answered_and_learned_later(monkeypatch):
+    lacks = True
+    memory = SimpleNamespace(has_memory=lambda: not lacks)
+    monkeypatch.setattr(apply_loop, "PublishedLearner", memory)
+    monkeypatch.setattr(apply_loop, "MEMORY_SECONDS", 0.01)
+    async with committing() as (parts, commit):
+        commit._patience = 0
+        with pytest.raises(CommitOutcomeUnknown):
+            await asyncio.wait_for(commit.admit([learn("a")]), PATIENCE)
+        assert (parts.model.seq, parts.store.last_seq) == (0, 1)
+        lacks = False
+        await until(lambda: parts.model.seq == 1)
