@@ -8,6 +8,7 @@ import typer
 
 from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
 from manyclass.cli.reading import tree_of_file
+from manyclass.cli.run_summary import counted
 from manyclass.cli.taxonomy_options import (
     ChildColumn,
     Comments,
@@ -95,4 +96,4 @@ def place(
         left = iter(tree.parents.items())
         while some := dict(islice(left, MOST_PLACEMENTS)):
             client.place_many(some, move)
-    typer.echo(f"placed {len(tree.parents):,} classes")
+    typer.echo(f"placed {counted(len(tree.parents), 'class', 'classes')}")

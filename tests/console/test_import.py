@@ -233,7 +233,7 @@ def test_rows_with_other_bytes_are_rejected_and_mended(empty, look):
     expect(hint).to_contain_text(said, timeout=60_000)
     choose(page, "a.csv", rows.replace(b"a,b\n" * 19_999, b""))
     teach(page)
-    expect(page.get_by_text("2 learned")).to_be_visible()
+    expect(page.get_by_text("3 lines read: learned 2, ")).to_be_visible()
     assert taught_events(empty) == [("a", "b"), ("thé", "y")]
     with page.expect_download() as download:
         page.get_by_role("button", name="Download them as CSV").click()
@@ -326,7 +326,7 @@ def test_all_events_of_one_line_are_taught(empty, look):
     page = look(empty, "import")
     choose(page, "body.json", content.encode())
     teach(page)
-    expect(page.get_by_text("150 learned")).to_be_visible()
+    expect(page.get_by_text("150 lines read: learned 150, ")).to_be_visible()
     assert taught_events(empty)[0] == ("t0", "12345678901234567890")
 
 

@@ -1,6 +1,9 @@
 """Import reads tables as `manyclass learn` does: the roles of columns, the events of rows."""
 
+import base64
+import codecs
 import csv
+import gzip
 import re
 import shlex
 from io import StringIO
@@ -29,6 +32,19 @@ EVENTS = """async ([content, columns, separator]) => {
             found.push([line, event]);
     return found;
 }"""
+TAUGHT = """async ([name, content, encoding, roles]) => {
+    const { openTable, rowsOf } = await import("/console/rows.js");
+    const { eventsOf, guessed } = await import("/console/mapping.js");
+    const bytes = Uint8Array.from(atob(content), each => each.charCodeAt(0));
+    const table = await openTable(new File([bytes], name), encoding);
+    const columns = guessed(table.names, table.rows)
+        .map(each => ({ ...each, role: roles[each.name] ?? each.role }));
+    const found = [];
+    for await (const { line, row } of rowsOf(table))
+        for (const event of row ? eventsOf([row], columns, {}) : [])
+            found.push([line, event]);
+    return found;
+}"""
 RANKED = """async rows => {
     const { GuardedCsv } = await import("/console/csv_text.js");
     const { rowsOf } = await import("/console/rows.js");
@@ -44,6 +60,64 @@ CLASS_NAMES = "class classes label labels category categories intent target tag 
 TEXT_NAMES = "text question sentence title body message description content query utterance texts"
 ROLES_OF = {"text": "text", "label": "class"}
 SIGNS = tuple("=+-@\t\r\n\uff1d")  # of formulas, at the begin of a cell
+GIVEN = Layout(text=("text",), classes=("label",))
+MARKED = codecs.BOM_UTF8 + b"text,label\n"
+KINDS = {  # contents of files as offices bring them, the columns to name, and an encoding to choose
+    "bytes that are not UTF-8": (
+        b"text,label\n" + b"a b,x\n" * 3000 + b"caf\xe9,y\nc,fra\xeeche\nd,z\n",
+        Layout(),
+        "",
+    ),
+    "Excel in German": (
+        'Nr;Text;Label\r\n1;"für; wen";Käse\r\n2;c;d\r\n'.encode("cp1252"),
+        Layout(encoding="cp1252"),
+        "windows-1252",
+    ),
+    "UTF-16": ("\ufefftext\tlabel\r\nä\tb\r\nc\td\r\n".encode("utf-16-le"), Layout(), ""),
+    "line ends of old": (b"text,label\ra,b\rc,d\r", Layout(), ""),
+    "files put together": (MARKED + b"a,b\n" + MARKED + b"c,d\n", Layout(), ""),
+    "sep=": (b"sep=;\r\ntext;label\r\na,b c;x\r\nd;y\r\n", Layout(), ""),
+    "a title": (b"Export of 2024,,\ntext,label,n\na,b,1\nc,d,2\n", Layout(), ""),
+    "a title of one cell": (b"Report\n\ntext,label\na,b\nc,d\n", Layout(), ""),
+    "years as columns": (b"2024,2023,text,label\n1,2,a,b\n3,4,c,d\n", Layout(), ""),
+    "the index of pandas": (b",text,label\n0,a,b\n1,c,d\n", Layout(), ""),
+    "lists in cells": (b'text,label\na,"[\'x\', \'y\']"\nb,"[""z"", 3]"\n', Layout(), ""),
+    "a list among names": (
+        b"text,label\na,x\nb,\"['y', 'z']\"\nc,[UNK]\nd,[2024]\ne,{{x}}\nf,(y)\n"
+        b"g,\"('y', 'z')\"\nh,\"{'y', 'z'}\"\ni,[]\nj,[[y]]\nk,\"{1, 2}\"\n",
+        Layout(),
+        "",
+    ),
+    "lists of numpy": (b"text,label\na,\"['x' 'y']\"\nb,z\n", Layout(), ""),
+    "objects in cells": (b'text,label\na,"{""x"":1.0,""y"":0.0}"\nb,z\n', Layout(), ""),
+    "one-hot": (
+        b"words,p,q,r\na b,1,0,TRUE\nc d,0,,false\ne f,0.0,1.0,0\n",
+        Layout(text=("words",), one_hot=("p", "q", "r")),
+        "",
+    ),
+    "labels that mean none": (b"text,label\na,nan\nb,None\nc, x \nd,\n", Layout(), ""),
+}
+LINES = {
+    "large numbers": b'{"text":"a","label":12345678901234567890}\n'
+    b'{"text":"b","label":9007199254740993}\n',
+    "numbers as columns": b'{"2024":1,"2023":2,"text":"a","label":"b"}\n',
+    "objects": b'{"text":"a","label":{"x":1.0,"y":0.0}}\n{"text":"b","label":"z"}\n',
+    "lists": b'{"text":"a","label":["x",2]}\n{"text":"b","label":["z"]}\n{"text":"b","label":[]}\n',
+    "lists of lists": b'{"text":"a","label":"y"}\n{"text":"b","label":[["x"]]}\n',
+    "a list as a text": b'{"text":"a","label":"y"}\n{"text":["a","b"],"label":"x"}\n',
+    "a key twice": b'{"text":"a","label":"x"}\n{"text":"b","label":"y","label":"z"}\n',
+    "answers": b"".join(
+        b'{"text":"%d","label":"x","answer":"%s"}\n' % each
+        for each in enumerate([b"accept", b"reject", b"ignore", b"accept"])
+    ),
+    "a body": b'{"events": [{"text":"a","label":"x"},\n {"text":"b","label":"y"}]}',
+    "PowerShell": '\ufeff{"text":"ä","label":"x"}\r\n{"text":"b","label":"y"}\r\n'.encode(
+        "utf-16-le"
+    ),
+    "line ends of old": b'{"text":"a","label":"x"}\r{"text":"b","label":"y"}\r',
+    "bytes that are not UTF-8": b'{"text":"a","label":"x"}\n{"text":"caf\xe9","label":"x"}\n',
+}
+KINDS |= {f"{kind} in lines": (content, GIVEN, "") for kind, content in LINES.items()}
 COLUMNS = ["name", "note", "kind"]
 TABLES = [  # columns, and cells of rows
     *(
@@ -100,6 +174,17 @@ def proposed(columns, rows):
     return [[name, named.get(name, "ignore")] for name in columns]
 
 
+def taught(source):
+    """Return the lines and the events of a table, without the rows that are rejected."""
+    found = []
+    for line in source:
+        try:
+            found.append([line.number, msgspec.json.decode(line.data)])
+        except LineFault:
+            continue
+    return found
+
+
 def test_the_roles_of_columns_are_those_that_the_command_line_proposes(page):
     for table in TABLES:
         assert page.evaluate(ROLES, table) == proposed(*table), table
@@ -109,14 +194,23 @@ def test_the_roles_of_columns_are_those_that_the_command_line_proposes(page):
 def test_the_events_of_a_file_are_those_of_the_command_line(page, tmp_path, content):
     file = tmp_path / "a.csv"
     file.write_text(content, newline="")
-    expected = []
-    for line in TableSource(str(file), "csv", Layout(class_separator="|")):
-        try:
-            expected.append([line.number, msgspec.json.decode(line.data)])
-        except LineFault:
-            continue
+    expected = taught(TableSource(str(file), "csv", Layout(class_separator="|")))
     columns = [{"name": name, "role": role} for name, role in ROLES_OF.items()]
     assert page.evaluate(EVENTS, [content, columns, "|"]) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_difficult_file_is_taught_as_by_the_command_line(page, tmp_path, kind, packed):
+    content, layout, encoding = KINDS[kind]
+    format = "jsonl" if kind.endswith("in lines") else "csv"
+    file = tmp_path / (f"a.{format}" + ".gz" * packed)
+    file.write_bytes(gzip.compress(content) if packed else content)
+    expected = taught(TableSource(str(file), format, layout))
+    given = [file.name, base64.b64encode(file.read_bytes()).decode(), encoding, ROLES_OF]
+    assert page.evaluate(TAUGHT, given) == expected
+    assert expected
+    assert "\ufffd" not in str(expected)
 
 
 def test_a_ranked_table_is_safe_in_a_spreadsheet_and_read_back_as_it_was(page, tmp_path):

@@ -11,7 +11,7 @@ _LABEL: Final = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?[0-9]+)"""
 _LIST: Final = re.compile(
     rf"\[\s*(?:{_LABEL}(?:\s*,\s*{_LABEL})*\s*,?\s*)?\]", re.DOTALL | re.ASCII
 )
-_NOTATION: Final = re.compile(r"""\[\s*(['"\[{].*)?\]|\{\s*['"].*\}""", re.DOTALL)
+_NOTATION: Final = re.compile(r"""\[\s*(['"\[{].*)?\]|\{\s*['"].*\}|\(\s*['"].*\)""", re.DOTALL)
 
 
 def labels_of(cell: str) -> list[str] | None:
@@ -36,5 +36,5 @@ def labels_of(cell: str) -> list[str] | None:
 
 
 def is_notation(cell: str) -> bool:
-    """Return whether a cell looks like a list or an object of a program, and not like a label."""
+    """Return whether a cell looks like a structure of a program, and not like a label."""
     return _NOTATION.fullmatch(cell.strip()) is not None

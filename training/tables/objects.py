@@ -1,5 +1,7 @@
 """JSON lines with other keys than those of an event: the keys are the columns."""
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -42,8 +44,17 @@ def _record(number: int, found: dict[str, Any] | str, names: Sequence[str]) -> R
 def _decoded(line: Line) -> tuple[int, dict[str, Any] | str]:
     """Return the number and the object of a line, or the reason why it holds none."""
     try:
-        return line.number, _OBJECT.decode(line.data)
+        found = _OBJECT.decode(line.data)
+        twice = _key_that_stands_twice(line.data) if found else None
     except UnicodeDecodeError as error:
         return line.number, not_utf8(error)
     except (LineFault, msgspec.DecodeError, RecursionError) as error:
         return line.number, str(error)
+    return line.number, found if twice is None else f"the key `{twice}` stands twice"
+
+
+def _key_that_stands_twice(data: bytes) -> str | None:
+    """Return the first key that the object of a line has twice; None if there is none."""
+    pairs: list[tuple[str, Any]] = json.loads(data, object_pairs_hook=list, parse_int=str)
+    keys = Counter(key for key, _ in pairs)
+    return next((key for key, times in keys.items() if times > 1), None)

@@ -59,9 +59,18 @@ def test_lists_of_labels(cell, labels):
 
 
 def test_what_looks_like_a_list_or_an_object_is_not_a_label():
-    for cell in ("['a' 'b']", "[['a']]", '["a"]', "{'a': 1}", '{"a": 1.0}', "[]", "[{}]"):
+    for cell in (
+        "['a' 'b']",
+        "[['a']]",
+        '["a"]',
+        "{'a': 1}",
+        '{"a": 1.0}',
+        "[]",
+        "[{}]",
+        "('a', 'b')",
+    ):
         assert is_notation(cell)
-    for cell in ("[Other]", "a [b]", "[1] first", "{x}", "[2024]", "['] x", "["):
+    for cell in ("[Other]", "a [b]", "[1] first", "{x}", "[2024]", "['] x", "[", "(x)"):
         assert not is_notation(cell)
 
 

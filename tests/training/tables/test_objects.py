@@ -39,3 +39,10 @@ def test_lists_that_are_nested_are_a_fault_of_their_line(table, depth):
     found = table(content, format="jsonl", name="a.jsonl", labelled=False, text=("q",))
     assert found[1] == {"text": "ice"}
     assert "holds a list of lists" in found[2] or "recursion" in found[2]
+
+
+def test_a_key_that_stands_twice_is_a_fault_of_its_line(table):
+    content = '{"q": "ice", "c": "x"}\n{"q": "ice", "c": "y", "c": "z"}\n'
+    found = table(content, format="jsonl", name="a.jsonl", text=("q",), classes=("c",))
+    assert found[1] == {"text": "ice", "classes": ["x"]}
+    assert found[2] == "the key `c` stands twice"

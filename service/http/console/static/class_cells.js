@@ -11,7 +11,7 @@ export class RowFault extends Error {
 const ITEM = /\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|(-?\d+))\s*(?:,|$)/y;
 const ESCAPED = /\\(u[0-9a-f]{4}|x[0-9a-f]{2}|.)/gi;
 const SIGNS = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
-const STRUCTURE = /^\s*[[{(]\s*["'[{(][^]*[\]})]\s*$/;
+const STRUCTURE = /^\s*(\[\s*(["'[{][^]*)?\]|\{\s*["'][^]*\}|\(\s*["'][^]*\))\s*$/; // [Other] and [2024] are names
 
 const unescaped = (text) => text.replace(ESCAPED, (_, each) => (each.length > 1 ? String.fromCharCode(parseInt(each.slice(1), 16)) : SIGNS[each] ?? each));
 
@@ -58,7 +58,7 @@ export function classesOfCell(value, { name, isList }) {
   const found = listOf(text);
   if (isList && found) return found;
   if (isList) throw new RowFault(`${name} is no list of names, as those of the first rows are`);
-  if (found) throw new RowFault(`${name} is a list, those of the first rows are not: divide several classes alike in all rows`);
+  if (found && STRUCTURE.test(text)) throw new RowFault(`${name} is a list, those of the first rows are not: divide several classes alike in all rows`);
   if (STRUCTURE.test(text)) throw new RowFault(`${name} is an object or a list of other things than names: write the name of a class or a list of names`);
   return [text];
 }
