@@ -60,11 +60,14 @@ def event_filter(
     oldest_first: bool,
 ) -> dict[str, str | int | float]:
     """Return the parameters that choose events of the history and their order."""
-    given = {"class": of_class, "source": source, "since": since, "until": until}
+    given = {
+        "class": of_class,
+        "source": source,
+        "since": _as_text(since),
+        "until": _as_text(until),
+    }
     chosen: dict[str, str | int | float] = {
-        name: value.isoformat() if isinstance(value, datetime) else value
-        for name, value in given.items()
-        if value is not None
+        name: value for name, value in given.items() if value is not None
     }
     if wrong:
         chosen["wrong"] = "yes"
@@ -73,6 +76,10 @@ def event_filter(
     if oldest_first:
         chosen["order"] = "oldest"
     return chosen
+
+
+def _as_text(moment: Moment | None) -> str | float | None:
+    return moment.isoformat() if isinstance(moment, datetime) else moment
 
 
 def error_filter(last: int, limit: int, seconds: float | None) -> Parameters:

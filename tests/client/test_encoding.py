@@ -80,7 +80,7 @@ EVERY_BODY = {
     "path": lambda client, value: client.class_(value),
     "path of an event": lambda client, value: client.delete_event(value),
     "parameter": lambda client, value: client.delete_events(source=value),
-    "parameter of a list": lambda client, value: next(client.events(since=value)),
+    "parameter of a list": lambda client, value: next(client.events(source=value)),
     "prefix": lambda client, value: next(client.classes(prefix=value)),
 }
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 from importlib.resources import files
 
@@ -12,7 +13,8 @@ from manyclass.client.client import Client
 
 PAGES = ("try", "import", "review", "mistakes", "names", "live", "events", "operate")
 SEVERE = ("serious", "critical")
-REFUSED = "the server responded with a status of 4"  # said by the browser of any 4xx
+# said by the browser of any refusal, and of 503, which asks to come again
+REFUSED = re.compile("the server responded with a status of (4|503)")
 
 
 def chromium():
@@ -57,7 +59,7 @@ def watched(context, origin):
             faults.append(f"request of {request.url}")
 
     def watch_message(message):
-        if message.type == "error" and REFUSED not in message.text:
+        if message.type == "error" and not REFUSED.search(message.text):
             faults.append(message.text)
 
     context.on("request", watch_request)
