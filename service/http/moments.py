@@ -11,6 +11,7 @@ FORM: Final = (
 )
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_WEEK = re.compile(r"\d{4}-?W")  # many days by one name, of which Python's reader takes the first
 # In a query that was not percent-encoded the plus of a zone is a space.
 _PLUS = re.compile(r" (\d{2}:?\d{2})$")
 
@@ -24,7 +25,9 @@ def moment_of(given: object, ends: bool = False) -> float:
         seconds = float(text) if _is_number(text) else _seconds_of(text, ends)
     except ValueError:
         raise ValueError(f"{text!r} is no time: give {FORM}") from None
-    if not 0 <= seconds <= LAST:
+    if seconds > LAST:
+        raise ValueError(f"{text!r} is too late, perhaps in milliseconds: give {FORM}")
+    if seconds < 0:
         raise ValueError(f"{text!r} is not from 1970 on: give {FORM}")
     return seconds
 
@@ -34,6 +37,8 @@ def _is_number(text: str) -> bool:
 
 
 def _seconds_of(text: str, ends: bool) -> float:
+    if _WEEK.match(text.upper()):
+        raise ValueError
     if _DATE.fullmatch(text):
         day = datetime.combine(datetime.fromisoformat(text), time(), UTC)
         moment = day + timedelta(days=1, milliseconds=-1) if ends else day

@@ -144,8 +144,10 @@ class RedisStore:
                 self._until_known(self._send_confirm)
 
     def check_append(self, size: int) -> None:
-        with self._appending:  # a write, which the server refuses as it refuses an append
-            self._until_known(self._send_confirm)
+        # A write, refused as an append is: the bytes of a command count in the server's memory.
+        ballast = bytes(size)
+        with self._appending:
+            self._until_known(lambda: self._send_confirm(ballast))
 
     def _until_known(self, send: Callable[[], int]) -> int:
         """Send a command that may be repeated, as an append, until the server has confirmed it."""
@@ -193,9 +195,9 @@ class RedisStore:
         self._wait_for_replicas(link)
         return int(last_seq)
 
-    def _send_confirm(self) -> int:
+    def _send_confirm(self, ballast: bytes = b"") -> int:
         link = self._linked()
-        self._session.run_on(link, scripts.CONFIRM)
+        self._session.run_on(link, scripts.CONFIRM, ballast)
         self._wait_for_replicas(link)
         return 0
 

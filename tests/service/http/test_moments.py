@@ -52,12 +52,21 @@ def test_a_date_that_ends_is_its_whole_day():
         "nan",
         "inf",
         "\u0661",
+        "2024-W01",
+        "2024W011",
+        "2024-w01-1T00:00:00Z",
     ],
 )
 def test_what_is_no_moment_is_refused_with_the_form(given):
     with pytest.raises(ValueError, match="2026-11-25T09:30:00Z") as error:
         moment_of(given)
     assert repr(given) in str(error.value)
+
+
+@pytest.mark.parametrize(("given", "why"), [("1704067200000", "milliseconds"), ("-1", "from 1970")])
+def test_a_number_out_of_range_says_why(given, why):
+    with pytest.raises(ValueError, match=why):
+        moment_of(given)
 
 
 async def test_events_are_found_by_each_form(call):

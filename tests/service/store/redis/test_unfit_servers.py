@@ -38,6 +38,21 @@ def test_a_server_that_evicts_later_is_as_good_as_away(followed, server):
     follower.wait_for_seq(2)
 
 
+def test_a_server_with_room_for_less_than_an_append_is_full_for_a_trial_of_it(server, open_redis):
+    store = open_redis(server.url)
+    store.append([b"1"], 1)
+    with server.client() as client:
+        client.config_set("maxmemory", client.info("memory")["used_memory"] + 1_000_000)
+        for call in (
+            lambda: store.append([b"x" * 3_000_000], 2),
+            lambda: store.check_append(3_000_000),
+        ):
+            with pytest.raises(StoreFull):
+                call()
+        store.check_append(1)
+        assert store.append([b"2"], 3) == 2
+
+
 def test_a_full_server(server, open_redis, follow):
     store = open_redis(server.url)
     follower = follow(store)
