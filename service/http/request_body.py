@@ -129,6 +129,7 @@ async def _read_pieces(
         piece, more = await _next_piece(receive)
     if gunzip is not None:
         gunzip.end()
+        reservation.resize(body.size)  # the packed bytes are gone
     return body.join()
 
 

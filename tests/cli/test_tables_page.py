@@ -33,7 +33,10 @@ def test_every_option_of_tables_is_in_the_table():
     }
     common = set.intersection(*map(flags_of, READING)) - {"--help", "files"}
     assert {"--text-column", "--delimiter", "--no-header"} <= common
-    assert told == common | {"--class-column", "--class-separator", "--id-column"}
+    assert told == common | {
+        *("--class-column", "--class-separator", "--id-column"),
+        *("--leave-out", "--one-hot"),
+    }
     assert {"--class-column", "--class-separator"} <= set.intersection(
         *(flags_of(command) for command in READING if command != "rank")
     )

@@ -579,6 +579,7 @@ CALLS: Final = (
             "since": 0,
             "until": 1767312000,
             "wrong": True,
+            "undone": False,
             "limit": 10,
             "after": 100,
             "order": "newest",

@@ -97,7 +97,7 @@ async def test_metrics_omit_an_error_explained_by_chance(call):
     kept = call.app.engine.model.answering.calibration
     outcomes = [0]
     while outcomes[-1] < LEAST_OUTCOMES + 100:
-        await call.learn(*LESSONS[:50])
+        await call.learn(*LESSONS[:100])
         outcomes.append(sum(each.outcomes for each in kept.reliability))
         told = [name for name in await call.metrics() if name.startswith("calibration_error")]
         assert len(told) == (outcomes[-1] >= LEAST_OUTCOMES)

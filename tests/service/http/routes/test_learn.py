@@ -135,7 +135,6 @@ async def test_a_stream_takes_them_and_its_recall_is_of_true_classes(call):
         ({"classes": ["x"], "weight": -1}, "#/weight"),
         ({"classes": ["x"], "weight": 1001}, "#/weight"),
         ({"classes": ["x"], "weight": "2"}, "#/weight"),
-        ({"classes": ["x"], "weight": None}, "#/weight"),
     ],
 )
 async def test_a_label_that_makes_no_sense_is_refused(call, event, pointer):
