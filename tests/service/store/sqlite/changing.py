@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from manyclass.service.store.errors import LogDamaged, StoreDamaged
+from manyclass.service.store.errors import LogDamaged, LogTrimmed, StoreDamaged
 from manyclass.service.store.sqlite.store import SqliteStore
 
 FILES = ("", "-wal", ".mark")  # of a store, by their ends
@@ -27,7 +27,7 @@ def read_until_damage(store, after=0):
     events = []
     try:
         events.extend(store.read(after))
-    except LogDamaged as error:
+    except (LogDamaged, LogTrimmed) as error:
         return events, error.seq
     return events, None
 
