@@ -93,7 +93,7 @@ class Stored(RawIOBase):
         return True
 
     # typeshed allows any buffer; `io` passes a memoryview.
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # typeshed: any buffer
         size = len(buffer)
         if self._begin:
             data, self._begin = self._begin[:size], self._begin[size:]
@@ -133,7 +133,7 @@ class _Member(RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # typeshed: any buffer
         try:
             data = self._opened.read1(len(buffer))
         except Exception as error:

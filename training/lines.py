@@ -169,7 +169,7 @@ class _WithNewlines(RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # typeshed: any buffer
         data = self._plain.read1(len(buffer)).replace(b"\r", b"\n")
         buffer[: len(data)] = data
         return len(data)

@@ -1,4 +1,4 @@
-// What the rows of a table say before they are taught: labels that may be none, spellings of one label, rows left out.
+// Notes on the rows of a table before they are taught: labels that may be none, spellings of one label, rows left out.
 
 import { html, useEffect, useState } from "./html.js";
 import { RowFault } from "./class_cells.js";
