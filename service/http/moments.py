@@ -14,17 +14,24 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WEEK = re.compile(r"\d{4}-?W")  # many days by one name, of which Python's reader takes the first
 # In a query that was not percent-encoded the plus of a zone is a space.
 _PLUS = re.compile(r" (\d{2}:?\d{2})$")
+_LEAP_SECOND = re.compile(r"(:\d{2}):60(?!\d)")  # valid in RFC 3339, unknown to Python
+_COMPACT = re.compile(r"((?:19|20)\d{2})(\d{2})(\d{2})")  # no event is as old as such seconds
 
 
 def moment_of(given: object, ends: bool = False) -> float:
     """Return the unix seconds of a moment. Of a date alone it is the first, or with `ends` the last
-    millisecond of the day. Raises ValueError, which says the form.
+    millisecond of the day. A time before 1970 is the begin of 1970, as no event is older, and one
+    behind LAST is LAST. Raises ValueError, which says the form.
     """
     text = str(given).strip()
-    try:
-        seconds = float(text) if _is_number(text) else _seconds_of(text, ends)
-    except ValueError:
-        raise ValueError(f"{text!r} is no time: give {FORM}") from None
+    if _COMPACT.fullmatch(text):
+        text = _COMPACT.sub(r"\1-\2-\3", text)
+    if not _is_number(text):
+        try:
+            return min(max(_seconds_of(text, ends), 0.0), LAST)
+        except ValueError:
+            raise ValueError(f"{text!r} is no time: give {FORM}") from None
+    seconds = float(text)
     if seconds > LAST:
         raise ValueError(f"{text!r} is too late, perhaps in milliseconds: give {FORM}")
     if seconds < 0:
@@ -43,5 +50,6 @@ def _seconds_of(text: str, ends: bool) -> float:
         day = datetime.combine(datetime.fromisoformat(text), time(), UTC)
         moment = day + timedelta(days=1, milliseconds=-1) if ends else day
     else:
-        moment = datetime.fromisoformat(_PLUS.sub(r"+\1", text.upper()))
+        text = _LEAP_SECOND.sub(r"\1:59", _PLUS.sub(r"+\1", text.upper()))
+        moment = datetime.fromisoformat(text)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from manyclass.service.http.moments import moment_of
+from manyclass.service.http.moments import LAST, moment_of
 
 DAY = 1704067200.0  # 2024-01-01, in UTC
 
@@ -27,6 +27,14 @@ DAY = 1704067200.0  # 2024-01-01, in UTC
         ("1704067200.5", DAY + 0.5),
         ("1.7040672e9", DAY),
         ("0", 0.0),
+        ("20240101", DAY),
+        (20240101, DAY),
+        ("2023-12-31T23:59:60Z", DAY - 1),
+        ("2024-01-01T00:00:00+00:00", DAY),
+        ("0072-02-09T11:32:14-15:37", 0.0),
+        ("1969-12-31", 0.0),
+        ("1969-12-31T23:59:59Z", 0.0),
+        ("9999-12-31T23:59:59Z", LAST),
     ],
 )
 def test_a_moment_is_read(given, seconds):
@@ -46,6 +54,7 @@ def test_a_date_that_ends_is_its_whole_day():
         "yesterday",
         "2024-13-01",
         "2024-02-30",
+        "2024-01-01T12:60",
         "01.02.2024",
         "-1",
         "1e12",
@@ -84,6 +93,8 @@ async def test_events_are_found_by_each_form(call):
     assert await found(until="2024-01-01") == 1
     assert await found(until="2024-01-01T00:00:00Z") == 0
     assert await found(until="2023-12-31") == 0
+    assert await found(since="0072-02-09T11:32:14-15:37") == 1
+    assert await found(until="1969-07-20") == 0
     for name in ("since", "until"):
         answered = await call("GET", "/events", params={name: "yesterday"})
         assert answered.status_code == 422

@@ -331,7 +331,7 @@ def test_heads_count_until_their_requests_are_answered():
         until(lambda: budget.used == 0)
         waiting = head("/rank", f"content-length: {len(MANY_LATER)}", *large) + MANY_LATER
         connection.sendall(waiting + head("/livez", *large, method="GET") * 10)
-        until(lambda: budget.used > 11 * 50_000)
+        until(lambda: budget.used > 2 * 50_000)  # reading may pause behind the first that waits
     until(lambda: budget.used == 0)
 
 
