@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from gzip import GzipFile
 from io import BufferedIOBase, BufferedReader, RawIOBase
 from lzma import LZMAError, LZMAFile
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from shutil import copyfileobj
 from tempfile import TemporaryFile
 from types import MappingProxyType
@@ -33,6 +33,7 @@ _OPENED: Final[Mapping[bytes, Callable[[BinaryIO], object]]] = MappingProxyType(
     }
 )
 _ZIP: Final = b"PK\x03\x04"
+_SIGNATURES: Final = (*_OPENED, _ZIP)
 _SPREADSHEET: Final = "[Content_Types].xml"  # in every one, which is a zip archive too
 MOST_NAMED: Final = 5  # files of an archive, in a message
 
@@ -43,13 +44,37 @@ class StoredFault(Exception):
 
 @contextmanager
 def faults() -> Iterator[None]:
-    """Map the errors of decompression to StoredFault; OSError stays."""
+    """Map the errors of decompression to StoredFault; those of the system stay."""
     try:
         yield
     except EOFError as error:
         raise StoredFault("the compressed file ends in the middle") from error
     except (zlib.error, zstd.ZstdError, LZMAError) as error:
-        raise StoredFault(f"the compressed file is damaged: {error}") from error
+        raise _damaged(error) from error
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise _damaged(error) from error
+
+
+def _damaged(error: Exception) -> StoredFault:
+    return StoredFault(f"the compressed file is damaged: {error}")
+
+
+def check(file: Path) -> None:
+    """Decompress a file to its end if it is compressed; StoredFault if it is cut or damaged.
+
+    Checksums stand behind the bytes that they are of, so damaged rows would be used before one is
+    found wrong.
+    """
+    with file.open("rb") as opened, ExitStack() as stack:
+        if not opened.read(len(max(_SIGNATURES, key=len))).startswith(_SIGNATURES):
+            return
+        opened.seek(0)
+        with faults():
+            plain = Stored(opened, lambda read: None).plain(stack, keeps_spreadsheet=True)
+            while plain.read(CHUNK_BYTES):
+                pass
 
 
 class Stored(RawIOBase):
@@ -67,7 +92,7 @@ class Stored(RawIOBase):
 
     def _has_line(self) -> bool:
         """Return whether the first line has arrived; a byte of compressed data is not its end."""
-        return b"\n" in self._begin and not self._begin.startswith((*_OPENED, _ZIP))
+        return b"\n" in self._begin and not self._begin.startswith(_SIGNATURES)
 
     def plain(self, stack: ExitStack, keeps_spreadsheet: bool = False) -> BufferedReader:
         """Return the bytes, decompressed if they begin with a signature; StoredFault.

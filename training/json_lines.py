@@ -1,4 +1,4 @@
-"""JSON lines: an object a line. The body of a request, {"events": [...]}, is read as its events."""
+"""JSON lines: an object a line. An array and the body of a request are read as their objects."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -15,6 +15,8 @@ LEFT_OUT_LABELS: Final = "row by its label"
 
 _BODY = re.compile(rb'\s*\{\s*"(events|instances)"\s*:\s*\[')
 _BODY_BEGINS = re.compile(rb'\s*\{\s*("(events|instances)"\s*:?\s*)?')
+_ARRAY = re.compile(rb"\s*\[\s*\{")
+_ARRAY_BEGINS = re.compile(rb"\s*\[\s*")
 REJECTING: Final = ("reject", "ignore")  # answers of annotators
 _CLASSES = msgspec.json.Decoder(list[str | int])
 
@@ -80,26 +82,29 @@ def is_rejected(line: Line) -> bool:
 
 
 def members(lines: Iterable[Line]) -> Iterator[Line]:
-    """Yield the lines; in place of those of a body, a line for each of its events or instances.
+    """Yield the lines; in place of those of one array of objects, or of a body of a request, a line
+    for each object, event or instance.
 
-    FileFault for a body that is damaged or too long.
+    FileFault for an array or a body that is damaged or too long.
     """
     remaining = iter(lines)
     first = list(islice(remaining, 1))
     begin = first[0].kept or b"" if first else b""
-    if first and _BODY_BEGINS.fullmatch(begin):  # written on several lines
-        first += islice(remaining, 2)
+    if first and (_BODY_BEGINS.fullmatch(begin) or _ARRAY_BEGINS.fullmatch(begin)):
+        first += islice(remaining, 2)  # it is written on several lines
         begin = b"\n".join(line.kept or b"" for line in first)
     found = _BODY.match(begin)
-    if found is None:
+    if found is None and not _ARRAY.match(begin):
         yield from chain(first, remaining)
         return
-    key = found[1].decode()
+    key = found[1].decode() if found else ""
+    unit = key.removesuffix("s") or "object"
     for number, data in enumerate(_of_body(chain(first, remaining), key), 1):
-        yield Line(first[0].file, number, bytes(data), unit=key.removesuffix("s"))
+        yield Line(first[0].file, number, bytes(data), unit=unit)
 
 
 def _of_body(lines: Iterable[Line], key: str) -> list[msgspec.Raw]:
+    """Return the elements below the key of a body, or without a key those of an array."""
     parts: list[bytes] = []
     size, file = 0, ""
     for line in lines:
@@ -111,6 +116,8 @@ def _of_body(lines: Iterable[Line], key: str) -> list[msgspec.Raw]:
             raise FileFault(file, f"it is longer than {LONGEST_BODY:,} bytes: {_remedy(key)}")
         parts.append(line.kept)
     whole = b"\n".join(parts)
+    if not key:
+        return _elements(file, whole)
     try:
         body = msgspec.json.decode(whole, type=dict[str, msgspec.Raw])
         found = msgspec.json.decode(body[key], type=list[msgspec.Raw])
@@ -121,6 +128,13 @@ def _of_body(lines: Iterable[Line], key: str) -> list[msgspec.Raw]:
         listed = ", ".join(f"`{name}`" for name in more)
         raise FileFault(file, f"{listed} beside `instances` cannot be used here: give options")
     return found
+
+
+def _elements(file: str, array: bytes) -> list[msgspec.Raw]:
+    try:
+        return msgspec.json.decode(array, type=list[msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise FileFault(file, f"the array of JSON cannot be read: {error}") from error
 
 
 def _remedy(key: str) -> str:

@@ -14,6 +14,7 @@ from manyclass.training.compression import (
     CHUNK_BYTES,
     Stored,
     StoredFault,
+    check,
     faults,
 )
 from manyclass.training.encodings import (
@@ -32,7 +33,7 @@ LONGEST_LINE: Final = 16 * 2**20  # bytes, its end not counted; twice what a ser
 
 
 class FileFault(Exception):
-    """A file that cannot be read to its end. The lines before the fault were yielded."""
+    """A file that cannot be read to its end. Of a pipe, lines before the fault were yielded."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"{name}: {reason}")
@@ -88,6 +89,7 @@ class Source:
         self.begin = b""  # the first bytes, not compressed, once they were read
         self.left_out = Counter[str]()  # rows that are not to be taught, by their noun
         self._encoding = encoding
+        self._is_checked = False
 
     @property
     def size(self) -> int | None:
@@ -138,6 +140,7 @@ class Source:
                 if self.file == STANDARD_INPUT:
                     opened = cast(BinaryIO, sys.stdin.buffer)
                 else:
+                    self._check()
                     opened = stack.enter_context(Path(self.file).open("rb"))
                 plain = Stored(opened, self._move).plain(stack, keeps_spreadsheet)
                 self.begin = plain.peek(BEGIN_BYTES)[:BEGIN_BYTES]
@@ -146,6 +149,15 @@ class Source:
             raise FileFault(self.name, error.strerror or str(error)) from error
         except StoredFault as error:
             raise FileFault(self.name, str(error)) from error
+
+    def _check(self) -> None:
+        """Refuse a compressed file before its first line if it is cut or damaged.
+
+        A pipe is read once, so its fault shows where it is reached.
+        """
+        if not self._is_checked and Path(self.file).is_file():
+            check(Path(self.file))
+            self._is_checked = True
 
     def _move(self, read: int) -> None:
         self.position += read

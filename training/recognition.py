@@ -1,8 +1,9 @@
 """Recognises a file that a reader rejects: its likely format, and the options to read it."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -21,13 +22,14 @@ _BINARY: Final = {
     b"%PDF": "PDF: extract its text",
     b"SQLite format 3": "a database of SQLite: export a table as CSV",
 }
-ARRAY: Final = "one array of JSON: write one object a line, as jq -c '.[]' FILE does"
+ARRAY: Final = "an array of JSON, but not of objects: write one object a line"
 _REJECTED_KEYS: Final = {"line", "detail", "row"}  # as the console's Import saves them
 _REJECTED_ROWS: Final = (
     "rejected rows, which the page Import of the console saved: mend these rows of the file that"
     " they come from, and teach them as a file of their own"
 )
-_ARRAY = re.compile(r'\[\s*($|[{\["])')
+_ARRAY = re.compile(r'\ufeff?\s*\[\s*[\["]')
+_ELEMENTS = re.compile(r'\ufeff?\s*(\{\s*"(events|instances)"\s*:\s*)?\[\s*(?=\{)')
 _SPARSE = re.compile(r"\S+( \d+:[-+.\deE]+)+\s*(#.*)?")  # a line of libsvm
 _NAMESPACED = re.compile(r"[^|\s]+( [^|]*)? ?\|\S* \S.*")  # a line of Vowpal Wabbit
 _TABLE_ROWS = 2  # at least, to be taken for CSV
@@ -68,8 +70,8 @@ def stopping(
 
 def _plain(begin: bytes) -> str:
     """Return the format of the first bytes if their first line leaves no doubt; else empty."""
-    first = _text(begin)[1]
-    if _ARRAY.match(first):
+    text, first = _text(begin)
+    if _ARRAY.match(text):
         return ARRAY
     return _REJECTED_ROWS if _object(first).keys() == _REJECTED_KEYS else ""
 
@@ -94,8 +96,10 @@ def recognised(begin: bytes, labelled: bool = True) -> str:
         return _of_files("Vowpal Wabbit", "vw")
     if _SPARSE.fullmatch(first):
         return _of_files("libsvm", "libsvm")
+    if brackets := _ELEMENTS.match(text):
+        return _objects(_first_object(text[brackets.end() :]), labelled)
     if first.startswith("{"):
-        return _objects(first, labelled)
+        return _objects(_object(first), labelled)
     return _table(text, labelled) or _words(first, labelled)
 
 
@@ -120,9 +124,8 @@ def _of_files(name: str, format: str) -> str:
     return f"{name}, which `manyclass train --format {format}` reads"
 
 
-def _objects(first: str, labelled: bool) -> str:
-    """Recognise lines of JSON whose keys are not those of an event or an instance."""
-    found = _object(first)
+def _objects(found: dict[str, Any], labelled: bool) -> str:
+    """Recognise an object of JSON whose keys are not those of an event or an instance."""
     if not found or not ({"classes", "not"} if labelled else {"text", "features"}).isdisjoint(
         found
     ):
@@ -137,6 +140,14 @@ def _object(line: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(line, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
+        return {}
+
+
+def _first_object(text: str) -> dict[str, Any]:
+    """Return the object of JSON that a text begins with; empty if it is cut."""
+    try:
+        return cast(dict[str, Any], json.JSONDecoder().raw_decode(text)[0])
+    except (ValueError, RecursionError):
         return {}
 
 

@@ -43,6 +43,37 @@ def test_a_body_of_the_api_is_read_as_its_events(lines, body):
     assert [each.place for each in source] == [f"{source.name}: event 1", f"{source.name}: event 2"]
 
 
+@pytest.mark.parametrize(
+    "array",
+    [
+        json.dumps(EVENTS),
+        json.dumps(EVENTS, indent=2),
+        json.dumps(EVENTS, indent=2).replace("\n", "\r\n\r\n"),
+        "\ufeff [ \n" + json.dumps(EVENTS)[1:],
+        "[" + json.dumps(EVENTS)[1:-1] + "\n]\n",
+    ],
+)
+def test_an_array_of_objects_is_read_as_its_objects(lines, array):
+    source = lines(array)
+    assert read(source) == EVENTS
+    assert [each.place for each in source] == [f"{source.name}: object {at}" for at in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    "array", ["[{}", "[{}] x", "[{}]\n[{}]", "[\n{]", b'[{"a": "\xe9"', "[{},"]
+)
+def test_an_array_that_is_damaged_is_a_fault(lines, array):
+    with pytest.raises(FileFault, match="the array of JSON cannot be read"):
+        read(lines(array))
+
+
+def test_an_array_is_a_table_whose_keys_are_columns(tmp_path):
+    file = tmp_path / "rows.json"
+    file.write_text('[\n {"q": "ice", "tag": "a"},\n {"q": "puck", "tag": "b"}\n]')
+    rows = TableSource(str(file), "jsonl", Layout(text=("q",), classes=("tag",)))
+    assert [json.loads(row.data)["text"] for row in rows] == ["ice", "puck"]
+
+
 def test_the_instances_of_a_body_are_read_and_its_options_are_not_dropped(lines):
     assert read(lines('{"instances": [{"text": "a"}]}', labelled=False)) == [{"text": "a"}]
     with pytest.raises(FileFault, match="`k` beside `instances` cannot be used here"):
@@ -67,10 +98,19 @@ def test_a_body_is_held_up_to_a_bound(lines, monkeypatch):
     monkeypatch.setattr(json_lines, "LONGEST_BODY", 60)
     with pytest.raises(FileFault, match=r"longer than 60 bytes: .* jq -c '\.events\[\]' FILE"):
         read(lines(json.dumps({"events": EVENTS}, indent=1)))
+    with pytest.raises(FileFault, match=r"longer than 60 bytes: .* jq -c '\.\[\]' FILE"):
+        read(lines(json.dumps(EVENTS, indent=1)))
 
 
 def test_other_objects_are_lines_of_their_own(lines):
-    for content in ('{"text": "events"}\n{"a": {"events": []}}\n', "{\n", '{"events": 3}\n', ""):
+    for content in (
+        '{"text": "events"}\n{"a": {"events": []}}\n',
+        "{\n",
+        '{"events": 3}\n',
+        "",
+        "[\n",
+        '["a"]\n',
+    ):
         assert [each.kept.decode() for each in lines(content)] == content.splitlines()
 
 

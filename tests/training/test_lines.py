@@ -72,11 +72,20 @@ def test_numbers_count_blank_lines_and_the_last_line_needs_no_end(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["gzip", "zstd"])
-def test_a_compressed_file_cut_short_gives_its_lines_and_then_an_error(tmp_path, form):
+def test_of_a_compressed_file_cut_short_no_line_is_read(tmp_path, form):
     path = tmp_path / "lines"
     data = FORMS[form](MANY)
     path.write_bytes(data[: len(data) * 3 // 4])
-    lines = iter(Source(str(path)))
+    with pytest.raises(FileFault, match="ends in the middle"):
+        next(iter(Source(str(path))))
+
+
+@pytest.mark.parametrize("form", ["gzip", "zstd"])
+def test_a_compressed_pipe_cut_short_gives_its_lines_and_then_an_error(monkeypatch, form):
+    data = FORMS[form](MANY)
+    cut = io.BytesIO(data[: len(data) * 3 // 4])
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(cut))
+    lines = iter(Source("-"))
     assert [next(lines).number for _ in range(100)] == list(range(1, 101))
     with pytest.raises(FileFault, match="ends in the middle"):
         list(lines)

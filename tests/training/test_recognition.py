@@ -21,7 +21,15 @@ from manyclass.training.recognition import MOST_REJECTED, recognised, stopping
             '{"sentence": "a b c", "tag": "x"}\n',
             "JSON lines with the keys sentence, tag: add --text-column sentence --class-column tag",
         ),
-        ('[{"text": "a", "classes": ["b"]},\n', "one array of JSON"),
+        ('["a", "b"]\n', "an array of JSON, but not of objects"),
+        (
+            '[\n  {\n "sentence": "a b c",\n "tag": "x"}, {"sentence"',
+            "JSON lines with the keys sentence, tag: add --text-column sentence --class-column tag",
+        ),
+        (
+            '{"events": [{"sentence": "a b c", "tag": "x"}]}',
+            "JSON lines with the keys sentence, tag: add --text-column sentence --class-column tag",
+        ),
         ('{"line": 7, "detail": "no class", "row": {"a": "b"}}\n', "rejected rows, which the page"),
         ('{\n  "text": "a"\n}\n', "an object of JSON on several lines"),
         ("<!DOCTYPE html>\n<html>\n", "a page of HTML"),
@@ -51,6 +59,9 @@ def test_a_format_is_recognised_with_what_to_do(begin, likely):
         '{"text": "a", "classes": ["x"]}\n',
         '{"id": "7", "not": ["x"]}\n',
         '{"text": "a", \n',
+        '[{"text": "a", "classes": ["b"]},\n',
+        '[{"text": "a',
+        '{"events": [{"text": "a", "classes": ["b"]}]}',
         "\xff\xfe",
     ],
 )
@@ -96,14 +107,14 @@ def test_reading_stops_after_the_first_lines_are_rejected():
 
 
 def test_a_short_file_of_another_format_is_recognised():
-    assert stopped(results(1), b"[\n").startswith("data: this looks like one array of JSON")
+    assert stopped(results(1), b'["a"]\n').startswith("data: this looks like an array")
     assert stopped(results(1), b"words\n").startswith("data: this looks like plain text")
     assert stopped(results(1, 1), b"words\n") == 2
 
 
-def test_one_array_of_json_is_refused_at_its_first_line():
+def test_an_array_of_other_things_than_objects_is_refused_at_its_first_line():
     source = Source("data")
-    source.begin = b'[{"text": "a"},\n'
-    with pytest.raises(FileFault, match="this looks like one array of JSON"):
+    source.begin = b'["a",\n'
+    with pytest.raises(FileFault, match="this looks like an array of JSON"):
         next(stopping(source, results(2)))
     assert stopped(results(0, 3), b"[\n") == 3

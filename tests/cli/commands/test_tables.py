@@ -229,13 +229,23 @@ def test_rejected_rows_of_the_console_are_named_at_once(manyclass, service, tmp_
     assert result.stderr.count("rejected.jsonl") == 1
 
 
-def test_one_array_of_json_is_named_at_once(manyclass, service, tmp_path):
+def test_one_array_of_json_is_read(manyclass, service, tmp_path):
     file = tmp_path / "array.json"
-    file.write_text('[\n  {"text": "a", "classes": ["array"]}\n]\n' * 100)
+    file.write_text('[\n  {"text": "a", "classes": ["array"]},\n  {"text": "b"}\n]\n')
+    result = manyclass("learn", file, "--url", service, exit_code=1)
+    assert f"{file}: object 2: " in result.stderr
+    assert "learned 1 " in result.stderr
+    ranked = manyclass("rank", file, "--ignore-unknown", "--url", service)
+    assert '"array"' in ranked.stdout
+
+
+def test_an_array_of_texts_is_named_at_once(manyclass, service, tmp_path):
+    file = tmp_path / "array.json"
+    file.write_text('[\n  "a",\n  "b"\n]\n' * 100)
     result = manyclass("learn", file, "--url", service, exit_code=1)
     assert result.stderr.splitlines()[0] == (
-        f"manyclass: {file}: this looks like one array of JSON: write one object a line, as"
-        " jq -c '.[]' FILE does"
+        f"manyclass: {file}: this looks like an array of JSON, but not of objects: write one object"
+        " a line"
     )
     assert result.stderr.count("array.json") == 1
 
