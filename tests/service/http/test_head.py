@@ -2,6 +2,7 @@
 
 import pytest
 
+from manyclass.service.http.head import as_get
 from tests.service.http.every_call import EVENT, FIRST_EVENT, SCOPES
 from tests.service.serving import KEYS, calling, serving
 
@@ -27,6 +28,21 @@ async def test_it_has_the_status_and_the_headers_of_get(path):
         for headers in (got.headers, head.headers):
             headers.pop("content-length" if path in VARYING else "date", None)
         assert head.headers == got.headers
+
+
+async def test_no_piece_of_a_body_is_sent_to_any_server():
+    """Ask the function itself: uvicorn and httpx drop the body of an answer to HEAD too."""
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    scope, send_head = as_get({"type": "http", "method": "HEAD"}, send)
+    assert scope["method"] == "GET"
+    start = {"type": "http.response.start", "status": 200, "headers": []}
+    for message in (start, {"body": b"a", "more_body": True}, {"body": b"b"}):
+        await send_head({"type": "http.response.body", **message})
+    assert sent == [start, {"type": "http.response.body", "body": b""}]
 
 
 @pytest.mark.parametrize("status", [401, 403])
