@@ -53,9 +53,13 @@ def many_events():
     return encoded({"events": [each] * 1000})[: 8 * MEBIBYTE]
 
 
+def event_of_line():
+    return event(classes=[f"{number:x}" for number in range(200)])
+
+
 def many_lines(size):
     """Return lines of events with short names, this size together."""
-    line = encoded(event(classes=[f"{number:x}" for number in range(200)])) + b"\n"
+    line = encoded(event_of_line()) + b"\n"
     return line * (size // len(line))
 
 
@@ -139,6 +143,9 @@ def measure(kind, chosen):
     with service_on_sqlite(cores, source=chosen.source, workers=chosen.workers) as server:
         teach = encoded({"events": [event(classes=[name]) for name in named(200, 100)]})
         server.request("POST", "/learn", teach)
+        lines = encoded({"events": [event_of_line()] * 1000})
+        for _ in range(20):  # so that the base includes what is learned of the lines of a stream
+            server.request("POST", "/learn", lines)
         for _ in range(20):  # once, so that the base includes what every service loads
             server.request("POST", "/rank", encoded({"instances": [{"features": ["a"]}] * 100}))
             server.request("GET", "/metrics")

@@ -100,19 +100,15 @@ class EventBuilder:
         return await run_in_thread(self._event_of, form, instance)
 
     def learned(
-        self,
-        form: LearnEvent | LearnRequest,
-        known: Known,
-        event: Event | Result,
-        result: Result,
+        self, instance_id: str | None, known: Known, event: Event | Result, result: Result
     ) -> None:
-        """Take the result of the event of a form: a delayed label scores the ranking it refers to.
+        """Take the result of an event: the delayed label of an instance scores its ranking.
 
         A duplicate does not: its id may stand for a newer ranking by now.
         """
-        if form.id is None or result.duplicate or isinstance(event, Result):
+        if instance_id is None or result.duplicate or isinstance(event, Result):
             return
-        stored = known[form.id]
+        stored = known[instance_id]
         if isinstance(stored, StoredInstance):
             self._peer_lookup.learned(stored, event.classes, result.rank)
 

@@ -27,13 +27,12 @@ class Lines:
         self._overlong = False
         self._held = 0  # bytes of whole lines, until they are settled
 
-    def feed(self, data: bytes, beside: int = 0) -> Iterator[bytes | None]:
+    def feed(self, data: bytes) -> Iterator[bytes | None]:
         """Yield every line that ends in `data`; None in place of one that is too long.
 
-        They count until `settle`, with the bytes `beside` them. Raises Problem 408 when the
-        unfinished line is too old, 503 when a line does not fit in memory.
+        They count until `settle`, as `data` was counted by `hold`. Raises Problem 408 when the
+        unfinished line is too old.
         """
-        self.hold(len(data) + beside)
         start = 0
         while (end := data.find(b"\n", start)) >= 0:
             yield self._line(data[start:end])
@@ -50,7 +49,7 @@ class Lines:
             raise Problem(408, f"A line has to end within {LINE_SECONDS:g} s.")
 
     def hold(self, size: int) -> None:
-        """Count so many more bytes of whole lines. Raises Problem 503 when they do not fit."""
+        """Count so many more bytes until `settle`. Raises Problem 503 when they do not fit."""
         self._held += size
         self._count()
 
@@ -81,21 +80,28 @@ class Lines:
 
 
 async def pieces(
-    receive: Receive, gunzip: Gunzip | None, stop: "asyncio.Future[Any]", patience: float
+    receive: Receive,
+    gunzip: Gunzip | None,
+    stop: "asyncio.Future[Any]",
+    patience: float,
+    hold: Callable[[int], None],
 ) -> AsyncGenerator[bytes]:
     """Yield the body as it arrives, and b"" after each `patience` seconds without a piece.
 
-    Raises ClientGone when the body is cut short, a Problem when the stream has to stop.
+    `hold` is called with the bytes of what is received, and of what is unpacked from it. Raises
+    ClientGone when the body is cut short, a Problem when the stream has to stop.
     """
     more = True
     while more:
-        receiving = asyncio.ensure_future(receive())
+        receiving = asyncio.ensure_future(_held(receive, hold))
         try:
             while not await _arrived(receiving, stop, patience):
                 yield b""
             message = receiving.result()
         finally:
-            receiving.cancel()
+            if not receiving.cancel() and not receiving.cancelled():
+                receiving.exception()  # or asyncio would log one that the end of the stream hid
+            del receiving  # a cycle by way of its exception would keep the bytes
         if message["type"] == "http.disconnect":
             raise ClientGone
         more = message.get("more_body", False)
@@ -103,11 +109,19 @@ async def pieces(
             yield message.get("body", b"")
         else:
             for piece in gunzip.feed(message.get("body", b"")):
+                hold(len(piece) + gunzip.packed_bytes)
                 yield piece
                 _require_running(stop)
                 await asyncio.sleep(0)  # few bytes may unpack to many: let other requests run
     if gunzip is not None:
         gunzip.end()
+
+
+async def _held(receive: Receive, hold: Callable[[int], None]) -> Any:
+    """Return the next message; its bytes count at once, before its reader gets a turn."""
+    message = await receive()
+    hold(len(message.get("body", b"")))
+    return message
 
 
 async def _arrived(

@@ -100,12 +100,21 @@ class Server(uvicorn.Server):
         )
         for server in self.servers:
             server.close()  # the workers have descriptors of their own
-        asyncio.get_running_loop().add_reader(workers.fileno(), self._take_over, workers)
+        asyncio.get_running_loop().add_reader(workers.fileno(), self._take_over_next, workers)
         assert self._app.plain_learning is not None
         self._learning = WorkerLearning(
             workers, self._app.engine, self._app.plain_learning, self.server_state
         )
         self._learning.start()
+
+    def _take_over_next(self, workers: Workers) -> None:
+        """Take connections over unless some are under way; called again in the next turn then.
+
+        Their bytes count in the memory budget only once they are taken over. The workers stop
+        receiving while many bytes wait.
+        """
+        if not self._taking_over:
+            self._take_over(workers)
 
     def _take_over(self, workers: Workers) -> None:
         """Go on with the connections that workers hand over."""

@@ -21,6 +21,7 @@ class BatchSubmission:
         "closed",
         "count",
         "durable",
+        "held",
         "new",
         "sent",
         "size",
@@ -31,7 +32,7 @@ class BatchSubmission:
     ) -> None:
         self.new = batch
         self.count = len(batch)
-        self.size = batch.size
+        self.size = self.held = batch.size
         self.arrived_at = arrived_at
         self.answer = answer
         self.closed = False  # answered, or given up

@@ -212,10 +212,10 @@ class GroupCommit:
     # --- append ----------------------------------------------------------------------------------
 
     def _enqueue(self, submission: Queued) -> None:
-        if not self.has_room(submission.count, submission.size):
+        if not self.has_room(submission.count, submission.held):
             raise QueueFull(self.events, self.bytes)
         self.events += submission.count
-        self.bytes += submission.size
+        self.bytes += submission.held
         self._open.append(submission)
         self._waiting.append(submission)
         self._commit_soon()
@@ -436,7 +436,7 @@ class GroupCommit:
             return False
         submission.closed = True
         self.events -= submission.count
-        self.bytes -= submission.size
+        self.bytes -= submission.held
         while self._open and self._open[0].closed:
             self._open.popleft()
         self._apply_loop.notify()

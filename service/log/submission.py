@@ -8,6 +8,8 @@ from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.service.log.request import Request, Result
 
+NAME_BYTES = 64  # that a name takes in memory besides its own bytes, about
+
 
 class Submission:
     """Events of one call on their way through the log, and the answer that the caller awaits.
@@ -27,6 +29,7 @@ class Submission:
         "count",
         "durable",
         "has_ids",
+        "held",
         "new",
         "outcome",
         "sent",
@@ -45,7 +48,8 @@ class Submission:
         self.has_ids = any(event.event_id is not None for event in self.new)
         self._is_joined = self.has_ids or any(event.parents for event in self.new)
         self.count = len(self.new)  # of events, when they came
-        self.size = sum(len(bytes(event)) for event in self.new)
+        self.size = sum(len(bytes(event)) for event in self.new)  # in the log
+        self.held = self.size + sum(map(_names_bytes, self.new))  # while it waits
         self.arrived_at = arrived_at
         self.answer = answer
         self.closed = False  # answered, or given up
@@ -118,3 +122,9 @@ class Submission:
     def _places(self) -> list[int]:
         """Return the positions of the new events among all entries."""
         return [at for at in range(len(self._entries)) if at not in self._known]
+
+
+def _names_bytes(event: Event) -> int:
+    """Return the bytes that the classes of an event take as objects, besides its wire form."""
+    names = (*event.classes, *event.rejected)
+    return NAME_BYTES * len(names) + sum(map(len, names))

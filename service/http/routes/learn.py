@@ -22,7 +22,6 @@ from manyclass.service.http.request_body import NDJSON, media_type
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.schemas.learn import (
     MOST_REQUEST_PLACEMENTS,
-    NAME_BYTES,
     LearnAnswer,
     LearnEvent,
     LearnManyAnswer,
@@ -30,8 +29,10 @@ from manyclass.service.http.schemas.learn import (
     names_in,
     placements_in,
 )
+from manyclass.service.http.schemas.parts import WarningDocument
 from manyclass.service.http.time_slice import TimeSlice
 from manyclass.service.log.request import Result
+from manyclass.service.log.submission import NAME_BYTES
 from manyclass.service.observability.metrics import Metrics
 
 STREAM_TYPE = NDJSON.decode()
@@ -121,36 +122,43 @@ class Learn(HotCall):
         if media_type(request.headers) == NDJSON:
             await self._stream.answer(request)
             return None
-        body = await request.json_body(self._settings.max_body_bytes, STREAM_TYPE)
         sent = 1
         try:
-            if len(body) > LARGE_BYTES:
-                form = await self._large.request(body, partial(_reserve, request.reservation))
-            else:
-                form = decode(_decoder, body)
-                _reserve(request.reservation, form)
-            if form.events is not None:
-                sent = len(form.events)
-                return await self._many(form, form.events)
-            known = await self._builder.instances([form])
-            event = await self._builder.event_in_turns(form, known)
-            [result] = await self._engine.submit([event])
-            self._builder.learned(form, known, event, result)
+            form = await self._form(request)
+            is_one = form.events is None
+            sent = 1 if form.events is None else len(form.events)
+            read = await (self._read(form) if form.events is None else self._read_many(form))
+            del form  # events that wait to be learned count in the queue, their forms nowhere
+            results = await self._learn(read, is_one)
         except Exception as error:
             if problem_of(error).status < 500:  # the fault is in the request
                 self._metrics.learn_events["rejected"] += sent
             raise
-        repeated, rank = int(result.duplicate), result.rank
-        self._metrics.learn_events["duplicate"] += repeated
-        answer = LearnAnswer(result.seq, 1 - repeated, repeated, rank, rank, result.updated)
-        if is_without_features(event):
-            self._metrics.without_features["learn"] += 1
-            answer.warnings = [warning_of(form)]
+        answer = _one_answer(results[0]) if is_one else _many_answer(results)
+        self._metrics.learn_events["duplicate"] += answer.duplicates
+        if read.warnings:
+            self._metrics.without_features["learn"] += len(read.warnings)
+            answer.warnings = read.warnings
         return _encode(answer)
 
-    async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> bytes:
-        most = self._settings.max_batch
-        check_many(request, LearnEvent, "events", forms, most, "event to learn")
+    async def _form(self, request: HotRequest) -> LearnRequest:
+        body = await request.json_body(self._settings.max_body_bytes, STREAM_TYPE)
+        if len(body) > LARGE_BYTES:
+            return await self._large.request(body, partial(_reserve, request.reservation))
+        form = decode(_decoder, body)
+        _reserve(request.reservation, form)
+        return form
+
+    async def _read(self, form: LearnRequest) -> "_Read":
+        """Return the event of a request of one."""
+        read = _Read(await self._builder.instances([form]))
+        read.add(form, await self._builder.event_in_turns(form, read.known))
+        return read
+
+    async def _read_many(self, request: LearnRequest) -> "_Read":
+        """Return the events of a request of many."""
+        forms = request.events or []
+        check_many(request, LearnEvent, "events", forms, self._settings.max_batch, "event to learn")
         placements = sum(map(placements_in, forms))
         if placements > MOST_REQUEST_PLACEMENTS:
             raise invalid(
@@ -158,36 +166,59 @@ class Learn(HotCall):
                 f" these place {placements}.",
                 "events",
             )
-        known = await self._builder.instances(forms)
+        read = _Read(await self._builder.instances(forms))
         time_slice = TimeSlice()
-        events = []
         for position, form in enumerate(forms):
-            events.append(await self._event(position, form, known))
+            event = await self._event(position, form, read.known)
+            read.add(form, event, "events", position)
             if time_slice.is_over:
                 await time_slice.renew()
-        try:
-            results = await self._engine.submit(events)
-        except RequestConflict as conflict:
-            raise problem_of(conflict).within("events", conflict.position) from conflict
-        for form, event, result in zip(forms, events, results, strict=True):
-            self._builder.learned(form, known, event, result)
-        duplicates = sum(result.duplicate for result in results)
-        self._metrics.learn_events["duplicate"] += duplicates
-        seq = max(result.seq for result in results)
-        ranks = [result.rank for result in results]
-        answer = LearnManyAnswer(seq, len(results) - duplicates, duplicates, ranks, ranks)
-        warnings = [
-            warning_of(forms[position], "events", position)
-            for position, event in enumerate(events)
-            if is_without_features(event)
-        ]
-        if warnings:
-            self._metrics.without_features["learn"] += len(warnings)
-            answer.warnings = warnings
-        return _encode(answer)
+        return read
 
     async def _event(self, position: int, form: LearnEvent, known: Known) -> Event | Result:
         try:
             return await self._builder.event_in_turns(form, known)
         except Exception as error:
             raise problem_of(error).within("events", position) from error
+
+    async def _learn(self, read: "_Read", is_one: bool) -> list[Result]:
+        try:
+            results = await self._engine.submit(read.events)
+        except RequestConflict as conflict:
+            if is_one:
+                raise
+            raise problem_of(conflict).within("events", conflict.position) from conflict
+        for instance_id, event, result in zip(read.ids, read.events, results, strict=True):
+            self._builder.learned(instance_id, read.known, event, result)
+        return results
+
+
+class _Read:
+    """The events of a request, and what its answer needs of their forms, which may be large."""
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+        self.events: list[Event | Result] = []
+        self.ids: list[str | None] = []  # of the instances that were ranked before
+        self.warnings: list[WarningDocument] = []
+
+    def add(
+        self, form: LearnEvent | LearnRequest, event: Event | Result, *place: str | int
+    ) -> None:
+        """Add the event of a form, which stands at `place` in the request."""
+        self.events.append(event)
+        self.ids.append(form.id)
+        if is_without_features(event):
+            self.warnings.append(warning_of(form, *place))
+
+
+def _one_answer(result: Result) -> LearnAnswer:
+    repeated, rank = int(result.duplicate), result.rank
+    return LearnAnswer(result.seq, 1 - repeated, repeated, rank, rank, result.updated)
+
+
+def _many_answer(results: Sequence[Result]) -> LearnManyAnswer:
+    duplicates = sum(result.duplicate for result in results)
+    ranks = [result.rank for result in results]
+    seq = max(result.seq for result in results)
+    return LearnManyAnswer(seq, len(results) - duplicates, duplicates, ranks, ranks)

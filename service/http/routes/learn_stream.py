@@ -21,7 +21,6 @@ from manyclass.service.http.problems import ClientGone, Problem, invalid, proble
 from manyclass.service.http.request_body import GUNZIP_BYTES, Gunzip, is_gzipped
 from manyclass.service.http.schemas.learn import (
     MOST_REQUEST_PLACEMENTS,
-    NAME_BYTES,
     LearnEvent,
     LearnRequest,
     Progress,
@@ -33,6 +32,7 @@ from manyclass.service.http.schemas.learn import (
 from manyclass.service.http.stream_report import PROGRESS_SECONDS, ProgressSchedule, StreamReport
 from manyclass.service.http.time_slice import TimeSlice
 from manyclass.service.log.request import Result
+from manyclass.service.log.submission import NAME_BYTES
 from manyclass.service.observability.metrics import Metrics
 
 logger = logging.getLogger(__name__)
@@ -66,9 +66,10 @@ class LearnStream:
         request.reservation.resize(0 if gunzip is None else GUNZIP_BYTES)
         stop = asyncio.ensure_future(self._stopping.wait())
         try:
-            body = pieces(request.receive, gunzip, stop, PROGRESS_SECONDS)
+            stream = _Stream(self, request)
+            body = pieces(request.receive, gunzip, stop, PROGRESS_SECONDS, stream.lines.hold)
             async with aclosing(body):
-                await _Stream(self, request, gunzip).run(body)
+                await stream.run(body)
         finally:
             stop.cancel()
 
@@ -76,13 +77,12 @@ class LearnStream:
 class _Stream:
     """One stream: its counts, and the lines read and not yet learned."""
 
-    def __init__(self, service: LearnStream, request: HotRequest, gunzip: Gunzip | None) -> None:
+    def __init__(self, service: LearnStream, request: HotRequest) -> None:
         clock = asyncio.get_running_loop().time
         self._engine = service.engine
         self._builder = service.builder
         self._metrics = service.metrics
-        self._gunzip = gunzip
-        self._lines = Lines(service.longest_line, request.reservation, clock)
+        self.lines = Lines(service.longest_line, request.reservation, clock)
         self._schedule = ProgressSchedule(clock)
         self._report = StreamReport(request.headers, request.send)
         self._read: list[tuple[int, LearnEvent | Problem]] = []  # with their line numbers
@@ -101,9 +101,8 @@ class _Stream:
         """Learn all lines and report the result. Raises a Problem while nothing was learned."""
         try:
             async for piece in body:
-                packed = 0 if self._gunzip is None else self._gunzip.packed_bytes
-                await self._take(self._lines.feed(piece, packed))
-            await self._take(self._lines.rest())
+                await self._take(self.lines.feed(piece))
+            await self._take(self.lines.rest())
         except ClientGone:
             raise
         except Exception as error:
@@ -138,13 +137,13 @@ class _Stream:
                 self._read.append((self._line, form))
                 if isinstance(form, LearnEvent):
                     self._placements += placements_in(form)
-                    self._lines.hold(NAME_BYTES * names_in(form))
+                    self.lines.hold(NAME_BYTES * names_in(form))
             if len(self._read) >= BATCH_EVENTS or self._placements >= MOST_REQUEST_PLACEMENTS:
                 await self._learn()
             if self._time_slice.is_over:  # no await above suspends if all lines are blank
                 await self._time_slice.renew()
         await self._learn()
-        self._lines.settle()
+        self.lines.settle()
         if self._time_slice.is_over:  # no line may have ended
             await self._time_slice.renew()
         if not self._report.is_minimal and self._schedule.is_due(self._settled):
@@ -157,6 +156,7 @@ class _Stream:
             [form for _, form in read if isinstance(form, LearnEvent)]
         )
         batch = await self._events(read, known)
+        del read  # events that wait to be learned count in the queue, their forms nowhere
         while batch:
             try:
                 results = await self._engine.submit([event for _, _, event in batch], wait=True)
@@ -166,23 +166,25 @@ class _Stream:
                 if self._time_slice.is_over:  # the rest is checked again
                     await self._time_slice.renew()
             else:
-                for (_, form, event), result in zip(batch, results, strict=True):
-                    self._builder.learned(form, known, event, result)
+                for (_, instance_id, event), result in zip(batch, results, strict=True):
+                    self._builder.learned(instance_id, known, event, result)
                     self._count(event, result)
                 batch.clear()
         self._settled = self._line
 
     async def _events(
         self, read: list[tuple[int, LearnEvent | Problem]], known: Known
-    ) -> list[tuple[int, LearnEvent, Event | Result]]:
-        """Return the events of the lines read, with line numbers and forms; report faulty lines."""
-        events: list[tuple[int, LearnEvent, Event | Result]] = []
+    ) -> list[tuple[int, str | None, Event | Result]]:
+        """Return the events of the lines read, with the line number and the `id` of each; report
+        faulty lines.
+        """
+        events: list[tuple[int, str | None, Event | Result]] = []
         for line, form in read:
             try:
                 if isinstance(form, Problem):
                     raise form
                 event = await self._builder.event_in_turns(form, known)
-                events.append((line, form, event))
+                events.append((line, form.id, event))
                 if is_without_features(event):
                     self._metrics.without_features["learn"] += 1
                     await self._report.warn(line, warning_of(form))

@@ -36,7 +36,6 @@ Source = Annotated[
 Parents = Annotated[dict[str, Name], Meta(max_length=MOST_PLACEMENTS)] | None
 
 MOST_REQUEST_PLACEMENTS = 5000  # of all its events, which are checked without a pause
-NAME_BYTES = 64  # that a decoded name takes besides its own bytes, about
 MOST_PAIRS = 200_000  # features times classes of one event: an edge each, learned without a pause
 
 

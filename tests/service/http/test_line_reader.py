@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import tracemalloc
 from itertools import pairwise
 
 import pytest
@@ -10,13 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.service.http import line_reader, time_slice
-from manyclass.service.http.line_reader import Lines
+from manyclass.service.http.line_reader import Lines, pieces
 from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.request_body import GUNZIP_BYTES
-from manyclass.service.http.schemas.learn import NAME_BYTES
+from manyclass.service.log.submission import NAME_BYTES
 from tests.service.faulty import Clock, FaultyStore, many_turns
 from tests.service.serving import calling, line
+
+
+def fed(lines, data, beside=0):
+    """Return the lines that end in data that was received, with bytes beside it."""
+    lines.hold(len(data) + beside)
+    return lines.feed(data)
 
 
 async def test_a_line_that_is_too_long_is_skipped():
@@ -55,7 +62,7 @@ def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
     lines = Lines(8, reservation, Clock())
     found = []
     for start, end in pairwise(borders):
-        found += lines.feed(data[start:end])
+        found += fed(lines, data[start:end])
     found += lines.rest()
     expected = data.split(b"\n")
     if not expected[-1]:
@@ -66,12 +73,12 @@ def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
 def test_whole_lines_count_until_they_are_learned():
     budget = MemoryBudget(2**20)
     lines = Lines(100, Reservation(budget), Clock())
-    assert list(lines.feed(b"ab\ncd\nef", 500)) == [b"ab", b"cd"]
+    assert list(fed(lines, b"ab\ncd\nef", 500)) == [b"ab", b"cd"]
     lines.hold(1000)
     assert budget.used == 8 + 500 + 1000
     lines.settle()
     assert budget.used == 2
-    assert list(lines.feed(b"g\n")) == [b"efg"]
+    assert list(fed(lines, b"g\n")) == [b"efg"]
     lines.settle()
     assert budget.used == 0
 
@@ -91,6 +98,33 @@ async def test_lines_on_their_way_through_the_log_count_in_the_budget():
                 assert budget.used >= len(sent) + 3 * 100 * NAME_BYTES
             await talk.end_lines()
             assert budget.used == 0
+
+
+async def test_the_form_of_an_event_is_gone_while_the_event_waits_for_the_log():
+    store = FaultyStore()
+    names = [f"{number:03}".ljust(1000, "x") for number in range(60)]
+    size, count = sum(map(len, names)), 20
+    async with calling(store=store) as call:
+        await call("POST", "/learn", {"features": ["a"], "classes": names})
+        for many in (False, True):
+            event = {"features": ["a"], "classes": names}
+            body = {"events": [event]} if many else event
+            tracemalloc.start()
+            try:
+                with store.before_append.shut():
+                    sent = [
+                        asyncio.ensure_future(call("POST", "/learn", body)) for _ in range(count)
+                    ]
+                    while call.app.engine.stats().queued_events < count:
+                        await asyncio.sleep(0.01)
+                    held = tracemalloc.get_traced_memory()[0]
+                    counted = call.app.engine.stats().queued_bytes
+                    answers = asyncio.gather(*sent)
+                await answers
+            finally:
+                tracemalloc.stop()
+            sent_bytes = count * size  # which the client keeps too
+            assert held - sent_bytes < counted + sent_bytes / 2
 
 
 async def test_names_on_their_way_through_the_log_count_in_the_budget():
@@ -196,12 +230,41 @@ def test_the_time_for_a_line_begins_with_the_line():
     lines = Lines(100, Reservation(MemoryBudget(2**20)), clock)
     for _ in range(10):
         clock.now += 59.0
-        list(lines.feed(b"a\nb"))
+        list(fed(lines, b"a\nb"))
     clock.now += 61.0
-    assert list(lines.feed(b"\n")) == [b"b"]
-    list(lines.feed(b"c"))
+    assert list(fed(lines, b"\n")) == [b"b"]
+    list(fed(lines, b"c"))
     clock.now += 59.0
-    list(lines.feed(b"c"))
+    list(fed(lines, b"c"))
     clock.now += 2.0
     with pytest.raises(Problem):
-        list(lines.feed(b""))
+        list(fed(lines, b""))
+
+
+async def test_what_was_received_counts_before_its_reader_gets_a_turn():
+    budget = MemoryBudget(2**20)
+    lines = Lines(100, Reservation(budget), Clock())
+
+    async def receive():
+        return {"type": "http.request", "body": b"x" * 1000, "more_body": True}
+
+    stop = asyncio.get_running_loop().create_future()
+    body = pieces(receive, None, stop, 1, lines.hold)
+    reading = asyncio.ensure_future(anext(body))
+    while not budget.used:
+        await asyncio.sleep(0)
+    assert not reading.done()
+    assert budget.used == 1000
+    assert await reading == b"x" * 1000
+    await body.aclose()
+
+
+async def test_what_does_not_fit_ends_the_stream_where_it_is_received():
+    lines = Lines(10**6, Reservation(MemoryBudget(500)), Clock())
+
+    async def receive():
+        return {"type": "http.request", "body": b"x" * 1000, "more_body": True}
+
+    stop = asyncio.get_running_loop().create_future()
+    with pytest.raises(Problem, match="take all memory"):
+        await anext(pieces(receive, None, stop, 1, lines.hold))

@@ -1,5 +1,6 @@
 """The real server over sockets, also with misbehaving clients."""
 
+import asyncio
 import contextlib
 import gzip
 import json
@@ -9,9 +10,11 @@ import signal
 import socket
 import subprocess
 import sys
+from unittest import mock
 
 import httpx
 import pytest
+import uvicorn
 
 from manyclass.service.config.settings import Settings
 from manyclass.service.http import protocol, server
@@ -254,6 +257,31 @@ def test_as_many_files_may_be_open_as_connections(monkeypatch, caplog):
         assert limits[-1] == (hard, hard)
         assert f"at most {connections} connections" in caplog.text
         assert "MAX_CONNECTIONS=2000" in caplog.text
+
+
+async def test_connections_wait_with_the_workers_until_the_ones_before_are_taken_over(monkeypatch):
+    """Of those taken over, no budget counts the bytes before they are the loop's."""
+    app, workers = mock.Mock(workers=None), mock.Mock()
+    own = server.Server(uvicorn.Config(app), app, mock.Mock())
+    own.lifespan = mock.Mock()
+    gate = asyncio.Event()
+
+    async def connect(made, sock):
+        await gate.wait()
+        sock.close()
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "connect_accepted_socket", connect)
+    workers.handed_over.side_effect = lambda: [(socket.socket().detach(), b"GET", b"")]
+    for _ in range(3):
+        own._take_over_next(workers)
+        await asyncio.sleep(0)
+    assert workers.handed_over.call_count == 1
+    gate.set()
+    while own._taking_over:
+        await asyncio.sleep(0)
+    own._take_over_next(workers)
+    assert workers.handed_over.call_count == 2
+    await asyncio.gather(*own._taking_over)
 
 
 def test_streams_end_politely_when_the_server_stops():

@@ -16,6 +16,7 @@ from manyclass.service.log import group_commit as group_commit_module
 from manyclass.service.log.apply_loop import STRETCH_SECONDS
 from manyclass.service.log.live_model import LearnerCounts
 from manyclass.service.log.request import Result
+from manyclass.service.log.submission import NAME_BYTES
 from manyclass.service.store.errors import StoreError, StoreFull, StoreUnavailable
 from manyclass.service.store.memory import MemoryStore
 from tests.service.faulty import PATIENCE, FaultyStore, appending, learn, many_turns
@@ -228,12 +229,13 @@ async def test_refuses_more_events_than_may_wait():
 
 async def test_refuses_more_bytes_than_may_wait():
     event = learn("a", "x")
-    async with committing(max_bytes=2 * len(bytes(event))) as (parts, group_commit):
+    held = len(bytes(event)) + len("x") + NAME_BYTES  # the class is an object too
+    async with committing(max_bytes=2 * held) as (parts, group_commit):
         with parts.store.before_append.shut():
             answers = [group_commit.admit([event]), group_commit.admit([event])]
             with pytest.raises(QueueFull) as caught:
                 group_commit.admit([event])
-        assert caught.value.bytes == 2 * len(bytes(event))
+        assert caught.value.bytes == 2 * held
         await asyncio.gather(*answers)
 
 
