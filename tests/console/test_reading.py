@@ -61,7 +61,7 @@ def lines_of(*objects):
 
 # --- encodings ------------------------------------------------------------------------------------
 
-NOT_UTF8 = "is not UTF-8, or UTF-16 by its mark: choose the encoding of the file, e.g. Windows-1252"
+NOT_UTF8 = "is not UTF-8 or UTF-16: choose the encoding of the file, e.g. Windows-1252"
 
 
 def test_a_byte_that_is_not_of_the_encoding_is_never_replaced(read):

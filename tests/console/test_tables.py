@@ -79,6 +79,7 @@ KINDS = {  # contents of files as offices bring them, the columns to name, and a
     "sep=": (b"sep=;\r\ntext;label\r\na,b c;x\r\nd;y\r\n", Layout(), ""),
     "a title": (b"Export of 2024,,\ntext,label,n\na,b,1\nc,d,2\n", Layout(), ""),
     "a title of one cell": (b"Report\n\ntext,label\na,b\nc,d\n", Layout(), ""),
+    "five titles": (b"A\nB\nC\nD\nE\ntext,label\na,b\nc,d\n", Layout(), ""),
     "years as columns": (b"2024,2023,text,label\n1,2,a,b\n3,4,c,d\n", Layout(), ""),
     "the index of pandas": (b",text,label\n0,a,b\n1,c,d\n", Layout(), ""),
     "lists in cells": (b'text,label\na,"[\'x\', \'y\']"\nb,"[""z"", 3]"\n', Layout(), ""),
@@ -110,6 +111,7 @@ LINES = {
         b'{"text":"%d","label":"x","answer":"%s"}\n' % each
         for each in enumerate([b"accept", b"reject", b"ignore", b"accept"])
     ),
+    "an array": b'[{"text":"a","label":"x"},\n {"text":"b","label":"y"}\n]',
     "a body": b'{"events": [{"text":"a","label":"x"},\n {"text":"b","label":"y"}]}',
     "PowerShell": '\ufeff{"text":"ä","label":"x"}\r\n{"text":"b","label":"y"}\r\n'.encode(
         "utf-16-le"

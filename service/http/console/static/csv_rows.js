@@ -6,7 +6,7 @@ import { isColumnName } from "./mapping.js";
 
 const DELIMITERS = [",", ";", "\t", "|"];
 const SNIFFED = 10; // records
-const MOST_TITLES = 3;
+const MOST_TITLES = 5;
 const SHOWN = 200; // characters of a faulty record
 const SEPARATOR = /^\ufeff?"?sep=([^\r\n])[^\r\n]*/iu; // a first line for Excel
 

@@ -1,7 +1,7 @@
 // The text of a file of the user, piece by piece: unpacked, and decoded without a replacement character.
 
 export const ENCODINGS = {
-  "": "UTF-8, or UTF-16 by its mark",
+  "": "UTF-8 or UTF-16 (recognised by its first bytes)",
   "windows-1252": "Windows-1252 (Western Europe)",
   "windows-1250": "Windows-1250 (Central Europe)",
   "windows-1251": "Windows-1251 (Cyrillic)",
