@@ -123,7 +123,7 @@ async def test_the_form_of_an_event_is_gone_while_the_event_waits_for_the_log():
                 await answers
             finally:
                 tracemalloc.stop()
-            sent_bytes = count * size  # which the client keeps too
+            sent_bytes = count * size  # the client keeps them too
             assert held - sent_bytes < counted + sent_bytes / 2
 
 

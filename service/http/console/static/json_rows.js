@@ -76,7 +76,7 @@ function isWhole(text) {
 function mayBeOne(lines) {
   const [first, second] = lines;
   if (lines.length === 1) return /^\s*[[{]/.test(first) && !isWhole(first);
-  return lines.length > 2 || first.trim() === "[" || !isWhole(second);
+  return lines.length > 2 || /^\s*\[(.*,)?\s*$/.test(first) || !isWhole(second);
 }
 
 /** Yield { line, object } or { line, object: null, text, detail } of each object. */
