@@ -152,9 +152,9 @@ clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a w
 	    -Wno-pragma-once-outside-header -Wno-unused-const-variable $$header || exit; \
 	done
 
-sanitize: $(VENV)/dev ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
+sanitize: $(VENV)/dev ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report; a compiler under ASan is too slow for test_new_learner)
 	CORE_BUILD=sanitize python setup.py -q build_ext --inplace --force
-	$(ASAN) python -m pytest -q -s tests/core tests/service/http/test_plain_*.py tests/service/http/test_worker*.py tests/service/http/test_batches.py tests/service/ingest -k 'not bytes_counted'; status=$$?; touch setup.py; exit $$status
+	$(ASAN) python -m pytest -q -s tests/core tests/service/http/test_plain_*.py tests/service/http/test_worker*.py tests/service/http/test_batches.py tests/service/ingest -k 'not bytes_counted' --ignore tests/core/learners/test_new_learner.py; status=$$?; touch setup.py; exit $$status
 
 coverage: $(VENV)/dev ## line coverage, Cython included
 	CORE_BUILD=coverage python setup.py -q build_ext --inplace --force
