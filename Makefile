@@ -5,10 +5,8 @@ NATIVE := $(shell find core service -name '*.pyx' -o -name '*.pxd' -o -name '*.h
 LOCKED := pip install -q --no-compile --require-hashes
 # Bytecode is kept: else each service that a test starts compiles all its modules again.
 PYTEST := PYTHONDONTWRITEBYTECODE= pytest -q -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
-SANITIZER_LOG := build/sanitizer
 ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-file-name=libstdc++.so)" \
-        ASAN_OPTIONS=detect_leaks=0:log_path=$(abspath $(SANITIZER_LOG)) \
-        UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:log_path=$(abspath $(SANITIZER_LOG)) PYTHONMALLOC=malloc
+        ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 # The slow ones count the work of large trees, or compile a copy that has no sanitizers.
 SANITIZED := -m 'not slow' --hypothesis-profile quick -k 'not bytes_counted' tests/core tests/service/ingest \
         $(addprefix tests/service/http/,test_plain_*.py test_worker*.py test_batches.py)
@@ -157,10 +155,9 @@ clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a w
 	    -Wno-pragma-once-outside-header -Wno-unused-const-variable $$header || exit; \
 	done
 
-sanitize: $(VENV)/dev ## the native tests on an ASan/UBSan build, which write reports to build/sanitizer.PID
+sanitize: $(VENV)/dev ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
 	CORE_BUILD=sanitize python setup.py -q build_ext --inplace --force
-	rm -f $(SANITIZER_LOG).*
-	$(ASAN) $(PYTEST) $(SANITIZED); status=$$?; touch setup.py; ! cat $(SANITIZER_LOG).* 2>&- && exit $$status
+	$(ASAN) $(PYTEST) -s $(SANITIZED); status=$$?; touch setup.py; exit $$status
 
 coverage: $(VENV)/dev ## line coverage, Cython included
 	CORE_BUILD=coverage python setup.py -q build_ext --inplace --force
