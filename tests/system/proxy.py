@@ -49,14 +49,14 @@ class Proxy:
         self._target_port = target_port
         self._settings = PASS
         self._links = set()
-        self._server = None
+        self._listening = None  # a socket
         self._place = _bound_socket(0)  # never listens: keeps the port while nothing listens there
         self.port = self._place.getsockname()[1]
         self._loop = asyncio.new_event_loop()
         self._changed = asyncio.Event()  # replaced by a new one when it happens
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
         self._thread.start()
-        self._do(self._listen())
+        self._do(self._change(PASS))
 
     def __enter__(self):
         return self
@@ -71,6 +71,7 @@ class Proxy:
 
     @settings.setter
     def settings(self, settings):
+        self.counts["settings"] += 1
         self._do(self._change(settings))
 
     def cut(self):
@@ -106,16 +107,28 @@ class Proxy:
 
     # --- in the thread ---------------------------------------------------------------------------
 
-    async def _listen(self):
-        bound = _bound_socket(self.port)
-        self._server = await asyncio.start_server(self._serve, sock=bound, ssl=self._tls)
+    def _listen(self):
+        # a server of asyncio loses the connections that it accepts while it is closed
+        self._listening = _bound_socket(self.port)
+        self._listening.setblocking(False)
+        self._listening.listen()
+        self._loop.add_reader(self._listening, self._accept)
+
+    def _accept(self):
+        with suppress(OSError):  # the caller left again
+            self._loop.create_task(self._serve(self._listening.accept()[0]))
+
+    def _refuse(self):
+        if self._listening:
+            self._loop.remove_reader(self._listening)
+            self._listening.close()
+            self._listening = None
 
     async def _change(self, settings):
-        self.counts["settings"] += 1
-        if self._settings.accept and not settings.accept:
-            self._server.close()
-        elif settings.accept and not self._settings.accept:
-            await self._listen()
+        if not settings.accept:
+            self._refuse()
+        elif not self._listening:
+            self._listen()
         self._settings = settings
         for link in list(self._links):
             if link.broken:
@@ -131,17 +144,20 @@ class Proxy:
         return len(links)
 
     async def _end(self):
-        self._server.close()
-        tasks = [link.task for link in self._links]
-        for link in list(self._links):
-            link.abort()
-        self._changed.set()
-        if tasks:
-            await asyncio.wait(tasks)
+        self._refuse()
+        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+            for link in list(self._links):
+                link.abort()
+            self._changed.set()
+            await asyncio.wait(tasks, timeout=0.05)  # an accepted connection becomes a link
 
-    async def _serve(self, reader, writer):
+    async def _serve(self, accepted):
         self.counts["connections"] += 1
-        link = _Link(asyncio.current_task(), writer)
+        try:
+            reader, writer = await self._streams(accepted)
+        except OSError:  # the caller left, or speaks no TLS
+            return
+        link = _Link(writer)
         self._links.add(link)
         try:
             target = await asyncio.open_connection("127.0.0.1", self._target_port)
@@ -156,6 +172,14 @@ class Proxy:
         finally:
             link.abort()
             self._links.discard(link)
+
+    async def _streams(self, accepted):
+        reader = asyncio.StreamReader()
+        protocol = asyncio.StreamReaderProtocol(reader)
+        transport, _ = await self._loop.connect_accepted_socket(
+            lambda: protocol, accepted, ssl=self._tls
+        )
+        return reader, asyncio.StreamWriter(transport, protocol, reader, self._loop)
 
     async def _pump(self, link, way, reader, writer):
         data = b"anything"
@@ -178,8 +202,7 @@ class Proxy:
 class _Link:
     """A connection to the proxy and the one from there to the target."""
 
-    def __init__(self, task, writer):
-        self.task = task
+    def __init__(self, writer):
         self.writers = {}  # by the way that goes out there
         self._sockets = []
         self.add("replies", writer)

@@ -1,9 +1,11 @@
 """The failing network fails exactly as set."""
 
+import gc
 import socket
 import socketserver
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -217,3 +219,20 @@ def test_close_ends_every_connection(server, settings):
     with pytest.raises(ConnectionRefusedError):
         connected(proxy)
     assert proxy.connections() == 0
+
+
+def test_close_while_callers_connect(server):
+    def connect(proxy, first):
+        for _ in range(50):
+            with suppress(OSError), connected(proxy):  # refused or cut, as the proxy closes
+                first.set()
+
+    for _ in range(20):
+        with Proxy(server.server_address[1]) as proxy:
+            first = threading.Event()
+            caller = threading.Thread(target=connect, args=(proxy, first))
+            caller.start()
+            assert first.wait(PATIENCE)
+        caller.join(PATIENCE)
+        del proxy
+        gc.collect()  # a socket left open fails the test
