@@ -173,6 +173,7 @@ class Client:
         *,
         of_class: str | None = None,
         source: str | None = None,
+        instance_id: str | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
         wrong: bool = False,
@@ -186,10 +187,13 @@ class Client:
         `since` and `until` are unix seconds, a time as "2026-11-25T09:30:00Z", a date, or a
         datetime, which is in UTC unless it names another zone. With `wrong`, only events whose true
         class was not ranked first before they were learned. With `undone`, also events that a
-        restore has undone. `after` is the number of an event to begin behind.
+        restore has undone. `instance_id` is the id of a ranked instance, which the events label.
+        `after` is the number of an event to begin behind.
         404 if the service keeps no history.
         """
-        parameters = event_filter(of_class, source, since, until, wrong, undone, oldest_first)
+        parameters = event_filter(
+            of_class, source, instance_id, since, until, wrong, undone, oldest_first
+        )
         parameters["limit"] = page
         while True:
             if after is not None:
@@ -201,11 +205,11 @@ class Client:
             after = answer.next
 
     def event(self, key: str) -> TaughtEvent:
-        """Return an event of the history, by its `event_id` or by `seq:` and its number; 404 if it
-        is unknown, deleted or too old.
+        """Return an event of the history, by its `event_id`, by `seq:` and its number, or by the id
+        of the instance that it labels; 404 if it is unknown, deleted or too old.
 
-        `id:` may stand before an `event_id`. 409 if the key is the id of one event and the number
-        of another: the message has a key of each.
+        `id:` may stand before an id. 409 if the key is the id of one event and the number of
+        another, or several events label the instance: the message has a key of each.
         """
         return self._get(path_of("events", key), TaughtEvent)
 
@@ -220,11 +224,16 @@ class Client:
         """
         return self._ask("DELETE", path_of("events", key), Deleted)
 
-    def delete_events(self, *, source: str) -> Deleted:
-        """Delete all events of a source, as `delete_event` does. Waits without a limit of time."""
+    def delete_events(
+        self, *, source: str | None = None, instance_id: str | None = None
+    ) -> Deleted:
+        """Delete all events of a source, or all that label a ranked instance, as `delete_event`
+        does. Waits without a limit of time.
+        """
         deleted, more, seq = 0, True, None
+        given = {"source": source, "id": instance_id}
+        parameters = {name: value for name, value in given.items() if value is not None}
         while more:
-            parameters = {"source": source}
             answer = self._ask("DELETE", "/events", Deleted, parameters=parameters, is_long=True)
             deleted += answer.deleted
             more, seq = answer.more, answer.seq or seq

@@ -8,17 +8,18 @@ from manyclass.client.bodies import EventBody
 class TaughtEvent(msgspec.Struct, frozen=True):
     """An event of the history. `key` addresses it: its `event_id`, or `seq:` and its number.
 
-    `classes` are the true ones after corrections. `rank_before` is the rank of the best true class
-    before it was learned, None if none was retrieved, or if `outcome_known` is False. `undone`: a
-    restore has taken it out of the state. `time` is in
-    unix seconds, None if it was not recorded. The instance is `text` if it was sent as text, else
-    `features`.
+    `id` is that of the ranked instance, of an event whose label named it. `classes` are the true
+    ones after corrections. `rank_before` is the rank of the best true class before it was learned,
+    None if none was retrieved, or if `outcome_known` is False. `undone`: a restore has taken it out
+    of the state. `time` is in unix seconds, None if it was not recorded. The instance is `text` if
+    it was sent as text, else `features`.
     """
 
     seq: int
     key: str
     classes: tuple[str, ...]
     event_id: str | None = None
+    id: str | None = None
     time: float | None = None
     source: str | None = None
     rejected: tuple[str, ...] = msgspec.field(name="not", default=())
@@ -32,7 +33,10 @@ class TaughtEvent(msgspec.Struct, frozen=True):
     features: dict[str, float] | None = None
 
     def body(self) -> EventBody:
-        """Return the body that teaches this event, as it was corrected."""
+        """Return the body that teaches this event, as it was corrected.
+
+        It has no `id`: a service would look the instance up by it.
+        """
         body = EventBody()
         if self.text is not None:
             body["text"] = self.text

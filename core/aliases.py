@@ -35,6 +35,7 @@ def renamed(event: Event, aliases: Mapping[str, str]) -> Event:
         event.source,
         event.text,
         event.time,
+        event.instance_id,
     )
 
 

@@ -23,4 +23,5 @@ cdef class Event:
     cdef readonly str source
     cdef readonly str text
     cdef readonly unsigned long long time
+    cdef readonly str instance_id
     cdef Instance _instance

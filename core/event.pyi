@@ -51,14 +51,16 @@ class Event:
         source: str | None = None,
         text: str | None = None,
         time: int = 0,
+        instance_id: str | None = None,
     ) -> Event:
         """Return an event to learn `instance` with its true classes; repeated ones count once.
 
         `rejected` are classes that are said to be wrong; `weight` says how much the event counts,
         from SMALLEST_WEIGHT to LARGEST_WEIGHT; `parents` places classes in the taxonomy, each below
-        its parent. `source`, `text` and `time` say where the event comes from, and change nothing
-        in what is learned. Raise InstanceError without any class, for a class in both lists, for
-        another weight, and for a name that is empty, overlong or not valid Unicode.
+        its parent. `source`, `text`, `time` and `instance_id`, under which the instance was ranked,
+        say where the event comes from, and change nothing in what is learned. Raise InstanceError
+        without any class, for a class in both lists, for another weight, and for a name that is
+        empty, overlong or not valid Unicode.
         """
 
     @classmethod
@@ -202,6 +204,10 @@ class Event:
     @property
     def time(self) -> int:
         """The time of the append of a "learn" event in Unix milliseconds, 0 if it has none."""
+
+    @property
+    def instance_id(self) -> str | None:
+        """The id under which the instance of a "learn" event was ranked, if its label named it."""
 
     @property
     def parents(self) -> dict[str, str]:

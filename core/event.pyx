@@ -1,9 +1,11 @@
 """Events: what the log keeps and the model applies.
 
 An event's bytes, little-endian:
-    kind u8 (| 0x80: joined, | 0x40: with an origin), fingerprint u64, event id (u16 size, UTF-8;
-    0: none), the origin if there is one, then by kind
+    kind u8 (| 0x80: joined, | 0x40: with an origin, | 0x20: with the id of its instance),
+    fingerprint u64, event id (u16 size, UTF-8; 0: none), the origin and the id of the instance if
+    there are any, then by kind
     origin          time u64, source (u16 size, UTF-8), text (u32 size, UTF-8); learn events only
+    id of the instance  u16 size, UTF-8; learn events only
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
     learn, weighted u32 count, the classes, u32 count, the rejected ones, weight f64, the instance
     learn, placing  the same with the placements before the instance
@@ -47,8 +49,10 @@ cdef enum:
     AMEND  # a correction or deletion of an earlier learn event
     RENAME
     ADOPT
+    WITH_INSTANCE_ID = 0x20
     WITH_ORIGIN = 0x40
     JOINED = 0x80
+    MARKS = WITH_INSTANCE_ID | WITH_ORIGIN | JOINED
 cdef dict NAMED = {
     FORGET_CLASS: "class", FORGET_FEATURE: "feature", PROMOTE: "learner", ADOPT: "state",
 }
@@ -62,12 +66,16 @@ MOST_PLACEMENTS = 1000  # of an event, which is applied without a pause
 
 
 cdef bytes head(int kind, str event_id, unsigned long long fingerprint):
-    cdef string_view name
-    cdef bytes id_bytes = b""
-    if event_id is not None:
-        name = Instance.utf8(event_id, "event_id", ("event_id",))
-        id_bytes = name.data()[:name.size()]
+    cdef bytes id_bytes = bytes_of_name(event_id, "event_id")
     return _HEAD.pack(kind, fingerprint, len(id_bytes)) + id_bytes
+
+
+cdef bytes bytes_of_name(str given, str what):
+    """Return a name in UTF-8, empty for none; InstanceError for a bad one."""
+    if given is None:
+        return b""
+    cdef string_view name = Instance.utf8(given, what, (what,))
+    return name.data()[:name.size()]
 
 
 def class_names(names, str place="classes"):
@@ -124,13 +132,9 @@ cdef bytes wire_of(list names):
 
 cdef bytes wire_of_origin(unsigned long long time, str source, str text):
     """Return the bytes of an origin, none without a time, a source and a text."""
-    cdef string_view name
-    cdef bytes source_bytes = b""
     if time == 0 and source is None and text is None:
         return b""
-    if source is not None:
-        name = Instance.utf8(source, "source", ("source",))
-        source_bytes = name.data()[:name.size()]
+    cdef bytes source_bytes = bytes_of_name(source, "source")
     try:
         text_bytes = b"" if text is None else text.encode()
     except UnicodeEncodeError:
@@ -140,6 +144,12 @@ cdef bytes wire_of_origin(unsigned long long time, str source, str text):
         struct.pack("<H", len(source_bytes)), source_bytes,
         struct.pack("<I", len(text_bytes)), text_bytes,
     ))
+
+
+cdef bytes wire_of_instance_id(str instance_id):
+    """Return the bytes of the id of an instance, none without one."""
+    cdef bytes name = bytes_of_name(instance_id, "id")
+    return struct.pack("<H", len(name)) + name if name else b""
 
 
 cdef int check_weight(double weight) except -1:
@@ -183,7 +193,7 @@ cdef class Event:
     @classmethod
     def learn(cls, Instance instance not None, classes, str event_id=None,
               unsigned long long fingerprint=0, rejected=(), double weight=1, parents=None,
-              str source=None, str text=None, unsigned long long time=0):
+              str source=None, str text=None, unsigned long long time=0, str instance_id=None):
         cdef list names = class_names(classes)
         cdef list wrong = class_names(rejected, "not") if rejected else []
         if not names and not wrong:
@@ -194,7 +204,9 @@ cdef class Event:
         cdef dict placed = placements(parents, to_root=False) if parents else {}
         cdef bint is_plain = not wrong and weight == 1 and not placed
         cdef bytes origin = wire_of_origin(time, source, text)
+        cdef bytes id_bytes = wire_of_instance_id(instance_id)
         cdef int kind = LEARN if is_plain else PLACING if placed else WEIGHTED
+        kind |= (WITH_ORIGIN if origin else 0) | (WITH_INSTANCE_ID if id_bytes else 0)
         cdef Event event = Event.__new__(Event)
         event.kind = "learn"
         event.parents = placed
@@ -206,10 +218,12 @@ cdef class Event:
         event.source = source
         event.text = text
         event.time = time
+        event.instance_id = instance_id
         event._instance = instance
         event._data = b"".join((
-            head(kind | (WITH_ORIGIN if origin else 0), event_id, fingerprint),
+            head(kind, event_id, fingerprint),
             origin,
+            id_bytes,
             wire_of(names),
             b"" if is_plain else wire_of(wrong) + struct.pack("<d", weight),
             wire_of_placements(placed) if placed else b"",
@@ -308,7 +322,7 @@ cdef class Event:
     @staticmethod
     def stamped(bytes data not None, unsigned long long time):
         marked_kind, _, id_size = _HEAD.unpack_from(data)
-        cdef int kind = marked_kind & ~(JOINED | WITH_ORIGIN)
+        cdef int kind = marked_kind & ~MARKS
         cdef Py_ssize_t at = _HEAD.size + id_size
         if kind != LEARN and kind != WEIGHTED and kind != PLACING:
             return data
@@ -327,11 +341,11 @@ cdef class Event:
 
     @staticmethod
     def amends(bytes data not None):
-        return len(data) > 0 and data[0] & ~(JOINED | WITH_ORIGIN) == AMEND
+        return len(data) > 0 and data[0] & ~MARKS == AMEND
 
     @staticmethod
     def is_mark(bytes data not None):
-        cdef int kind = data[0] & ~(JOINED | WITH_ORIGIN) if data else LEARN
+        cdef int kind = data[0] & ~MARKS if data else LEARN
         return kind in (RESTORE, RULES, RENAME, ADOPT)
 
     @staticmethod
@@ -340,7 +354,8 @@ cdef class Event:
 
     def without_id(self):
         cdef bint is_bare = self.event_id is None and self.fingerprint == 0 and not self.joined
-        if is_bare and not self.time and self.source is None and self.text is None:
+        cdef bint is_of_no_origin = self.source is None and self.text is None
+        if is_bare and is_of_no_origin and not self.time and self.instance_id is None:
             return self
         return Event.learn(
             self.instance, self.classes, rejected=self.rejected, weight=self.weight
@@ -369,6 +384,7 @@ cdef class Event:
         event.source = self.source
         event.text = self.text
         event.time = self.time
+        event.instance_id = self.instance_id
         event._instance = self._instance
         event.joined = True
         event._data = bytes([self._data[0] | JOINED]) + self._data[1:]
@@ -411,22 +427,24 @@ cdef Event named_event(int kind, str name):
 
 cdef Event parse(bytes data):
     marked_kind, fingerprint, id_size = _HEAD.unpack_from(data)
-    kind = marked_kind & ~JOINED
+    kind = marked_kind & ~MARKS
     cdef Event event
     cdef Py_ssize_t at = _HEAD.size
     event_id = take(data, at, id_size).decode("utf-8") if id_size else None
     at += id_size
-    time, source, text = 0, None, None
-    if kind & WITH_ORIGIN:
-        kind &= ~WITH_ORIGIN
-        time, source, text, at = origin_at(data, at)
+    time, source, text, instance_id = 0, None, None, None
+    if marked_kind & (WITH_ORIGIN | WITH_INSTANCE_ID):
         if kind != LEARN and kind != WEIGHTED and kind != PLACING:
-            raise EventError("an event other than learn has an origin")
+            raise EventError("an event other than learn has an origin, or the id of an instance")
+        if marked_kind & WITH_ORIGIN:
+            time, source, text, at = origin_at(data, at)
+        if marked_kind & WITH_INSTANCE_ID:
+            instance_id, at = name_at(data, at)
     if kind == LEARN:
         classes, at = names_at(data, at)
         event = Event.learn(
             Instance.from_bytes(data[at:]), classes, event_id, fingerprint,
-            source=source, text=text, time=time,
+            source=source, text=text, time=time, instance_id=instance_id,
         )
     elif kind == WEIGHTED or kind == PLACING:
         classes, at = names_at(data, at)
@@ -438,7 +456,8 @@ cdef Event parse(bytes data):
             parents, at = placements_at(data, at)
         instance = Instance.from_bytes(data[at:])
         event = Event.learn(
-            instance, classes, event_id, fingerprint, rejected, weight, parents, source, text, time
+            instance, classes, event_id, fingerprint, rejected, weight, parents,
+            source, text, time, instance_id,
         )
     elif kind == PLACE:
         moves = take(data, at, 1) == b"\x01"
@@ -479,13 +498,16 @@ cdef Event parse(bytes data):
 cdef tuple origin_at(bytes data, Py_ssize_t at):
     """Return time, source and text of the origin that begins there, and the place behind it."""
     time = _TIME.unpack_from(data, at)[0]
-    at += _TIME.size
-    size = struct.unpack_from("<H", data, at)[0]
-    source = take(data, at + 2, size).decode("utf-8") if size else None
-    at += 2 + size
+    source, at = name_at(data, at + _TIME.size)
     size = struct.unpack_from("<I", data, at)[0]
     text = take(data, at + 4, size).decode("utf-8") if size else None
     return time, source, text, at + 4 + size
+
+
+cdef tuple name_at(bytes data, Py_ssize_t at):
+    """Return the name that begins there, None for an empty one, and the place behind it."""
+    size = struct.unpack_from("<H", data, at)[0]
+    return take(data, at + 2, size).decode("utf-8") if size else None, at + 2 + size
 
 
 cdef tuple names_at(bytes data, Py_ssize_t at):
@@ -494,9 +516,8 @@ cdef tuple names_at(bytes data, Py_ssize_t at):
     at += 4
     names = []
     for _ in range(count):
-        size = struct.unpack_from("<H", data, at)[0]
-        names.append(take(data, at + 2, size).decode("utf-8"))
-        at += 2 + size
+        name, at = name_at(data, at)
+        names.append("" if name is None else name)
     return names, at
 
 

@@ -2,7 +2,8 @@
 
 python -m load_tests.rebuilds [--kills 50] [--seed 1] [--events 3000] [--redis] [--no-archive]
 
-Events are taught in rounds while others are corrected and deleted. In each round a rebuild is
+Events are taught in rounds, half of them by the id of a ranked instance, while others are corrected
+and deleted, by the ids of their texts. In each round a rebuild is
 asked for and the service is killed by SIGKILL at a random moment. In the end one rebuild may end:
 the state then has to be, byte for byte but for its place in the log, that of a service that was
 taught the amended events from the start; no acknowledged event may be lost, and the files may hold
@@ -200,7 +201,11 @@ class Story:
         """Teach events; each is acknowledged, or the program ends."""
         for _ in range(events):
             event = self._event()
-            form = {"features": event[0], "classes": [event[1]], "event_id": f"e{self._made}"}
+            instance: dict[str, object] = {"features": event[0]}
+            if self._made % 2:
+                self._service.call("POST", "/rank", instance | {"id": f"q{self._made}"})
+                instance = {"id": f"q{self._made}"}
+            form = instance | {"classes": [event[1]], "event_id": f"e{self._made}"}
             self.effective[self._service.call("POST", "/learn", form)["seq"]] = event
 
     def amend(self, events: int) -> None:
@@ -215,11 +220,13 @@ class Story:
                 if error.code != 404 or self._service.has_archive:
                     raise  # without an archive a rebuild trims the history with the log
             self._made += 1
-            secret = {"features": [SECRET, "f1"], "classes": [SECRET], "source": SECRET}
-            secret["event_id"] = f"e{self._made}"
-            self._service.call("POST", "/learn", secret)
+            name = f"{SECRET}{self._made}"
+            secret = {"text": f"{SECRET} f1", "id": name, "source": SECRET}
+            self._service.call("POST", "/rank", secret)
+            label = {"id": name, "classes": [SECRET], "event_id": f"e{self._made}"}
+            self._service.call("POST", "/learn", label)
             with suppress(urllib.error.HTTPError):  # 404: a first answer was lost
-                self._service.call("DELETE", f"/events/e{self._made}")
+                self._service.call("DELETE", f"/events/{name}")
 
     def rebuild_and_kill(self) -> bool:
         """Ask for a rebuild and kill the service; return whether the rebuild had ended before."""

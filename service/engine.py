@@ -34,8 +34,8 @@ from manyclass.service.log.pause import Pause
 from manyclass.service.log.request import Result
 from manyclass.service.pipeline import Pipeline
 from manyclass.service.store.errors import LogTrimmed, StoreError, StoreUnavailable
-from manyclass.service.store.protocol import SnapshotInfo
-from manyclass.service.store.segments import segments_of
+from manyclass.service.store.protocol import SnapshotInfo, Store
+from manyclass.service.store.segments import SegmentStore, segments_of
 from manyclass.service.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -43,6 +43,11 @@ log = logging.getLogger(__name__)
 Status = Literal["recovering", "ready", "failed", "closed"]
 
 TICK_SECONDS = 1.0  # between two heartbeats, and two checks of the schedule
+
+
+def history_segments(settings: Settings, store: Store) -> SegmentStore | None:
+    """Return where the events are kept behind the log, None if no history is kept."""
+    return segments_of(store) if settings.history else None
 
 
 class Engine:
@@ -94,7 +99,7 @@ class Engine:
             on_message,
             wall_clock,
         )
-        self._segments = segments_of(self.store) if settings.history else None
+        self._segments = history_segments(settings, self.store)
         self.recovery.outcomes.are_kept = self._segments is not None
         self._rebuilds = RebuildSchedule(settings.rebuild_seconds, clock)
         self._wall_clock = wall_clock
@@ -276,11 +281,6 @@ class Engine:
         return self.model.seq >= seq
 
     # --- history ---------------------------------------------------------------------------------
-
-    @property
-    def keeps_history(self) -> bool:
-        """True if events are kept behind the log."""
-        return self._segments is not None
 
     @property
     def history(self) -> History:

@@ -99,7 +99,9 @@ class Settings:
     reconfigure: bool = _is(FLAG, False, "give a stored model these learners and options")
 
     late_label_seconds: float = _is(SECONDS, 3600.0, "how long a ranking waits for its label", 0)
-    late_label_bytes: int = _is(BYTES, 64 * 2**20, "memory for instances without their label", 0)
+    late_label_bytes: int = _is(
+        BYTES, 64 * 2**20, "memory for instances and texts without their label", 0
+    )
 
     rank_wait_seconds: float = _is(
         SECONDS, 1.0, "longest time that a ranking waits for the event of its `min_seq`", 0

@@ -32,6 +32,7 @@ def corrected(payload: bytes, amended: Amended) -> bytes:
             event.source,
             event.text,
             event.time,
+            event.instance_id,
         )
     )
 

@@ -47,6 +47,7 @@ class EventFields(TypedDict):
     seq: int
     key: str
     event_id: str | None
+    id: str | None  # of the instance, if a label named it
     time: float | None  # unix seconds
     source: str | None
     classes: tuple[str, ...]
@@ -68,6 +69,7 @@ def fields_of(record: Record, model: Model) -> EventFields:
         "seq": record.seq,
         "key": key_of(record.seq, event.event_id, model),
         "event_id": event.event_id,
+        "id": event.instance_id,
         "time": record.time / 1000 or None,
         "source": event.source,
         "classes": tuple(record.classes),
@@ -89,6 +91,7 @@ class Filter:
 
     of_class: str | None = None
     source: str | None = None
+    instance_id: str | None = None
     since: int | None = None  # Unix milliseconds
     until: int | None = None
     wrong: bool = False  # only those whose true class was not ranked first before learning
@@ -102,6 +105,8 @@ class Filter:
             return False
         if self.source is not None and record.event.source != self.source:
             return False
+        if self.instance_id is not None and record.event.instance_id != self.instance_id:
+            return False
         if self.since is not None and record.time < self.since:
             return False
         if self.until is not None and record.time > self.until:
@@ -113,7 +118,8 @@ class Sieve:
     """Tells most events that a filter does not match without decoding them."""
 
     def __init__(self, wanted: Filter, aliases: Mapping[str, str]) -> None:
-        self._source = None if wanted.source is None else wanted.source.encode()
+        exact = (wanted.source, wanted.instance_id)
+        self._exact = [each.encode() for each in exact if each is not None]
         self._names: list[bytes] = []  # that the class has now, and had
         if (wanted_class := wanted.of_class) is not None:
             former = (name for name, now in aliases.items() if now == wanted_class)
@@ -125,7 +131,7 @@ class Sieve:
 
         The bytes of one whose amendment waits for a rebuild have its former classes.
         """
-        if self._source is not None and self._source not in payload:
+        if not all(each in payload for each in self._exact):
             return False
         if self._wrong and outcome <= 1 and outcome != NOT_RETRIEVED:
             return False

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from manyclass.core.errors import CoreError
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
-from manyclass.service.engine import Engine
+from manyclass.service.engine import Engine, history_segments
 from manyclass.service.errors import HistoryOff, RebuildRefused, Rejected
 from manyclass.service.history.error_count import ErrorCounts
 from manyclass.service.http.asgi import AsgiScope, Receive, Send
@@ -99,7 +99,10 @@ class App(HotPath):
     ) -> None:
         metrics = Metrics()
         keys = ApiKeys(settings.rank_keys, settings.learn_keys, settings.admin_keys)
-        pending = PendingLabels(settings.late_label_seconds, settings.late_label_bytes, clock)
+        keeps_texts = history_segments(settings, store) is not None
+        pending = PendingLabels(
+            settings.late_label_seconds, settings.late_label_bytes, clock, keeps_texts
+        )
         self.stopping = asyncio.Event()
         self.limits = Limits(settings)
         self._cors = self.limits.cors
@@ -123,7 +126,7 @@ class App(HotPath):
             peers,
             metrics,
             settings.max_features_per_instance,
-            self.engine.keeps_history,
+            keeps_texts,
         )
         stream = LearnStream(settings, self.engine, builder, metrics, self.stopping)
         calls = [

@@ -40,7 +40,7 @@ class EventBuilder:
         most_features: int,
         keeps_texts: bool,
     ) -> None:
-        """`keeps_texts`: events have their texts too, for the history."""
+        """`keeps_texts`: events have their texts, and the ids of instances, for the history."""
         self._engine = engine
         self._pending = pending
         self._peer_lookup = peer_lookup
@@ -88,7 +88,7 @@ class EventBuilder:
             raise self._without_instance(form.id, stored)
         self._metrics.label_delay.observe(stored.age)
         instance = Instance.from_bytes(stored.data)
-        return self._learn(form, instance, labels, event_id, fingerprint)
+        return self._learn(form, instance, labels, event_id, fingerprint, stored)
 
     async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
         """Return the same as `event`, made in slices when its instance is large."""
@@ -126,7 +126,14 @@ class EventBuilder:
         labels: Labels,
         event_id: str | None,
         fingerprint: int,
+        ranked: StoredInstance | None = None,
     ) -> Event:
+        """Return the event; one of a `ranked` instance has the text it was ranked with, its id, and
+        its source unless the form has one.
+        """
+        source, text = form.source, form.text
+        if ranked is not None:
+            source, text = source or ranked.source, ranked.text
         pairs = len(instance) * (len(labels.classes) + len(labels.rejected))
         if pairs > MOST_PAIRS:
             raise invalid(
@@ -142,8 +149,9 @@ class EventBuilder:
             labels.rejected,
             labels.weight,
             labels.parents,
-            form.source,
-            form.text if self._keeps_texts and isinstance(form.text, str) else None,
+            source,
+            text if self._keeps_texts and isinstance(text, str) else None,
+            instance_id=form.id if self._keeps_texts else None,
         )
         self._engine.model.check(event)  # here the place of a refusal is known
         return event

@@ -23,25 +23,31 @@ class Question(msgspec.Struct, tag="question", array_like=True):
     ids: Annotated[list[Id], Meta(max_length=MESSAGE_IDS)]
 
 
-class Answer(msgspec.Struct, tag="answer", array_like=True):
-    """The knowledge of one process about some ids of a question, or all of them.
+class Kept(msgspec.Struct, array_like=True):
+    """An instance that a process has ranked, as `StoredInstance` has it, and its id."""
 
-    `kept` has the id, the seconds since it was ranked, and the instance as bytes; `numbers` has the
-    numbers of the same instances. An older version sends none.
-    """
+    id: Id
+    age: _Age
+    data: bytes
+    number: _Number
+    source: str | None = None
+    text: str | None = None
+
+
+class Answer(msgspec.Struct, tag="answer", array_like=True):
+    """The knowledge of one process about some ids of a question, or all of them."""
 
     number: int
-    kept: list[tuple[Id, _Age, bytes]] = []
+    kept: list[Kept] = []
     too_late: list[Id] = []
     never_seen: list[Id] = []
-    numbers: list[_Number] = []
 
 
 class Labelled(msgspec.Struct, tag="labelled", array_like=True):
     """Says that labels were learned of instances that the receiver has ranked.
 
     Each has the number of the instance, the true classes, and the rank of the best of them just
-    before the event was learned. Only a process that sent the numbers gets it.
+    before the event was learned.
     """
 
     labels: Annotated[list[Label], Meta(max_length=MESSAGE_IDS)]

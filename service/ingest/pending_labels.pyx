@@ -36,12 +36,12 @@ cdef class PendingLabels:
     Threads: any; rankings without the interpreter store their instances in the native object.
     """
 
-    def __cinit__(self, double seconds, size_t most_bytes, clock,
+    def __cinit__(self, double seconds, size_t most_bytes, clock, bint keeps_texts=True,
                   size_t most_forgotten=MOST_FORGOTTEN, size_t aged_at_once=AGED_AT_ONCE):
         cdef bytes prefix = token_hex(6).encode() + b"-"
         self._clock = clock
         self._native.reset(new PendingInstances(
-            seconds, most_bytes, most_forgotten, aged_at_once, prefix, randbits(63)
+            seconds, most_bytes, keeps_texts, most_forgotten, aged_at_once, prefix, randbits(63)
         ))
 
     def __len__(self):
@@ -83,7 +83,10 @@ cdef class PendingLabels:
         cdef Stored stored
         cdef Found found = deref(self._native).find(now, Instance.any_utf8(instance_id), stored)
         if found == Found.stored:
-            return StoredInstance(bytes_in(stored.instance), now - stored.ranked_at, stored.number)
+            return StoredInstance(
+                bytes_in(stored.instance), now - stored.ranked_at, stored.number,
+                source=text_in(stored.source), text=text_in(stored.text),
+            )
         return Absence.TOO_LATE if found == Found.too_late else Absence.NEVER_SEEN
 
     def label(self, uint64_t number):
@@ -105,8 +108,8 @@ cdef class PendingLabels:
                 waiting.append(WaitingInstance(
                     text_of(string_view(instance_id)), bytes_in(stored.instance),
                     now - stored.ranked_at,
-                    served_in(stored), text_of(string_view(stored.source)) or None,
-                    text_of(string_view(stored.text)) or None, stored.is_text_cut,
+                    served_in(stored), text_in(stored.source), text_in(stored.text),
+                    stored.is_text_cut,
                 ))
         return waiting
 
@@ -118,6 +121,11 @@ cdef void append_name(string& names, string_view name) except *:
 
 cdef bytes bytes_in(const string& data):
     return PyBytes_FromStringAndSize(data.data(), data.size())
+
+
+cdef str text_in(const string& data):
+    """Return a text, None for an empty one."""
+    return text_of(string_view(data)) or None
 
 
 cdef object served_in(const Stored& stored):

@@ -11,16 +11,17 @@ Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_ID)]
 
 
 class StoredInstance(NamedTuple):
-    """A ranked instance as bytes, and its age in seconds.
+    """A ranked instance as bytes, its age in seconds, and the source and the text it came with.
 
-    `number` identifies it in its process: `process`, or this one without a name. None of a process
-    of an older version.
+    `number` identifies it in its process: `process`, or this one without a name.
     """
 
     data: bytes
     age: float
-    number: int | None
+    number: int
     process: str | None = None
+    source: str | None = None
+    text: str | None = None
 
 
 class ServedClasses(NamedTuple):
@@ -37,7 +38,7 @@ class ServedClasses(NamedTuple):
 class WaitingInstance(NamedTuple):
     """A ranked instance that waits for its label: its id, its bytes and its age in seconds.
 
-    `text` is the beginning of the text that was sent.
+    `text` is the beginning of its text, of which the whole is stored.
     """
 
     id: str

@@ -94,6 +94,7 @@ _TAUGHT = {
     "seq": 12,
     "key": "e-7",
     "event_id": "e-7",
+    "id": None,
     "time": 1767225600.0,
     "source": "anna",
     "classes": ["baseball"],
@@ -585,6 +586,12 @@ CALLS: Final = (
             "order": "newest",
         },
     ),
+    Call(
+        "list_events",
+        "the events that label a ranked instance",
+        {"events": [], "next": None},
+        parameters={"id": "q-9"},
+    ),
     Call("get_event", "an event by its event_id", _TAUGHT, parameters={"name": "e-7"}),
     _unknown_event("get_event"),
     Call(
@@ -639,6 +646,12 @@ CALLS: Final = (
         "the events of a source",
         {"seq": 15, "deleted": 1, "more": False},
         parameters={"source": "anna"},
+    ),
+    Call(
+        "delete_events",
+        "the events that label a ranked instance",
+        {"seq": None, "deleted": 0, "more": False},
+        parameters={"id": "q-9"},
     ),
     Call(
         "rebuild_status",

@@ -36,7 +36,7 @@ class CorrectEvent(ChangeCall):
         event had always been right. A retry of the former event is still a duplicate. The classes
         that it has already confirm the label: `/suspects` lists it no more. A repeated correction
         changes nothing. 409 for an event that a restore has undone, and for a `name` that is the id
-        of one event and the number of another.
+        of one event and the number of another, or of an instance that several events label.
         """
         _ = self._engine.history  # raises HistoryOff, NotReady
         form = decode(_decoder, await self.body(request))

@@ -18,12 +18,13 @@ from manyclass.service.history.history import History
 from manyclass.service.history.reader import Filter, Record, fields_of
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.moments import FORM, LAST, moment_of
-from manyclass.service.http.problems import Problem
+from manyclass.service.http.problems import Fault, Problem
 from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.http.routes.names import Name
 from manyclass.service.http.schemas.events import Deleted, EventPage, EventRecord
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
+from manyclass.service.ingest.stored_instance import LONGEST_ID
 
 router = APIRouter(tags=["events"])
 
@@ -31,6 +32,11 @@ AMENDED_AT_ONCE = 200  # events of one request to the log
 PAGE_BYTES = 512 * 1024  # of the events of a page
 MOST_DELETED = 100_000  # events of a source, in one call
 
+InstanceId = Annotated[
+    str | None,
+    Query(alias="id", min_length=1, max_length=LONGEST_ID, description="of the labelled instance"),
+]
+Source = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
 InThread = Callable[..., Awaitable[Any]]  # as asyncio.to_thread
 
 _MOMENT: dict[str, Any] = {
@@ -84,6 +90,7 @@ async def find_all(
         # Another process may have taught it a moment ago.
         await engine.reached(heartbeat.last_seq, engine.settings.rank_wait_seconds)
         found = await _found(engine, key, in_thread)
+    found = found or await _of_instance(engine, key, in_thread)
     if not found:
         raise Problem(404, f"The history has no event {key!r}: it is unknown, deleted or too old.")
     return found
@@ -92,15 +99,39 @@ async def find_all(
 async def _found(engine: Engine, key: str, in_thread: InThread) -> list[Record]:
     """Return the events of a key, oldest first; Problem 409 if it names several."""
     model = engine.model
-    number, event_ids = named_by(key)
+    number, event_ids, _ = named_by(key)
     seen = {event_id: (model.seen(event_id) or (0, 0))[0] for event_id in event_ids}
     meanings = await in_thread(_meanings, engine.history, number or 0, seen)
     records = {each.seq: each for meaning in meanings for each in meaning}
+    found = [records[each] for each in sorted(records)]
     if not any(len(meaning) == len(records) for meaning in meanings):
-        ids = {each.event.event_id or "" for each in records.values()}
-        keys = (f"{number_key(each, model, ids)!r} is event {each}" for each in sorted(records))
-        raise Problem(409, f"{key!r} names more than one event: {', '.join(keys)}.")
-    return [records[each] for each in sorted(records)]
+        raise _ambiguous(key, found, model)
+    return found
+
+
+async def _of_instance(engine: Engine, key: str, in_thread: InThread) -> list[Record]:
+    """Return the event that labels the instance of an id, and those that restores have undone.
+
+    Raises Problem 409 if there are several. Reads all of the history, in pages.
+    """
+    instance_id = named_by(key).instance_id
+    found: list[Record] = []
+    after = None if instance_id is None else 0
+    while after is not None:
+        wanted = Filter(instance_id=instance_id, with_undone=True)
+        page = await in_thread(engine.history.page, wanted, AMENDED_AT_ONCE, after, False)
+        found += page.records
+        after = page.next
+        if sum(not each.is_undone for each in found) > 1:
+            raise _ambiguous(key, found, engine.model)
+    return found
+
+
+def _ambiguous(key: str, records: list[Record], model: Model) -> Problem:
+    """Return the problem of a key that names several events, with a key of each."""
+    ids = {each.event.event_id or "" for each in records}
+    keys = (f"{number_key(each.seq, model, ids)!r} is event {each.seq}" for each in records)
+    return Problem(409, f"{key!r} names more than one event: {', '.join(keys)}.")
 
 
 def _meanings(history: History, number: int, seen: dict[str, int]) -> list[list[Record]]:
@@ -119,6 +150,7 @@ async def list_events(
     reads: TheReads,
     of_class: Annotated[str | None, Query(alias="class", max_length=LONGEST_NAME)] = None,
     source: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
+    instance_id: InstanceId = None,
     since: Since = None,
     until: Until = None,
     wrong: bool = False,
@@ -129,14 +161,15 @@ async def list_events(
 ) -> Response:
     """List what was taught, newest first or oldest first, from behind event `after`.
 
-    `class` and `source` are exact; `wrong` leaves only events whose true class was not ranked first
-    before they were learned. With `undone`, events that a restore has undone are listed too: the
-    state is without them, and they stay in the history until they are deleted. Deleted events are
-    not listed.
+    `class`, `source` and `id`, of the labelled instance, are exact; `wrong` leaves only events
+    whose true class was not ranked first before they were learned. With `undone`, events that a
+    restore has undone are listed too: the state is without them, and they stay in the history until
+    they are deleted. Deleted events are not listed.
     """
     wanted = Filter(
         of_class=of_class,
         source=source,
+        instance_id=instance_id,
         since=None if since is None else int(1000 * since),
         until=None if until is None else int(1000 * until),
         wrong=wrong,
@@ -153,9 +186,11 @@ async def list_events(
 
 @router.get("/events/{name:name}", response_model=EventRecord, **needs(Scope.LEARN, 404, 409))
 async def get_event(engine: TheEngine, reads: TheReads, name: Name) -> Response:
-    """Return an event by its `event_id`, also behind `id:`, or by `seq:` and its number.
+    """Return an event by its `event_id`, also behind `id:`, by `seq:` and its number, or by the
+    `id` of the instance that it labels.
 
-    409 with the key of each if `name` is the id of one event and the number of another.
+    The last is looked for if no event has this `event_id`. 409 with the key of each if `name` is
+    the id of one event and the number of another, or several events label the instance.
     """
     record = await find(engine, name, reads.in_thread)
     return await reads.page(lambda: shown(record, engine.model))
@@ -168,7 +203,8 @@ async def delete_event(engine: TheEngine, name: Name) -> Deleted:
     At once it is not listed and not replayed. Its part in the weights is gone after the next
     rebuild (`POST /rebuild`), and so is every copy of it that the service has written. Events of
     the same id that a restore has undone are deleted with it. 409 with the key of each if `name`
-    is the id of one event and the number of another.
+    is the id of one event and the number of another, or of an instance that several events label:
+    `DELETE /events?id=` deletes all of these.
     """
     records = await find_all(engine, name)
     return Deleted(seq=await _delete(engine, records), deleted=len(records), more=False)
@@ -176,13 +212,17 @@ async def delete_event(engine: TheEngine, name: Name) -> Deleted:
 
 @router.delete("/events", **needs(Scope.ADMIN, 404, 413))
 async def delete_events(
-    engine: TheEngine, source: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME)]
+    engine: TheEngine, source: Source = None, instance_id: InstanceId = None
 ) -> Deleted:
-    """Delete all events of a source, as `DELETE /events/{name}` does: for example of a person.
+    """Delete all events of a source, as `DELETE /events/{name}` does: for example of a person. Or
+    all that label the instance of an `id`; with both, the events of both.
 
-    Events that a restore has undone are among them.
+    Events that a restore has undone are among them. One of the two is required.
     """
-    wanted = Filter(source=source, with_undone=True)
+    if source is None and instance_id is None:
+        detail = "Name a `source` or an `id` whose events are to be deleted."
+        raise Problem(422, detail, [Fault(detail, parameter="source")])
+    wanted = Filter(source=source, instance_id=instance_id, with_undone=True)
     seq, deleted = None, 0
     next_page: int | None = 0
     while next_page is not None and deleted < MOST_DELETED:

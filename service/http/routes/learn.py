@@ -100,7 +100,8 @@ class Learn(HotCall):
         time, within a limit of bytes: after that the answer is 410, and 404 after a restart of that
         process. Other processes on the same store look it up there; 503 when a process that may
         keep it did not answer. If several processes ranked an instance under the same `id` of
-        yours, the label goes to any one of them.
+        yours, the label goes to any one of them. The history has the event with the text that was
+        ranked, the `id`, and the `source` of the ranking if the event has none.
 
         An instance without features (a text without words, no value above 0) makes no new class,
         because it could never be ranked; `warnings` reports it. A learner that ignores features

@@ -96,7 +96,9 @@ class Rank(HotCall):
         not change.
 
         The answer has the `id` of the request, or a new one, by which /learn can refer to the
-        instance later; /review can list the instances of a `source`.
+        instance later; /review can list the instances of a `source`. The process has the instance,
+        its source and its text in memory until the label comes or the time is up; without a history
+        it drops the text.
 
         `explain` adds to each class the features that voted for it, heaviest first, at most 1,000;
         in a label tree also `path`, the nodes from below the root to the class, each with at most

@@ -52,8 +52,8 @@ async def review(
     expires. With `learner`, `ranked` and `confidence` are those of this learner now, a shadow for
     example, and order the list: of the 10,000 instances at most that were served least certain.
 
-    An event with `not` and without `classes` does not count as a label. Texts are stored up to
-    4,096 bytes, beside the instance and within MANYCLASS_LATE_LABEL_BYTES.
+    An event with `not` and without `classes` does not count as a label. Of a text the first 4,096
+    bytes are shown. A service that keeps no history drops the texts.
 
     The list is that of the process that answers, of the instances that it ranked itself. Any
     process on the store takes the labels.

@@ -29,16 +29,16 @@ struct ServedRanking {
     }
 };
 
-// The source and the text that the client sent with an instance; both may be empty.
+// The source and the text that the client sent with an instance, in UTF-8; both may be empty.
 struct InstanceNote {
-    static constexpr std::size_t LONGEST_TEXT = 4096;  // bytes that are stored
+    static constexpr std::size_t LONGEST_SHOWN = 4096;  // bytes, of a text that waits for a label
 
     std::string_view source, text;
 
-    // The part of the text that is stored, without a cut character at its end.
-    std::string_view stored_text() const {
-        if (text.size() <= LONGEST_TEXT) return text;
-        std::size_t end = LONGEST_TEXT;
+    // The beginning of the text, without a cut character at its end.
+    std::string_view beginning() const {
+        if (text.size() <= LONGEST_SHOWN) return text;
+        std::size_t end = LONGEST_SHOWN;
         while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
         return text.substr(0, end);
     }

@@ -156,6 +156,33 @@ def test_an_event_or_a_source_is_deleted_after_a_question(manyclass, service):
     assert none.stdout == "deleted 0 events\n"
 
 
+def test_labels_of_an_instance_are_listed_exported_and_deleted_by_its_id(manyclass):
+    with ephemeral_service(without_settings()) as url:
+        with Client(url) as client:
+            client.learn({"text": "kept", "classes": ["x"]})
+            client.rank({"text": "the lost card", "id": "q-1"})
+            client.learn({"id": "q-1", "classes": ["x"], "event_id": "e-1"})
+            client.learn({"id": "q-1", "classes": ["y"]})
+        given = ("--id", "q-1", "--url", url)
+        lines = rows(manyclass("events", "list", *given))
+        assert [(line[3], line[-1]) for line in lines] == [
+            ("y", "the lost card"),
+            ("x", "the lost card"),
+        ]
+        listed = manyclass("events", "list", "--json", *given).stdout.splitlines()
+        assert [json.loads(line)["id"] for line in listed] == ["q-1", "q-1"]
+        exported = manyclass("export", "--events", "--url", url).stdout.splitlines()
+        assert json.loads(exported[1]) == {
+            **{"text": "the lost card", "classes": ["x"], "event_id": "e-1"}
+        }
+        asked = manyclass("events", "delete", *given, input="n\n", exit_code=1)
+        assert f"Delete 2 events of instance 'q-1' at {url}?" in asked.output
+        assert manyclass("events", "delete", *given, "--yes").stdout.startswith("deleted 2 events")
+        assert manyclass("events", "list", *given).stdout == ""
+        left = rows(manyclass("events", "list", "--url", url))
+        assert [line[-1] for line in left] == ["kept"]
+
+
 def test_what_a_restore_has_undone_is_listed_when_asked_for_and_deleted(manyclass):
     with ephemeral_service(without_settings()) as url:
         with Client(url) as client:
@@ -178,10 +205,12 @@ def test_what_a_restore_has_undone_is_listed_when_asked_for_and_deleted(manyclas
         assert manyclass("events", "list", "--undone", *given).stdout == ""
 
 
-@pytest.mark.parametrize("arguments", [(), ("seq:1", "--source", "x")])
+@pytest.mark.parametrize(
+    "arguments", [(), ("seq:1", "--source", "x"), ("--source", "x", "--id", "x")]
+)
 def test_one_thing_to_delete_is_to_be_named(manyclass, service, arguments):
     result = manyclass("events", "delete", *arguments, "--yes", "--url", service, exit_code=2)
-    assert "an EVENT or --source NAME" in result.stderr
+    assert "an EVENT, --source NAME or --id ID" in result.stderr
 
 
 def test_a_rebuild_gives_a_new_shadow_all_of_the_history(manyclass, service):

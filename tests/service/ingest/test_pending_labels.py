@@ -172,9 +172,44 @@ def test_source_and_text_are_kept_and_count_as_memory():
     for number in range(10):
         pending.keep(A, f"long {number}", text="☃" * 10_000)
     assert pending.bytes <= 10_000
-    assert {(each.text, each.is_text_cut) for each in pending.least_certain(10)} == {
-        ("☃" * 1365, True)
+    assert len(pending) == 0  # each takes more alone
+
+
+def test_a_text_is_kept_whole_and_shown_by_its_beginning():
+    pending, _ = window()
+    texts = {"one": "☃" * 10_000, "two": "x" * 4096, "three": "x" * 4095 + "é", "four": ""}
+    for name, text in texts.items():
+        pending.keep(A, name, ["x"], source=f"of {name}", text=text)
+    kept = {name: pending.find(name) for name in texts}
+    assert {name: each.text or "" for name, each in kept.items()} == texts
+    assert {each.source for each in kept.values()} == {f"of {name}" for name in texts}
+    shown = {each.id: (each.text, each.is_text_cut) for each in pending.least_certain(10)}
+    assert shown == {
+        "one": ("☃" * 1365, True),
+        "two": ("x" * 4096, False),
+        "three": ("x" * 4095, True),
+        "four": (None, False),
     }
+
+
+def test_texts_are_dropped_where_they_are_not_kept():
+    pending, _ = window(keeps_texts=False)
+    pending.keep(A, "one", ["x"])
+    alone = pending.bytes
+    pending.keep(A, "two", ["x"], source="s", text="the text")
+    assert pending.bytes == 2 * alone + len("s")
+    assert (pending.find("two").source, pending.find("two").text) == ("s", None)
+    assert {(each.text, each.is_text_cut) for each in pending.least_certain(10)} == {(None, False)}
+
+
+@pytest.mark.parametrize("size", [10, 1000, 3900, 5000, 40_000])
+def test_the_bytes_counted_are_those_taken_by_texts_of_any_size(size):
+    pending, _ = window(most_bytes=10**9)
+    before = bytes_in_use()
+    for _ in range(2000):
+        pending.keep(A, None, ["a class"], 0.5, text="t" * size)
+    taken = bytes_in_use() - before
+    assert taken - 2**18 <= pending.bytes <= 1.4 * taken
 
 
 def test_only_the_newest_instance_of_an_id_waits_and_only_until_its_label_or_its_end():

@@ -93,6 +93,7 @@ export function EventItem({ event, note, proposed, onChanged }) {
       <a href=${`#/events?id=${encodeURIComponent(event.key)}`}>${event.key}</a>
       ${event.time !== null && html`<span>${time(event.time)}</span>`}
       ${event.source && html`<a href=${`#/events?source=${encodeURIComponent(event.source)}`}>${event.source}</a>`}
+      ${event.id !== null && event.id !== event.key && html`<span>id ${event.id}</span>`}
       <${RankBefore} event=${event} />
       ${event.corrected && html`<span>corrected</span>`}
       ${event.weight !== 1 && html`<span>weight ${event.weight}</span>`}
