@@ -1,7 +1,6 @@
 """The sources that events are taught by, and the refusal to teach one twice."""
 
 import os
-from collections.abc import Iterable
 from functools import cache
 from http import HTTPStatus
 from itertools import islice, takewhile
@@ -17,7 +16,6 @@ from manyclass.cli.request_lines import Body
 from manyclass.cli.run_summary import counted
 from manyclass.client.client import Client
 from manyclass.client.errors import RequestRefused
-from manyclass.client.types import TaughtEvent
 from manyclass.training.lines import STANDARD_INPUT, Source
 
 MOST_COUNTED: Final = 10_000
@@ -34,22 +32,18 @@ def default_source(file: str) -> str | None:
     return os.fsencode(Path(file).name).decode(errors="replace") if is_kept(file) else None
 
 
-def events_of(client: Client, source: str, last: int) -> int:
+def events_of(client: Client, source: str, last: int | None = None, *, undone: bool = False) -> int:
     """Return the number of events of a source in the history, at most MOST_COUNTED + 1.
 
-    Those behind event `last` do not count.
+    Those behind event `last` do not count; with `undone`, those do that a restore has undone.
     """
-    events = client.events(source=source, page=PAGE, oldest_first=True)
-    return number_of(takewhile(lambda event: event.seq <= last, events))
-
-
-def number_of(events: Iterable[TaughtEvent]) -> int:
-    """Return the number of events, at most MOST_COUNTED + 1."""
-    return sum(1 for _ in islice(events, MOST_COUNTED + 1))
+    events = client.events(source=source, page=PAGE, oldest_first=last is not None, undone=undone)
+    former = takewhile(lambda event: last is None or event.seq <= last, events)
+    return sum(1 for _ in islice(former, MOST_COUNTED + 1))
 
 
 def in_words(events: int) -> str:
-    """Return a number of events in words, as `number_of` counts them."""
+    """Return a number of events in words, as counted by `events_of`."""
     if events > MOST_COUNTED:
         return f"more than {MOST_COUNTED:,} events"
     return counted(events, "event")

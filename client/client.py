@@ -219,21 +219,16 @@ class Client:
         return self._ask("PUT", path_of("events", key), Amended, content=content, repeatable=True)
 
     def delete_event(self, key: str) -> Deleted:
-        """Delete an event that was taught, and those of its id that a restore has undone. Its part
-        in the weights is gone after a rebuild.
+        """Delete an event that was taught, and those of its id that a restore has undone; by the id
+        of a ranked instance, all that label it. Their part in the weights is gone after a rebuild.
         """
         return self._ask("DELETE", path_of("events", key), Deleted)
 
-    def delete_events(
-        self, *, source: str | None = None, instance_id: str | None = None
-    ) -> Deleted:
-        """Delete all events of a source, or all that label a ranked instance, as `delete_event`
-        does. Waits without a limit of time.
-        """
+    def delete_events(self, *, source: str) -> Deleted:
+        """Delete all events of a source, as `delete_event` does. Waits without a limit of time."""
         deleted, more, seq = 0, True, None
-        given = {"source": source, "id": instance_id}
-        parameters = {name: value for name, value in given.items() if value is not None}
         while more:
+            parameters = {"source": source}
             answer = self._ask("DELETE", "/events", Deleted, parameters=parameters, is_long=True)
             deleted += answer.deleted
             more, seq = answer.more, answer.seq or seq

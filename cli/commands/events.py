@@ -14,7 +14,7 @@ from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
 from manyclass.cli.event_text import beginning_of
 from manyclass.cli.printable import print_cells
 from manyclass.cli.run_summary import counted
-from manyclass.cli.taught_sources import PAGE, in_words, number_of
+from manyclass.cli.taught_sources import events_of, in_words
 from manyclass.client.client import Client
 from manyclass.client.types import TaughtEvent
 from manyclass.service.http.moments import moment_of
@@ -158,32 +158,26 @@ def delete(
     source: Annotated[
         str | None, typer.Option(help="Delete all events of this source.", show_default=False)
     ] = None,
-    instance_id: Annotated[
-        str | None,
-        typer.Option(
-            "--id", help="Delete all events that label the instance of this id.", show_default=False
-        ),
-    ] = None,
     url: Url = URL,
     key: Key = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Delete an event, or all events of a source or of a ranked instance.
+    """Delete an event, or all events of a source. By the id of a ranked instance, all that label
+    it are deleted.
 
     Events of the same id, or source, that a restore has undone are among them. At once it is
     not listed and not replayed. Its part in the weights is gone after the next
     rebuild, and so are the copies of it that the service has written: `manyclass rebuild`.
     """
-    if sum(each is not None for each in (event, source, instance_id)) != 1:
-        raise typer.BadParameter("name one thing to delete: an EVENT, --source NAME or --id ID")
+    if (event is None) == (source is None):
+        raise typer.BadParameter("name one thing to delete: an EVENT or --source NAME")
     with connected(url, key) as client:
         if not yes:
-            what = f"event {event}" if event else _deleted(client, source, instance_id)
-            typer.confirm(f"Delete {what} at {client.url}?", abort=True)
+            typer.confirm(f"Delete {_deleted(client, event, source)} at {client.url}?", abort=True)
         if event is not None:
             deleted = client.delete_event(event)
         else:
-            deleted = client.delete_events(source=source, instance_id=instance_id)
+            deleted = client.delete_events(source=str(source))
     by = "" if deleted.seq is None else f", up to event {deleted.seq} of the log"
     typer.echo(f"deleted {counted(deleted.deleted, 'event')}{by}")
 
@@ -198,11 +192,12 @@ def _check_classes(client: Client, names: Sequence[str]) -> None:
             raise typer.Exit(FAILED)
 
 
-def _deleted(client: Client, source: str | None, instance_id: str | None) -> str:
-    """Return the events of a source or of an instance in words."""
-    events = client.events(source=source, instance_id=instance_id, page=PAGE, undone=True)
-    of = f"source {source!r}" if source is not None else f"instance {instance_id!r}"
-    return f"{in_words(number_of(events))} of {of}"
+def _deleted(client: Client, event: str | None, source: str | None) -> str:
+    """Return what is to be deleted, in words."""
+    if source is None:
+        return f"event {event}"
+    number = events_of(client, source, undone=True)
+    return f"{in_words(number)} of source {source!r}"
 
 
 def _cells(event: TaughtEvent) -> list[str]:

@@ -648,12 +648,6 @@ CALLS: Final = (
         parameters={"source": "anna"},
     ),
     Call(
-        "delete_events",
-        "the events that label a ranked instance",
-        {"seq": None, "deleted": 0, "more": False},
-        parameters={"id": "q-9"},
-    ),
-    Call(
         "rebuild_status",
         "two amended events wait",
         {"running": False, "learned": 0, "waiting": 2, "last": None},

@@ -18,7 +18,7 @@ from manyclass.service.history.history import History
 from manyclass.service.history.reader import Filter, Record, fields_of
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.moments import FORM, LAST, moment_of
-from manyclass.service.http.problems import Fault, Problem
+from manyclass.service.http.problems import Problem
 from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.http.routes.names import Name
@@ -36,7 +36,6 @@ InstanceId = Annotated[
     str | None,
     Query(alias="id", min_length=1, max_length=LONGEST_ID, description="of the labelled instance"),
 ]
-Source = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
 InThread = Callable[..., Awaitable[Any]]  # as asyncio.to_thread
 
 _MOMENT: dict[str, Any] = {
@@ -75,15 +74,19 @@ async def find(engine: Engine, key: str, in_thread: InThread = asyncio.to_thread
     Raises Problem: 404 if the history has none, 409 if the key names several events.
     """
     found = await find_all(engine, key, in_thread)
-    return next((each for each in found if not each.is_undone), found[-1])
+    in_state = [each for each in found if not each.is_undone]
+    if len(in_state) > 1:
+        raise _ambiguous(key, in_state, engine.model)
+    return in_state[0] if in_state else found[-1]
 
 
 async def find_all(
     engine: Engine, key: str, in_thread: InThread = asyncio.to_thread
 ) -> list[Record]:
-    """Return the event of a key, and those of the same id that restores have undone.
+    """Return the event of a key, or all that label the instance of an id, and those of the same id
+    that restores have undone.
 
-    Raises Problem as `find` does.
+    Raises Problem: 404 if the history has none, 409 if the key names events of different ids.
     """
     found = await _found(engine, key, in_thread)
     if not found and (heartbeat := await engine.cluster.poll()) is not None:
@@ -110,20 +113,18 @@ async def _found(engine: Engine, key: str, in_thread: InThread) -> list[Record]:
 
 
 async def _of_instance(engine: Engine, key: str, in_thread: InThread) -> list[Record]:
-    """Return the event that labels the instance of an id, and those that restores have undone.
+    """Return the events that label the instance of an id, oldest first.
 
-    Raises Problem 409 if there are several. Reads all of the history, in pages.
+    Reads all of the history, in pages.
     """
     instance_id = named_by(key).instance_id
+    wanted = Filter(instance_id=instance_id, with_undone=True)
     found: list[Record] = []
     after = None if instance_id is None else 0
     while after is not None:
-        wanted = Filter(instance_id=instance_id, with_undone=True)
         page = await in_thread(engine.history.page, wanted, AMENDED_AT_ONCE, after, False)
         found += page.records
         after = page.next
-        if sum(not each.is_undone for each in found) > 1:
-            raise _ambiguous(key, found, engine.model)
     return found
 
 
@@ -202,9 +203,9 @@ async def delete_event(engine: TheEngine, name: Name) -> Deleted:
 
     At once it is not listed and not replayed. Its part in the weights is gone after the next
     rebuild (`POST /rebuild`), and so is every copy of it that the service has written. Events of
-    the same id that a restore has undone are deleted with it. 409 with the key of each if `name`
-    is the id of one event and the number of another, or of an instance that several events label:
-    `DELETE /events?id=` deletes all of these.
+    the same id that a restore has undone are deleted with it; by the `id` of a ranked instance, all
+    events that label it. 409 with the key of each if `name` is the id of one event and the number
+    of another.
     """
     records = await find_all(engine, name)
     return Deleted(seq=await _delete(engine, records), deleted=len(records), more=False)
@@ -212,17 +213,13 @@ async def delete_event(engine: TheEngine, name: Name) -> Deleted:
 
 @router.delete("/events", **needs(Scope.ADMIN, 404, 413))
 async def delete_events(
-    engine: TheEngine, source: Source = None, instance_id: InstanceId = None
+    engine: TheEngine, source: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME)]
 ) -> Deleted:
-    """Delete all events of a source, as `DELETE /events/{name}` does: for example of a person. Or
-    all that label the instance of an `id`; with both, the events of both.
+    """Delete all events of a source, as `DELETE /events/{name}` does: for example of a person.
 
-    Events that a restore has undone are among them. One of the two is required.
+    Events that a restore has undone are among them.
     """
-    if source is None and instance_id is None:
-        detail = "Name a `source` or an `id` whose events are to be deleted."
-        raise Problem(422, detail, [Fault(detail, parameter="source")])
-    wanted = Filter(source=source, instance_id=instance_id, with_undone=True)
+    wanted = Filter(source=source, with_undone=True)
     seq, deleted = None, 0
     next_page: int | None = 0
     while next_page is not None and deleted < MOST_DELETED:
@@ -236,7 +233,9 @@ async def delete_events(
 
 
 async def _delete(engine: Engine, records: list[Record]) -> int:
-    results = await engine.submit([_deletion(each) for each in records], wait=True)
+    for at in range(0, len(records), AMENDED_AT_ONCE):
+        deletions = [_deletion(each) for each in records[at : at + AMENDED_AT_ONCE]]
+        results = await engine.submit(deletions, wait=True)
     return results[-1].seq
 
 

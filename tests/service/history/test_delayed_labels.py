@@ -1,17 +1,19 @@
 """An event that labels a ranked instance by its id has the text, the id and the source of it."""
 
 import json
-from contextlib import AsyncExitStack
+import time
+from contextlib import asynccontextmanager
 
 import pytest
 
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.service.http.routes import events as event_routes
+from manyclass.service.store import open_store
 from manyclass.service.store.sqlite.store import SqliteStore
+from tests.redis_server import RedisServer
 from tests.service.faulty import Clock
-from tests.service.serving import assert_problem, calling, side_by_side
-from tests.service.shared import SharedLog
+from tests.service.serving import assert_problem, calling
 
 SECRET = "Kowalczyk"
 TEXT = f"{SECRET} häs ☃ lost\nhis card"
@@ -51,7 +53,7 @@ def origin(event):
     return {name: event[name] for name in ("text", "id", "source")}
 
 
-# --- what the history has ---------------------------------------------------------------------------
+# --- what the history has -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", [TEXT, LONG])
@@ -107,12 +109,24 @@ async def test_what_is_learned_does_not_depend_on_text_and_id():
         assert one.digest() == other.digest()
 
 
-async def test_the_text_comes_from_the_process_that_ranked():
-    async with side_by_side() as (one, two):
+@asynccontextmanager
+async def two_on_redis(folder, **settings):
+    """Yield calls to two processes on one Redis server; the settings are those of the first."""
+
+    def opened_by():
+        return {"store": open_store(server.url, time.time, 5.0), "wall_clock": time.time}
+
+    with RedisServer(folder) as server:
+        async with calling(**opened_by(), **settings) as one, calling(**opened_by()) as two:
+            yield one, two
+
+
+async def test_the_text_comes_from_the_process_that_ranked(tmp_path):
+    async with two_on_redis(tmp_path) as (one, two):
         await rank(two, text=LONG, id="q-1", source="inbox")
-        await label(one, id="q-1")
+        seq = (await label(one, id="q-1"))["seq"]
         for call in (one, two):
-            await call.settled(1)
+            await call.settled(seq)
             [found] = await listed(call, "?id=q-1")
             assert origin(found) == {"text": LONG, "id": "q-1", "source": "inbox"}
             assert (await call("GET", "/events/q-1")).json() == found
@@ -167,19 +181,17 @@ async def test_without_a_history_no_text_and_no_id_are_kept(tmp_path, many):
     assert not holds(tmp_path, "the first wörd", "q-1")
 
 
-async def test_a_process_without_a_history_takes_no_text_of_another():
-    log = SharedLog()
-    async with AsyncExitStack() as stack:
-        one = await stack.enter_async_context(calling(store=log.store("one"), history=False))
-        two = await stack.enter_async_context(calling(store=log.store("two")))
+async def test_a_process_without_a_history_takes_no_text_of_another(tmp_path):
+    async with two_on_redis(tmp_path, history=False) as (one, two):
         await rank(two, text=TEXT, id="q-1")
-        await label(one, id="q-1")
-        events = [Event.from_bytes(payload) for _, payload in one.store.read(0)]
-        [event] = [each for each in events if each.kind == "learn"]
-        assert (event.text, event.instance_id) == (None, None)
+        seq = (await label(one, id="q-1"))["seq"]
+        await two.settled(seq)
+        [found] = await listed(two)
+        assert origin(found) == {"text": None, "id": None, "source": None}
+        assert SECRET.lower() in found["features"]
 
 
-# --- corrections, renamed classes, rebuilds -----------------------------------------------------------
+# --- corrections, renamed classes, rebuilds -------------------------------------------------------
 
 
 async def test_a_rebuild_of_amended_events_keeps_text_and_id():
@@ -188,7 +200,7 @@ async def test_a_rebuild_of_amended_events_keeps_text_and_id():
             await rank(call, text=f"{name} {TEXT}", id=name, source="inbox")
             await label(call, id=name, weight=2, **{"not": ["z"]})
         assert (await call("PUT", "/events/q-1", {"classes": ["y"]})).status_code == 200
-        assert (await call("POST", "/classes/x", {"name": "w"})).status_code == 200
+        assert (await call("POST", "/classes/x", {"rename": "w"})).status_code == 200
         before = await listed(call)
         assert (await call("POST", "/rebuild")).json()["corrected"] == 1
         assert await listed(call) == before
@@ -216,7 +228,7 @@ async def test_the_rebuilt_state_is_that_of_the_same_events_taught_by_their_text
         assert answers[0] == answers[1]
 
 
-# --- by the id of the instance --------------------------------------------------------------------------
+# --- by the id of the instance --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", ["q-1", "id:q-1"])
@@ -246,17 +258,20 @@ async def test_an_event_id_goes_before_the_id_of_an_instance():
         assert (await call("GET", "/events/seq:1")).json()["id"] == "both"
 
 
-async def test_the_id_of_several_events_is_refused_with_the_key_of_each():
+async def test_the_id_of_several_events_reads_none_and_deletes_all(monkeypatch):
+    monkeypatch.setattr(event_routes, "AMENDED_AT_ONCE", 2)
     async with calling() as call:
         await rank(call, text=TEXT, id="q-1")
-        await label(call, id="q-1")
-        await label(call, id="q-1", classes=["y"])
-        for method, body in (("GET", None), ("PUT", {"classes": ["z"]}), ("DELETE", None)):
+        for name in "vwxyz":
+            await label(call, id="q-1", classes=[name])
+            await label(call, features=["a"])
+        for method, body in (("GET", None), ("PUT", {"classes": ["z"]})):
             detail = assert_problem(await call(method, "/events/q-1", body), 409)["detail"]
-            assert "'seq:1' is event 1, 'seq:2' is event 2" in detail
-        assert [each["seq"] for each in await listed(call, "?id=q-1")] == [2, 1]
+            assert "'seq:1' is event 1, 'seq:3' is event 3" in detail
+        assert [each["seq"] for each in await listed(call, "?id=q-1")] == [9, 7, 5, 3, 1]
         assert (await call("DELETE", "/events/seq:1")).json()["deleted"] == 1
-        assert (await call("GET", "/events/q-1")).json()["seq"] == 2
+        assert (await call("DELETE", "/events/q-1")).json()["deleted"] == 4
+        assert [each["seq"] for each in await listed(call)] == [10, 8, 6, 4, 2]
 
 
 @pytest.mark.parametrize("name", ["seq:1", "id:q-1"])
@@ -280,34 +295,11 @@ async def test_a_number_is_no_id():
         assert [each["seq"] for each in await listed(call)] == [2]
 
 
-async def test_the_events_of_an_instance_are_deleted_in_parts(monkeypatch):
-    monkeypatch.setattr(event_routes, "MOST_DELETED", 3)
-    monkeypatch.setattr(event_routes, "AMENDED_AT_ONCE", 2)
-    async with calling() as call:
-        for source in ("anna", "ben"):
-            await rank(call, text=TEXT, id="q-1", source=source)
-            for name in "vwxy":
-                await label(call, id="q-1", classes=[name])
-        both = await call("DELETE", "/events?id=q-1&source=anna")
-        assert (both.json()["deleted"], both.json()["more"]) == (3, True)
-        answers = [(await call("DELETE", "/events?id=q-1")).json() for _ in range(3)]
-        assert [each["deleted"] for each in answers] == [3, 2, 0]
-        assert await listed(call) == []
-
-
-@pytest.mark.parametrize("query", ["", "?id=", f"?id={'x' * 201}"])
-async def test_events_are_deleted_by_a_source_or_an_id_alone(query):
-    async with calling() as call:
-        await label(call, features=["a"])
-        assert_problem(await call("DELETE", f"/events{query}"), 422)
-        assert len(await listed(call)) == 1
-
-
-# --- erasure ----------------------------------------------------------------------------------------------
+# --- erasure --------------------------------------------------------------------------------------
 
 WAYS = {
     "id": "/events/q-1",
-    "id of all": "/events?id=q-1",
+    "event_id": "/events/e-1",
     "source": "/events?source=anna",
     "number": "/events/seq:2",
 }
@@ -340,7 +332,7 @@ async def test_nothing_of_an_erased_label_is_left(tmp_path, way, undone):
 
 
 async def test_an_instance_that_was_erased_may_be_labelled_again_until_it_expires():
-    """As docs/history.md says: what waits in memory is not part of the history."""
+    """As docs/history.md says: instances that wait in memory are not part of the history."""
     async with calling(late_label_seconds=60) as call:
         await rank(call, text=TEXT, id="q-1")
         await label(call, id="q-1")
@@ -351,7 +343,7 @@ async def test_an_instance_that_was_erased_may_be_labelled_again_until_it_expire
         assert_problem(await call("POST", "/learn", {"id": "q-1", "classes": ["x"]}), 410, "#/id")
 
 
-# --- the bytes of events -------------------------------------------------------------------------------------
+# --- the bytes of events --------------------------------------------------------------------------
 
 
 def test_a_stamped_or_joined_event_keeps_its_text_and_id():

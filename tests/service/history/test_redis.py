@@ -181,7 +181,8 @@ async def test_nothing_of_a_deleted_event_is_left_in_redis_and_in_the_archive(
 ):
     async with history.engine() as engine:
         await engine.submit([event("a b", "x")])
-        secret = event("zzsecret there", "zzclass", source="zzperson", text="zzsecret there")
+        origin = {"source": "zzperson", "text": "zzsecret there", "instance_id": "zzid"}
+        secret = event("zzsecret there", "zzclass", **origin)
         [result] = await engine.submit([secret])
         await engine.submit([event("c d", "x")])
         await engine.take_snapshot()
@@ -202,9 +203,8 @@ async def test_nothing_of_an_undone_event_is_left_in_redis_and_in_the_archive(hi
         await engine.submit([event("a b", "x")])
         await until(lambda: engine.cluster.is_leader)
         kept = await engine.take_snapshot()
-        secret = event(
-            "zzsecret there", "zzclass", event_id="z", source="zzperson", text="zzsecret there"
-        )
+        origin = {"source": "zzperson", "text": "zzsecret there", "instance_id": "zzid"}
+        secret = event("zzsecret there", "zzclass", event_id="z", **origin)
         await engine.submit([secret])
         await engine.submit([Event.amend(2, secret.instance, ["zzclass", "y"], secret.classes)])
         await engine.take_snapshot()
@@ -224,7 +224,7 @@ async def test_nothing_of_an_undone_event_is_left_in_redis_and_in_the_archive(hi
 
 
 def _holds(folder):
-    words = (b"zzsecret", b"zzclass", b"zzperson")
+    words = (b"zzsecret", b"zzclass", b"zzperson", b"zzid")
     found = []
     for each in folder.rglob("*"):
         with suppress(FileNotFoundError, IsADirectoryError):  # the server has removed it meanwhile
