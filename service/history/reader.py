@@ -1,6 +1,6 @@
 """Reads events back: from the segments, and behind them from the log."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -126,13 +126,18 @@ class Sieve:
             self._names = [name.encode() for name in (wanted_class, *former)]
         self._wrong = wanted.wrong
 
+    def places(self, payloads: Sequence[bytes]) -> Sequence[int]:
+        """Return the places of the events whose bytes hold the source and the id asked for."""
+        found: Sequence[int] = range(len(payloads))
+        for name in self._exact:
+            found = [at for at in found if name in payloads[at]]
+        return found
+
     def passes(self, payload: bytes, outcome: int, is_amended: bool) -> bool:
         """Return False if the bytes of an event and its outcome show that it does not match.
 
         The bytes of one whose amendment waits for a rebuild have its former classes.
         """
-        if not all(each in payload for each in self._exact):
-            return False
         if self._wrong and outcome <= 1 and outcome != NOT_RETRIEVED:
             return False
         return not self._names or is_amended or any(name in payload for name in self._names)
@@ -192,7 +197,7 @@ class Reader:
         until = monotonic() + SCAN_SECONDS
         for segment in self._parts(after, newest_first):
             times: list[int] = []
-            places = range(len(segment.payloads))
+            places = sieve.places(segment.payloads)
             for at in reversed(places) if newest_first else places:
                 seq, payload = segment.first_seq + at, segment.payloads[at]
                 if after is not None and (seq >= after if newest_first else seq <= after):
@@ -208,6 +213,10 @@ class Reader:
                 is_full = len(records) == limit or (most_bytes is not None and size >= most_bytes)
                 if is_full or monotonic() > until:
                     return Page(records, seq)
+            end = segment.first_seq if newest_first else segment.last_seq
+            goes_on = after is None or (end < after if newest_first else end > after)
+            if goes_on and monotonic() > until:
+                return Page(records, end)
         return Page(records, None)
 
     def find(self, seq: int) -> Record | None:
