@@ -13,7 +13,7 @@ from manyclass.service.store import open_store
 from manyclass.service.store.sqlite.store import SqliteStore
 from tests.redis_server import RedisServer
 from tests.service.faulty import Clock
-from tests.service.serving import assert_problem, calling
+from tests.service.serving import assert_problem, calling, post
 
 SECRET = "Kowalczyk"
 TEXT = f"{SECRET} häs ☃ lost\nhis card"
@@ -90,6 +90,21 @@ async def test_an_id_made_here_and_features_are_kept_too():
         assert origin(second) == {"text": None, "id": "q-2", "source": None}
         assert second["features"] == {"a": 2}
         assert origin(third) == {"text": None, "id": None, "source": None}
+
+
+@pytest.mark.parametrize("way", ["one", "many"])
+async def test_what_native_code_ranks_keeps_its_id_and_source(way):
+    async with calling(hot_path=True) as call:
+        instance = {"features": {"ä": 2}, "id": "q-ä", "source": "inbox"}
+        if way == "one":
+            body = json.dumps(instance, ensure_ascii=False).encode()
+            assert b" 200 OK" in call.app.plain_rankings.answer(post("/rank", body), [])
+        else:
+            await rank(call, instances=[instance, {"features": ["b"]}])
+        await label(call, id="q-ä")
+        [found] = await listed(call)
+        assert origin(found) == {"text": None, "id": "q-ä", "source": "inbox"}
+        assert found["features"] == {"ä": 2}
 
 
 async def test_a_retry_is_the_same_event_also_when_its_instance_is_gone():
