@@ -168,7 +168,7 @@ def test_a_state_with_values_below_0_of_another_learner_is_refused(specification
     [name] = [each for each in arrays if each.endswith("kept_feature_values")]
     arrays[name] = -arrays[name]
     with pytest.raises(SnapshotError, match="value out of range"):
-        Model.load([snapshot.write(facts, arrays)])
+        Model.load(snapshot.write(facts, arrays))
 
 
 # --- rows -----------------------------------------------------------------------------------------
@@ -245,12 +245,12 @@ def test_an_instance_has_features_for_a_learner(learner, features, expected):
 
 def test_a_promoted_learner_uses_the_values_that_another_left_out():
     """The events keep them."""
-    model = Model(ModelSet(Options.of("ff"), (Options.of("svm"),)))
+    model = Model(ModelSet(Options.of("ff"), (Options.of("pa"),)))
     for seq in range(1, 9):
         instance, name = ({"f": 1.0}, "a") if seq % 2 else ({"f": -1.0, "g": 0.01}, "b")
         event = Event.learn(Instance(instance), [name])
         model.apply(seq, Event.from_bytes(bytes(event)))
-    model.apply(9, Event.promote("svm"))
+    model.apply(9, Event.promote("pa"))
     assert model.rank(Instance({"f": -1.0}), 1)[0][0] == "b"
 
 

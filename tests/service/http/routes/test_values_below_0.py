@@ -79,8 +79,8 @@ async def test_a_learner_with_signed_weights_needs_no_warning():
         answer = await call("POST", "/rank", {"features": {"f": -2.0}, "explain": True})
         assert warnings(answer) == []
         best = answer.json()["ranked"][0]
-        assert (best["class"], best["features"][0]["name"]) == ("b", "f")
-        assert best["features"][0]["votes"] > 0
+        assert (best["class"], best["features"][0]["feature"]) == ("b", "f")
+        assert best["features"][0]["score"] > 0
         assert sum((await counts(call)).values()) == 0
 
 
