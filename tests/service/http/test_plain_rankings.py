@@ -353,7 +353,7 @@ BODIES = [
     *(b'{"features"}', b'{"features":}', b'{"features":[}', b'{"features":["a"],}', b"{:1}"),
     *(b'{"features":["a"]}x', b'{"features":["a"]}{}', b'{"features":["a"]}\0', b'{"features":{]}'),
     *(b'\xef\xbb\xbf{"features":["a"]}', b'{"features":["a"]}\x0c', b'\x0b{"features":["a"]}'),
-    *(b'{"features":[]}', b'{"features":{}}', b'{"features":{"a":0}}', b'{"features":{"a":-1e-31}}'),
+    *(b'{"features":[]}', b'{"features":{}}', b'{"features":{"a":0}}', b'{"features":{"a":-0}}'),
     *(b'{"features":[1,2]}', b'{"features":[1.0]}', b'{"features":[1.5]}', b'{"features":[true]}'),
     *(b'{"features":{"a":"1"}}', b'{"features":{"a":true}}', b'{"features":{"a":null}}'),
     *(b'{"features":{"a":1e31}}', b'{"features":{"a":1e400}}', b'{"features":{"a":NaN}}'),
