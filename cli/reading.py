@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -11,7 +11,9 @@ from manyclass.cli.connection import BAD_LINES, FAILED, complain
 from manyclass.cli.input_options import Input
 from manyclass.cli.progress_bar import bar_of_files
 from manyclass.cli.run_summary import counted
+from manyclass.core.abilities import names_without_signs
 from manyclass.core.errors import InstanceError, PlacementFault, RequestConflict
+from manyclass.core.learners.options import Options
 from manyclass.core.placements import placed
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
@@ -126,6 +128,14 @@ def read_files(
     return rows, account
 
 
+def say_absent(accounts: Iterable[Account], learners: Iterable[Options]) -> None:
+    """Print how many values below 0 were read, if they are absent to one of the learners."""
+    below_0 = sum(account.values_below_0 for account in accounts)
+    names = names_without_signs(learners)
+    if below_0 and names:
+        complain(f"{counted(below_0, 'value')} below 0, absent to {', '.join(names)}")
+
+
 def check_mostly_good(account: Account, outcome: str) -> None:
     """End the command if most lines were bad; `outcome` is for the message: nothing was written."""
     if account.rejected > account.instances:
@@ -159,5 +169,5 @@ def _summary(rows: Rows, account: Account, left_out: Counter[str], seconds: floa
     if account.rejected:
         parts.append(f"{counted(account.rejected, 'bad line')} left out")
     if account.values_left_out:
-        parts.append(f"{counted(account.values_left_out, 'value')} of 0 or less left out")
+        parts.append(f"{counted(account.values_left_out, 'value')} of 0 left out")
     return " · ".join(parts)

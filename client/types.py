@@ -64,8 +64,8 @@ class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class InstanceWarning(msgspec.Struct, frozen=True):
-    """A probable mistake, at a JSON pointer into the request: an instance without features, or
-    names in `among` that no class has."""
+    """A probable mistake, at a JSON pointer into the request: an instance without features, values
+    below 0 that are absent to a learner, or names in `among` that no class has."""
 
     detail: str
     pointer: str

@@ -11,7 +11,7 @@ cimport cython
 
 from manyclass.core.event cimport Event
 from manyclass.core.index cimport Seconds
-from manyclass.core.instance cimport Instance, bytes_of, text_of
+from manyclass.core.instance cimport Instance, bytes_of, is_signed, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.published_learner cimport NativePublishedLearner, PublishedLearner
 
@@ -32,8 +32,8 @@ cdef class EventBatch:
     def add(self, Instance instance not None, classes, str source=None):
         cdef vector[string_view] names
         cdef string_view origin
-        if len(instance) == 0:
-            raise ValueError("a plain event has features")
+        if len(instance) == 0 or is_signed(bytes_of(instance)):
+            raise ValueError("a plain event has features, all above 0")
         for name in classes:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes",)))
         if names.empty():

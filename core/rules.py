@@ -27,6 +27,8 @@ the rules of its own version only and raises RulesDiffer for any other.
 8: events may have an origin (source, text, time) and the id of their instance, may correct or
    delete earlier ones, may rename classes, may adopt a rebuilt state, and may name learners that
    learn the whole history. The results of other events are those of version 7.
+9: instances may have values below 0, which learners with signed weights use. The results of other
+   events are those of version 8.
 """
 
-RULES = 8
+RULES = 9

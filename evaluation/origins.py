@@ -46,7 +46,7 @@ def _first_words(text: str) -> str:
 
 def _heaviest(row: int, rows: Rows) -> str:
     begin, end = rows.indptr[row : row + 2]
-    heaviest = begin + np.argsort(-rows.values[begin:end], kind="stable")[:FEATURES]
+    heaviest = begin + np.argsort(-np.abs(rows.values[begin:end]), kind="stable")[:FEATURES]
     pairs = [(rows.features[rows.indices[at]], float(rows.values[at])) for at in heaviest]
     shown = (name if value == 1 else f"{name}:{value:.3g}" for name, value in pairs)
     return shortened(" ".join(shown))

@@ -24,7 +24,8 @@ class Account:
 
     instances: int = 0
     rejected: int = 0
-    values_left_out: int = 0  # 0 or less: an instance holds only values above 0
+    values_left_out: int = 0  # 0: an instance holds other values only
+    values_below_0: int = 0  # absent to learners without signs
 
 
 def read(
@@ -82,6 +83,10 @@ def _checked(
                 accepted(each)
                 if isinstance(each.features, Mapping):
                     account.values_left_out += len(each.features) - len(checked.instance)
+                if checked.instance.is_signed:
+                    account.values_below_0 += sum(
+                        value < 0 for _, value in checked.instance.items()
+                    )
             yield dict(checked.instance.items()), checked.classes
         moved(account)
 

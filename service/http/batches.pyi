@@ -20,6 +20,10 @@ class BatchBody:
     def min_seq(self) -> int:
         """The last event that the model has to have learned."""
 
+    @property
+    def has_signs(self) -> bool:
+        """True if a value of an instance is below 0."""
+
     @staticmethod
     def read(data: bytes, most_instances: int, most_features: int) -> BatchBody | None:
         """Return a body as it is read; None for one that is not plain, and for all refusals.

@@ -44,6 +44,7 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
         const vector[BatchInstance]& instances()
         const string& wire()
         const RankOptions& options()
+        bint has_signs()
 
 cdef extern from "service/http/native/batch_answer.hpp" namespace "manyclass::http" nogil:
     cdef cppclass BatchAnswer:
@@ -83,6 +84,10 @@ cdef class BatchBody:
     @property
     def min_seq(self):
         return deref(self._native).options().min_seq
+
+    @property
+    def has_signs(self):
+        return deref(self._native).has_signs()
 
 
 @cython.final

@@ -6,10 +6,12 @@ from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.outcome import EventKey
 from manyclass.service.engine import Engine
+from manyclass.service.http.instance_warnings import warning_of
 from manyclass.service.http.instances import features_of, instance_of, is_large, large_instance_of
 from manyclass.service.http.labels import Labels
 from manyclass.service.http.problems import Fault, Problem, invalid, unavailable
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent, LearnRequest
+from manyclass.service.http.schemas.parts import WarningDocument
 from manyclass.service.http.time_slice import run_in_thread
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
@@ -172,7 +174,11 @@ class EventBuilder:
     def _was_learned(self, form: LearnEvent | LearnRequest) -> bool:
         return form.event_id is not None and self._engine.model.seen(form.event_id) is not None
 
-
-def is_without_features(event: Event | Result) -> bool:
-    """Return whether the event makes no new class, for lack of features to rank it by."""
-    return isinstance(event, Event) and len(event.instance) == 0
+    def warning_of(
+        self, form: LearnEvent | LearnRequest, event: Event | Result, *place: str | int
+    ) -> WarningDocument | None:
+        """Return the warning about the instance of the event of a form; None for a retry."""
+        if not isinstance(event, Event):
+            return None
+        model = self._engine.model
+        return warning_of(self._metrics, "learn", model, form, event.instance, *place)

@@ -11,9 +11,9 @@ from manyclass.core.instance import Instance
 from manyclass.core.outline import count_members
 from manyclass.core.text import TextAnalysis
 from manyclass.service.http.decoding import LONGEST_SHOWN, NULL, decode, names_of
-from manyclass.service.http.problems import Problem, invalid, pointer
+from manyclass.service.http.problems import Problem, invalid
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
-from manyclass.service.http.schemas.parts import Names, WarningDocument
+from manyclass.service.http.schemas.parts import Names
 from manyclass.service.http.schemas.rank import RankInstance
 from manyclass.service.http.time_slice import TimeSlice, run_in_thread
 
@@ -59,17 +59,6 @@ async def large_instance_of(form: Form, analysis: TextAnalysis, most_features: i
         with _about_the_text():
             return Instance(await TimeSlice().run(analysis.steps(form.text, most_features)))
     return await run_in_thread(instance_of, form, analysis, most_features)
-
-
-def warning_of(form: Form, *place: str | int) -> WarningDocument:
-    """Return the warning that the instance of a form has no features."""
-    if form.text is not None:
-        member, detail = "text", "The text has no words."
-    elif features_of(form) is not None:
-        member, detail = "features", "No feature has a value above 0."
-    else:
-        member, detail = "id", "The instance of this id has no features."
-    return WarningDocument(detail, pointer((*place, member)))
 
 
 def _instance_of_json(data: msgspec.Raw, most_features: int) -> Instance:

@@ -41,7 +41,7 @@ events = st.one_of(
 
 @given(st.dictionaries(names, values))
 def test_an_instance_keeps_names_and_votes_in_order(features):
-    kept = [(name, value) for name, value in features.items() if value >= SMALLEST_VALUE]
+    kept = [(name, value) for name, value in features.items() if abs(value) >= SMALLEST_VALUE]
     instance = Instance(features)
     assert instance.items() == kept
     assert len(instance) == len(kept)
@@ -184,7 +184,7 @@ def test_an_instance_from_json_is_the_ordinary_one(features, ascii_only, indent)
     [
         (b"{}", []),
         (b" [ ] ", []),
-        (b'{"a":1,"b":-2,"c":0.5,"d":1e2}', [("a", 1.0), ("c", 0.5), ("d", 100.0)]),
+        (b'{"a":1,"b":-2,"c":0.5,"d":1e2}', [("a", 1.0), ("b", -2.0), ("c", 0.5), ("d", 100.0)]),
         (b'{"a":123456789012345,"b":1234567890123456}', [("a", 123456789012345.0)]),
         ('["é","é","日本"]'.encode(), [("é", 2.0), ("日本", 1.0)]),
         (b'\t{ "of the _" :\r\n 2.50 } ', [("of the _", 2.5)]),
@@ -265,8 +265,8 @@ def test_names_of_each_size_are_read_to_the_last_byte(size):
     assert Instance.from_json(bytearray(b'["%s"]' % names[0].encode())).items() == [(names[0], 1.0)]
 
 
-def test_negative_values_take_nothing_from_a_name_given_twice():
-    assert Instance({1: -5, "1": 3}).items() == [("1", 3.0)]
+def test_values_of_a_name_given_twice_add_up_with_their_signs():
+    assert Instance({1: -5, "1": 3}).items() == [("1", -2.0)]
 
 
 @pytest.mark.parametrize(

@@ -292,7 +292,7 @@ def test_an_event_without_features_makes_no_new_class(learner):
         return
     assert model.learner.classes == 0
     model.apply(2, Event.learn(Instance(["f"]), ["a"]))
-    model.apply(3, Event.learn(Instance({"f": -1}), ["lost", "a"], "id"))
+    model.apply(3, Event.learn(Instance({"f": -1e-31}), ["lost", "a"], "id"))
     assert not model.learner.has_class("lost")
     assert model.learner.class_("a")["learned"] == 2
     assert model.seen("id") == (3, 0)

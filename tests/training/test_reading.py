@@ -50,12 +50,32 @@ def test_lines_the_service_would_refuse_are_rejected_by_number(tmp_path):
     assert moved == [1, 1, 1, 1, 1, 1, 2]
 
 
-def test_values_of_0_or_less_are_left_out_and_counted(tmp_path):
-    source = write(tmp_path / "a.jsonl", {"features": {"f": -1, "g": 0, "h": 2}, "classes": ["a"]})
+def test_values_of_0_are_left_out_and_counted(tmp_path):
+    source = write(
+        tmp_path / "a.jsonl", {"features": {"f": -0.0, "g": 0, "h": 2}, "classes": ["a"]}
+    )
     rows, account = read([source])
     assert [*rows] == [({"h": 2.0}, ["a"])]
     assert rows.features == ["h"]
-    assert account.values_left_out == 2
+    assert (account.values_left_out, account.values_below_0) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", '{"features": {"1": -1, "2": 0, "3": 2}, "classes": ["4"]}'),
+        ("a.libsvm", "4 1:-1 2:0 3:2"),
+        ("a.xmc", "1 5 5\n4 1:-1 2:0 3:2"),
+        ("a.vw", "4 | 1:-1 2:0 3:2"),
+        ("a.vw", "4 |:-1 1 2:0 3:-2"),
+    ],
+)
+def test_values_below_0_are_read_and_counted(tmp_path, name, content):
+    file = tmp_path / name
+    file.write_text(content + "\n")
+    rows, account = read([Source(str(file))])
+    assert [*rows] == [({"1": -1.0, "3": 2.0}, ["4"])]
+    assert (account.values_left_out, account.values_below_0) == (1, 1)
 
 
 def test_no_file_is_read_when_one_has_no_format(tmp_path):

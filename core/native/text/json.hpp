@@ -51,22 +51,27 @@ public:
         return json.read_sign(closing) && merge(object);
     }
 
-    // Write the instance in wire form, as stored by Instance, without values below SMALLEST_VALUE.
+    // Write the instance in wire form, as stored by Instance, without values of a size below
+    // SMALLEST_VALUE. Return how many are left.
     std::uint32_t write(std::string& out) const {
-        std::uint32_t count = 0;
+        std::uint32_t count = 0, sign = 0;
         std::size_t room = sizeof count;
         for (const Feature& feature : features_) room += most_bytes(feature.name);
         out.resize(room + SHORT_NAME);  // once, not as it grows
         char* at = &out[sizeof count];
         for (const Feature& feature : features_) {
-            if (!(feature.value >= SMALLEST_VALUE)) continue;
+            if (!(feature.value >= SMALLEST_VALUE)) {
+                if (!(feature.value <= -SMALLEST_VALUE)) continue;
+                sign = SIGNED;
+            }
             const bool is_short = feature.name.size() <= SHORT_NAME &&
                                   end_ - feature.name.data() >= std::ptrdiff_t{SHORT_NAME};
             at = is_short ? write_short(at, feature.name, feature.value)
                           : write_feature(at, feature.name, feature.value);
             ++count;
         }
-        std::memcpy(&out[0], &count, sizeof count);
+        const std::uint32_t begin = count | sign;
+        std::memcpy(&out[0], &begin, sizeof begin);
         out.resize(static_cast<std::size_t>(at - out.data()));
         return count;
     }

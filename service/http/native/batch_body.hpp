@@ -36,6 +36,7 @@ public:
     const std::vector<Instance>& instances() const { return instances_; }
     const std::string& wire() const { return wire_; }
     const RankOptions& options() const { return options_; }
+    bool has_signs() const { return has_signs_; }  // a feature of an instance is below 0
 
 private:
     // Read an object with at least one member.
@@ -74,6 +75,7 @@ private:
         if (name != "features" || one_.features > 0 || !features_.read(json, most_features_))
             return false;
         one_.features = features_.write(instance_);
+        has_signs_ |= is_signed(instance_);
         wire_.append(instance_);
         return one_.features > 0;
     }
@@ -84,6 +86,7 @@ private:
     Instance one_{};  // under way
     std::string wire_, instance_;
     RankOptions options_;
+    bool has_signs_ = false;
 };
 
 }  // namespace manyclass::http

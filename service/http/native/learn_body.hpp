@@ -30,8 +30,8 @@ struct PlainEvent {
 class LearnBody {
 public:
     // Read a whole body: `features`, at most so many, `classes`, and perhaps `event_id`, `source` and
-    // `weight`, each key once. False for another key, a value of another form or out of range, and
-    // invalid JSON; then use no event.
+    // `weight`, each key once. False for another key, a value of another form or out of range, a
+    // feature below 0, which not every learner takes, and invalid JSON; then use no event.
     static bool read(std::string_view data, std::size_t most_features, PlainEvent& event) {
         JsonFeatures& features = JsonFeatures::mine();
         event.classes.clear();
@@ -66,7 +66,7 @@ public:
         json.skip_space();
         if (!json.at_end() || !has_features || event.classes.empty()) return false;
         event.features = features.write(event.instance);
-        return event.features > 0;
+        return event.features > 0 && !is_signed(event.instance);
     }
 
 private:

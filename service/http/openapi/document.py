@@ -233,10 +233,15 @@ def _features(settings: Settings) -> Schema:
             "anyOf": [_reference("FeatureValues"), _reference("FeatureNames")],
         },
         "FeatureValues": {
-            "description": "Name → number. A value of 0 or less does not vote.",
+            "description": "Name → number. Values below 0 count for learners with signed weights,"
+            " and are absent to others.",
             "type": "object",
             "propertyNames": _NAME,
-            "additionalProperties": {"type": "number", "maximum": LARGEST_VALUE},
+            "additionalProperties": {
+                "type": "number",
+                "minimum": -LARGEST_VALUE,
+                "maximum": LARGEST_VALUE,
+            },
             "maxProperties": most,
             "examples": [{"goal": 2, "ice": 1.5}],
         },

@@ -12,9 +12,9 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.decoding import check_many, decode
-from manyclass.service.http.event_builder import EventBuilder, Known, is_without_features
+from manyclass.service.http.event_builder import EventBuilder, Known
 from manyclass.service.http.hot_call import HotCall, HotRequest
-from manyclass.service.http.instances import LARGE_BYTES, warning_of
+from manyclass.service.http.instances import LARGE_BYTES
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.problems import invalid, problem_of
@@ -103,9 +103,13 @@ class Learn(HotCall):
         yours, the label goes to any one of them. The history has the event with the text that was
         ranked, the `id`, and the `source` of the ranking if the event has none.
 
-        An instance without features (a text without words, no value above 0) makes no new class,
-        because it could never be ranked; `warnings` reports it. A learner that ignores features
-        makes it.
+        An instance without features (a text without words, no value other than 0) makes no new
+        class, because it could never be ranked; `warnings` reports it. A learner that ignores
+        features makes it.
+
+        Values below 0 count for learners with signed weights (`svm`, `pa`, `arow`, `mmp`, `path`,
+        `hieron`). They are absent to all others, the primary learner or shadows: `warnings` reports
+        it, and the history keeps them.
 
         The number of features times the number of classes of an event, those of `not` included, is
         at most 200,000. An event places at most 1,000 classes, the events of one request 5,000.
@@ -138,7 +142,6 @@ class Learn(HotCall):
         answer = _one_answer(results[0]) if is_one else _many_answer(results)
         self._metrics.learn_events["duplicate"] += answer.duplicates
         if read.warnings:
-            self._metrics.without_features["learn"] += len(read.warnings)
             answer.warnings = read.warnings
         return _encode(answer)
 
@@ -152,7 +155,7 @@ class Learn(HotCall):
 
     async def _read(self, form: LearnRequest) -> "_Read":
         """Return the event of a request of one."""
-        read = _Read(await self._builder.instances([form]))
+        read = _Read(self._builder, await self._builder.instances([form]))
         read.add(form, await self._builder.event_in_turns(form, read.known))
         return read
 
@@ -167,7 +170,7 @@ class Learn(HotCall):
                 f" these place {placements}.",
                 "events",
             )
-        read = _Read(await self._builder.instances(forms))
+        read = _Read(self._builder, await self._builder.instances(forms))
         time_slice = TimeSlice()
         for position, form in enumerate(forms):
             event = await self._event(position, form, read.known)
@@ -197,7 +200,8 @@ class Learn(HotCall):
 class _Read:
     """The events of a request, and what its answer needs of their forms, which may be large."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, builder: EventBuilder, known: Known) -> None:
+        self._builder = builder
         self.known = known
         self.events: list[Event | Result] = []
         self.ids: list[str | None] = []  # of the instances that were ranked before
@@ -209,8 +213,8 @@ class _Read:
         """Add the event of a form, which stands at `place` in the request."""
         self.events.append(event)
         self.ids.append(form.id)
-        if is_without_features(event):
-            self.warnings.append(warning_of(form, *place))
+        if (warning := self._builder.warning_of(form, event, *place)) is not None:
+            self.warnings.append(warning)
 
 
 def _one_answer(result: Result) -> LearnAnswer:

@@ -22,12 +22,12 @@ from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.batches import BatchBody, BatchRankings
 from manyclass.service.http.decoding import LONGEST_SHOWN, check_many, decode, names_of, whole
 from manyclass.service.http.hot_call import HotCall, HotRequest
+from manyclass.service.http.instance_warnings import warning_of
 from manyclass.service.http.instances import (
     LARGE_BYTES,
     instance_of,
     is_large,
     large_instance_of,
-    warning_of,
 )
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.limits import Limits
@@ -121,7 +121,8 @@ class Rank(HotCall):
         highest score. `k` is at most 50 with `decode`; without a taxonomy it is refused.
 
         `warnings` lists the instances without features (texts without words, and `features` without
-        a value above 0), and names in `among` that no class has.
+        a value other than 0), values below 0 that are absent to the primary learner, and names in
+        `among` that no class has.
 
         With `explain`, `k` is at most 50, with at most 20 instances; without, the number of
         instances times `k`, and times the classes of `among`, is at most 20,000. Events may be
@@ -138,11 +139,11 @@ class Rank(HotCall):
         body = await request.json_body(self._settings.max_body_bytes)
         if len(body) > LARGE_BYTES:
             with admission.in_slices(places), admission.large(len(body)):
-                batch = await run_in_thread(self._batch, body, model.seq)
+                batch = await run_in_thread(self._batch, body, model)
                 if batch is not None:
                     return await self._plain(model, batch)
                 return await self._answer(model, await self._large.request(body), admission.long)
-        batch = self._batch(body, model.seq)
+        batch = self._batch(body, model)
         if batch is not None:
             with admission.in_slices(places):
                 return await self._plain(model, batch)
@@ -166,12 +167,14 @@ class Rank(HotCall):
                 raise Problem(502, problem.detail, headers=problem.headers) from error
             raise
 
-    def _batch(self, body: bytes, seq: int) -> BatchBody | None:
-        """Return a plain body of many instances for a model that has learned event `seq`; None for
-        all others, and above a limit.
+    def _batch(self, body: bytes, model: Model) -> BatchBody | None:
+        """Return a plain body of many instances, whose answer has no warning; None for all others,
+        before the model has learned event `min_seq`, and above a limit.
         """
         batch = BatchBody.read(body, self._settings.max_batch, self._most_features)
-        if batch is None or batch.min_seq > seq:
+        if batch is None or batch.min_seq > model.seq:
+            return None
+        if batch.has_signs and model.options.without_signs:
             return None
         return batch if len(batch) * batch.k <= MOST_RANKED_AT_ONCE else None
 
@@ -199,9 +202,9 @@ class Rank(HotCall):
         )
         answer = RankAnswer(instance_id, seq, [], confidence, abstained, abstained)
         warnings = []
-        if not len(instance):
-            self._metrics.without_features["rank"] += 1
-            warnings.append(warning_of(request))
+        warning = warning_of(self._metrics, "rank", model, request, instance)
+        if warning is not None:
+            warnings.append(warning)
         if among is not None:
             warnings += _warnings_of_names(model, among)
         if warnings:
@@ -226,13 +229,16 @@ class Rank(HotCall):
         warnings = []
         for position, form in enumerate(forms):
             notes.append(_note(form, "instances", position))
-            instances.append(instance := await self._instance(position, form, model.text))
-            if not len(instance):
-                warnings.append(warning_of(form, "instances", position))
+            instances.append(await self._instance(position, form, model.text))
             if time_slice.is_over:
                 await time_slice.renew()
         if request.min_seq:
             model = await self._model_after(request.min_seq, places)
+        for position, (form, instance) in enumerate(zip(forms, instances, strict=True)):
+            place = "instances", position
+            warning = warning_of(self._metrics, "rank", model, form, instance, *place)
+            if warning is not None:
+                warnings.append(warning)
         if among is None and request.decode is None and not request.explain:
             ids = [form.id for form in forms]
             how = (int(request.wanted), request.threshold, request.min_confidence)
@@ -242,7 +248,6 @@ class Rank(HotCall):
             parts = await self._one_by_one(
                 model, request, forms, instances, notes, among, time_slice
             )
-        self._metrics.without_features["rank"] += len(warnings)
         if among is not None:
             warnings += _warnings_of_names(model, among)
         if warnings:

@@ -36,6 +36,7 @@ Warnings = Annotated[
     list[WarningDocument] | UnsetType,
     Meta(
         description="Instances without features (texts without words, and `features` without a"
-        " value above 0), and names in `among` that no class has. Absent when there are none."
+        " value other than 0), values below 0 that are absent to a learner, and names in `among`"
+        " that no class has. Absent when there are none."
     ),
 ]
