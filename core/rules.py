@@ -27,8 +27,10 @@ the rules of its own version only and raises RulesDiffer for any other.
 8: events may have an origin (source, text, time) and the id of their instance, may correct or
    delete earlier ones, may rename classes, may adopt a rebuilt state, and may name learners that
    learn the whole history. The results of other events are those of version 7.
-9: instances may have values below 0, which learners with signed weights use. The results of other
-   events are those of version 8.
+9: texts are folded by NFKC_Casefold, and words have their marks. A state of an older version has
+   features that no text has any more, so it is refused. Instances may have values below 0, which
+   learners with signed weights use.
 """
 
 RULES = 9
+OLDEST_TEXTS = 9  # the first version whose analysis of texts is that of this one
