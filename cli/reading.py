@@ -28,8 +28,8 @@ TextOption = Annotated[
     str,
     typer.Option(
         "--text",
-        help="How texts become features: words, with any of +pairs, +characters, +unspaced,"
-        " +normalized.",
+        help="How texts become features: words, with any of +pairs, +characters, +unmarked,"
+        " +symbols.",
         metavar="PARTS",
     ),
 ]

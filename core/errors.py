@@ -140,6 +140,17 @@ class RulesDiffer(CoreError):
         return self.needed > self.known
 
 
+class TextsDiffer(RulesDiffer):
+    """A state has features of texts that this release does not make."""
+
+    def __init__(self, needed: int, known: int) -> None:
+        super().__init__(needed, known)
+        self.args = (
+            f"the state learned by version {needed} of the rules, which made other features of texts"
+            f" than this release of manyclass, of version {known}",
+        )
+
+
 class IndexHalfChanged(CoreError):
     """An error, such as a failed allocation, interrupted a change of an index.
 

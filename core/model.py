@@ -40,7 +40,7 @@ from manyclass.core.outcome import NOTHING_LEARNED, EventKey, Outcome, ShadowOut
 from manyclass.core.placements import check_placements
 from manyclass.core.sections import need
 from manyclass.core.taxonomy import Taxonomy
-from manyclass.core.text import WORDS_AND_PAIRS, TextAnalysis
+from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 
 
 class Model(ModelLearners):
@@ -56,7 +56,7 @@ class Model(ModelLearners):
         self,
         model_set: ModelSet | Options,
         hash_seed: int = 0,
-        text: TextAnalysis = WORDS_AND_PAIRS,
+        text: TextAnalysis = DEFAULT_TEXT,
     ) -> None:
         """Create an empty model; options stand for one learner without shadows.
 
@@ -78,7 +78,7 @@ class Model(ModelLearners):
         learner: Learner,
         seq: int,
         calibration: Calibration | None = None,
-        text: TextAnalysis = WORDS_AND_PAIRS,
+        text: TextAnalysis = DEFAULT_TEXT,
         losses: ExpectedLoss | None = None,
     ) -> "Model":
         """Create the model after event `seq` with this learner alone, without outcomes but those of
@@ -387,15 +387,18 @@ class Model(ModelLearners):
 
     def freeze(self) -> Frozen:
         """Copy the current state. Only this step blocks events."""
-        facts = {"seq": self.seq, "lineup": self.model_set.to_dict(), "restores": [*self.restores]}
+        facts = {
+            "seq": self.seq,
+            "lineup": self.model_set.to_dict(),
+            "restores": [*self.restores],
+            "text": str(self.text),
+        }
         if self.rules > 1:
             facts["rules"] = self.rules
         if self.aliases:
             facts["aliases"] = dict(self.aliases)
         if self.whole:
             facts["whole"] = sorted(self.whole)
-        if self.text != WORDS_AND_PAIRS:
-            facts["text"] = str(self.text)
         arrays: snapshot.Arrays = self.taxonomy.dump()
         for place, each in enumerate(self.enrolled):
             score = {**each.progress.dump(), **each.calibration.dump()}

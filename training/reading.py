@@ -90,7 +90,10 @@ def _event(given: Given, text: TextAnalysis) -> Event | Rejected:
     """Return the event that the service would learn from the line."""
     features = given.features
     try:
-        instance = Instance(text.features_of(features) if isinstance(features, str) else features)
+        if isinstance(features, str):
+            instance = text.instance_of(features).instance
+        else:
+            instance = Instance(features)
         return Event.learn(instance, given.classes, weight=given.weight)
     except InstanceError as error:
         return Rejected(given.line, str(error))

@@ -269,7 +269,9 @@ class Row:
         try:
             value = self.kind.read(text.strip())
         except ValueError:
-            raise self._error(text, given_as) from None
+            instead_of = self.kind.instead_of
+            allowed = self.allowed if instead_of is None else instead_of(text.strip())
+            raise self._error(text, given_as, allowed) from None
         self.check(value, given_as)
         return value
 
@@ -280,15 +282,15 @@ class Row:
         too_small = self._least is not None and not value >= self._least
         too_large = self._most is not None and not value <= self._most
         if too_small or too_large or not self.kind.is_valid(value):
-            raise self._error(self.text(value), given_as)
+            raise self._error(self.text(value), given_as, self.allowed)
 
     def text(self, value: Any) -> str:
         """Return the value as text that `read` takes; keys are only counted, passwords hidden."""
         return "" if value is None else self.kind.write(value)
 
-    def _error(self, text: str, given_as: str | None) -> SettingError:
+    def _error(self, text: str, given_as: str | None, allowed: str) -> SettingError:
         shown = HIDDEN if self.kind.is_secret else repr(text)
-        return SettingError(given_as or self.variable, shown, f"must be {self.allowed}")
+        return SettingError(given_as or self.variable, shown, f"must be {allowed}")
 
 
 def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = None) -> Settings:

@@ -91,9 +91,9 @@ class EventBuilder:
         return self._learn(form, instance, labels, event_id, fingerprint)
 
     async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
-        """Return the same as `event`, made in slices when its instance is large."""
+        """Return the same as `event`, made in a thread when its instance is large."""
         analysis = self._engine.model.text
-        if form.id is not None or not is_large(form, analysis):
+        if form.id is not None or not is_large(form):
             return self.event(form, known)
         Labels.of(form)
         instance = await large_instance_of(form, analysis, self._most_features)

@@ -1,4 +1,4 @@
-"""Makes instances of the features or the text of a body, in slices if they are large."""
+"""Makes instances of the features or the text of a body, in a thread if they are large."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +15,10 @@ from manyclass.service.http.problems import Problem, invalid, pointer
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
 from manyclass.service.http.schemas.parts import Names, WarningDocument
 from manyclass.service.http.schemas.rank import RankInstance
-from manyclass.service.http.time_slice import TimeSlice, run_in_thread
+from manyclass.service.http.time_slice import run_in_thread
 
 LARGE_BYTES = 65_536  # of JSON: any contents take a millisecond or two to decode
+LONG_TEXT = 16_384  # characters; a longer one releases the GIL
 
 Form = RankInstance | LearnEvent | LearnRequest
 
@@ -33,7 +34,7 @@ def instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> Insta
         if text is None:
             raise invalid("An instance needs `features` or `text`.")
         with _about_the_text():
-            return Instance(analysis.features_of(text, most_features))
+            return analysis.instance_of(text, most_features).instance
     if text is not None:
         raise invalid("An instance has either `features` or `text`, not both.", "text")
     instance = Instance.from_json(features, most_features)
@@ -46,18 +47,15 @@ def features_of(form: Form) -> msgspec.Raw | None:
     return None if features is UNSET or features == NULL else features
 
 
-def is_large(form: Form, analysis: TextAnalysis) -> bool:
-    """Return whether the instance of a form has to be made in slices."""
-    if form.text is not None and analysis.is_long(form.text):
+def is_large(form: Form) -> bool:
+    """Return whether the instance of a form has to be made in a thread."""
+    if form.text is not None and len(form.text) > LONG_TEXT:
         return True
     return form.features is not UNSET and len(memoryview(form.features)) > LARGE_BYTES
 
 
 async def large_instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> Instance:
-    """Return the same as `instance_of`, made in slices or with the GIL released."""
-    if form.text is not None and features_of(form) is None:
-        with _about_the_text():
-            return Instance(await TimeSlice().run(analysis.steps(form.text, most_features)))
+    """Return the same as `instance_of`, made with the GIL released."""
     return await run_in_thread(instance_of, form, analysis, most_features)
 
 

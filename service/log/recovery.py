@@ -6,7 +6,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from manyclass.core import rules
-from manyclass.core.errors import EventError, OptionError, RequestConflict, RulesDiffer, UnknownName
+from manyclass.core.errors import (
+    EventError,
+    OptionError,
+    RequestConflict,
+    RulesDiffer,
+    TextsDiffer,
+    UnknownName,
+)
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
@@ -16,6 +23,7 @@ from manyclass.service.errors import (
     BACKUP,
     NAME_THE_LEARNERS,
     NewerRules,
+    OtherTexts,
     OlderRules,
     RecoveryError,
 )
@@ -166,6 +174,8 @@ def _newest_usable(store: Store, recovery: Recovery, hash_seed: int) -> Model | 
     for info in store.snapshots():
         try:
             model = load_snapshot(store, info.seq, hash_seed)
+        except TextsDiffer as error:
+            raise OtherTexts(error) from error
         except RulesDiffer as error:
             raise NewerRules(error) from error
         except SnapshotMissing:

@@ -336,7 +336,7 @@ class Rank(HotCall):
         self, position: int, form: RankInstance, analysis: TextAnalysis
     ) -> Instance:
         try:
-            if is_large(form, analysis):
+            if is_large(form):
                 return await large_instance_of(form, analysis, self._most_features)
             return instance_of(form, analysis, self._most_features)
         except Exception as error:

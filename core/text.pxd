@@ -1,0 +1,29 @@
+from libc.stdint cimport uint32_t
+from libcpp.string cimport string
+from libcpp.string_view cimport string_view
+
+
+cdef extern from "core/native/text/text_features.hpp" namespace "manyclass" nogil:
+    cdef cppclass TextParts:
+        bint pairs
+        bint characters
+        bint unmarked
+        bint symbols
+    cdef cppclass JsonCursor:
+        JsonCursor(string_view text)
+        void skip_space()
+        bint at_end()
+    cdef cppclass TextFeatures:
+        @staticmethod
+        TextFeatures& mine() except +
+        void begin(const TextParts& parts, size_t most) except +
+        void read(string_view text) except +
+        bint read(JsonCursor& json) except +
+        void read_field(string_view field, string_view text) except +
+        uint32_t write(string& out) except +
+        size_t long_words()
+        bint truncated()
+
+
+cdef class TextAnalysis:
+    cdef TextParts parts
