@@ -146,8 +146,8 @@ class TextsDiffer(RulesDiffer):
     def __init__(self, needed: int, known: int) -> None:
         super().__init__(needed, known)
         self.args = (
-            f"the state learned by version {needed} of the rules, which made other features of texts"
-            f" than this release of manyclass, of version {known}",
+            f"the state is of version {needed} of the rules of learning, which made other features"
+            f" of texts than version {known}, that of this release of manyclass",
         )
 
 

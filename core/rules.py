@@ -27,8 +27,8 @@ the rules of its own version only and raises RulesDiffer for any other.
 8: events may have an origin (source, text, time), may correct or delete earlier ones, may rename
    classes, may adopt a rebuilt state, and may name learners that learn the whole history. The
    results of other events are those of version 7.
-9: texts are read by another analysis: folded by NFKC_Casefold, words with their marks, emoji. A state of
-   an older version has features that no text has any more, so it is refused.
+9: texts are folded by NFKC_Casefold, and words have their marks. A state of an older version has
+   features that no text has any more, so it is refused.
 """
 
 RULES = 9

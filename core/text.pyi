@@ -47,9 +47,7 @@ class TextAnalysis:
     def instead_of(text: str) -> str:
         """Return the texts of analyses that are allowed in place of a refused one."""
 
-    def instance_of(
-        self, text: str | Mapping[str, str], most: int = 0xFFFFFFFF
-    ) -> AnalysedText:
+    def instance_of(self, text: str | Mapping[str, str], most: int = 0xFFFFFFFF) -> AnalysedText:
         """Return the instance of a text, or of the texts of fields, with at most `most` features.
 
         The features of a field are apart from others: `title:word`. Raise InstanceError for a text

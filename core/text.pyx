@@ -11,7 +11,6 @@ The analysis is part of the state that learned by it. A release that adds a part
 features of one, raises the version in rules.py: an older release would rank by other features.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -91,23 +90,21 @@ cdef class TextAnalysis:
     def instance_of(self, text, size_t most=0xffffffff):
         cdef TextFeatures* features = &TextFeatures.mine()
         cdef vector[pair[string_view, string_view]] fields
-        cdef string_view given
         cdef string out
         cdef uint32_t count
         cdef size_t size = 0
-        cdef list names
-        if type(text) is str:
-            given = utf8_of(text, ())
-            fields.push_back(pair[string_view, string_view](string_view(), given))
-            size = given.size()
+        cdef list kept = []  # the strings whose bytes are read
+        if isinstance(text, str):
+            fields.push_back(pair[string_view, string_view](string_view(), utf8_of(text, ())))
         else:
-            names = [*text]
-            for name in names:
-                given = utf8_of(text[name], (name,))
+            for name in text:
+                given = text[name]
+                kept.append((name, given))
                 fields.push_back(
-                    pair[string_view, string_view](Instance.utf8(name, "field", (name,)), given)
+                    pair[string_view, string_view](field_of(name), utf8_of(given, (name,)))
                 )
-                size += given.size()
+        for field in fields:
+            size += field.second.size()
         features.begin(self.parts, most)
         if size <= SHORT_TEXT:  # releasing the GIL takes longer than reading
             count = read(features, fields, out)
@@ -195,6 +192,13 @@ cdef string_view utf8_of(object text, tuple field) except *:
             ("text", *field),
         ) from None
     return string_view(data, size)
+
+
+cdef string_view field_of(object name) except *:
+    """Return the name of a field as UTF-8, valid as long as the name."""
+    if type(name) is not str:
+        raise InstanceError("a field name must be a string", ("text", name))
+    return Instance.utf8(name, "field", ("text", name))
 
 
 cdef uint32_t read(

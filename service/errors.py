@@ -100,8 +100,8 @@ class OtherTexts(RecoveryError):
     def __init__(self, error: TextsDiffer) -> None:
         super().__init__(
             str(error),
-            "begin a new store, and teach it the texts and labels again; the release that wrote this"
-            " store still serves it",
+            "begin a new store, and teach it the texts and labels again; the release that wrote"
+            " this store still serves it",
         )
 
 

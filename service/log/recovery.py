@@ -23,8 +23,8 @@ from manyclass.service.errors import (
     BACKUP,
     NAME_THE_LEARNERS,
     NewerRules,
-    OtherTexts,
     OlderRules,
+    OtherTexts,
     RecoveryError,
 )
 from manyclass.service.log.adoption import adopted_state

@@ -1,4 +1,5 @@
 """The analysis of texts: its parts, fields and limits, and its equality with the reference."""
+# ruff: noqa: RUF001 (letters of many scripts are meant)
 
 import gzip
 import json
@@ -24,7 +25,7 @@ WORDS = TextAnalysis()
 PAIRS = TextAnalysis(pairs=True)
 CHARACTERS = TextAnalysis(characters=True)
 EVERYTHING = ANALYSES[-1]
-LIVELY = "aBéi İI\u0307\u0301\u0323ß\u0130_9.+#c ~<=>\u0338\n日ガｶﾞกิก가\u1100\u1161\u11a8हिन्दी\u0651\u064e"  # noqa: RUF001
+LIVELY = "aBéi İI\u0307\u0301\u0323ß_9.+#c ~<=>\u0338\n日ガｶﾞกิก가\u1100\u1161\u11a8हिन्दी\u0651\u064e"
 EMOJI = "👩👍🏽🏿\u200d\ufe0f❤🔥🇩🇪🏳1\u20e3©\u00ad🅰"
 MIXED = st.text(st.sampled_from(LIVELY + EMOJI), max_size=40) | st.text(max_size=20)
 analyses = pytest.mark.parametrize("analysis", ANALYSES, ids=str)
@@ -89,7 +90,7 @@ def test_no_words_no_features():
         ("東京都 tower", ["東", "京", "都", "tower"]),
         ("กินข้าว", ["กิ", "น", "ข้", "า", "ว"]),
         ("한국어 문장", ["한국어", "문장"]),
-        ("ﬁle ＡＢＣ Straße οδος", ["file", "abc", "strasse", "οδοσ"]),  # noqa: RUF001
+        ("ﬁle ＡＢＣ Straße οδος", ["file", "abc", "strasse", "οδοσ"]),
         ("snake_case x2 ½ №5", ["snake_case", "x2", "1", "2", "no5"]),
         ("a=\u0338b <\u0338", ["a", "b"]),
     ],
@@ -141,7 +142,7 @@ def test_a_word_with_marks_has_the_plain_word_beside_it_but_not_in_pairs():
     [
         ("C++ and C# on .NET", ["c++", "c#", ".net"]),
         ("(.net), c#.", [".net", "c#"]),
-        ("a.net ...net 5++++ # + 字+ c＋＋", ["c++"]),  # noqa: RUF001
+        ("a.net ...net 5++++ # + 字+ c＋＋", ["c++"]),
         ("a+b", ["a+"]),
     ],
 )
@@ -267,7 +268,7 @@ def test_a_text_with_more_features_than_allowed_is_cut():
 @analyses
 def test_long_texts_are_read_as_by_the_reference(analysis):
     drawn = random.Random(3)
-    text = "".join(f"{drawn.choice(LIVELY)}{drawn.randrange(300)} " for _ in range(12_000))
+    text = "".join(f"{drawn.choice(LIVELY)}{drawn.randrange(300)} " for _ in range(8000))
     assert_equal(analysis, text)
     assert_equal(analysis, text, 700)
 

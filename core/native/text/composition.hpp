@@ -66,7 +66,7 @@ void decompose(char32_t code, Take&& take) {
     take(code, kind_of(code));
 }
 
-// Brings a run of code points to NFC, of which only the first is no attached one. U+0307 behind
+// Brings a run of code points to NFC, of which all but the first are attached. U+0307 behind
 // an i goes: it is part of the lower case of the Turkish İ.
 class Composer {
 public:

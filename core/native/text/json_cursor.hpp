@@ -71,8 +71,8 @@ public:
         return ascii || is_utf8(name);
     }
 
-    // A string of any length. `unescaped` keeps it if it has escapes; one that is no text, for it
-    // has a half of a surrogate pair, is not read.
+    // A string of any length; `unescaped` keeps it if it has escapes. One with half a surrogate
+    // pair is not read.
     bool read_text(std::string_view& text, std::string& unescaped) {
         if (!read_sign('"')) return false;
         const char* const begin = at_;

@@ -177,7 +177,7 @@ private:
         keep(at, size, key);
     }
 
-    // Where a new name goes, behind its prefix; null if there are as many as there may be.
+    // The place of a new name, behind its prefix; null if there are as many as there may be.
     char* begin_name(std::size_t size) {
         is_full_ |= table_.size() == most_;
         if (is_full_) return nullptr;

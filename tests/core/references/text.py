@@ -113,13 +113,17 @@ def composed(text: str) -> str:
 def prepared(text: str) -> str:
     """Return the folded text in NFC, with joiners only where they join two pictographs."""
     given = [
-        each for character in text for each in ((JOINER,) if character == JOINER else folded(character))
+        each
+        for character in text
+        for each in ((JOINER,) if character == JOINER else folded(character))
     ]
     kept = list[str]()
     is_emoji = False
     for place, character in enumerate(given):
         if character == JOINER:
-            behind = next((each for each in given[place:] if each != JOINER), "")
+            while place < len(given) and given[place] == JOINER:
+                place += 1
+            behind = given[place] if place < len(given) else ""
             if is_emoji and behind and is_pictograph(behind) and kept[-1] != JOINER:
                 kept.append(JOINER)
             continue
@@ -165,8 +169,8 @@ def words_of(text: str) -> Iterator[Word]:
             signs = re.compile("[+#]*").match(ready, at)
             yield Word(
                 ready[begin:at],
-                dotted=re.search(r"(^|[^.])\.$", ready[:begin]) is not None
-                and not (begin > 1 and belongs_to_word(ready[begin - 2])),
+                dotted=ready[max(0, begin - 1) : begin] == "."
+                and not (begin > 1 and hides_stop(ready[begin - 2])),
                 signs=signs[0] if signs and len(signs[0]) <= MOST_SIGNS else "",
             )
 
@@ -175,9 +179,9 @@ def is_of_plain_word(character: str) -> bool:
     return is_word(character) and not is_unspaced(character) and not is_pictograph(character)
 
 
-def belongs_to_word(character: str) -> bool:
-    """Return whether a full stop behind this character is no beginning of a token."""
-    return is_word(character) or is_pictograph(character)
+def hides_stop(character: str) -> bool:
+    """Return whether a full stop behind this character does not begin a token."""
+    return character == "." or (is_word(character) and not is_pictograph(character))
 
 
 def runs_of(word: str) -> Iterator[str]:
