@@ -60,6 +60,7 @@ hostile: $(VENV)/dev ## 200,000 hostile requests to workers and to Python: equal
 	python -m load_tests.differential
 	python -m load_tests.hostile
 	python -m load_tests.reading
+	python -m load_tests.texts
 
 damage: $(VENV)/dev ## a SQLite store damaged, opened by two processes, and killed while it learns again
 	python -m load_tests.damage

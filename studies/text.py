@@ -1,4 +1,4 @@
-"""The analyses of texts: what words, pairs, characters and forms of letters gain, and their price.
+"""The analyses of texts: what words, pairs, characters and other parts gain, and their price.
 
 `text-choice` compares them on a held-out tenth of the training rows, another tenth in each split,
 to choose the analysis of new stores; `text` shows them on the published test rows.
@@ -34,10 +34,11 @@ FILES: Final = {
 ANALYSES: Final = (
     "words",
     "words+pairs",
-    "words+pairs+unspaced+normalized",
     "words+characters",
     "words+pairs+characters",
-    "words+pairs+characters+unspaced+normalized",
+    "words+pairs+unmarked",
+    "words+pairs+symbols",
+    "words+pairs+characters+unmarked+symbols",
 )
 LEARNERS: Final = ("svm", "svm(budget=16,max_outdegree=300)")
 SPLITS: Final = {"newsgroups": 1}  # its texts are long
