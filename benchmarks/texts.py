@@ -18,8 +18,8 @@ ANALYSES = ("words+pairs", "words+pairs+characters", "words+pairs+characters+unm
 QUESTION = "What is the exchange rate for my card when I travel abroad?"
 SENTENCES = {
     "English": (
-        "The council passed a budget on Monday, after two weeks of talks about schools,",
-        "roads and the price of water; critics said that rural towns had received too little attention.",
+        "The council passed a budget on Monday, after two weeks of talks on schools,",
+        "roads and the price of water; critics said that small towns had too little attention.",
     ),
     "German": (
         "Für die größte Übersicht wählen Sie die Schaltfläche; danach prüft das System die",

@@ -73,7 +73,8 @@ public:
     }
 
     // Write the instance in wire form, as stored by Instance, without values of a size below
-    // SMALLEST_VALUE; return how many are left. SHORT_NAME bytes of memory may be read at each name that begins before `padded`.
+    // SMALLEST_VALUE; return how many are left. SHORT_NAME bytes of memory may be read at each name
+    // that begins before `padded`.
     std::uint32_t write(std::string& out, const char* padded = nullptr) const {
         std::uint32_t count = 0, sign = 0;
         std::size_t room = sizeof count;

@@ -190,7 +190,7 @@ class Rank(HotCall):
         among = _among(request)
         if request.instances is not None:
             return await self._many(model, request, request.instances, among, places)
-        if places is self._admission.long and is_large(request, model.text):
+        if places is self._admission.long and is_large(request):
             instance = await large_instance_of(request, model.text, self._most_features)
         else:
             instance = instance_of(request, model.text, self._most_features)
