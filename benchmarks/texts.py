@@ -1,20 +1,46 @@
-"""The time of the analysis of texts, in nanoseconds of CPU a character: python -m benchmarks.texts
+"""The cost of texts: of their analysis, and of requests beside a bare ASGI application.
 
-Texts of some languages, short and long, by three analyses; the median of many rounds.
+The analysis of texts of some languages, short and long, by three analyses: nanoseconds of CPU a
+character, the median of many rounds. Then requests of questions and articles, as in serving.py, on
+the event loop and by a worker, with words and pairs and with the analysis of new stores.
 """
 # ruff: noqa: RUF001 (the signs of Chinese are meant)
 
-import sys
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
 from statistics import median
 from time import thread_time_ns
 
-from manyclass.core.text import TextAnalysis
+from benchmarks import load, serving
+from benchmarks.process import service_on_sqlite
+from benchmarks.report import Cell, Report
+from benchmarks.serving_peers import PREBUILT
+from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
+from manyclass.evaluation import readers
 
 ROUNDS = 31
 ROUND_NANOSECONDS = 2_000_000
 LONG = 2_000  # characters
 
 ANALYSES = ("words+pairs", "words+pairs+characters", "words+pairs+characters+unmarked+symbols")
+DEFAULT, WORDS_AND_PAIRS = str(DEFAULT_TEXT), "words+pairs"
+QUESTION_CHARACTERS, ARTICLE_CHARACTERS = 57, 1_900
+# CPU time a request, beside a bare application, by the analysis, and where and what is asked.
+LIMITS = {
+    (analysis, f"{where}, {what}"): limit
+    for analysis, what, limits in (
+        (DEFAULT, "/rank of a question", (0.75, 0.65)),
+        (DEFAULT, "/rank of an article", (3.5, 3.5)),
+        (DEFAULT, "/learn of a question", (4.0, 4.0)),
+        (WORDS_AND_PAIRS, "/rank of a question", (0.75, 0.65)),
+        (WORDS_AND_PAIRS, "/rank of an article", (1.5, 1.5)),
+        (WORDS_AND_PAIRS, "/learn of a question", (2.6, 2.6)),
+    )
+    for where, limit in zip(("loop", "worker"), limits, strict=True)
+}
 QUESTION = "What is the exchange rate for my card when I travel abroad?"
 SENTENCES = {
     "English": (
@@ -61,16 +87,100 @@ def nanoseconds(analysis: TextAnalysis, text: str) -> float:
     return median(rounds)
 
 
-def main() -> int:
-    print(f"{'nanoseconds a character':<26}" + "".join(f"  {each}" for each in ANALYSES))
-    for name, text in texts().items():
-        times = [
-            f"{nanoseconds(TextAnalysis.parse(each), text) / len(text):>{len(each) + 2}.1f}"
-            for each in ANALYSES
-        ]
-        print(f"{name + f', {len(text):,}':<26}" + "".join(times))
-    return 0
+def analysis_rows() -> list[dict[str, Cell]]:
+    """Return the nanoseconds a character of each text by each analysis."""
+    return [
+        {
+            "nanoseconds a character": f"{name}, {len(text):,}",
+            **{each: nanoseconds(TextAnalysis.parse(each), text) / len(text) for each in ANALYSES},
+        }
+        for name, text in texts().items()
+    ]
+
+
+# --- requests ------------------------------------------------------------------------------------
+
+
+def pieces(text: str, size: int) -> list[str]:
+    """Return the text in pieces of at most so many characters, each of whole words."""
+    found, words, length = list[str](), list[str](), 0
+    for word in text.split():
+        if length + len(word) > size and words:
+            found.append(" ".join(words))
+            words, length = [], 0
+        words.append(word)
+        length += len(word) + 1
+    return found
+
+
+def samples(folder: Path) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    """Return labelled texts as long as a question, and as long as an article."""
+    both = []
+    for size in (QUESTION_CHARACTERS, ARTICLE_CHARACTERS):
+        both.append(
+            [
+                {"text": piece, "classes": classes}
+                for text, classes in readers.posts(folder)
+                for piece in pieces(text, size)[:4]
+            ]
+        )
+    questions, articles = both
+    return questions, articles
+
+
+def request_rows(
+    analysis: str,
+    workers: int,
+    samples: tuple[Sequence[dict[str, object]], Sequence[dict[str, object]]],
+    options: Namespace,
+) -> list[dict[str, Cell]]:
+    """Return the costs of requests by one analysis, beside a bare application."""
+    questions, articles = samples
+    ranked = [
+        [load.post("/rank", serving.encoded({"text": each["text"]})) for each in some[:PREBUILT]]
+        for some in samples
+    ]
+    learned = [load.post("/learn", serving.encoded(each)) for each in questions[:PREBUILT]]
+    where = "worker" if workers else "loop"
+    rows = []
+    with service_on_sqlite(
+        {options.server_core},
+        options.folder,
+        text=analysis,
+        max_concurrent=serving.UNLIMITED,
+        workers=workers,
+    ) as server:
+        serving.teach(server, [*chain(questions[::4], articles[::4])])
+        for name, requests, connections in (
+            ("/rank of a question", ranked[0], serving.RANK_CONNECTIONS),
+            ("/rank of an article", ranked[1], serving.RANK_CONNECTIONS),
+            ("/learn of a question", learned, serving.LEARN_CONNECTIONS),
+        ):
+            ours, theirs = serving.beside_bare(server, requests, connections, options)
+            bare = theirs["CPU µs/request"]
+            rows.append(serving.row(f"bare, as {name}", theirs, 1, None))
+            rows.append(serving.row(f"{where}, {name}", ours, 1, bare))
+    return rows
+
+
+def main(options: Namespace) -> None:
+    os.sched_setaffinity(0, {options.load_core})
+    report = Report(options)
+    report.table("Analysis", analysis_rows())
+    sent = samples(options.data)
+    for analysis in dict.fromkeys((DEFAULT, WORDS_AND_PAIRS)):
+        for workers in (0, 1):
+            rows = request_rows(analysis, workers, sent, options)
+            report.table(f"{analysis}, {workers} workers", rows)
+            for each in rows:
+                name = str(each[""])
+                if limit := LIMITS.get((analysis, name)):
+                    report.limit(f"{name} x bare", float(each["x bare"] or 0), limit)
+    report.close()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    parser = ArgumentParser(description=__doc__)
+    serving.add_options(parser, seconds=3.0, rounds=5)
+    parser.add_argument("--folder", type=Path, help="where the service keeps its store meanwhile")
+    main(parser.parse_args())

@@ -10,7 +10,8 @@ MOST_SHOWN: Final = 60  # letters
 def beginning_of(event: TaughtEvent) -> str:
     """Return the text of an event, or its features and values, shortened, on one line."""
     if event.text is not None:
-        whole = " ".join(event.text.split())
+        texts = [event.text] if isinstance(event.text, str) else event.text.values()
+        whole = " ".join(" ".join(texts).split())
     else:
         whole = " ".join(f"{name}={value:g}" for name, value in (event.features or {}).items())
     return shortened(whole)

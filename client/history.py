@@ -2,7 +2,7 @@
 
 import msgspec
 
-from manyclass.client.bodies import EventBody
+from manyclass.client.bodies import EventBody, Text
 
 
 class TaughtEvent(msgspec.Struct, frozen=True):
@@ -11,8 +11,8 @@ class TaughtEvent(msgspec.Struct, frozen=True):
     `id` is that of the ranked instance, of an event whose label named it. `classes` are the true
     ones after corrections. `rank_before` is the rank of the best true class before it was learned,
     None if none was retrieved, or if `outcome_known` is False. `undone`: a restore has taken it out
-    of the state. `time` is in unix seconds, None if it was not recorded. The instance is `text` if
-    it was sent as text, else `features`.
+    of the state. `time` is in unix seconds, None if it was not recorded. The instance is `text`, or
+    its fields, if it was sent as text, else `features`.
     """
 
     seq: int
@@ -29,7 +29,7 @@ class TaughtEvent(msgspec.Struct, frozen=True):
     undone: bool = False
     rank_before: int | None = None
     outcome_known: bool = True
-    text: str | None = None
+    text: Text | None = None
     features: dict[str, float] | None = None
 
     def body(self) -> EventBody:

@@ -1,6 +1,10 @@
 from manyclass.core.instance cimport Instance
 
 
+cdef bytes stored_text(text)
+cdef object text_in(bytes stored)
+
+
 cdef class Event:
     cdef bytes _data
     cdef readonly str kind
@@ -21,7 +25,7 @@ cdef class Event:
     cdef readonly unsigned int rules
     cdef readonly bint joined
     cdef readonly str source
-    cdef readonly str text
+    cdef readonly object text
     cdef readonly unsigned long long time
     cdef readonly str instance_id
     cdef Instance _instance

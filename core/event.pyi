@@ -3,6 +3,8 @@ from typing import Literal, final
 
 from manyclass.core.instance import Instance
 
+Text = str | dict[str, str]
+
 _Kind = Literal[
     "learn",
     "place",
@@ -49,7 +51,7 @@ class Event:
         weight: float = 1.0,
         parents: Mapping[str, str | int | None] | None = None,
         source: str | None = None,
-        text: str | None = None,
+        text: Text | None = None,
         time: int = 0,
         instance_id: str | None = None,
     ) -> Event:
@@ -198,8 +200,10 @@ class Event:
         """The caller's name for the origin of a "learn" event: a user, a file, an annotator."""
 
     @property
-    def text(self) -> str | None:
-        """The text that the instance of a "learn" event was made of, if it was sent as text."""
+    def text(self) -> Text | None:
+        """The text, or the texts of fields, that the instance of a "learn" event was made of, if it
+        was sent as text.
+        """
 
     @property
     def time(self) -> int:

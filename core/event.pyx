@@ -4,7 +4,8 @@ An event's bytes, little-endian:
     kind u8 (| 0x80: joined, | 0x40: with an origin, | 0x20: with the id of its instance),
     fingerprint u64, event id (u16 size, UTF-8; 0: none), the origin and the id of the instance if
     there are any, then by kind
-    origin          time u64, source (u16 size, UTF-8), text (u32 size, UTF-8); learn events only
+    origin          time u64, source (u16 size, UTF-8), text (u32 size, as text/stored_text.hpp has
+                    it); learn events only
     id of the instance  u16 size, UTF-8; learn events only
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
     learn, weighted u32 count, the classes, u32 count, the rejected ones, weight f64, the instance
@@ -25,6 +26,7 @@ An event's bytes, little-endian:
 import json
 import struct
 from collections.abc import Mapping
+from itertools import chain
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint16_t, uint32_t
@@ -59,6 +61,8 @@ cdef dict NAMED = {
 _HEAD = struct.Struct("<BQH")
 _TIME = struct.Struct("<Q")
 _TARGET = struct.Struct("<Qd")
+
+Text = str | dict[str, str]  # of an instance: one text, or the texts of fields
 
 SMALLEST_WEIGHT = 0.001
 LARGEST_WEIGHT = 1000.0
@@ -130,15 +134,39 @@ cdef bytes wire_of(list names):
     return PyBytes_FromStringAndSize(out.data(), out.size())
 
 
-cdef bytes wire_of_origin(unsigned long long time, str source, str text):
+cdef bytes stored_text(text):
+    """Return a text, or the texts of fields, as native/text/stored_text.hpp has it; empty for none."""
+    if text is None:
+        return b""
+    parts = [text] if isinstance(text, str) else ["", *chain.from_iterable(text.items())]
+    try:
+        return b"\xff".join([part.encode() for part in parts])
+    except UnicodeEncodeError:
+        raise InstanceError("text is not valid Unicode", ("text",)) from None
+
+
+cdef object text_in(bytes stored):
+    """Return the text that is stored, or the texts of its fields; None for an empty one.
+
+    Of the beginning of a text the last field may lack its text.
+    """
+    if not stored:
+        return None
+    if stored[0] != 0xff:
+        return stored.decode("utf-8")
+    parts = stored[1:].split(b"\xff")
+    return {
+        name.decode("utf-8"): text.decode("utf-8")
+        for name, text in zip(parts[::2], [*parts[1::2], b""])
+    }
+
+
+cdef bytes wire_of_origin(unsigned long long time, str source, text):
     """Return the bytes of an origin, none without a time, a source and a text."""
     if time == 0 and source is None and text is None:
         return b""
     cdef bytes source_bytes = bytes_of_name(source, "source")
-    try:
-        text_bytes = b"" if text is None else text.encode()
-    except UnicodeEncodeError:
-        raise InstanceError("text is not valid Unicode", ("text",)) from None
+    cdef bytes text_bytes = stored_text(text)
     return b"".join((
         _TIME.pack(time),
         struct.pack("<H", len(source_bytes)), source_bytes,
@@ -193,7 +221,7 @@ cdef class Event:
     @classmethod
     def learn(cls, Instance instance not None, classes, str event_id=None,
               unsigned long long fingerprint=0, rejected=(), double weight=1, parents=None,
-              str source=None, str text=None, unsigned long long time=0, str instance_id=None):
+              str source=None, text=None, unsigned long long time=0, str instance_id=None):
         cdef list names = class_names(classes)
         cdef list wrong = class_names(rejected, "not") if rejected else []
         if not names and not wrong:
@@ -500,7 +528,7 @@ cdef tuple origin_at(bytes data, Py_ssize_t at):
     time = _TIME.unpack_from(data, at)[0]
     source, at = name_at(data, at + _TIME.size)
     size = struct.unpack_from("<I", data, at)[0]
-    text = take(data, at + 4, size).decode("utf-8") if size else None
+    text = text_in(take(data, at + 4, size))
     return time, source, text, at + 4 + size
 
 

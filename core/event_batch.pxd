@@ -19,13 +19,15 @@ cdef extern from "core/native/event_batch.hpp" namespace "manyclass" nogil:
 
     cdef cppclass NativeEventBatch "manyclass::EventBatch":
         NativeEventBatch()
-        void add[Names](string_view instance, const Names& classes, string_view source) except +
+        void add[Names](string_view instance, const Names& classes, string_view source,
+                        string_view text) except +
         size_t count()
         size_t bytes()
         const BatchedEvent& operator[](size_t at)
         string_view payload(size_t at)
         string_view instance(size_t at)
         string_view source(size_t at)
+        string_view text(size_t at)
         void read_classes(size_t at, vector[string_view]& names) except +
         size_t learned()
         void note(uint32_t rank, cpp_bool is_updated)

@@ -18,7 +18,7 @@ cdef extern from "core/native/text/text_features.hpp" namespace "manyclass" nogi
         TextFeatures& mine() except +
         void begin(const TextParts& parts, size_t most) except +
         void read(string_view text) except +
-        bint read(JsonCursor& json) except +
+        bint read(JsonCursor& json, string_view& given) except +
         void read_field(string_view field, string_view text) except +
         uint32_t write(string& out) except +
         size_t long_words()

@@ -166,9 +166,10 @@ cdef bint read_json(
 ) except? 0 nogil:
     """Write the instance of a text in JSON; return whether it is plain."""
     cdef JsonCursor* json = new JsonCursor(text)
+    cdef string_view given
     cdef bint plain
     try:
-        plain = features.read(json[0])
+        plain = features.read(json[0], given)
         json.skip_space()
         plain = plain and json.at_end()
         if plain:

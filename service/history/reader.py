@@ -8,7 +8,7 @@ from time import monotonic
 from typing import NamedTuple, TypedDict
 
 from manyclass.core.aliases import names_now
-from manyclass.core.event import Event
+from manyclass.core.event import Event, Text
 from manyclass.core.model import Model
 from manyclass.service.history.amendments import Amendments
 from manyclass.service.history.event_keys import key_of
@@ -58,7 +58,7 @@ class EventFields(TypedDict):
     undone: bool
     rank_before: int | None
     outcome_known: bool
-    text: str | None
+    text: Text | None
     features: dict[str, float] | None
 
 

@@ -15,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from manyclass.core.errors import CoreError
+from manyclass.core.model import Model
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine, history_segments
@@ -167,7 +168,7 @@ class App(HotPath):
         if settings.hot_path:
             self._answer_plainly(
                 PlainRankings(settings, keys, csrf, pending, clock, self.limits, self.stopping),
-                PlainEvents(settings, keys, csrf),
+                PlainEvents(settings, keys, csrf, keeps_texts),
                 metrics,
             )
         self.api.state.reads = reads = Reads(self.api)
@@ -180,7 +181,15 @@ class App(HotPath):
         )
         self.workers = workers = self.limits.workers = Workers(plain, events)
         metrics.plain = lambda: [plain.counts(), *workers.counts()]
-        self.engine.on_model(lambda model: plain.use(None if model is None else model.published))
+
+        def use(model: Model | None) -> None:
+            if model is None:
+                plain.use(None, None)
+            else:
+                plain.use(model.published, model.text)
+                events.use(model.text)
+
+        self.engine.on_model(use)
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer a request, with the headers of CORS on every answer, or pass a lifespan on."""

@@ -2,6 +2,7 @@ from typing import final
 
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.instance import Instance
+from manyclass.core.text import TextAnalysis
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.instruments import Histogram
 
@@ -25,10 +26,12 @@ class BatchBody:
         """True if a value of an instance is below 0."""
 
     @staticmethod
-    def read(data: bytes, most_instances: int, most_features: int) -> BatchBody | None:
+    def read(
+        data: bytes, analysis: TextAnalysis, most_instances: int, most_features: int
+    ) -> BatchBody | None:
         """Return a body as it is read; None for one that is not plain, and for all refusals.
 
-        Releases the GIL while it reads.
+        Texts are read by the analysis. Releases the GIL while it reads.
         """
 
 @final

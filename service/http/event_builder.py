@@ -1,13 +1,21 @@
 """Builds events from the bodies of clients."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.outcome import EventKey
+from manyclass.core.text import AnalysedText
 from manyclass.service.engine import Engine
-from manyclass.service.http.instance_warnings import warning_of
-from manyclass.service.http.instances import features_of, instance_of, is_large, large_instance_of
+from manyclass.service.http.instance_warnings import warnings_of
+from manyclass.service.http.instances import (
+    features_of,
+    instance_of,
+    is_large,
+    large_instance_of,
+    whole,
+)
 from manyclass.service.http.labels import Labels
 from manyclass.service.http.problems import Fault, Problem, invalid, unavailable
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent, LearnRequest
@@ -20,6 +28,13 @@ from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import Metrics
 
 Known = Mapping[str, StoredInstance | Absence]  # by id
+
+
+class Built(NamedTuple):
+    """The event of a form with its instance, or the Result of the event that it repeats."""
+
+    event: Event | Result
+    read: AnalysedText | None
 
 
 class EventBuilder:
@@ -67,14 +82,14 @@ class EventBuilder:
                 )
         return known
 
-    def event(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
+    def event(self, form: LearnEvent | LearnRequest, known: Known) -> Built:
         """Return the event that a form describes, or the Result of the event that it repeats.
 
         `known` is the result of `instances` for this form, and perhaps for others.
         """
         if form.id is None:
-            instance = instance_of(form, self._engine.model.text, self._most_features)
-            return self._event_of(form, instance)
+            read = instance_of(form, self._engine.model.text, self._most_features)
+            return Built(self._event_of(form, read.instance), read)
         labels = Labels.of(form)
         if features_of(form) is not None or form.text is not None:
             raise invalid("An event has either an instance or the `id` of one, not both.", "id")
@@ -84,22 +99,23 @@ class EventBuilder:
             fingerprint = labels.fingerprint(form.id)
             repeated = self._engine.model.repeats([EventKey(event_id, fingerprint)])
             if repeated:
-                return Result.of_retry(repeated[0])
+                return Built(Result.of_retry(repeated[0]), None)
         stored = known[form.id]
         if isinstance(stored, Absence):
             raise self._without_instance(form.id, stored)
         self._metrics.label_delay.observe(stored.age)
         instance = Instance.from_bytes(stored.data)
-        return self._learn(form, instance, labels, event_id, fingerprint, stored)
+        event = self._learn(form, instance, labels, event_id, fingerprint, stored)
+        return Built(event, whole(instance))
 
-    async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
+    async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Built:
         """Return the same as `event`, made in a thread when its instance is large."""
         analysis = self._engine.model.text
         if form.id is not None or not is_large(form):
             return self.event(form, known)
         Labels.of(form)
-        instance = await large_instance_of(form, analysis, self._most_features)
-        return await run_in_thread(self._event_of, form, instance)
+        read = await large_instance_of(form, analysis, self._most_features)
+        return Built(await run_in_thread(self._event_of, form, read.instance), read)
 
     def learned(
         self, instance_id: str | None, known: Known, event: Event | Result, result: Result
@@ -152,7 +168,7 @@ class EventBuilder:
             labels.weight,
             labels.parents,
             source,
-            text if self._keeps_texts and isinstance(text, str) else None,
+            text if self._keeps_texts else None,
             instance_id=form.id if self._keeps_texts else None,
         )
         self._engine.model.check(event)  # here the place of a refusal is known
@@ -174,11 +190,10 @@ class EventBuilder:
     def _was_learned(self, form: LearnEvent | LearnRequest) -> bool:
         return form.event_id is not None and self._engine.model.seen(form.event_id) is not None
 
-    def warning_of(
-        self, form: LearnEvent | LearnRequest, event: Event | Result, *place: str | int
-    ) -> WarningDocument | None:
-        """Return the warning about the instance of the event of a form; None for a retry."""
-        if not isinstance(event, Event):
-            return None
-        model = self._engine.model
-        return warning_of(self._metrics, "learn", model, form, event.instance, *place)
+    def warnings_of(
+        self, form: LearnEvent | LearnRequest, built: Built, *place: str | int
+    ) -> list[WarningDocument]:
+        """Return the warnings about the instance of the event of a form; none for a retry."""
+        if built.read is None:
+            return []
+        return warnings_of(self._metrics, "learn", self._engine.model, form, built.read, *place)

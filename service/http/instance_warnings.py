@@ -1,11 +1,13 @@
-"""Warnings of instances without features, and of values below 0 that a learner does not use."""
+"""Warnings of instances without features, of values below 0 that a learner does not use, and of
+texts that are not instances as a whole."""
 
 from collections.abc import Sequence
 from typing import Final, Literal
 
 from manyclass.core.abilities import has_features, names_without_signs
-from manyclass.core.instance import Instance
+from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.model import Model
+from manyclass.core.text import AnalysedText
 from manyclass.service.http.decoding import LONGEST_SHOWN
 from manyclass.service.http.instances import Form, features_of
 from manyclass.service.http.problems import pointer
@@ -19,35 +21,60 @@ _EMPTY: Final = {
 }
 
 
-def warning_of(
+def warnings_of(
     metrics: Metrics,
     call: Literal["rank", "learn"],
     model: Model,
     form: Form,
-    instance: Instance,
+    read: AnalysedText,
     *place: str | int,
-) -> WarningDocument | None:
-    """Return the warning about the instance of a form, if there is one, and count the instance.
+) -> list[WarningDocument]:
+    """Return the warnings about the instance of a form, and count the instance.
 
     The primary learner ranks; the shadows learn too.
     """
-    if len(instance) > 0 and not instance.is_signed:
-        return None
+    instance, long_words, truncated = read
+    details = []
     member = _member_of(form)
-    warned, detail = metrics.without_features, _EMPTY[member]
-    if len(instance) > 0:
+    if long_words or truncated:
+        metrics.with_cut_texts[call] += 1
+    if long_words:
+        details.append(_long_words(long_words))
+    if truncated:
+        details.append(
+            f"The text has more features than the {len(instance)} that an instance may have; those"
+            " behind them are left out."
+        )
+    if len(instance) == 0:
+        metrics.without_features[call] += 1
+        details.append("No other word is left." if long_words else _EMPTY[member])
+    elif instance.is_signed:
         learners = [model.options] if call == "rank" else model.model_set.learners
-        names = names_without_signs(learners)
-        if not names:
-            return None
-        if has_features(instance, model.options):
-            warned = metrics.with_absent_values
-            detail = _values_below_0([name for name, value in instance.items() if value < 0], names)
-        else:
-            absent_to = ", ".join(names)
-            detail = f"No feature has a value above 0, and those below are absent to {absent_to}."
-    warned[call] += 1
-    return WarningDocument(detail, pointer((*place, member)))
+        if names := names_without_signs(learners):
+            details.append(_about_signs(metrics, call, model, instance, names))
+    return [WarningDocument(detail, pointer((*place, member))) for detail in details]
+
+
+def _about_signs(
+    metrics: Metrics,
+    call: Literal["rank", "learn"],
+    model: Model,
+    instance: Instance,
+    names: Sequence[str],
+) -> str:
+    """Return that the values below 0 are absent to these learners, and count the instance."""
+    if has_features(instance, model.options):
+        metrics.with_absent_values[call] += 1
+        return _values_below_0([name for name, value in instance.items() if value < 0], names)
+    metrics.without_features[call] += 1
+    absent_to = ", ".join(names)
+    return f"No feature has a value above 0, and those below are absent to {absent_to}."
+
+
+def _long_words(count: int) -> str:
+    if count == 1:
+        return f"A word of the text is longer than {LONGEST_NAME} bytes, and left out."
+    return f"{count} words of the text are longer than {LONGEST_NAME} bytes, and left out."
 
 
 def _member_of(form: Form) -> Literal["text", "features", "id"]:

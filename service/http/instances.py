@@ -9,7 +9,7 @@ from msgspec import UNSET
 from manyclass.core.errors import InstanceError
 from manyclass.core.instance import Instance
 from manyclass.core.outline import count_members
-from manyclass.core.text import TextAnalysis
+from manyclass.core.text import AnalysedText, TextAnalysis
 from manyclass.service.http.decoding import LONGEST_SHOWN, NULL, decode, names_of
 from manyclass.service.http.problems import Problem, invalid
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
@@ -27,18 +27,27 @@ _values = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _value = msgspec.json.Decoder(float)
 
 
-def instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> Instance:
-    """Return the instance of a form, which has exactly one of `features` and `text`."""
+def instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> AnalysedText:
+    """Return the instance of a form, which has exactly one of `features` and `text`, and how much
+    of its text is not in it.
+    """
     features, text = features_of(form), form.text
     if features is None:
         if text is None:
             raise invalid("An instance needs `features` or `text`.")
         with _about_the_text():
-            return analysis.instance_of(text, most_features).instance
+            return analysis.instance_of(text, most_features)
     if text is not None:
         raise invalid("An instance has either `features` or `text`, not both.", "text")
     instance = Instance.from_json(features, most_features)
-    return _instance_of_json(features, most_features) if instance is None else instance
+    if instance is None:
+        instance = _instance_of_json(features, most_features)
+    return whole(instance)
+
+
+def whole(instance: Instance) -> AnalysedText:
+    """Return an instance of which nothing was left out."""
+    return AnalysedText(instance, 0, False)
 
 
 def features_of(form: Form) -> msgspec.Raw | None:
@@ -49,12 +58,13 @@ def features_of(form: Form) -> msgspec.Raw | None:
 
 def is_large(form: Form) -> bool:
     """Return whether the instance of a form has to be made in a thread."""
-    if form.text is not None and len(form.text) > LONG_TEXT:
-        return True
+    text = form.text
+    if text is not None:
+        return (len(text) if isinstance(text, str) else sum(map(len, text.values()))) > LONG_TEXT
     return form.features is not UNSET and len(memoryview(form.features)) > LARGE_BYTES
 
 
-async def large_instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> Instance:
+async def large_instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> AnalysedText:
     """Return the same as `instance_of`, made with the GIL released."""
     return await run_in_thread(instance_of, form, analysis, most_features)
 
@@ -96,8 +106,8 @@ def _name_of_wrong_value(data: msgspec.Raw) -> str | None:
 
 @contextmanager
 def _about_the_text() -> Iterator[None]:
-    """Make an InstanceError a problem of the member `text`."""
+    """Make an InstanceError a problem of the member `text`, or of its field."""
     try:
         yield
     except InstanceError as error:
-        raise invalid(str(error), "text") from error
+        raise invalid(str(error), *error.where) from error

@@ -9,10 +9,11 @@ from libcpp.vector cimport vector
 
 cimport cython
 
-from manyclass.core.event cimport Event
+from manyclass.core.event cimport Event, text_in
 from manyclass.core.event_batch cimport EventBatch
 from manyclass.core.instance cimport Instance, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
+from manyclass.core.text cimport TextAnalysis
 from manyclass.service.http.plain_rankings cimport Gate
 
 from manyclass.service.http import instances
@@ -34,12 +35,16 @@ cdef class PlainEvents:
     Threads: the methods belong to the event loop's thread; workers read by the native learner.
     """
 
-    def __cinit__(self, settings, keys, csrf):
+    def __cinit__(self, settings, keys, csrf, bint keeps_texts):
         cdef vector[string] known = keys.of(Scope.LEARN), names = sorted(csrf.names)
         self._learner.reset(new PlainLearner(
             min(instances.LARGE_BYTES, settings.max_body_bytes),
-            settings.max_features_per_instance, learn.MOST_PAIRS, Gate(known, names),
+            settings.max_features_per_instance, learn.MOST_PAIRS, keeps_texts,
+            Gate(known, names),
         ))
+
+    def use(self, TextAnalysis analysis not None):
+        deref(self._learner).use(analysis.parts)
 
     @staticmethod
     cdef Event made_of(const PlainEvent& read):
@@ -57,13 +62,15 @@ cdef class PlainEvents:
         return Event.learn(
             instance, classes, event_id, fingerprint, weight=read.weight,
             source=text_of(string_view(read.source)) or None,
+            text=text_in(PyBytes_FromStringAndSize(read.text.data(), read.text.size())),
         )
 
     @staticmethod
     cdef int add_to(EventBatch batch, const PlainEvent& read) except -1:
         """Add an event that is not alone, which the reader has checked, to a batch."""
         batch._native.add(
-            string_view(read.instance), read.classes, string_view(read.source)
+            string_view(read.instance), read.classes, string_view(read.source),
+            string_view(read.text),
         )
         return 0
 

@@ -203,7 +203,7 @@ class PeerLookup:
                 answer.kept.append(
                     Kept(instance_id, age, found.data, found.number, found.source, found.text)
                 )
-                size += len(found.data) + len(found.text or "")
+                size += len(found.data) + len(msgspec.msgpack.encode(found.text))
             if size >= MESSAGE_BYTES:
                 yield answer
                 answer = Answer(question.number)

@@ -6,6 +6,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Meta
 
+from manyclass.core.event import Text
 from manyclass.service.ingest.stored_instance import Id
 
 MESSAGE_IDS = 1000  # in one question
@@ -31,7 +32,7 @@ class Kept(msgspec.Struct, array_like=True):
     data: bytes
     number: _Number
     source: str | None = None
-    text: str | None = None
+    text: Text | None = None
 
 
 class Answer(msgspec.Struct, tag="answer", array_like=True):

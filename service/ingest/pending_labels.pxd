@@ -54,4 +54,4 @@ cdef class PendingLabels:
     cdef object _clock
 
     @staticmethod
-    cdef InstanceNote note_of(str source, str text) except *
+    cdef InstanceNote note_of(str source, bytes stored) except *

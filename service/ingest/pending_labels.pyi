@@ -1,6 +1,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final, final
 
+from manyclass.core.event import Text
 from manyclass.core.instance import Instance
 from manyclass.service.ingest.stored_instance import (
     Absence,
@@ -48,7 +49,7 @@ class PendingLabels:
         confidence: float | None = None,
         abstained: bool = False,
         source: str | None = None,
-        text: str | None = None,
+        text: Text | None = None,
     ) -> str:
         """Store an instance and return its id: the given one, or a new unique one.
 

@@ -10,6 +10,7 @@ from libcpp.vector cimport vector
 
 cimport cython
 
+from manyclass.core.event cimport stored_text, text_in
 from manyclass.core.instance cimport Instance, bytes_of, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 
@@ -52,7 +53,7 @@ cdef class PendingLabels:
         return deref(self._native).bytes()
 
     def keep(self, Instance instance not None, str given_id=None, ranked=(), confidence=None,
-             bint abstained=False, str source=None, str text=None):
+             bint abstained=False, str source=None, text=None):
         cdef string_view given
         cdef string names
         cdef ServedRanking served
@@ -63,19 +64,19 @@ cdef class PendingLabels:
         served.abstained = abstained
         if given_id is not None:
             given = Instance.any_utf8(given_id)
-        cdef InstanceNote note = PendingLabels.note_of(source, text)
+        cdef bytes stored = stored_text(text)
+        cdef InstanceNote note = PendingLabels.note_of(source, stored)
         cdef string made
         deref(self._native).keep(self._clock(), bytes_of(instance), served, note, given, made)
         return text_of(string_view(made))
 
     @staticmethod
-    cdef InstanceNote note_of(str source, str text) except *:
-        """Return a view of the texts, which have to outlive it."""
+    cdef InstanceNote note_of(str source, bytes stored) except *:
+        """Return a view of a source and a stored text, which have to outlive it."""
         cdef InstanceNote note
         if source is not None:
             note.source = Instance.any_utf8(source)
-        if text is not None:
-            note.text = Instance.any_utf8(text)
+        note.text = string_view(stored, len(stored))
         return note
 
     def find(self, str instance_id not None):
@@ -85,7 +86,7 @@ cdef class PendingLabels:
         if found == Found.stored:
             return StoredInstance(
                 bytes_in(stored.instance), now - stored.ranked_at, stored.number,
-                source=text_in(stored.source), text=text_in(stored.text),
+                source=name_in(stored.source), text=text_in(bytes_in(stored.text)),
             )
         return Absence.TOO_LATE if found == Found.too_late else Absence.NEVER_SEEN
 
@@ -99,7 +100,7 @@ cdef class PendingLabels:
         cdef Stored stored
         cdef string instance_id
         cdef list waiting = []
-        cdef string_view wanted = PendingLabels.note_of(source, None).source
+        cdef string_view wanted = PendingLabels.note_of(source, b"").source
         cdef size_t at
         with nogil:
             numbers = deref(self._native).least_certain(now, most, wanted)
@@ -108,7 +109,7 @@ cdef class PendingLabels:
                 waiting.append(WaitingInstance(
                     text_of(string_view(instance_id)), bytes_in(stored.instance),
                     now - stored.ranked_at,
-                    served_in(stored), text_in(stored.source), text_in(stored.text),
+                    served_in(stored), name_in(stored.source), text_in(bytes_in(stored.text)),
                     stored.is_text_cut,
                 ))
         return waiting
@@ -123,8 +124,8 @@ cdef bytes bytes_in(const string& data):
     return PyBytes_FromStringAndSize(data.data(), data.size())
 
 
-cdef str text_in(const string& data):
-    """Return a text, None for an empty one."""
+cdef str name_in(const string& data):
+    """Return a name, None for an empty one."""
     return text_of(string_view(data)) or None
 
 

@@ -5,6 +5,8 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta
 
+from manyclass.core.event import Text
+
 LONGEST_ID = 200
 
 Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_ID)]
@@ -21,7 +23,7 @@ class StoredInstance(NamedTuple):
     number: int
     process: str | None = None
     source: str | None = None
-    text: str | None = None
+    text: Text | None = None
 
 
 class ServedClasses(NamedTuple):
@@ -46,7 +48,7 @@ class WaitingInstance(NamedTuple):
     age: float
     served: ServedClasses
     source: str | None = None
-    text: str | None = None
+    text: Text | None = None
     is_text_cut: bool = False
 
 

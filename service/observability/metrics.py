@@ -48,6 +48,7 @@ class Metrics(Collector):
         self.abstained = 0  # rankings
         self.without_features = {"rank": 0, "learn": 0}  # instances
         self.with_absent_values = {"rank": 0, "learn": 0}  # others, with values below 0
+        self.with_cut_texts = {"rank": 0, "learn": 0}  # of texts that are not in them as a whole
         self.learn_duration = Histogram(FAST_SECONDS)
         self.label_delay = Histogram(DELAY_SECONDS)
         self.learn_events = {"learned": 0, "duplicate": 0, "rejected": 0}
@@ -142,6 +143,7 @@ class Metrics(Collector):
         yield catalogue.counters(
             "instances_with_absent_values_total", "call", self.with_absent_values
         )
+        yield catalogue.counters("instances_with_cut_texts_total", "call", self.with_cut_texts)
         yield catalogue.counters("learn_events_total", "result", self.learn_events)
         yield catalogue.counter("delayed_labels_expired_total", self.delayed_labels_expired)
         yield catalogue.counters("served_labels_total", "result", self.served.by_result())

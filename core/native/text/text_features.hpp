@@ -13,6 +13,7 @@
 
 #include "text/feature_table.hpp"
 #include "text/json_cursor.hpp"
+#include "text/stored_text.hpp"
 #include "text/words.hpp"
 
 namespace manyclass {
@@ -84,16 +85,18 @@ public:
         read_behind_prefix(text);
     }
 
-    // Add those of a text at the cursor, or of an object of the texts of fields. False for any other
-    // form, a repeated field or an escape in its name; then use no result.
-    bool read(JsonCursor& json) {
+    // Add those of a text at the cursor, or of an object of the texts of 1 to MOST_FIELDS fields, and
+    // set `given` to the text as it is stored (stored_text.hpp), valid until the next call. False for
+    // any other form, a repeated field or an escape in its name; then use no result.
+    bool read(JsonCursor& json, std::string_view& given) {
         std::string_view text, field;
-        if (json.read_text(text, unescaped_)) {
-            read(text);
+        if (json.read_text(given, unescaped_)) {
+            read(given);
             return true;
         }
         if (!json.read_sign('{')) return false;
-        if (json.read_sign('}')) return true;
+        if (stored_.capacity() > MOST_KEPT) std::string().swap(stored_);
+        stored_.clear();
         std::vector<std::string_view> fields;
         do {
             if (!json.read_name(field) || !json.read_sign(':')) return false;
@@ -101,7 +104,9 @@ public:
             if (std::find(fields.begin(), fields.end(), field) != fields.end()) return false;
             fields.push_back(field);
             read_field(field, text);
+            append_field(stored_, field, text);
         } while (json.read_sign(','));
+        given = stored_;
         return json.read_sign('}');
     }
 
@@ -115,7 +120,7 @@ private:
     friend class WordReader<TextFeatures>;
 
     static constexpr std::size_t SHORT = 7;  // bytes of a name that is its own key
-    static constexpr std::size_t MOST_FIELDS = 100, MOST_KEPT = 65'536;
+    static constexpr std::size_t MOST_KEPT = 65'536;
 
     void read_behind_prefix(std::string_view text) {
         if (is_full_) return;
@@ -273,6 +278,7 @@ private:
     NameStore names_;
     WordReader<TextFeatures> words_;
     std::string unescaped_;            // a text of JSON that has escapes
+    std::string stored_;               // texts of fields
     std::string other_;                // a name that is not in the text as it is
     std::vector<char*> starts_;        // of the characters of a word
 };

@@ -12,7 +12,7 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.decoding import check_many, decode
-from manyclass.service.http.event_builder import EventBuilder, Known
+from manyclass.service.http.event_builder import Built, EventBuilder, Known
 from manyclass.service.http.hot_call import HotCall, HotRequest
 from manyclass.service.http.instances import LARGE_BYTES
 from manyclass.service.http.large_body import LargeBodies
@@ -111,6 +111,9 @@ class Learn(HotCall):
         `hieron`). They are absent to all others, the primary learner or shadows: `warnings` reports
         it, and the history keeps them.
 
+        Of a text the words that are longer than a name may be are left out, and all behind the
+        largest number of features of an instance; `warnings` reports it.
+
         The number of features times the number of classes of an event, those of `not` included, is
         at most 200,000. An event places at most 1,000 classes, the events of one request 5,000.
 
@@ -179,7 +182,7 @@ class Learn(HotCall):
                 await time_slice.renew()
         return read
 
-    async def _event(self, position: int, form: LearnEvent, known: Known) -> Event | Result:
+    async def _event(self, position: int, form: LearnEvent, known: Known) -> Built:
         try:
             return await self._builder.event_in_turns(form, known)
         except Exception as error:
@@ -207,14 +210,11 @@ class _Read:
         self.ids: list[str | None] = []  # of the instances that were ranked before
         self.warnings: list[WarningDocument] = []
 
-    def add(
-        self, form: LearnEvent | LearnRequest, event: Event | Result, *place: str | int
-    ) -> None:
+    def add(self, form: LearnEvent | LearnRequest, built: Built, *place: str | int) -> None:
         """Add the event of a form, which stands at `place` in the request."""
-        self.events.append(event)
+        self.events.append(built.event)
         self.ids.append(form.id)
-        if (warning := self._builder.warning_of(form, event, *place)) is not None:
-            self.warnings.append(warning)
+        self.warnings += self._builder.warnings_of(form, built, *place)
 
 
 def _one_answer(result: Result) -> LearnAnswer:

@@ -183,9 +183,9 @@ class _Stream:
             try:
                 if isinstance(form, Problem):
                     raise form
-                event = await self._builder.event_in_turns(form, known)
-                events.append((line, form.id, event))
-                if (warning := self._builder.warning_of(form, event)) is not None:
+                built = await self._builder.event_in_turns(form, known)
+                events.append((line, form.id, built.event))
+                for warning in self._builder.warnings_of(form, built):
                     await self._report.warn(line, warning)
             except Exception as error:
                 problem = problem_of(error)

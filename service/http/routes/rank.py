@@ -8,11 +8,11 @@ from typing import ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from manyclass.core.event import class_names
+from manyclass.core.event import Text, class_names
 from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.model import Model
 from manyclass.core.outcome import Node
-from manyclass.core.text import TextAnalysis
+from manyclass.core.text import AnalysedText, TextAnalysis
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.errors import NotReady
@@ -22,7 +22,7 @@ from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.batches import BatchBody, BatchRankings
 from manyclass.service.http.decoding import LONGEST_SHOWN, check_many, decode, names_of, whole
 from manyclass.service.http.hot_call import HotCall, HotRequest
-from manyclass.service.http.instance_warnings import warning_of
+from manyclass.service.http.instance_warnings import warnings_of
 from manyclass.service.http.instances import (
     LARGE_BYTES,
     instance_of,
@@ -54,7 +54,7 @@ from manyclass.service.ingest.pending_labels import MOST_SERVED, PendingLabels
 from manyclass.service.observability.metrics import Metrics
 
 EXPLAINED_AT_ONCE = 5_000  # features times classes
-Note = tuple[str | None, str | None] | None  # source and text of an instance
+Note = tuple[str | None, Text | None] | None  # source and text of an instance
 BLOCK_SECONDS = 0.001  # of ranking many instances, for which a change waits
 NOT_READY_502 = b"not-ready=502"  # a Prefer header that deploy/nginx/nginx.conf sets
 
@@ -121,8 +121,9 @@ class Rank(HotCall):
         highest score. `k` is at most 50 with `decode`; without a taxonomy it is refused.
 
         `warnings` lists the instances without features (texts without words, and `features` without
-        a value other than 0), values below 0 that are absent to the primary learner, and names in
-        `among` that no class has.
+        a value other than 0), values below 0 that are absent to the primary learner, texts that are
+        not instances as a whole (words longer than a name may be, more features than allowed), and
+        names in `among` that no class has.
 
         With `explain`, `k` is at most 50, with at most 20 instances; without, the number of
         instances times `k`, and times the classes of `among`, is at most 20,000. Events may be
@@ -171,7 +172,7 @@ class Rank(HotCall):
         """Return a plain body of many instances, whose answer has no warning; None for all others,
         before the model has learned event `min_seq`, and above a limit.
         """
-        batch = BatchBody.read(body, self._settings.max_batch, self._most_features)
+        batch = BatchBody.read(body, model.text, self._settings.max_batch, self._most_features)
         if batch is None or batch.min_seq > model.seq:
             return None
         if batch.has_signs and model.options.without_signs:
@@ -191,20 +192,20 @@ class Rank(HotCall):
         if request.instances is not None:
             return await self._many(model, request, request.instances, among, places)
         if places is self._admission.long and is_large(request):
-            instance = await large_instance_of(request, model.text, self._most_features)
+            read = await large_instance_of(request, model.text, self._most_features)
         else:
-            instance = instance_of(request, model.text, self._most_features)
+            read = instance_of(request, model.text, self._most_features)
         if request.min_seq:
-            model = await self._model_after(request.min_seq, places)
+            analysis, model = model.text, await self._model_after(request.min_seq, places)
+            if model.text != analysis:  # the instance is of another one
+                return await self._answer(model, request, places)
+        instance = read.instance
         seq, note = model.seq, _note(request)
         instance_id, ranked, confidence, abstained = self._rank(
             model, request, request, instance, note, among
         )
         answer = RankAnswer(instance_id, seq, [], confidence, abstained, abstained)
-        warnings = []
-        warning = warning_of(self._metrics, "rank", model, request, instance)
-        if warning is not None:
-            warnings.append(warning)
+        warnings = warnings_of(self._metrics, "rank", model, request, read)
         if among is not None:
             warnings += _warnings_of_names(model, among)
         if warnings:
@@ -224,21 +225,22 @@ class Rank(HotCall):
     ) -> list[bytes]:
         self._check(request, forms, among)
         time_slice = TimeSlice()
-        instances = []
+        read = []
         notes = []
-        warnings = []
         for position, form in enumerate(forms):
             notes.append(_note(form, "instances", position))
-            instances.append(await self._instance(position, form, model.text))
+            read.append(await self._instance(position, form, model.text))
             if time_slice.is_over:
                 await time_slice.renew()
         if request.min_seq:
-            model = await self._model_after(request.min_seq, places)
-        for position, (form, instance) in enumerate(zip(forms, instances, strict=True)):
+            analysis, model = model.text, await self._model_after(request.min_seq, places)
+            if model.text != analysis:  # the instances are of another one
+                return await self._many(model, request, forms, among, places)
+        warnings: list[WarningDocument] = []
+        for position, (form, each) in enumerate(zip(forms, read, strict=True)):
             place = "instances", position
-            warning = warning_of(self._metrics, "rank", model, form, instance, *place)
-            if warning is not None:
-                warnings.append(warning)
+            warnings += warnings_of(self._metrics, "rank", model, form, each, *place)
+        instances = [each.instance for each in read]
         if among is None and request.decode is None and not request.explain:
             ids = [form.id for form in forms]
             how = (int(request.wanted), request.threshold, request.min_confidence)
@@ -341,7 +343,7 @@ class Rank(HotCall):
 
     async def _instance(
         self, position: int, form: RankInstance, analysis: TextAnalysis
-    ) -> Instance:
+    ) -> AnalysedText:
         try:
             if is_large(form):
                 return await large_instance_of(form, analysis, self._most_features)

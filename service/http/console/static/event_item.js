@@ -14,7 +14,8 @@ const SHOWN_FEATURES = 60;
 
 /** The instance of an event, or of a ranking, as it was sent. */
 export function InstanceText({ text, features }) {
-  if (text !== null && text !== undefined) return html`<p class="text">${text}</p>`;
+  if (typeof text === "string") return html`<p class="text">${text}</p>`;
+  if (text) return Object.entries(text).map(([field, each]) => html`<p class="text" key=${field}><b>${field}</b> ${each}</p>`);
   const named = Object.entries(features ?? {});
   const more = named.length - SHOWN_FEATURES;
   return html`<p class="text">${named.slice(0, SHOWN_FEATURES).map(([name, value]) => (value === 1 ? name : `${name}: ${value}`)).join(" · ")}
