@@ -135,7 +135,7 @@ cdef bytes wire_of(list names):
 
 
 cdef bytes stored_text(text):
-    """Return a text, or the texts of fields, as native/text/stored_text.hpp has it; empty for none."""
+    """Return a text, or the texts of fields, as text/stored_text.hpp has it; empty for none."""
     if text is None:
         return b""
     parts = [text] if isinstance(text, str) else ["", *chain.from_iterable(text.items())]

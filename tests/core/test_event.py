@@ -27,7 +27,7 @@ events = st.one_of(
         st.lists(names, min_size=1, max_size=4),
         weight=st.sampled_from([1.0, 2.0]),
         source=st.none() | names,
-        text=st.none() | names,
+        text=st.none() | names | st.dictionaries(names, st.just("") | names, min_size=1),
         time=st.integers(0, 2**64 - 1),
         instance_id=st.none() | names,
     ),

@@ -21,7 +21,7 @@ ALONE = [each for each in SPECIFICATIONS if not each.startswith("committee")]
 def batch_of(events):
     batch = EventBatch()
     for event in events:
-        batch.add(event.instance, event.classes, event.source)
+        batch.add(event.instance, event.classes, event.source, event.text)
     return batch
 
 
@@ -34,7 +34,9 @@ def drawn(count, seed=0):
         names = [f"f{chance.randrange(40)}" for _ in range(4)] + [f"of {n}" for n in of]
         features = {name: chance.choice([0.5, 1.0, 3.0]) for name in names}
         source = chance.choice([None, "web", "a file"])
-        events.append(Event.learn(Instance(features), [f"c{n}" for n in of], source=source))
+        text = chance.choice([None, "Größe", {"title": "é", "body": ""}])
+        classes = [f"c{n}" for n in of]
+        events.append(Event.learn(Instance(features), classes, source=source, text=text))
     return events
 
 
@@ -55,6 +57,7 @@ def test_payloads_and_events_are_those_of_events_by_themselves():
     assert batch.events() == events
     assert [event.classes for event in batch.events()] == [event.classes for event in events]
     assert [event.source for event in batch.events()] == [event.source for event in events]
+    assert [event.text for event in batch.events()] == [event.text for event in events]
     assert len(batch.events()[-1].instance) == 1
     assert (len(batch), batch.size) == (21, sum(len(bytes(event)) for event in events))
 

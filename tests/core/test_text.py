@@ -299,12 +299,18 @@ def test_a_text_in_json_is_read_as_the_text(text, ascii_only, space):
     assert EVERYTHING.instance_of_json(f'"{every}"'.encode()) == found
 
 
-@given(st.dictionaries(st.text("abé", min_size=1), MIXED, max_size=4), st.booleans())
+@given(st.dictionaries(st.text("abé", min_size=1), MIXED, min_size=1, max_size=4), st.booleans())
 def test_fields_in_json_are_read_as_the_fields(fields, ascii_only):
     found = EVERYTHING.instance_of_json(json.dumps(fields, ensure_ascii=False).encode())
     assert found == EVERYTHING.instance_of(fields)
     escaped = json.dumps({"t": [*fields.values()][:1]}, ensure_ascii=ascii_only)
     assert EVERYTHING.instance_of_json(escaped.encode()) is None
+
+
+def test_a_text_in_json_has_1_to_16_fields():
+    for count, is_read in ((0, False), (1, True), (16, True), (17, False)):
+        fields = {f"f{number}": "a" for number in range(count)}
+        assert bool(EVERYTHING.instance_of_json(json.dumps(fields).encode())) is is_read
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from itertools import cycle
 
 import pytest
 
+from manyclass.core.model import Model
 from manyclass.core.text import TextAnalysis
 from manyclass.service.store.errors import CommitOutcomeUnknown, StoreUnavailable
 from tests.service.http.instance_texts import OTHER_TEXTS, PLAIN_TEXTS
@@ -151,6 +152,24 @@ async def test_texts_are_read_by_the_analysis_of_the_model():
             model = ways.native.app.engine.model
             found[spec] = model.learner.has_feature("c++"), model.learner.has_feature("cafe")
     assert list(found.values()) == [(False, False), (True, True)]
+
+
+async def test_a_learner_comes_with_its_analysis():
+    """After a rebuild under another analysis the next request is read by it."""
+    async with two_ways() as ways:
+        way = ways.native
+        live, pending = way.app.engine._live, way.app.api.state.pending
+        for spec in ("words", "words+pairs+unmarked"):
+            analysis = TextAnalysis.parse(spec)
+            live.use(Model(live.model.options, text=analysis))
+            await way.talk(rank('{"text":"été chaud","id":"a"}'.encode()))
+            await way.talk(learn('{"text":"été chaud","classes":["x"]}'.encode()))
+            read = analysis.instance_of("été chaud").instance
+            assert pending.find("a").data == bytes(read)
+            [event] = (await way.call("GET", "/events?limit=1")).json()["events"][-1:]
+            assert live.model.learner.has_feature("ete") == ("unmarked" in spec)
+            assert event["text"] == "été chaud"
+        assert way.answered_plainly == 4
 
 
 async def test_a_service_without_a_history_keeps_no_texts():
