@@ -20,7 +20,9 @@ PLAIN_PLANES = 0x32400  # beyond, nothing but the ignorable block has properties
 IGNORED = range(0xE0000, 0xE1000)
 
 # The bits of a code point that stays as it is when it is folded.
-WORD, MARK, UNSPACED, PICTOGRAPH, TONE, REGIONAL, ATTACHED, MAYBE = (1 << bit for bit in range(8))
+WORD, MARK, UNSPACED, PICTOGRAPH, TONE, REGIONAL, ATTACHED, MAYBE, COMPOSED = (
+    1 << bit for bit in range(9)
+)
 
 Sequence = tuple[int, ...]
 
@@ -50,6 +52,7 @@ class Database:
             REGIONAL: codes_of("PropList.txt", "Regional_Indicator"),
             ATTACHED: {*self.classes} | self.maybe,
             MAYBE: self.maybe,
+            COMPOSED: {*self.decompositions} - {*self.folded} - self.excluded,
         }
 
     def _read_characters(self) -> None:
@@ -170,7 +173,7 @@ class Tables:
         self.compositions = sorted(
             (*parts, code)
             for code, parts in database.decompositions.items()
-            if code not in database.folded and code not in database.excluded
+            if code in database.bits[COMPOSED]
         )
 
 
@@ -203,7 +206,7 @@ inline constexpr char32_t BLOCK = {BLOCK};
 inline constexpr char32_t END = {PLAIN_PLANES};  // behind it only FIRST_IGNORED to LAST_IGNORED
 inline constexpr char32_t FIRST_IGNORED = {IGNORED[0]}, LAST_IGNORED = {IGNORED[-1]};
 
-enum : std::uint8_t {{  // of a code point that stays as it is
+enum : std::uint16_t {{  // of a code point that stays as it is
     WORD = {WORD},        // a character of words, by UTS #18
     MARK = {MARK},
     UNSPACED = {UNSPACED},    // a letter of a script without spaces between words
@@ -212,9 +215,11 @@ enum : std::uint8_t {{  // of a code point that stays as it is
     REGIONAL = {REGIONAL},   // a half of a flag
     ATTACHED = {ATTACHED},   // may change when it comes behind others, or change them
     MAYBE = {MAYBE},     // may compose with the one before it
+    COMPOSED = {COMPOSED},  // of others, by COMPOSITIONS
 }};
 struct Kind {{
-    std::uint8_t bits, combining_class;
+    std::uint16_t bits;
+    std::uint8_t combining_class;
 }};
 {numbers("Kind", "KINDS", (f"{{{bits},{of}}}" for bits, of in tables.kinds))}
 // By the code point divided by {BLOCK}: the block of its entry.

@@ -33,13 +33,12 @@ inline char32_t composed(char32_t first, char32_t second) {
 }
 }  // namespace hangul
 
-// The composition with this result; null if there is none.
-inline const Composition* composition_of(char32_t result) {
+// The composition with this result, which is COMPOSED.
+inline const Composition& composition_of(char32_t result) {
     const auto* const found = std::lower_bound(
         std::begin(BY_RESULT), std::end(BY_RESULT), result,
         [](std::uint16_t place, char32_t code) { return COMPOSITIONS[place].result < code; });
-    const bool is_there = found != std::end(BY_RESULT) && COMPOSITIONS[*found].result == result;
-    return is_there ? &COMPOSITIONS[*found] : nullptr;
+    return COMPOSITIONS[*found];
 }
 
 // The code point that two make; 0 if they make none.
@@ -59,11 +58,11 @@ inline char32_t composed(char32_t first, char32_t second) {
 // syllables of Hangul stay.
 template <class Take>
 void decompose(char32_t code, Take&& take) {
-    if (const Composition* const parts = composition_of(code)) {
-        decompose(parts->first, take);
-        return take(parts->second, kind_of(parts->second));
-    }
-    take(code, kind_of(code));
+    const Kind kind = kind_of(code);
+    if (!(kind.bits & COMPOSED)) return take(code, kind);
+    const Composition& parts = composition_of(code);
+    decompose(parts.first, take);
+    take(parts.second, kind_of(parts.second));
 }
 
 // Brings a run of code points to NFC, of which all but the first are attached. U+0307 behind
@@ -72,8 +71,8 @@ class Composer {
 public:
     void normalize(std::vector<Folded>& run) {
         apart_.clear();
-        for (const Folded& each : run)
-            decompose(each.code, [this](char32_t code, Kind kind) { apart_.push_back({code, kind}); });
+        const auto take = [this](char32_t code, Kind kind) { apart_.push_back({code, kind}); };
+        for (const Folded& each : run) decompose(each.code, take);
         order();
         drop_dots();
         run.clear();
@@ -90,7 +89,7 @@ private:
     void order() {
         auto begin = apart_.begin();
         while (begin != apart_.end()) {
-            begin = std::find_if(begin, apart_.end(), [](const Folded& of) { return class_of(of); });
+            begin = std::find_if(begin, apart_.end(), class_of);
             const auto end = std::find_if(begin, apart_.end(),
                                           [](const Folded& of) { return class_of(of) == 0; });
             std::stable_sort(begin, end, [](const Folded& one, const Folded& other) {

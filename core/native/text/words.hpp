@@ -1,51 +1,49 @@
 // Reads the words of texts: folded by NFKC_Casefold and in NFC, as runs of the word characters of
 // UTS #18. A letter of a script without spaces, with its marks, is a word, and so is an emoji
 // sequence, without its joiners and tones.
-//
-//   buffer_   [ ... | last word |' '| this word ]
-//
-// The last word stays beside this one, so that a pair of them is one piece of memory.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "pipeline/wire.hpp"
+#include "storage/vocabulary.hpp"
 #include "text/codes.hpp"
 #include "text/composition.hpp"
 #include "text/utf8.hpp"
 
 namespace manyclass {
 
-// A word in the reader's buffer. SHORT_NAME bytes may be read behind it; the two bytes
-// before it and the one behind it may be overwritten meanwhile.
+// A word in the reader's buffer, in which its sink may write. SHORT_NAME bytes may be read behind
+// the word; there are at least two bytes before it.
 struct Word {
     char* begin;
     char* end;
-    char* last = nullptr;  // the word before, right in front of the blank before this one
     bool ascii = true;
+    bool marked = false;       // it has marks, or characters that marks are part of
     bool dotted = false;       // a full stop at the beginning of a token is right before it
     std::string_view signs{};  // + and # right behind it
+
+    std::size_t size() const { return static_cast<std::size_t>(end - begin); }
 };
 
 // `Sink` has `bool wants_signs()` and `bool take(const Word&)`, false to read no more.
 template <class Sink>
 class WordReader {
 public:
-    explicit WordReader(Sink& sink) : sink_(sink), buffer_(new char[CAPACITY]()) {}
+    explicit WordReader(Sink& sink) : sink_(sink), begin_(buffer_.data() + LEFT) {}
 
     // Read a text in valid UTF-8; words of more bytes than `longest` are left out.
     void read(std::string_view text, std::size_t longest) {
         longest_ = longest < LONGEST_NAME ? longest : LONGEST_NAME;
         wants_signs_ = sink_.wants_signs();
-        last_ = nullptr;
+        full_ = begin_ + longest_ + 1;
         dotted_ = after_stop_ = is_done_ = false;
-        begin_word(buffer_.get() + LEFT);
+        begin_word();
         const char* at = text.data();
         const char* const end = at + text.size();
         while (at < end && !is_done_) {
@@ -61,63 +59,93 @@ public:
 private:
     enum class Form { PLAIN, LETTER, EMOJI, FLAG };
 
-    static constexpr std::size_t CAPACITY = 32'768, LEFT = 2, SLACK = 32, MOST_SIGNS = 3;
+    static constexpr std::size_t LEFT = 2, RIGHT = 32, MOST_SIGNS = 3;
     static constexpr std::size_t MOST_ATTACHED = 8192;  // such a word is too long for a name
 
-    struct AsciiFolds {
-        char of[256] = {};
-        constexpr AsciiFolds() {
-            for (char sign = '0'; sign <= '9'; ++sign) of[static_cast<int>(sign)] = sign;
-            for (char sign = 'a'; sign <= 'z'; ++sign) of[static_cast<int>(sign)] = sign;
-            for (char sign = 'A'; sign <= 'Z'; ++sign)
-                of[static_cast<int>(sign)] = static_cast<char>(sign + 'a' - 'A');
-            of[static_cast<int>('_')] = '_';
-        }
+    // Eight bytes: the top bit of each that is not a word character of ASCII, and the folded ones.
+    struct Eight {
+        std::uint64_t others, folded;
     };
-    static constexpr AsciiFolds ASCII{};  // the folded form of a word character, else 0
 
-    static char folded(char sign) { return ASCII.of[static_cast<unsigned char>(sign)]; }
+    // Every byte is compared with the ends of a range by an addition that reaches its top bit.
+    static Eight eight_of(std::uint64_t bytes) {
+        constexpr std::uint64_t EACH = 0x0101010101010101ull, TOPS = 0x80 * EACH;
+        const auto from = [](std::uint64_t low, unsigned char sign) {
+            return low + (0x80u - sign) * EACH;
+        };
+        const std::uint64_t low = bytes & ~TOPS;
+        const std::uint64_t capitals = from(low, 'A') & ~from(low, 'Z' + 1) & ~bytes & TOPS;
+        const std::uint64_t folded = bytes | capitals >> 2, small = folded & ~TOPS;
+        const std::uint64_t letters = from(small, 'a') & ~from(small, 'z' + 1);
+        const std::uint64_t digits = from(low, '0') & ~from(low, '9' + 1);
+        const std::uint64_t not_low_line = from(low ^ '_' * EACH, 1);
+        return {((~(letters | digits) & not_low_line) | bytes) & TOPS, folded};
+    }
+
+    // The next eight bytes, with zeros behind the end.
+    static std::uint64_t next_eight(const char* at, const char* end) {
+        if (end - at >= 8) return load_word(at);
+        std::uint64_t bytes = 0;
+        while (end > at) bytes = bytes << 8 | static_cast<unsigned char>(*--end);
+        return bytes;
+    }
+
+    // The folded form of a word character of ASCII, else 0.
+    static char folded(char sign) {
+        const Eight of = eight_of(static_cast<unsigned char>(sign));
+        return of.others & 0x80 ? '\0' : static_cast<char>(of.folded);
+    }
 
     // Read up to the first byte that is not ASCII.
     const char* read_ascii(const char* at, const char* end) {
         while (at < end) {
-            if (folded(*at) != 0) {
+            Eight next = eight_of(next_eight(at, end));
+            if (!(next.others & 0x80)) {
                 if (form_ != Form::PLAIN || sign_count_ != 0) {
                     end_word();
                     if (is_done_) break;
-                    form_ = Form::PLAIN;
                 }
-                char* out = out_;
-                const std::ptrdiff_t room = out < full_ ? full_ - out : 0;
-                const char* const until = end - at < room ? end : at + room;
-                while (at < until) {
-                    const char sign = folded(*at);
-                    if (sign == 0) break;
-                    *out++ = sign;
-                    ++at;
-                }
-                out_ = out;
-                if (out_ >= full_)
-                    while (at < end && folded(*at) != 0) ++at;
+                at = read_word(at, end, next);
                 if (at == end) break;
             }
             if (static_cast<signed char>(*at) < 0) break;
             take_other(static_cast<char32_t>(*at++));
             if (is_done_) break;
+            if (!wants_signs_)
+                while (at < end && is_other(*at)) ++at;
         }
         return at;
+    }
+
+    // A sign of ASCII below the digits: most of what is between words.
+    static bool is_other(char sign) { return sign >= 0 && sign < '0'; }
+
+    // Read word characters of ASCII, of which `next` has the first eight bytes.
+    const char* read_word(const char* at, const char* end, Eight next) {
+        while (true) {
+            const int size = next.others ? __builtin_ctzll(next.others) / 8 : 8;
+            if (out_ < full_) {
+                std::memcpy(out_, &next.folded, sizeof next.folded);
+                out_ += size;
+            }
+            at += size;
+            if (next.others || at == end) return at;
+            next = eight_of(next_eight(at, end));
+        }
     }
 
     // Read up to the next byte of ASCII; `before` is the byte in front.
     const char* read_others(const char* at, const char* end, char before) {
         before_ = static_cast<signed char>(before) > 0 ? before : '\0';
+        plain_.code = 0;
         do {
             const char32_t code = next_code(at);
             if (code == unicode::ZERO_WIDTH_JOINER) {
                 join();
                 continue;
             }
-            unicode::fold(code, [this](char32_t each, unicode::Kind kind) { push(each, kind); });
+            const auto take = [this](char32_t each, unicode::Kind kind) { push(each, kind); };
+            unicode::fold(code, take);
         } while (at < end && static_cast<signed char>(*at) < 0 && !is_done_);
         flush();
         return at;
@@ -127,6 +155,12 @@ private:
     void push(char32_t code, unicode::Kind kind) {
         if (kind.bits & unicode::ATTACHED) return push_attached({code, kind});
         flush();
+        if (is_plain(kind.bits) && form_ == Form::PLAIN && sign_count_ == 0) {
+            plain_ = {code, kind};  // most are final; so it is taken, and brought back if not
+            before_plain_ = out_;
+            before_ = '\0';
+            return append(code, kind.bits);
+        }
         held_ = {code, kind};
         is_held_ = true;
         before_ = '\0';
@@ -144,8 +178,15 @@ private:
         if (run_.size() < MOST_ATTACHED) run_.push_back(attached);
     }
 
-    // The byte of ASCII in front comes again, for a mark behind it may change it.
+    // The last code point comes again, for a mark behind it may change it.
     void bring_back() {
+        if (plain_.code != 0) {
+            held_ = plain_;
+            is_held_ = true;
+            plain_.code = 0;
+            out_ = before_plain_;
+            return;
+        }
         const char sign = before_;
         before_ = '\0';
         is_held_ = true;
@@ -162,6 +203,7 @@ private:
     void flush() {
         if (is_held_) take(held_.code, held_.kind.bits);
         is_held_ = false;
+        plain_.code = 0;
         if (!run_.empty()) flush_run();
     }
 
@@ -175,15 +217,14 @@ private:
 
     // A zero-width joiner: it joins two pictographs, and vanishes elsewhere.
     void join() {
-        constexpr std::uint8_t EMOJI = unicode::PICTOGRAPH | unicode::TONE;
+        constexpr std::uint16_t EMOJI = unicode::PICTOGRAPH | unicode::TONE;
         if (is_held_ && (held_.kind.bits & EMOJI)) flush();
         if (!is_held_ && run_.empty() && form_ == Form::EMOJI && out_ > begin_) is_joined_ = true;
     }
 
     // Take a code point in its last form.
-    void take(char32_t code, std::uint8_t bits) {
-        constexpr std::uint8_t EMOJI = unicode::PICTOGRAPH | unicode::TONE | unicode::REGIONAL;
-        if (bits == unicode::WORD && form_ == Form::PLAIN && sign_count_ == 0) return append(code);
+    void take(char32_t code, std::uint16_t bits) {
+        constexpr std::uint16_t EMOJI = unicode::PICTOGRAPH | unicode::TONE | unicode::REGIONAL;
         if (bits & EMOJI) return take_emoji(code, bits);
         if (!(bits & unicode::WORD)) return take_other(code);
         if (sign_count_ != 0) end_word();
@@ -194,20 +235,20 @@ private:
             end_word();
             form_ = Form::PLAIN;
         }
-        append(code);
+        append(code, bits);
     }
 
-    void take_emoji(char32_t code, std::uint8_t bits) {
+    void take_emoji(char32_t code, std::uint16_t bits) {
         if (bits & unicode::PICTOGRAPH) {
             if (!is_joined_) end_word();
             is_joined_ = false;
             form_ = Form::EMOJI;
-            append(code);
+            append(code, bits);
         } else if (bits & unicode::REGIONAL) {
             const bool second = form_ == Form::FLAG && out_ > begin_;
             if (!second) end_word();
             form_ = second ? Form::EMOJI : Form::FLAG;
-            append(code);
+            append(code, bits);
             if (second) end_word();
         } else if (form_ == Form::EMOJI && out_ > begin_) {
             is_joined_ = false;
@@ -231,18 +272,23 @@ private:
         after_stop_ = stop;
     }
 
-    void append(char32_t code) {
+    // A letter, digit or low line of a script with spaces.
+    static bool is_plain(std::uint16_t bits) {
+        return (bits & ~unicode::COMPOSED) == unicode::WORD;
+    }
+
+    void append(char32_t code, std::uint16_t bits) {
         if (out_ >= full_) return;
         is_ascii_ &= code < 0x80;
+        is_marked_ |= (bits & (unicode::MARK | unicode::COMPOSED)) != 0;
         out_ = put_code(out_, code);
     }
 
-    void begin_word(char* begin) {
-        begin_ = out_ = begin;
-        full_ = begin + longest_ + 1;
+    void begin_word() {
+        out_ = begin_;
         is_ascii_ = true;
         sign_count_ = 0;
-        is_joined_ = false;
+        is_marked_ = is_joined_ = false;
         form_ = Form::PLAIN;
     }
 
@@ -253,37 +299,25 @@ private:
         if (form_ != Form::FLAG && !is_word) ++long_words_;
         if (is_word && !is_done_) {
             const bool plain = form_ == Form::PLAIN;
-            Word word{begin_, out_, last_, is_ascii_, plain && dotted_, {}};
+            Word word{begin_, out_, is_ascii_, is_marked_, plain && dotted_, {}};
             if (sign_count_ <= MOST_SIGNS) word.signs = {signs_.data(), sign_count_};
             is_done_ = !sink_.take(word);
-            last_ = begin_;
-            *out_++ = ' ';
-            begin_ = out_;
-            if (begin_ + longest_ + SLACK > buffer_.get() + CAPACITY) move_to_front();
         }
         dotted_ = after_stop_ = false;
-        begin_word(begin_);
-    }
-
-    // Only the last word, and the blank behind it, are still needed.
-    void move_to_front() {
-        const auto size = static_cast<std::size_t>(begin_ - last_);
-        std::memmove(buffer_.get() + LEFT, last_, size);
-        last_ = buffer_.get() + LEFT;
-        begin_ = last_ + size;
+        begin_word();
     }
 
     Sink& sink_;
-    std::unique_ptr<char[]> buffer_;
+    std::array<char, LEFT + LONGEST_NAME + 1 + RIGHT> buffer_{};
+    char* const begin_;      // of the word that is being read
+    char* out_ = nullptr;    // its next byte
+    char* full_ = nullptr;   // it is too long from here on, and not written any further
     std::size_t longest_ = LONGEST_NAME, long_words_ = 0;
     bool wants_signs_ = false, is_done_ = false;
 
-    char* last_ = nullptr;   // the word before, if there is one
-    char* begin_ = nullptr;  // of the word that is being read
-    char* out_ = nullptr;    // its next byte
-    char* full_ = nullptr;   // it is too long from here on, and not written any further
     Form form_ = Form::PLAIN;
     bool is_ascii_ = true;
+    bool is_marked_ = false;
     bool is_joined_ = false;   // a joiner is behind an emoji
     bool dotted_ = false;      // a full stop at the beginning of a token is right before
     bool after_stop_ = false;  // the code point before is a full stop
@@ -291,6 +325,8 @@ private:
     std::array<char, MOST_SIGNS + 1> signs_{};
 
     char before_ = '\0';                // a byte of ASCII that a mark may change
+    unicode::Folded plain_{};           // a code point taken that a mark may change, if not 0
+    char* before_plain_ = nullptr;      // its place
     unicode::Folded held_{};            // a code point that those to come may change, if
     bool is_held_ = false;              // it is so
     std::vector<unicode::Folded> run_;  // the same with attached ones behind it, or these alone

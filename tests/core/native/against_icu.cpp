@@ -89,7 +89,13 @@ bool is_unspaced(UChar32 code) {
            u_getIntPropertyValue(code, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT;
 }
 
-std::uint8_t bits_by_icu(UChar32 code) {
+bool decomposes_by_icu(UChar32 code) {
+    UErrorCode status = U_ZERO_ERROR;
+    UChar parts[32];
+    return unorm2_getDecomposition(unorm2_getNFCInstance(&status), code, parts, 32, &status) >= 0;
+}
+
+std::uint16_t bits_by_icu(UChar32 code) {
     const auto has = [code](UProperty property) { return u_hasBinaryProperty(code, property); };
     const auto of = [code](std::uint32_t mask) { return (U_GET_GC_MASK(code) & mask) != 0; };
     const bool maybe = u_getIntPropertyValue(code, UCHAR_NFC_QUICK_CHECK) == UNORM_MAYBE;
@@ -102,7 +108,8 @@ std::uint8_t bits_by_icu(UChar32 code) {
     if (has(UCHAR_REGIONAL_INDICATOR)) bits |= REGIONAL;
     if (maybe || u_getCombiningClass(code) != 0) bits |= ATTACHED;
     if (maybe) bits |= MAYBE;
-    return static_cast<std::uint8_t>(bits);
+    if (!hangul::is_syllable(static_cast<char32_t>(code)) && decomposes_by_icu(code)) bits |= COMPOSED;
+    return static_cast<std::uint16_t>(bits);
 }
 
 void check_codes() {
@@ -150,8 +157,8 @@ void check_strings() {
     std::mt19937 drawn(7);
     Codes lively;
     for (char32_t code = 0; code < 0x20000; ++code)
-        if (code < 0xd800 || code >= 0xe000)
-            if ((kind_of(code).bits & ATTACHED) || composition_of(code)) lively.push_back(code);
+        if ((code < 0xd800 || code >= 0xe000) && codes_of(folded({code})) == Codes{code})
+            if (kind_of(code).bits & (ATTACHED | COMPOSED)) lively.push_back(code);
     for (const Composition& each : COMPOSITIONS) lively.insert(lively.end(), {each.first, each.second});
     for (int count = 0; count < STRINGS; ++count) {
         Codes given;
