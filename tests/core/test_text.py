@@ -344,3 +344,18 @@ def test_a_long_text_in_json_is_cut_as_any():
 def utf16_of(text):
     data = text.encode("utf-16-le")
     return [int.from_bytes(data[at : at + 2], "little") for at in range(0, len(data), 2)]
+
+
+@pytest.mark.parametrize("most", [*range(1, 60), 1000])
+def test_words_that_come_again_are_counted_up_to_any_limit(most):
+    """The runs of such a word are counted once, by its times; limits fall within them."""
+    text = "Übergabe caféhaus übergabe café cafe .net cafe über CAFÉ c++ c++ caféhaus cafe"
+    for analysis in ANALYSES:
+        assert_equal(analysis, text, most)
+        assert_equal(analysis, {"title": text, "body": text}, most)
+
+
+@pytest.mark.parametrize("size", [*range(LONGEST_NAME - 24, LONGEST_NAME - 1), LONGEST_NAME])
+def test_features_behind_a_long_field_name_are_those_that_fit(size):
+    for analysis in ANALYSES:
+        assert_equal(analysis, {"f" * size: "be here café interesting be here café"})
