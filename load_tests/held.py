@@ -54,6 +54,7 @@ def many_events():
 
 
 def event_of_line():
+    """Return the event that each line of a stream holds."""
     return event(classes=[f"{number:x}" for number in range(200)])
 
 

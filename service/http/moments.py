@@ -1,7 +1,8 @@
 """Moments as a user gives them: a number of seconds, a time, or a date."""
 
 import re
-from datetime import UTC, datetime, time, timedelta
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 LAST: Final = 1e11  # unix seconds
@@ -15,7 +16,7 @@ _WEEK = re.compile(r"\d{4}-?W")  # many days by one name, of which Python's read
 # In a query that was not percent-encoded the plus of a zone is a space.
 _PLUS = re.compile(r" (\d{2}:?\d{2})$")
 _LEAP_SECOND = re.compile(r"(:\d{2}):60(?!\d)")  # valid in RFC 3339, unknown to Python
-_COMPACT = re.compile(r"((?:19|20)\d{2})(\d{2})(\d{2})")  # no event is as old as such seconds
+_COMPACT = re.compile(r"(19|20)\d{6}", re.ASCII)  # a date: no event is as old as such seconds
 
 
 def moment_of(given: object, ends: bool = False) -> float:
@@ -25,7 +26,8 @@ def moment_of(given: object, ends: bool = False) -> float:
     """
     text = str(given).strip()
     if _COMPACT.fullmatch(text):
-        text = _COMPACT.sub(r"\1-\2-\3", text)
+        with suppress(ValueError):  # other digits are seconds, as 20241301
+            text = date.fromisoformat(text).isoformat()
     if not _is_number(text):
         try:
             return min(max(_seconds_of(text, ends), 0.0), LAST)

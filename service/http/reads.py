@@ -33,6 +33,7 @@ THREADS = 2  # more of them would keep the interpreter from the event loop
 PAUSES = 2  # between turns on the loop: as many times as long as the turn before
 PAUSES_OF_THREADS = 4  # between those of a thread
 LONGEST_PAUSE_SECONDS = 0.25
+READYZ_SECONDS = 0.01  # between the beginnings of two calls to /readyz
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -82,7 +83,9 @@ class _Route(NamedTuple):
 class Reads:
     """An ASGI application: has GETs answered in turn, and health checks first.
 
-    The answer to /livez is ready. One call to /readyz answers all that come while it is under way.
+    The answer to /livez is ready. One call to /readyz answers all that come while it is under way,
+    and the next call begins READYZ_SECONDS later at the earliest: so a flood of requests leaves the
+    loop to others.
     """
 
     def __init__(self, application: Application) -> None:
@@ -91,6 +94,7 @@ class Reads:
         self._turns_of_threads = Turns(THREADS, PAUSES_OF_THREADS)
         self._live = Live().model_dump_json()
         self._readiness: dict[bytes, asyncio.Task[list[Any]]] = {}  # by the query
+        self._next_ready: dict[bytes, float] = {}  # when a call may begin, by the query
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass a lifespan on."""
@@ -149,6 +153,9 @@ class Reads:
 
     async def _ask_ready(self, scope: AsgiScope) -> list[Any]:
         """Return the messages of the application's answer."""
+        query, now = scope["query_string"], asyncio.get_running_loop().time
+        await asyncio.sleep(self._next_ready.get(query, 0.0) - now())
+        self._next_ready[query] = now() + READYZ_SECONDS
         messages: list[Any] = []
 
         async def keep(message: Any) -> None:

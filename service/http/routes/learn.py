@@ -134,8 +134,11 @@ class Learn(HotCall):
         try:
             form = await self._form(request)
             is_one = form.events is None
-            sent = 1 if form.events is None else len(form.events)
-            read = await (self._read(form) if form.events is None else self._read_many(form))
+            if form.events is None:
+                read = await self._read(form)
+            else:
+                sent = len(form.events)
+                read = await self._read_many(form, form.events)
             del form  # events that wait to be learned count in the queue, their forms nowhere
             results = await self._learn(read, is_one)
         except Exception as error:
@@ -162,9 +165,8 @@ class Learn(HotCall):
         read.add(form, await self._builder.event_in_turns(form, read.known))
         return read
 
-    async def _read_many(self, request: LearnRequest) -> "_Read":
+    async def _read_many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> "_Read":
         """Return the events of a request of many."""
-        forms = request.events or []
         check_many(request, LearnEvent, "events", forms, self._settings.max_batch, "event to learn")
         placements = sum(map(placements_in, forms))
         if placements > MOST_REQUEST_PLACEMENTS:

@@ -11,7 +11,7 @@ import pytest
 
 from manyclass.service.http import reads as reads_module
 from manyclass.service.http.protocol import RESET
-from manyclass.service.http.reads import Reads, Turns
+from manyclass.service.http.reads import READYZ_SECONDS, Reads, Turns
 from manyclass.service.http.shedding import PAUSE_SECONDS
 from tests.service.faulty import PATIENCE
 from tests.service.http.every_call import SCOPES, call_of
@@ -211,6 +211,20 @@ async def test_one_call_answers_all_that_ask_meanwhile_whether_the_process_is_re
     assert sorted(asked) == [b"", b"to=rank"]
     await answer(reads, "/readyz")  # later it is asked anew
     assert len(asked) == 3
+
+
+async def test_calls_to_readyz_begin_at_intervals():
+    begun = []
+
+    async def application(scope, receive, send):
+        begun.append(asyncio.get_running_loop().time())
+        await empty(send)
+
+    reads = Reads(application)
+    for _ in range(4):
+        await answer(reads, "/readyz")
+    intervals = [after - before for before, after in itertools.pairwise(begun)]
+    assert min(intervals) > 0.99 * READYZ_SECONDS
 
 
 async def test_readiness_is_a_problem_when_the_service_fails(caplog, monkeypatch):
