@@ -1,6 +1,7 @@
 from typing import final
 
 from manyclass.core.enrolled import Enrolled
+from manyclass.core.event import Text
 from manyclass.core.instance import Instance
 from manyclass.core.text import TextAnalysis
 from manyclass.service.ingest.pending_labels import PendingLabels
@@ -46,7 +47,7 @@ class BatchRankings:
     def of(
         instances: list[Instance],
         ids: list[str | None],
-        notes: list[tuple[str | None, str | None] | None],
+        notes: list[tuple[str | None, Text | None] | None],
         k: int,
         threshold: float | None,
         min_confidence: float | None,
