@@ -1,10 +1,6 @@
 from manyclass.core.instance cimport Instance
 
 
-cdef bytes stored_text(text)
-cdef object text_in(bytes stored)
-
-
 cdef class Event:
     cdef bytes _data
     cdef readonly str kind
@@ -29,3 +25,9 @@ cdef class Event:
     cdef readonly unsigned long long time
     cdef readonly str instance_id
     cdef Instance _instance
+
+    @staticmethod
+    cdef bytes stored_text(text)
+
+    @staticmethod
+    cdef object text_in(bytes stored)

@@ -134,39 +134,12 @@ cdef bytes wire_of(list names):
     return PyBytes_FromStringAndSize(out.data(), out.size())
 
 
-cdef bytes stored_text(text):
-    """Return a text, or the texts of fields, as text/stored_text.hpp has it; empty for none."""
-    if text is None:
-        return b""
-    parts = [text] if isinstance(text, str) else ["", *chain.from_iterable(text.items())]
-    try:
-        return b"\xff".join([part.encode() for part in parts])
-    except UnicodeEncodeError:
-        raise InstanceError("text is not valid Unicode", ("text",)) from None
-
-
-cdef object text_in(bytes stored):
-    """Return the text that is stored, or the texts of its fields; None for an empty one.
-
-    Of the beginning of a text the last field may lack its text.
-    """
-    if not stored:
-        return None
-    if stored[0] != 0xff:
-        return stored.decode("utf-8")
-    parts = stored[1:].split(b"\xff")
-    return {
-        name.decode("utf-8"): text.decode("utf-8")
-        for name, text in zip(parts[::2], [*parts[1::2], b""])
-    }
-
-
 cdef bytes wire_of_origin(unsigned long long time, str source, text):
     """Return the bytes of an origin, none without a time, a source and a text."""
     if time == 0 and source is None and text is None:
         return b""
     cdef bytes source_bytes = bytes_of_name(source, "source")
-    cdef bytes text_bytes = stored_text(text)
+    cdef bytes text_bytes = Event.stored_text(text)
     return b"".join((
         _TIME.pack(time),
         struct.pack("<H", len(source_bytes)), source_bytes,
@@ -436,6 +409,33 @@ cdef class Event:
             raise AttributeError(f"a {self.kind} event has no instance")
         return self._instance
 
+    @staticmethod
+    cdef bytes stored_text(text):
+        """Return a text, or the texts of fields, as text/stored_text.hpp has it; empty for none."""
+        if text is None:
+            return b""
+        parts = [text] if isinstance(text, str) else ["", *chain.from_iterable(text.items())]
+        try:
+            return b"\xff".join([part.encode() for part in parts])
+        except UnicodeEncodeError:
+            raise InstanceError("text is not valid Unicode", ("text",)) from None
+
+    @staticmethod
+    cdef object text_in(bytes stored):
+        """Return the text that is stored, or the texts of its fields; None for an empty one.
+
+        Of the beginning of a text the last field may lack its text.
+        """
+        if not stored:
+            return None
+        if stored[0] != 0xff:
+            return stored.decode("utf-8")
+        parts = stored[1:].split(b"\xff")
+        return {
+            name.decode("utf-8"): text.decode("utf-8")
+            for name, text in zip(parts[::2], [*parts[1::2], b""])
+        }
+
 
 cdef Event event_of(int kind, bytes content):
     """Return an event without an id; the caller sets the field of its kind."""
@@ -528,7 +528,7 @@ cdef tuple origin_at(bytes data, Py_ssize_t at):
     time = _TIME.unpack_from(data, at)[0]
     source, at = name_at(data, at + _TIME.size)
     size = struct.unpack_from("<I", data, at)[0]
-    text = text_in(take(data, at + 4, size))
+    text = Event.text_in(take(data, at + 4, size))
     return time, source, text, at + 4 + size
 
 

@@ -13,7 +13,7 @@ cimport cython
 
 from manyclass.core.calibration cimport Calibration, TopTwoScores
 from manyclass.core.ensemble cimport Ensemble
-from manyclass.core.event cimport stored_text
+from manyclass.core.event cimport Event
 from manyclass.core.index cimport Index, RankedBlock
 from manyclass.core.instance cimport Instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
@@ -141,7 +141,7 @@ cdef class BatchRankings:
             self._wires.push_back(bytes_of(<Instance?>instance))
             self._ids.push_back(string_view() if given is None else Instance.any_utf8(given))
             source, text = note or (None, None)
-            stored = stored_text(text)
+            stored = Event.stored_text(text)
             texts.append(stored)
             self._notes.push_back(PendingLabels.note_of(source, stored))
         return self
