@@ -2,28 +2,32 @@
 
 The analysis of texts of some languages, short and long, by three analyses: nanoseconds of CPU a
 character, the median of many rounds. Then requests of questions and articles, as in serving.py, on
-the event loop and by a worker, with words and pairs and with the analysis of new stores.
+the event loop and by a worker, with words and pairs and with the analysis of new stores. Then other
+libraries that read and rank the same texts, in this process.
 """
 # ruff: noqa: RUF001 (the signs of Chinese are meant)
 
 import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from statistics import median
 from time import thread_time_ns
+from typing import Any
 
 from benchmarks import load, serving
 from benchmarks.process import service_on_sqlite
 from benchmarks.report import Cell, Report
 from benchmarks.serving_peers import PREBUILT
+from benchmarks.text_peers import peer_rows
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.evaluation import readers
 
 ROUNDS = 31
 ROUND_NANOSECONDS = 2_000_000
 LONG = 2_000  # characters
+
+Samples = tuple[list[dict[str, Any]], list[dict[str, Any]]]  # labelled questions, and articles
 
 ANALYSES = ("words+pairs", "words+pairs+characters", "words+pairs+characters+unmarked+symbols")
 DEFAULT, WORDS_AND_PAIRS = str(DEFAULT_TEXT), "words+pairs"
@@ -113,7 +117,7 @@ def pieces(text: str, size: int) -> list[str]:
     return found
 
 
-def samples(folder: Path) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+def samples(folder: Path) -> Samples:
     """Return labelled texts as long as a question, and as long as an article."""
     both = []
     for size in (QUESTION_CHARACTERS, ARTICLE_CHARACTERS):
@@ -131,7 +135,7 @@ def samples(folder: Path) -> tuple[list[dict[str, object]], list[dict[str, objec
 def request_rows(
     analysis: str,
     workers: int,
-    samples: tuple[Sequence[dict[str, object]], Sequence[dict[str, object]]],
+    samples: Samples,
     options: Namespace,
 ) -> list[dict[str, Cell]]:
     """Return the costs of requests by one analysis, beside a bare application."""
@@ -163,6 +167,16 @@ def request_rows(
     return rows
 
 
+def in_process(samples: Samples) -> list[dict[str, Cell]]:
+    """Return the times of other libraries with the texts, all of which they learn."""
+    bodies = {
+        what: [serving.encoded({"text": each["text"]}) for each in some[:PREBUILT]]
+        for what, some in zip(("a question", "an article"), samples, strict=True)
+    }
+    rows = [(str(each["text"]), each["classes"][0]) for some in samples for each in some[:PREBUILT]]
+    return peer_rows(rows, bodies)
+
+
 def main(options: Namespace) -> None:
     os.sched_setaffinity(0, {options.load_core})
     report = Report(options)
@@ -176,6 +190,7 @@ def main(options: Namespace) -> None:
                 name = str(each[""])
                 if limit := LIMITS.get((analysis, name)):
                     report.limit(f"{name} x bare", float(each["x bare"] or 0), limit)
+    report.table("In this process", in_process(sent))
     report.close()
 
 
