@@ -9,7 +9,7 @@ from libcpp.vector cimport vector
 
 cimport cython
 
-from manyclass.core.event cimport Event, text_in
+from manyclass.core.event cimport Event
 from manyclass.core.event_batch cimport EventBatch
 from manyclass.core.instance cimport Instance, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
@@ -62,7 +62,7 @@ cdef class PlainEvents:
         return Event.learn(
             instance, classes, event_id, fingerprint, weight=read.weight,
             source=text_of(string_view(read.source)) or None,
-            text=text_in(PyBytes_FromStringAndSize(read.text.data(), read.text.size())),
+            text=Event.text_in(PyBytes_FromStringAndSize(read.text.data(), read.text.size())),
         )
 
     @staticmethod
