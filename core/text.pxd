@@ -4,6 +4,7 @@ from libcpp.string_view cimport string_view
 
 
 cdef extern from "core/native/text/text_features.hpp" namespace "manyclass" nogil:
+    const size_t FIELDS "manyclass::MOST_FIELDS"
     cdef cppclass TextParts:
         bint pairs
         bint characters

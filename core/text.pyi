@@ -8,6 +8,7 @@ from manyclass.core.instance import Instance
 PARTS: Final[tuple[str, ...]]
 FORMER_PARTS: Final[tuple[str, ...]]
 ALLOWED: Final[str]
+MOST_FIELDS: Final[int]
 
 class AnalysedText(NamedTuple):
     """The instance of a text, and how much of the text is not in it.
@@ -51,7 +52,8 @@ class TextAnalysis:
         """Return the instance of a text, or of the texts of fields, with at most `most` features.
 
         The features of a field are apart from others: `title:word`. Raise InstanceError for a text
-        or a name of a field that is not valid Unicode, and for a name that no feature can have.
+        or a name of a field that is not valid Unicode, for a name that no feature can have, and
+        for no fields or more than MOST_FIELDS.
         """
 
     def instance_of_json(self, data: Buffer, most: int = 0xFFFFFFFF) -> AnalysedText | None:

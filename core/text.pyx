@@ -31,6 +31,7 @@ from manyclass.core.errors import InstanceError
 PARTS = ("pairs", "characters", "unmarked", "symbols")
 ALLOWED = f"words, or words with any of {', '.join(PARTS)}, as words+pairs"
 FORMER_PARTS = ("unspaced", "normalized")
+MOST_FIELDS = FIELDS
 
 cdef enum:
     SHORT_TEXT = 16384  # bytes
@@ -92,11 +93,14 @@ cdef class TextAnalysis:
         cdef vector[pair[string_view, string_view]] fields
         cdef string out
         cdef uint32_t count
-        cdef size_t size = 0
+        cdef size_t size = 0, number
         cdef list kept = []  # the strings whose bytes are read
         if isinstance(text, str):
             fields.push_back(pair[string_view, string_view](string_view(), utf8_of(text, ())))
         else:
+            number = len(text)
+            if not 1 <= number <= FIELDS:
+                raise InstanceError(f"a text has 1 to {FIELDS} fields, not {number}", ("text",))
             for name in text:
                 given = text[name]
                 kept.append((name, given))
@@ -158,7 +162,8 @@ cdef list parts_of(str text):
 cdef object analysed(TextFeatures* features, const string& out, uint32_t count):
     """Return an instance in wire form, with what the reader left out."""
     instance = Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), count)
-    return AnalysedText(instance, features.long_words(), bool(features.truncated()))
+    read = (instance, features.long_words(), bool(features.truncated()))
+    return tuple.__new__(AnalysedText, read)  # its own constructor is a function of Python
 
 
 cdef bint read_json(

@@ -24,7 +24,9 @@ class Origins:
         """Note the line of the next row."""
         self._file_of.append(self._files[given.line.file])
         self._numbers.append(given.line.number)
-        text = given.features if isinstance(given.features, str) else None
+        text = given.text
+        if isinstance(text, dict):
+            text = " ".join(text.values())
         self._texts.append(None if text is None else _first_words(text))
 
     def line(self, row: int) -> str:

@@ -7,9 +7,9 @@ from msgspec import Meta, UnsetType
 from typing_extensions import TypeAliasType
 
 from manyclass.core.instance import LONGEST_NAME
+from manyclass.core.text import MOST_FIELDS
 
 MOST_CLASSES = 1000  # of one event, or to rank among
-MOST_FIELDS = 16  # of a text, as native/text/stored_text.hpp has it
 LARGEST_SEQ = 2**63 - 1
 
 DEPRECATED: Final[dict[str, Any]] = {"deprecated": True}  # schema of an old name
