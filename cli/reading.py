@@ -13,6 +13,7 @@ from manyclass.cli.progress_bar import bar_of_files
 from manyclass.cli.run_summary import counted
 from manyclass.core.abilities import names_without_signs
 from manyclass.core.errors import InstanceError, PlacementFault, RequestConflict
+from manyclass.core.instance import LONGEST_NAME
 from manyclass.core.learners.options import Options
 from manyclass.core.placements import placed
 from manyclass.core.taxonomy import Taxonomy
@@ -122,6 +123,11 @@ def read_files(
     typer.echo(_summary(rows, account, left_out, time.monotonic() - began), err=True)
     for note in labels.notes():
         complain(note)
+    if account.cut_texts:
+        words = f"words longer than {LONGEST_NAME:,} bytes, which are left out"
+        complain(
+            f"{counted(account.cut_texts, 'text')} with {words}; the first: {account.first_cut}"
+        )
     if not account.instances:
         complain("the files hold no instance")
         raise typer.Exit(FAILED)

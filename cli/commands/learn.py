@@ -16,6 +16,7 @@ from manyclass.cli.new_classes import NewClasses
 from manyclass.cli.request_lines import Body, classes_of, event_of
 from manyclass.cli.run_summary import RunSummary
 from manyclass.cli.taught_sources import TaughtSources, default_source, is_kept
+from manyclass.cli.warning_notes import WarningNotes
 from manyclass.client.errors import ClientError
 from manyclass.client.types import EventBody, LearnedMany
 from manyclass.training.label_notes import LabelNotes
@@ -101,6 +102,7 @@ def learn(
         finally:
             for note in progress.labels.notes():
                 complain(note)
+            progress.warnings.tell()
 
 
 def _check(sources: Sequence[Source], read: Callable[[Line], Body]) -> None:
@@ -123,12 +125,14 @@ class _Progress:
         self._new = new
         self._last: Line | None = None
         self.labels = LabelNotes()
+        self.warnings = WarningNotes()
 
     def answered(self, summary: RunSummary, items: Sequence[Item], answer: LearnedMany) -> None:
         """Count the answer to some events."""
         self._last = items[-1][0]
         summary.add(answer.accepted + answer.duplicates, answer.duplicates)
         self._new.learned([event for _, event in items])
+        self.warnings.add(items, answer.warnings)
         for _, event in items:
             self.labels.add(classes_of(event))
         if not answer.duplicates:  # else the ranks of the duplicates are unknown

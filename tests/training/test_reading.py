@@ -105,7 +105,7 @@ def test_the_fields_of_a_text_have_features_apart(tmp_path):
         {"text": "ice", "classes": ["b"]},
     )
     refused = []
-    rows, account = read([source], rejected=refused.append)
+    rows, _ = read([source], rejected=refused.append)
     titled = {"title:ice": 1.0, "title:hockey": 1.0, "title:ice hockey": 1.0, "body:ice": 1.0}
     assert [*rows] == [(titled, ["a"]), ({"ice": 1.0}, ["b"])]
     assert [each.line.number for each in refused] == [2, 3, 4]

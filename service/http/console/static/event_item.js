@@ -12,10 +12,11 @@ import { beat } from "./pulse.js";
 
 const SHOWN_FEATURES = 60;
 
-/** The instance of an event, or of a ranking, as it was sent. */
-export function InstanceText({ text, features }) {
-  if (typeof text === "string") return html`<p class="text">${text}</p>`;
-  if (text) return Object.entries(text).map(([field, each]) => html`<p class="text" key=${field}><b>${field}</b> ${each}</p>`);
+/** The instance of an event, or of a ranking, as it was sent; `isCut` says that its text goes on. */
+export function InstanceText({ text, features, isCut = false }) {
+  const end = isCut ? "…" : "";
+  if (typeof text === "string") return html`<p class="text">${text}${end}</p>`;
+  if (text) return Object.entries(text).map(([field, each], at, all) => html`<p class="text" key=${field}><b>${field}</b> ${each}${at === all.length - 1 && end}</p>`);
   const named = Object.entries(features ?? {});
   const more = named.length - SHOWN_FEATURES;
   return html`<p class="text">${named.slice(0, SHOWN_FEATURES).map(([name, value]) => (value === 1 ? name : `${name}: ${value}`)).join(" · ")}

@@ -39,12 +39,16 @@ export function pieces(text, votes) {
   return found;
 }
 
+/** Return the votes for the features of a field, by their names within it. */
+const ofField = (field, votes) => votes.flatMap(({ feature, score }) => (feature.startsWith(`${field}:`) ? [{ feature: feature.slice(field.length + 1), score }] : []));
+
+/** A text, or the texts of fields, each behind its name. */
 export function TintedText({ text, votes }) {
-  const parts = pieces(text, votes);
-  const most = Math.max(1e-9, ...parts.map((each) => Math.abs(each.score ?? 0)));
-  return html`<p class="tinted">${parts.map(({ text: word, score }, index) =>
+  const texts = typeof text === "string" ? [["", pieces(text, votes)]] : Object.entries(text).map(([field, its]) => [field, pieces(its, ofField(field, votes))]);
+  const most = Math.max(1e-9, ...texts.flatMap(([, parts]) => parts.map((each) => Math.abs(each.score ?? 0))));
+  return texts.map(([field, parts]) => html`<p class="tinted" key=${field}>${field && html`<b>${field}</b> `}${parts.map(({ text: word, score }, index) =>
     score
       ? html`<mark key=${index} class=${score > 0 ? "for" : "against"} title=${fixed(score)}
           style=${{ "--share": Math.abs(score) / most }}>${word}</mark>`
-      : word)}</p>`;
+      : word)}</p>`);
 }

@@ -117,7 +117,7 @@ export default function Review({ query }) {
           <p class="hint">ranked ${seconds(current.age)} ago,
             ${current.confidence === null ? " without a confidence" : ` confidence ${percent(current.confidence)}`}${current.abstained ? ", abstained" : ""}
             ${current.source && html`, from <button type="button" class="quiet" onClick=${() => setSource(current.source)}>${current.source}</button>`}</p>
-          <${InstanceText} text=${current.text && (current.text_cut ? `${current.text}…` : current.text)} features=${current.features} />
+          <${InstanceText} text=${current.text} isCut=${current.text_cut} features=${current.features} />
           ${current.text === null && current.omitted_features > 0 && html`<p class="hint">and ${count(current.omitted_features)} more features</p>`}
           <${Choices} waiting=${current} busy=${task.busy} onChoose=${teach} />
           <${ClassForm} key=${current.id} label="Another class (n)" inputRef=${field} disabled=${task.busy} onTeach=${teach}>
