@@ -3,7 +3,7 @@
 The analysis of texts of some languages, short and long, by three analyses: nanoseconds of CPU a
 character, the median of many rounds. Then requests of questions and articles, as in serving.py, on
 the event loop and by a worker, with words and pairs and with the analysis of new stores. Then other
-libraries that read and rank the same texts, in this process.
+libraries that read and rank the same texts, in this process. Files are read first (file_reading.py).
 """
 # ruff: noqa: RUF001 (the signs of Chinese are meant)
 
@@ -16,6 +16,7 @@ from time import thread_time_ns
 from typing import Any
 
 from benchmarks import load, serving
+from benchmarks.file_reading import FORMER_SHARE, file_rows
 from benchmarks.process import service_on_sqlite
 from benchmarks.report import Cell, Report
 from benchmarks.serving_peers import PREBUILT
@@ -180,6 +181,11 @@ def in_process(samples: Samples) -> list[dict[str, Cell]]:
 def main(options: Namespace) -> None:
     os.sched_setaffinity(0, {options.load_core})
     report = Report(options)
+    files = file_rows(options.data, options.former, options.server_core)
+    report.table("Files", files)
+    for each in files:
+        if share := each.get("x former"):
+            report.limit(f"{each['']} x former", float(share), FORMER_SHARE)
     report.table("Analysis", analysis_rows())
     sent = samples(options.data)
     for analysis in dict.fromkeys((DEFAULT, WORDS_AND_PAIRS)):
@@ -197,5 +203,6 @@ def main(options: Namespace) -> None:
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
     serving.add_options(parser, seconds=3.0, rounds=5)
+    parser.add_argument("--former", help="the Python of another manyclass, as .venv/bin/python")
     parser.add_argument("--folder", type=Path, help="where the service keeps its store meanwhile")
     main(parser.parse_args())

@@ -55,7 +55,8 @@ def learn(
     """Teach a running service the events of files.
 
     A line is a JSON object, an event as for POST /learn: {"features": {"ice": 1.5},
-    "classes": ["hockey"]}, or with "text" in place of "features", or with the "id" of an instance
+    "classes": ["hockey"]}, or with "text" in place of "features", which may be an object of fields
+    as {"title": "...", "body": "..."}, or with the "id" of an instance
     that was ranked before. "not" lists classes that are wrong, "weight" says how much the event
     counts, "source" where it comes from. A row of a table has its text and its class in columns:
     manyclass learn questions.csv --text-column question --class-column intent

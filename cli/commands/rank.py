@@ -97,9 +97,9 @@ def rank(
     """Rank the instances of files and print the results.
 
     A line is a JSON object, an instance as for POST /rank: {"features": {"ice": 1.5}} or
-    {"text": "..."}, with an optional "id", which the result repeats. A result is a line of JSON on
-    standard output, in the order of the instances. A bad line is named on standard error and left
-    out; the exit code is then 1.
+    {"text": "..."}, also of fields, with an optional "id", which the result repeats. A result is a
+    line of JSON on standard output, in the order of the instances. A bad line is named on standard
+    error and left out; the exit code is then 1.
 
     A row of a table has its text in a column. With --out result.csv the results are a table with
     all columns of the input, the confidence, and each class with its score. Its rows wait for a
