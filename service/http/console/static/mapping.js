@@ -39,6 +39,9 @@ const roleNamed = (name) => GUESSES.find(([, names]) => names.test(name))?.[0];
 /** Return whether a column of this name is taken for a text or a class. */
 export const isColumnName = (name) => ["text", "class"].includes(roleNamed(name));
 
+/** Return whether a value is the text of an event of /learn as an object of fields. */
+const isEventText = (value, name) => name === "text" && isFields(value);
+
 const shown = (value) => (Array.isArray(value) ? value.join(" ") : String(value ?? "")).trim();
 const isFilled = (value) => value instanceof Map || shown(value) !== "";
 
@@ -49,8 +52,9 @@ export function guessed(names, rows) {
   const cells = names.map((_, at) => rows.map((row) => row[at]));
   const texts = cells.map((column) => column.map(shown));
   const every = names.map((_, at) => at);
-  const unfit = { text: (value) => !isScalar(value) && !isFields(value), class: isNested };
-  const mayBe = (role) => (at) => names.indexOf(names[at]) === names.lastIndexOf(names[at]) && !(unfit[role] && cells[at].some(unfit[role]));
+  const unfit = { text: (value) => !isScalar(value), class: isNested };
+  const isUnfit = (role, at) => unfit[role] && cells[at].some((value) => unfit[role](value) && !isEventText(value, names[at]));
+  const mayBe = (role) => (at) => names.indexOf(names[at]) === names.lastIndexOf(names[at]) && !isUnfit(role, at);
   const roles = names.map((name, at) => (mayBe(roleNamed(name))(at) ? roleNamed(name) ?? "ignore" : "ignore"));
   const of = (role) => every.filter((at) => roles[at] === role);
   const hasClassName = names.some((name) => roleNamed(name) === "class");
@@ -109,7 +113,7 @@ function fieldsOf(cells) {
 
 function textOf(cells) {
   const [only] = cells;
-  if (cells.length === 1 && isFields(only[0])) return Object.fromEntries(only[0]);
+  if (cells.length === 1 && isEventText(only[0], only[1].name)) return Object.fromEntries(only[0]);
   return cells.map(([value, { name }]) => textOfCell(value, name)).join(" ");
 }
 
