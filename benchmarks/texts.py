@@ -3,7 +3,7 @@
 The analysis of texts of some languages, short and long, by three analyses: nanoseconds of CPU a
 character, the median of many rounds. Then requests of questions and articles, as in serving.py, on
 the event loop and by a worker, with words and pairs and with the analysis of new stores. Then other
-libraries that read and rank the same texts, in this process. Files are read first (file_reading.py).
+libraries that read and rank the same texts, in this process. Files come first (file_reading.py).
 """
 # ruff: noqa: RUF001 (the signs of Chinese are meant)
 
