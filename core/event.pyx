@@ -455,7 +455,8 @@ cdef class Event:
     cdef bytes stored_text(text, reading):
         """Return a text, or the texts of fields, as text/stored_text.hpp has it; empty for none.
 
-        A text that was read and is not kept is None. An empty one has no features under any analysis.
+        A text that was read and is not kept is None. An empty one has no features under any
+        analysis.
         """
         if reading is None:
             if text is not None:
@@ -464,7 +465,8 @@ cdef class Event:
         if text == "":
             return b""
         analysis, most = reading
-        cdef bytes head = _READING.pack((<TextAnalysis?>analysis).parts.code(), min(most, _MOST_FEATURES))
+        code = (<TextAnalysis?>analysis).parts.code()
+        cdef bytes head = _READING.pack(code, min(most, _MOST_FEATURES))
         if text is None:
             return head
         parts = [text] if isinstance(text, str) else ["", *chain.from_iterable(text.items())]
@@ -491,7 +493,7 @@ cdef class Event:
 
     @staticmethod
     cdef object reading_in(bytes stored):
-        """Return how a stored text was read; None without one."""
+        """Return the reading of a stored text; None without one."""
         if not stored:
             return None
         code, most = _READING.unpack_from(stored)

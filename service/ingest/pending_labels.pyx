@@ -90,7 +90,8 @@ cdef class PendingLabels:
             text = bytes_in(stored.text)
             return StoredInstance(
                 bytes_in(stored.instance), now - stored.ranked_at, stored.number,
-                source=name_in(stored.source), text=Event.text_in(text), reading=Event.reading_in(text),
+                source=name_in(stored.source),
+                text=Event.text_in(text), reading=Event.reading_in(text),
             )
         return Absence.TOO_LATE if found == Found.too_late else Absence.NEVER_SEEN
 
