@@ -234,15 +234,18 @@ class Client:
             more, seq = answer.more, answer.seq or seq
         return Deleted(seq, deleted)
 
-    def rebuild(self, learner: str | None = None) -> RebuildReport:
+    def rebuild(self, learner: str | None = None, text: str | None = None) -> RebuildReport:
         """Learn the history again as it was amended; return when the service has the new state.
 
         `learner` is a shadow that learns the whole history, as `svm(replay=4)`; a new one joins the
-        shadows. Waits without a limit of time. 409 while another rebuild runs, if the history does
-        not reach back to a snapshot, or for the primary learner.
+        shadows. `text` is another analysis of texts, as `words+pairs`: the state is then that of a
+        service begun with it. Waits without a limit of time. 409 while another rebuild runs, if the
+        history does not reach back to a snapshot, for the primary learner, or if not all events can
+        be read by another analysis.
         """
-        parameters: Parameters = {} if learner is None else {"learner": learner}
-        return self._ask("POST", "/rebuild", RebuildReport, parameters=parameters, is_long=True)
+        given = {"learner": learner, "text": text}
+        content = encoded({name: each for name, each in given.items() if each is not None})
+        return self._ask("POST", "/rebuild", RebuildReport, content=content, is_long=True)
 
     def rebuild_status(self) -> RebuildStatus:
         """Return whether a rebuild runs, and how many amended events wait for one."""

@@ -90,7 +90,8 @@ class RebuildReport(msgspec.Struct, frozen=True):
 
     Events up to `base` were not learned again: they are in the snapshot that it began with. So are
     the `unreached` amended events: their data and their part of the weights are left.
-    `finished_at` is in unix seconds.
+    `text` is the analysis of texts by which the state has learned. `finished_at` is in unix
+    seconds.
     """
 
     seq: int
@@ -101,6 +102,7 @@ class RebuildReport(msgspec.Struct, frozen=True):
     seconds: float
     finished_at: float
     unreached: int = 0
+    text: str = ""
 
 
 class HistoryStats(msgspec.Struct, frozen=True):

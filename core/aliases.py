@@ -23,6 +23,8 @@ def renamed(event: Event, aliases: Mapping[str, str]) -> Event:
             event.weight,
             event.event_id,
             event.fingerprint,
+            event.text,
+            event.reading,
         )
     return Event.learn(
         event.instance,
@@ -36,6 +38,7 @@ def renamed(event: Event, aliases: Mapping[str, str]) -> Event:
         event.text,
         event.time,
         event.instance_id,
+        event.reading,
     )
 
 

@@ -25,9 +25,13 @@ cdef class Event:
     cdef readonly unsigned long long time
     cdef readonly str instance_id
     cdef Instance _instance
+    cdef readonly object reading
 
     @staticmethod
-    cdef bytes stored_text(text)
+    cdef bytes stored_text(text, reading)
 
     @staticmethod
     cdef object text_in(bytes stored)
+
+    @staticmethod
+    cdef object reading_in(bytes stored)

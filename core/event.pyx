@@ -5,7 +5,7 @@ An event's bytes, little-endian:
     fingerprint u64, event id (u16 size, UTF-8; 0: none), the origin and the id of the instance if
     there are any, then by kind
     origin          time u64, source (u16 size, UTF-8), text (u32 size, as text/stored_text.hpp has
-                    it); learn events only
+                    it); learn events, and of amend events the text
     id of the instance  u16 size, UTF-8; learn events only
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
     learn, weighted u32 count, the classes, u32 count, the rejected ones, weight f64, the instance
@@ -36,8 +36,10 @@ from libcpp.string_view cimport string_view
 cimport cython
 
 from manyclass.core.instance cimport Instance
+from manyclass.core.text cimport TextAnalysis
 
 from manyclass.core.errors import EventError, InstanceError
+from manyclass.core.text import Reading
 
 cdef tuple KINDS = (
     *("learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"),
@@ -61,6 +63,8 @@ cdef dict NAMED = {
 _HEAD = struct.Struct("<BQH")
 _TIME = struct.Struct("<Q")
 _TARGET = struct.Struct("<Qd")
+_READING = struct.Struct("<BI")  # of a text: the parts of the analysis, the most features
+_MOST_FEATURES = 2**32 - 1
 
 Text = str | dict[str, str]  # of an instance: one text, or the texts of fields
 
@@ -134,12 +138,11 @@ cdef bytes wire_of(list names):
     return PyBytes_FromStringAndSize(out.data(), out.size())
 
 
-cdef bytes wire_of_origin(unsigned long long time, str source, text):
-    """Return the bytes of an origin, none without a time, a source and a text."""
-    if time == 0 and source is None and text is None:
+cdef bytes wire_of_origin(unsigned long long time, str source, bytes text_bytes):
+    """Return the bytes of an origin, none without a time, a source and a text as it is stored."""
+    if time == 0 and source is None and not text_bytes:
         return b""
     cdef bytes source_bytes = bytes_of_name(source, "source")
-    cdef bytes text_bytes = Event.stored_text(text)
     return b"".join((
         _TIME.pack(time),
         struct.pack("<H", len(source_bytes)), source_bytes,
@@ -194,7 +197,8 @@ cdef class Event:
     @classmethod
     def learn(cls, Instance instance not None, classes, str event_id=None,
               unsigned long long fingerprint=0, rejected=(), double weight=1, parents=None,
-              str source=None, text=None, unsigned long long time=0, str instance_id=None):
+              str source=None, text=None, unsigned long long time=0, str instance_id=None,
+              reading=None):
         cdef list names = class_names(classes)
         cdef list wrong = class_names(rejected, "not") if rejected else []
         if not names and not wrong:
@@ -204,7 +208,8 @@ cdef class Event:
         check_weight(weight)
         cdef dict placed = placements(parents, to_root=False) if parents else {}
         cdef bint is_plain = not wrong and weight == 1 and not placed
-        cdef bytes origin = wire_of_origin(time, source, text)
+        cdef bytes stored = Event.stored_text(text, reading)
+        cdef bytes origin = wire_of_origin(time, source, stored)
         cdef bytes id_bytes = wire_of_instance_id(instance_id)
         cdef int kind = LEARN if is_plain else PLACING if placed else WEIGHTED
         kind |= (WITH_ORIGIN if origin else 0) | (WITH_INSTANCE_ID if id_bytes else 0)
@@ -217,7 +222,8 @@ cdef class Event:
         event.fingerprint = fingerprint
         event.classes = names
         event.source = source
-        event.text = text
+        if stored:
+            event.text, event.reading = text, reading
         event.time = time
         event.instance_id = instance_id
         event._instance = instance
@@ -244,8 +250,11 @@ cdef class Event:
 
     @classmethod
     def amend(cls, unsigned long long target, Instance instance not None, classes, replaced,
-              double weight=1, str event_id=None, unsigned long long fingerprint=0):
+              double weight=1, str event_id=None, unsigned long long fingerprint=0,
+              text=None, reading=None):
         check_weight(weight)
+        cdef bytes stored = Event.stored_text(text, reading)
+        cdef bytes origin = wire_of_origin(0, None, stored)
         cdef Event event = Event.__new__(Event)
         event.kind = "amend"
         event.target = target
@@ -255,8 +264,11 @@ cdef class Event:
         event.event_id = event_id
         event.fingerprint = fingerprint
         event._instance = instance
+        if stored:
+            event.text, event.reading = text, reading
         event._data = b"".join((
-            head(AMEND, event_id, fingerprint),
+            head(AMEND | (WITH_ORIGIN if origin else 0), event_id, fingerprint),
+            origin,
             _TARGET.pack(target, weight),
             wire_of(event.classes), wire_of(event.replaced), instance._data,
         ))
@@ -355,11 +367,40 @@ cdef class Event:
 
     def without_id(self):
         cdef bint is_bare = self.event_id is None and self.fingerprint == 0 and not self.joined
-        cdef bint is_of_no_origin = self.source is None and self.text is None
+        cdef bint is_of_no_origin = self.source is None and self.reading is None
         if is_bare and is_of_no_origin and not self.time and self.instance_id is None:
             return self
         return Event.learn(
             self.instance, self.classes, rejected=self.rejected, weight=self.weight
+        )
+
+    @staticmethod
+    def is_readable(bytes data not None, TextAnalysis analysis not None):
+        if not data or not data[0] & WITH_ORIGIN:
+            return True
+        _, _, id_size = _HEAD.unpack_from(data)
+        cdef Py_ssize_t at = _HEAD.size + id_size + _TIME.size
+        at += 2 + struct.unpack_from("<H", data, at)[0]
+        size = struct.unpack_from("<I", data, at)[0]
+        if size != _READING.size or data[at + 4] == analysis.parts.code():
+            return True
+        return len(Event.from_bytes(data).instance) == 0
+
+    def read_by(self, TextAnalysis analysis not None):
+        if self.reading is None or self.reading.analysis == analysis:
+            return self
+        reading = Reading(analysis, self.reading.most_features)
+        instance = Instance({})
+        if self.text is not None:
+            instance = analysis.instance_of(self.text, reading.most_features).instance
+        if self.kind == "amend":
+            return Event.amend(
+                self.target, instance, self.classes, self.replaced, self.weight, self.event_id,
+                self.fingerprint, self.text, reading,
+            )
+        return Event.learn(
+            instance, self.classes, self.event_id, self.fingerprint, self.rejected, self.weight,
+            self.parents, self.source, self.text, self.time, self.instance_id, reading,
         )
 
     def join(self):
@@ -384,6 +425,7 @@ cdef class Event:
         event.rules = self.rules
         event.source = self.source
         event.text = self.text
+        event.reading = self.reading
         event.time = self.time
         event.instance_id = self.instance_id
         event._instance = self._instance
@@ -410,31 +452,52 @@ cdef class Event:
         return self._instance
 
     @staticmethod
-    cdef bytes stored_text(text):
-        """Return a text, or the texts of fields, as text/stored_text.hpp has it; empty for none."""
-        if text is None:
+    cdef bytes stored_text(text, reading):
+        """Return a text, or the texts of fields, as text/stored_text.hpp has it; empty for none.
+
+        A text that was read and is not kept is None. An empty one has no features under any
+        analysis.
+        """
+        if reading is None:
+            if text is not None:
+                raise ValueError("a text is stored with its reading")
             return b""
+        if text == "":
+            return b""
+        analysis, most = reading
+        code = (<TextAnalysis?>analysis).parts.code()
+        cdef bytes head = _READING.pack(code, min(most, _MOST_FEATURES))
+        if text is None:
+            return head
         parts = [text] if isinstance(text, str) else ["", *chain.from_iterable(text.items())]
         try:
-            return b"\xff".join([part.encode() for part in parts])
+            return head + b"\xff".join([part.encode() for part in parts])
         except UnicodeEncodeError:
             raise InstanceError("text is not valid Unicode", ("text",)) from None
 
     @staticmethod
     cdef object text_in(bytes stored):
-        """Return the text that is stored, or the texts of its fields; None for an empty one.
+        """Return the text that is stored, or the texts of its fields; None if it was not kept.
 
         Of the beginning of a text the last field may lack its text.
         """
-        if not stored:
+        if len(stored) <= _READING.size:
             return None
-        if stored[0] != 0xff:
-            return stored.decode("utf-8")
-        parts = stored[1:].split(b"\xff")
+        if stored[_READING.size] != 0xff:
+            return stored[_READING.size:].decode("utf-8")
+        parts = stored[_READING.size + 1:].split(b"\xff")
         return {
             name.decode("utf-8"): text.decode("utf-8")
             for name, text in zip(parts[::2], [*parts[1::2], b""])
         }
+
+    @staticmethod
+    cdef object reading_in(bytes stored):
+        """Return the reading of a stored text; None without one."""
+        if not stored:
+            return None
+        code, most = _READING.unpack_from(stored)
+        return Reading(TextAnalysis.of_code(code), most)
 
 
 cdef Event event_of(int kind, bytes content):
@@ -460,19 +523,19 @@ cdef Event parse(bytes data):
     cdef Py_ssize_t at = _HEAD.size
     event_id = take(data, at, id_size).decode("utf-8") if id_size else None
     at += id_size
-    time, source, text, instance_id = 0, None, None, None
+    time, source, text, reading, instance_id = 0, None, None, None, None
     if marked_kind & (WITH_ORIGIN | WITH_INSTANCE_ID):
-        if kind != LEARN and kind != WEIGHTED and kind != PLACING:
+        if kind not in (LEARN, WEIGHTED, PLACING) and marked_kind & ~JOINED != AMEND | WITH_ORIGIN:
             raise EventError("an event other than learn has an origin, or the id of an instance")
         if marked_kind & WITH_ORIGIN:
-            time, source, text, at = origin_at(data, at)
+            time, source, text, reading, at = origin_at(data, at)
         if marked_kind & WITH_INSTANCE_ID:
             instance_id, at = name_at(data, at)
     if kind == LEARN:
         classes, at = names_at(data, at)
         event = Event.learn(
             Instance.from_bytes(data[at:]), classes, event_id, fingerprint,
-            source=source, text=text, time=time, instance_id=instance_id,
+            source=source, text=text, time=time, instance_id=instance_id, reading=reading,
         )
     elif kind == WEIGHTED or kind == PLACING:
         classes, at = names_at(data, at)
@@ -485,7 +548,7 @@ cdef Event parse(bytes data):
         instance = Instance.from_bytes(data[at:])
         event = Event.learn(
             instance, classes, event_id, fingerprint, rejected, weight, parents,
-            source, text, time, instance_id,
+            source, text, time, instance_id, reading,
         )
     elif kind == PLACE:
         moves = take(data, at, 1) == b"\x01"
@@ -496,7 +559,9 @@ cdef Event parse(bytes data):
         classes, at = names_at(data, at + _TARGET.size)
         replaced, at = names_at(data, at)
         instance = Instance.from_bytes(data[at:])
-        event = Event.amend(target, instance, classes, replaced, weight, event_id, fingerprint)
+        event = Event.amend(
+            target, instance, classes, replaced, weight, event_id, fingerprint, text, reading
+        )
     elif kind == RENAME:
         merges = take(data, at, 1) == b"\x01"
         names, at = names_at(data, at + 1)
@@ -524,12 +589,14 @@ cdef Event parse(bytes data):
 
 
 cdef tuple origin_at(bytes data, Py_ssize_t at):
-    """Return time, source and text of the origin that begins there, and the place behind it."""
+    """Return time, source, text and its reading of the origin that begins there, and the place
+    behind it.
+    """
     time = _TIME.unpack_from(data, at)[0]
     source, at = name_at(data, at + _TIME.size)
     size = struct.unpack_from("<I", data, at)[0]
-    text = Event.text_in(take(data, at + 4, size))
-    return time, source, text, at + 4 + size
+    stored = take(data, at + 4, size)
+    return time, source, Event.text_in(stored), Event.reading_in(stored), at + 4 + size
 
 
 cdef tuple name_at(bytes data, Py_ssize_t at):

@@ -4,6 +4,7 @@ from typing import Self, final
 from manyclass.core.event import Event, Text
 from manyclass.core.instance import Instance
 from manyclass.core.published_learner import PublishedLearner
+from manyclass.core.text import Reading, TextAnalysis
 
 @final
 class EventBatch:
@@ -21,6 +22,7 @@ class EventBatch:
         classes: Sequence[str],
         source: str | None = None,
         text: Text | None = None,
+        reading: Reading | None = None,
     ) -> None:
         """Add an event; InstanceError for a bad name, ValueError without features or classes."""
 
@@ -46,6 +48,9 @@ class EventBatch:
 
     def events(self) -> list[Event]:
         """Return the events, to be applied one at a time."""
+
+    def is_read_by(self, analysis: TextAnalysis) -> bool:
+        """Return whether the instances of all texts are of this analysis."""
 
     def begin(self, first_seq: int) -> None:
         """Set the number of the first event; the others follow it."""

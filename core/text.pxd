@@ -1,4 +1,4 @@
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint8_t, uint32_t
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 
@@ -10,6 +10,7 @@ cdef extern from "core/native/text/text_features.hpp" namespace "manyclass" nogi
         bint characters
         bint unmarked
         bint symbols
+        uint8_t code()
     cdef cppclass JsonCursor:
         JsonCursor(string_view text)
         void skip_space()
@@ -28,3 +29,7 @@ cdef extern from "core/native/text/text_features.hpp" namespace "manyclass" nogi
 
 cdef class TextAnalysis:
     cdef TextParts parts
+
+    cdef object _analysed(
+        self, TextFeatures* features, const string& out, uint32_t count, size_t most
+    )

@@ -10,16 +10,23 @@ FORMER_PARTS: Final[tuple[str, ...]]
 ALLOWED: Final[str]
 MOST_FIELDS: Final[int]
 
+class Reading(NamedTuple):
+    """The analysis by which a text became features, and the largest number of them."""
+
+    analysis: TextAnalysis
+    most_features: int
+
 class AnalysedText(NamedTuple):
     """The instance of a text, and how much of the text is not in it.
 
     `long_words` were longer than a name may be. `truncated`: all behind the largest number of
-    features was left out.
+    features was left out. `reading` says how it was read; None if there was no text.
     """
 
     instance: Instance
     long_words: int
     truncated: bool
+    reading: Reading | None = None
 
 @final
 class TextAnalysis:
@@ -40,6 +47,14 @@ class TextAnalysis:
     def unmarked(self) -> bool: ...
     @property
     def symbols(self) -> bool: ...
+    @property
+    def code(self) -> int:
+        """The parts as bits of a byte, as events are stored with them."""
+
+    @staticmethod
+    def of_code(code: int) -> TextAnalysis:
+        """Return the analysis of a code; ValueError."""
+
     @classmethod
     def parse(cls, text: str) -> Self:
         """Return the analysis of a text as `words+pairs`; ValueError."""

@@ -11,6 +11,7 @@ The analysis is part of the state that learned by it. A release that adds a part
 features of one, raises the version in rules.py: an older release would rank by other features.
 """
 
+from itertools import product
 from typing import NamedTuple
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -37,12 +38,20 @@ cdef enum:
     SHORT_TEXT = 16384  # bytes
 
 
+class Reading(NamedTuple):
+    """The analysis by which a text became features, and the largest number of them."""
+
+    analysis: TextAnalysis
+    most_features: int
+
+
 class AnalysedText(NamedTuple):
     """The instance of a text, and how much of the text is not in it."""
 
     instance: Instance
     long_words: int
     truncated: bool
+    reading: Reading | None = None
 
 
 @cython.final
@@ -72,6 +81,16 @@ cdef class TextAnalysis:
     @property
     def symbols(self):
         return bool(self.parts.symbols)
+
+    @property
+    def code(self):
+        return self.parts.code()
+
+    @staticmethod
+    def of_code(size_t code):
+        if code >= len(_ANALYSES):
+            raise ValueError(f"no analysis of texts has the code {code}")
+        return _ANALYSES[code]
 
     @classmethod
     def parse(cls, str text not None):
@@ -115,7 +134,7 @@ cdef class TextAnalysis:
         else:
             with nogil:
                 count = read(features, fields, out)
-        return analysed(features, out, count)
+        return self._analysed(features, out, count, most)
 
     def instance_of_json(self, data, size_t most=0xffffffff):
         cdef TextFeatures* features = &TextFeatures.mine()
@@ -137,7 +156,17 @@ cdef class TextAnalysis:
             PyBuffer_Release(&view)
         if not plain:
             return None
-        return analysed(features, out, count)
+        return self._analysed(features, out, count, most)
+
+    cdef object _analysed(
+        self, TextFeatures* features, const string& out, uint32_t count, size_t most
+    ):
+        """Return an instance in wire form, with what the reader left out."""
+        instance = Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), count)
+        # Their own constructors are functions of Python.
+        reading = tuple.__new__(Reading, (self, most))
+        read = (instance, features.long_words(), bool(features.truncated()), reading)
+        return tuple.__new__(AnalysedText, read)
 
     def features_of(self, text):
         return dict(self.instance_of(text).instance.items())
@@ -149,21 +178,14 @@ cdef class TextAnalysis:
         return f"TextAnalysis.parse({str(self)!r})"
 
     def __eq__(self, other):
-        return type(other) is TextAnalysis and str(self) == str(other)
+        return type(other) is TextAnalysis and self.code == (<TextAnalysis>other).parts.code()
 
     def __hash__(self):
-        return hash(str(self))
+        return hash(self.code)
 
 
 cdef list parts_of(str text):
     return [part.strip() for part in text.split("+")]
-
-
-cdef object analysed(TextFeatures* features, const string& out, uint32_t count):
-    """Return an instance in wire form, with what the reader left out."""
-    instance = Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), count)
-    read = (instance, features.long_words(), bool(features.truncated()))
-    return tuple.__new__(AnalysedText, read)  # its own constructor is a function of Python
 
 
 cdef bint read_json(
@@ -219,6 +241,10 @@ cdef uint32_t read(
     return features.write(out)
 
 
+cdef list _ANALYSES = sorted(
+    (TextAnalysis(*parts) for parts in product((False, True), repeat=len(PARTS))),
+    key=lambda each: each.code,
+)
 DEFAULT_TEXT = TextAnalysis(pairs=True)  # of new stores
 
 

@@ -12,7 +12,7 @@ from manyclass.core.errors import CoreError
 from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
 from manyclass.core.model import Model
-from manyclass.core.text import DEFAULT_TEXT
+from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.service.cluster import RETRY_SECONDS, Cluster, StateRestorer
 from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.engine_stats import EngineStats
@@ -302,14 +302,26 @@ class Engine:
         """Return whether a rebuild runs in this process. Raises HistoryOff, NotReady."""
         return self.rebuild.status
 
-    async def rebuild_state(self, learner: str | None = None) -> RebuildReport:
+    async def rebuild_state(
+        self, learner: str | None = None, text: TextAnalysis | None = None
+    ) -> RebuildReport:
         """Learn the history again as it was amended, see Rebuild.run, which raises the same.
 
-        `learner` is a shadow that learns all of it; a new one joins the others. OptionError.
+        `learner` is a shadow that learns all of it; a new one joins the others. OptionError. `text`
+        is the next analysis of texts.
         """
         self._able()
         join = None if learner is None else partial(self._able().join, learner)
-        return await self._tasks.finish(self.rebuild.run(join))
+        done = await self._tasks.finish(self.rebuild.run(join, text))
+        with suppress(NotReady):  # it is being closed
+            self._warn_of_text()
+        return done
+
+    def _warn_of_text(self) -> None:
+        try:
+            self.settings.check_text(self.model.text)
+        except SettingError as error:
+            log.warning("the next start will be refused: %s", error)
 
     # --- snapshots -------------------------------------------------------------------------------
 

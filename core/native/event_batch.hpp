@@ -74,6 +74,15 @@ public:
         return view(origin + before + sizeof(std::uint32_t), end);
     }
 
+    // Every text was read by the analysis of these parts, as the first byte of a stored one says.
+    bool is_read_by(std::uint8_t parts) const {
+        for (std::size_t at = 0; at < events_.size(); ++at) {
+            const std::string_view stored = text(at);
+            if (!stored.empty() && static_cast<std::uint8_t>(stored[0]) != parts) return false;
+        }
+        return true;
+    }
+
     // Set `names` to the true classes of an event.
     void read_classes(std::size_t at, std::vector<std::string_view>& names) const {
         names.clear();

@@ -189,9 +189,9 @@ class Settings:
             raise SettingError(
                 row.variable,
                 repr(row.text(self.text)),
-                f"the store was begun with {stored}, and what it learns is of no use to another"
-                f" analysis: start with {row.variable}={stored} or without it, or begin anew in"
-                " another store",
+                f"the store has learned by {stored}, which is of no use to another analysis: start"
+                f" with {row.variable}={stored} or without it; `manyclass rebuild --text"
+                f" {self.text}` then teaches its history by {self.text}",
             )
 
     def source(self, row: "Row") -> Source:

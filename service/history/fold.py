@@ -33,6 +33,7 @@ def corrected(payload: bytes, amended: Amended) -> bytes:
             event.text,
             event.time,
             event.instance_id,
+            event.reading,
         )
     )
 

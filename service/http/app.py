@@ -58,6 +58,7 @@ from manyclass.service.http.routes.learn import Learn
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.routes.place import PlaceClass, PlaceClasses
 from manyclass.service.http.routes.rank import Rank
+from manyclass.service.http.routes.rebuild import RebuildState
 from manyclass.service.http.routes.rename import RenameClass
 from manyclass.service.http.routes.state import StateDownloads
 from manyclass.service.http.workers import Workers
@@ -137,6 +138,7 @@ class App(HotPath):
             PlaceClasses(settings, self.engine, keys, self.limits.budget),
             CorrectEvent(settings, self.engine, keys, self.limits.budget),
             RenameClass(settings, self.engine, keys, self.limits.budget),
+            RebuildState(settings, self.engine, keys, self.limits.budget, rebuilds),
         ]
         error_counts = ErrorCounts(clock)
         self.api = _api(self.engine, peers, rebuilds, error_counts, calls)

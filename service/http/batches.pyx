@@ -46,6 +46,7 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
         bint read(string_view data, size_t most_instances, size_t most_features) except +
         const vector[BatchInstance]& instances()
         const string& wire()
+        string_view reading()
         const RankOptions& options()
         bint has_signs()
 
@@ -123,6 +124,7 @@ cdef class BatchRankings:
             begin = each.end
             self._ids.push_back(each.id)
             note.source = each.source
+            note.reading = native.reading()
             note.text = each.text
             self._notes.push_back(note)
         return self
@@ -140,8 +142,8 @@ cdef class BatchRankings:
         for instance, given, note in zip(instances, ids, notes, strict=True):
             self._wires.push_back(bytes_of(<Instance?>instance))
             self._ids.push_back(string_view() if given is None else Instance.any_utf8(given))
-            source, text = note or (None, None)
-            stored = Event.stored_text(text)
+            source, text, reading = note or (None, None, None)
+            stored = Event.stored_text(text, reading)
             texts.append(stored)
             self._notes.push_back(PendingLabels.note_of(source, stored))
         return self

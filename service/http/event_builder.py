@@ -89,7 +89,7 @@ class EventBuilder:
         """
         if form.id is None:
             read = instance_of(form, self._engine.model.text, self._most_features)
-            return Built(self._event_of(form, read.instance), read)
+            return Built(self._event_of(form, read), read)
         labels = Labels.of(form)
         if features_of(form) is not None or form.text is not None:
             raise invalid("An event has either an instance or the `id` of one, not both.", "id")
@@ -105,8 +105,9 @@ class EventBuilder:
             raise self._without_instance(form.id, stored)
         self._metrics.label_delay.observe(stored.age)
         instance = Instance.from_bytes(stored.data)
-        event = self._learn(form, instance, labels, event_id, fingerprint, stored)
-        return Built(event, whole(instance))
+        read = whole(instance)._replace(reading=stored.reading)
+        event = self._learn(form, read, labels, event_id, fingerprint, stored)
+        return Built(event, read)
 
     async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Built:
         """Return the same as `event`, made in a thread when its instance is large."""
@@ -115,7 +116,7 @@ class EventBuilder:
             return self.event(form, known)
         Labels.of(form)
         read = await large_instance_of(form, analysis, self._most_features)
-        return Built(await run_in_thread(self._event_of, form, read.instance), read)
+        return Built(await run_in_thread(self._event_of, form, read), read)
 
     def learned(
         self, instance_id: str | None, known: Known, event: Event | Result, result: Result
@@ -130,17 +131,17 @@ class EventBuilder:
         if isinstance(stored, StoredInstance):
             self._peer_lookup.learned(stored, event.classes, result.rank)
 
-    def _event_of(self, form: LearnEvent | LearnRequest, instance: Instance) -> Event:
+    def _event_of(self, form: LearnEvent | LearnRequest, read: AnalysedText) -> Event:
         labels = Labels.of(form)
         if form.event_id is None:
-            return self._learn(form, instance, labels, None, 0)
-        fingerprint = labels.fingerprint(sorted(instance.items()))
-        return self._learn(form, instance, labels, form.event_id, fingerprint)
+            return self._learn(form, read, labels, None, 0)
+        fingerprint = labels.fingerprint(read.instance, form.text)
+        return self._learn(form, read, labels, form.event_id, fingerprint)
 
     def _learn(
         self,
         form: LearnEvent | LearnRequest,
-        instance: Instance,
+        read: AnalysedText,
         labels: Labels,
         event_id: str | None,
         fingerprint: int,
@@ -149,7 +150,7 @@ class EventBuilder:
         """Return the event; one of a `ranked` instance has the text it was ranked with, its id, and
         its source unless the form has one.
         """
-        source, text = form.source, form.text
+        instance, source, text = read.instance, form.source, form.text
         if ranked is not None:
             source, text = source or ranked.source, ranked.text
         pairs = len(instance) * (len(labels.classes) + len(labels.rejected))
@@ -170,6 +171,7 @@ class EventBuilder:
             source,
             text if self._keeps_texts else None,
             instance_id=form.id if self._keeps_texts else None,
+            reading=read.reading,
         )
         self._engine.model.check(event)  # here the place of a refusal is known
         return event

@@ -33,7 +33,7 @@ def warnings_of(
 
     The primary learner ranks; the shadows learn too.
     """
-    instance, long_words, truncated = read
+    instance, long_words, truncated, _ = read
     details = []
     member = _member_of(form)
     if long_words or truncated:

@@ -20,6 +20,7 @@ cdef extern from "service/http/native/plain_learner.hpp" namespace "manyclass::h
         string source
         string text
         double weight
+        cpp_bool keeps_text
         cpp_bool is_alone()
 
     cdef cppclass PlainLearner:

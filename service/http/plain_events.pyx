@@ -56,13 +56,15 @@ cdef class PlainEvents:
         instance = Instance.wrap(wire, read.features)
         cdef str event_id = text_of(string_view(read.id)) or None
         cdef uint64_t fingerprint = 0
+        cdef bytes stored = PyBytes_FromStringAndSize(read.text.data(), read.text.size())
+        text = Event.text_in(stored)
         if event_id is not None:
             labels = Labels(classes, [], read.weight, {})
-            fingerprint = labels.fingerprint(sorted(instance.items()))
+            fingerprint = labels.fingerprint(instance, text)
         return Event.learn(
             instance, classes, event_id, fingerprint, weight=read.weight,
             source=text_of(string_view(read.source)) or None,
-            text=Event.text_in(PyBytes_FromStringAndSize(read.text.data(), read.text.size())),
+            text=text if read.keeps_text else None, reading=Event.reading_in(stored),
         )
 
     @staticmethod

@@ -22,7 +22,9 @@ from manyclass.service.ingest.peer_messages import (
     RebuildQuestion,
     RebuildStatusQuestion,
     opened,
+    packed_reading,
     sealed,
+    unpacked_reading,
 )
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.ingest.served_labels import ServedLabels
@@ -168,8 +170,9 @@ class PeerLookup:
         for kept in answer.kept:
             Instance.from_bytes(kept.data)  # EventError
             if kept.id in lookups:
+                reading = unpacked_reading(kept.reading)
                 stored = StoredInstance(
-                    kept.data, kept.age, kept.number, sender, kept.source, kept.text
+                    kept.data, kept.age, kept.number, sender, kept.source, kept.text, reading
                 )
                 lookups[kept.id].on_answer(sender, stored)
         for ids, absence in (
@@ -200,9 +203,8 @@ class PeerLookup:
                 answer.never_seen.append(instance_id)
             else:
                 age = max(0.0, found.age)  # clocks have been set back before
-                answer.kept.append(
-                    Kept(instance_id, age, found.data, found.number, found.source, found.text)
-                )
+                given = found.source, found.text, packed_reading(found.reading)
+                answer.kept.append(Kept(instance_id, age, found.data, found.number, *given))
                 size += len(found.data) + len(msgspec.msgpack.encode(found.text))
             if size >= MESSAGE_BYTES:
                 yield answer

@@ -12,8 +12,11 @@ cdef extern from "service/ingest/native/served_ranking.hpp" namespace "manyclass
         double confidence
         cpp_bool abstained
 
+    const size_t READING_BYTES "manyclass::TextReading::BYTES"
+
     cdef cppclass InstanceNote:
         string_view source
+        string_view reading
         string_view text
 
 cdef extern from "service/ingest/native/pending_instances.hpp" namespace "manyclass" nogil:

@@ -3,6 +3,7 @@ from typing import Final, final
 
 from manyclass.core.event import Text
 from manyclass.core.instance import Instance
+from manyclass.core.text import Reading
 from manyclass.service.ingest.stored_instance import (
     Absence,
     ServedClasses,
@@ -50,12 +51,13 @@ class PendingLabels:
         abstained: bool = False,
         source: str | None = None,
         text: Text | None = None,
+        reading: Reading | None = None,
     ) -> str:
         """Store an instance and return its id: the given one, or a new unique one.
 
         When an id comes again, the newest instance counts. `ranked` are the classes served, best
-        first, of which five are stored; an abstention has classes here too. `source` and `text` are
-        stored, if there are any.
+        first, of which five are stored; an abstention has classes here too. `source`, and `text`
+        with its `reading`, are stored, if there are any.
         """
 
     def find(self, instance_id: str) -> StoredInstance | Absence:

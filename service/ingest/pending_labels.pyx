@@ -53,7 +53,7 @@ cdef class PendingLabels:
         return deref(self._native).bytes()
 
     def keep(self, Instance instance not None, str given_id=None, ranked=(), confidence=None,
-             bint abstained=False, str source=None, text=None):
+             bint abstained=False, str source=None, text=None, reading=None):
         cdef string_view given
         cdef string names
         cdef ServedRanking served
@@ -64,7 +64,7 @@ cdef class PendingLabels:
         served.abstained = abstained
         if given_id is not None:
             given = Instance.any_utf8(given_id)
-        cdef bytes stored = Event.stored_text(text)
+        cdef bytes stored = Event.stored_text(text, reading)
         cdef InstanceNote note = PendingLabels.note_of(source, stored)
         cdef string made
         deref(self._native).keep(self._clock(), bytes_of(instance), served, note, given, made)
@@ -72,11 +72,14 @@ cdef class PendingLabels:
 
     @staticmethod
     cdef InstanceNote note_of(str source, bytes stored) except *:
-        """Return a view of a source and a stored text, which have to outlive it."""
+        """Return a view of a source and a text as it is stored, which have to outlive it."""
         cdef InstanceNote note
         if source is not None:
             note.source = Instance.any_utf8(source)
-        note.text = string_view(stored, len(stored))
+        cdef string_view whole = string_view(stored, len(stored))
+        if not whole.empty():
+            note.reading = whole.substr(0, READING_BYTES)
+            note.text = whole.substr(READING_BYTES)
         return note
 
     def find(self, str instance_id not None):
@@ -84,9 +87,11 @@ cdef class PendingLabels:
         cdef Stored stored
         cdef Found found = deref(self._native).find(now, Instance.any_utf8(instance_id), stored)
         if found == Found.stored:
+            text = bytes_in(stored.text)
             return StoredInstance(
                 bytes_in(stored.instance), now - stored.ranked_at, stored.number,
-                source=name_in(stored.source), text=Event.text_in(bytes_in(stored.text)),
+                source=name_in(stored.source),
+                text=Event.text_in(text), reading=Event.reading_in(text),
             )
         return Absence.TOO_LATE if found == Found.too_late else Absence.NEVER_SEEN
 
@@ -110,7 +115,7 @@ cdef class PendingLabels:
                     text_of(string_view(instance_id)), bytes_in(stored.instance),
                     now - stored.ranked_at,
                     served_in(stored), name_in(stored.source), Event.text_in(bytes_in(stored.text)),
-                    stored.is_text_cut,
+                    stored.is_text_cut, Event.reading_in(bytes_in(stored.text)),
                 ))
         return waiting
 

@@ -6,6 +6,7 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta
 
 from manyclass.core.event import Text
+from manyclass.core.text import Reading
 
 LONGEST_ID = 200
 
@@ -15,7 +16,8 @@ Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_ID)]
 class StoredInstance(NamedTuple):
     """A ranked instance as bytes, its age in seconds, and the source and the text it came with.
 
-    `number` identifies it in its process: `process`, or this one without a name.
+    An instance of a text has a `reading`, also if the text was not kept. `number` identifies it in
+    its process: `process`, or this one without a name.
     """
 
     data: bytes
@@ -24,6 +26,7 @@ class StoredInstance(NamedTuple):
     process: str | None = None
     source: str | None = None
     text: Text | None = None
+    reading: Reading | None = None
 
 
 class ServedClasses(NamedTuple):
@@ -50,6 +53,7 @@ class WaitingInstance(NamedTuple):
     source: str | None = None
     text: Text | None = None
     is_text_cut: bool = False
+    reading: Reading | None = None
 
 
 class Absence(IntEnum):

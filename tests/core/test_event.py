@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from manyclass.core.errors import EventError, InstanceError
 from manyclass.core.event import Event
 from manyclass.core.instance import LARGEST_VALUE, LONGEST_NAME, SMALLEST_VALUE, Instance
+from manyclass.core.text import Reading, TextAnalysis
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 values = st.floats(-1, LARGEST_VALUE, allow_nan=False)
@@ -28,6 +29,11 @@ events = st.one_of(
         weight=st.sampled_from([1.0, 2.0]),
         source=st.none() | names,
         text=st.none() | names | st.dictionaries(names, st.just("") | names, min_size=1),
+        reading=st.builds(
+            Reading,
+            st.integers(0, 15).map(TextAnalysis.of_code),
+            st.sampled_from([1, 1000, 2**32 - 1]),
+        ),
         time=st.integers(0, 2**64 - 1),
         instance_id=st.none() | names,
     ),

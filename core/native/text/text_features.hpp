@@ -23,6 +23,11 @@ struct TextParts {
     bool pairs = false, characters = false, unmarked = false, symbols = false;
     std::uint32_t shortest = 3, longest = 5;  // runs of characters, with < and > around a word
     double weight = 0.4;                      // of a run, beside words worth 1
+
+    // The parts as bits of a byte.
+    std::uint8_t code() const {
+        return static_cast<std::uint8_t>(pairs | characters << 1 | unmarked << 2 | symbols << 3);
+    }
 };
 
 // A feature is a key and a count; its name is written with the instance. A key is
@@ -68,8 +73,9 @@ public:
     }
 
     // Add those of a text at the cursor, or of an object of the texts of 1 to MOST_FIELDS fields, and
-    // set `given` to the text as it is stored (stored_text.hpp), valid until the next call. False for
-    // any other form, a repeated field or an escape in its name; then use no result.
+    // set `given` to the text as it is stored behind its reading (stored_text.hpp), valid until the
+    // next call. False for any other form, a repeated field or an escape in its name; then use no
+    // result.
     bool read(JsonCursor& json, std::string_view& given) {
         std::string_view text, field;
         if (json.read_text(given, unescaped_)) {

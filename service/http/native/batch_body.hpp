@@ -22,7 +22,8 @@ public:
         std::size_t end;         // of its bytes in `wire`, which begin where those before it end
         std::uint32_t features;  // at least one
         std::string_view id, source;  // of the client; empty without one
-        std::string_view text;        // as it is stored, empty without one; of `texts_` if not here
+        std::string_view text;        // as it is stored behind its reading, empty without one; of
+                                      // `texts_` if not here
     };
 
     // Texts are read by this analysis.
@@ -44,6 +45,7 @@ public:
     const std::vector<Instance>& instances() const { return instances_; }
     const std::string& wire() const { return wire_; }
     const RankOptions& options() const { return options_; }
+    std::string_view reading() const { return reader_.reading(); }  // of all texts
     bool has_signs() const { return has_signs_; }  // a feature of an instance is below 0
 
 private:

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,9 @@ public:
     void begin(const TextParts& parts, std::size_t most) {
         parts_ = parts;
         most_ = most;
+        constexpr std::uint32_t no_limit = std::numeric_limits<std::uint32_t>::max();
+        reading_ = TextReading(parts.code(),
+                               most < no_limit ? static_cast<std::uint32_t>(most) : no_limit);
         features_ = nullptr;
         texts_ = nullptr;
         text_ = {};
@@ -46,12 +50,16 @@ public:
         return texts_ != nullptr ? texts_->write(out) : features_->write(out);
     }
 
-    // The text as it is stored, empty without one; valid until the next is read.
+    // The text as it is stored behind its reading, empty without one; valid until the next is read.
     std::string_view text() const { return text_; }
+
+    // The reading of a text, as it is stored; the same until the next `begin`.
+    std::string_view reading() const { return reading_.view(); }
 
 private:
     TextParts parts_;
     std::size_t most_ = 0;
+    TextReading reading_;
     JsonFeatures* features_ = nullptr;
     TextFeatures* texts_ = nullptr;
     std::string_view text_;

@@ -23,6 +23,7 @@ struct PlainEvent {
     std::vector<std::string> classes;
     std::string id, source, text;
     double weight = 1;
+    bool keeps_text = true;  // or the text only tells the event from another of its id
 
     // It can be refused, or keep another event out: no event of a batch can.
     bool is_alone() const { return !id.empty() || weight != 1; }
@@ -69,7 +70,9 @@ public:
         json.skip_space();
         if (!json.at_end() || !instance.has_instance() || event.classes.empty()) return false;
         event.features = instance.write(event.instance);
-        event.text.assign(instance.text());
+        event.text.clear();
+        if (!instance.text().empty())
+            event.text.assign(instance.reading()).append(instance.text());
         return event.features > 0 && !is_signed(event.instance);
     }
 

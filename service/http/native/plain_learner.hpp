@@ -17,7 +17,8 @@ namespace manyclass::http {
 // Threads: any.
 class PlainLearner {
 public:
-    // `most_pairs`: of a feature and a class, in an event. Texts are dropped unless it `keeps_texts`.
+    // `most_pairs`: of a feature and a class, in an event. Texts are dropped unless it `keeps_texts`,
+    // but for an event with an id, which the text tells from another.
     PlainLearner(std::size_t most_bytes, std::size_t most_features, std::size_t most_pairs,
                  bool keeps_texts, Gate gate)
         : most_bytes_(most_bytes),
@@ -41,7 +42,9 @@ public:
     // Read the event of a whole request; false for one that has to go the other way.
     bool read(const PlainRequest& request, PlainEvent& event) const {
         if (!LearnBody::read(request.body, parts(), most_features_, event)) return false;
-        if (!keeps_texts_) event.text.clear();
+        event.keeps_text = keeps_texts_;
+        if (!keeps_texts_ && event.id.empty() && !event.text.empty())
+            event.text.resize(TextReading::BYTES);
         return event.features * event.classes.size() <= most_pairs_;
     }
 

@@ -45,7 +45,7 @@ public:
 
     const RankOptions& options() const { return options_; }
     std::string_view id() const { return id_; }  // of the client; empty without one
-    InstanceNote note() const { return {source_, instance_.text()}; }
+    InstanceNote note() const { return {source_, instance_.reading(), instance_.text()}; }
 
 private:
     InstanceReader instance_;

@@ -13,7 +13,7 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.http.openapi.examples import add_examples, general_problems
 from manyclass.service.http.problems import ProblemDocument
 from manyclass.service.http.routes.contract import REFERENCE
-from manyclass.service.http.schemas import events, learn, place, rank, rename
+from manyclass.service.http.schemas import events, learn, place, rank, rebuild, rename
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
 from manyclass.service.http.schemas.rank import (
     DEFAULT_RANKED,
@@ -33,7 +33,7 @@ _TYPES = [
     ProblemDocument,
     *(
         each
-        for module in (rank, learn, place, events, rename)
+        for module in (rank, learn, place, events, rename, rebuild)
         for each in vars(module).values()
         if isinstance(each, type) and issubclass(each, msgspec.Struct)
     ),
@@ -101,7 +101,10 @@ _UNIONS = {
     "LearnEvent": ["FeaturesEvent", "TextEvent", "LateLabel"],
     "LearnRequest": ["FeaturesEvent", "TextEvent", "LateLabel", "LearnMany"],
 }
-_BODIES = ["PlaceClassRequest", "PlaceClassesRequest", "CorrectRequest", "RenameRequest"]
+_BODIES = [
+    *("PlaceClassRequest", "PlaceClassesRequest", "CorrectRequest", "RenameRequest"),
+    "RebuildRequest",
+]
 _RENAMED = {"ProblemDocument": "Problem"}
 
 _DESCRIPTION = """

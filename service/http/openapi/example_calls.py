@@ -662,16 +662,17 @@ CALLS: Final = (
             "corrected": 0,
             "deleted": 2,
             "unreached": 0,
+            "text": "words+pairs",
             "seconds": 0.42,
             "finished_at": 1767225600.0,
         },
-        parameters={"learner": "svm"},  # a shadow by now
+        body={"learner": "svm"},  # a shadow by now
     ),
     Call(
         "rebuild",
         "a learner that is not a shadow",
         _problem(409, "'ff' is the primary learner, not a shadow"),
-        parameters={"learner": SHADOW},  # it was promoted above
+        body={"learner": SHADOW},  # it was promoted above
         status=409,
     ),
     Call(

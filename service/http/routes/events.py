@@ -241,10 +241,11 @@ async def _delete(engine: Engine, records: list[Record]) -> int:
 
 def _deletion(record: Record) -> Event:
     """Return the event that deletes another; one that is undone is in no state to be taken from."""
-    instance, classes = record.event.instance, record.classes
+    event = record.event
     if record.is_undone:
-        instance, classes = Instance({}), []
-    return Event.amend(record.seq, instance, [], classes, record.event.weight)
+        return Event.amend(record.seq, Instance({}), [], [], event.weight)
+    replaced, given = record.classes, (event.text, event.reading)
+    return Event.amend(record.seq, event.instance, [], replaced, event.weight, None, 0, *given)
 
 
 def shown(record: Record, model: Model) -> dict[str, Any]:

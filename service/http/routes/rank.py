@@ -12,7 +12,7 @@ from manyclass.core.event import Text, class_names
 from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.model import Model
 from manyclass.core.outcome import Node
-from manyclass.core.text import AnalysedText, TextAnalysis
+from manyclass.core.text import AnalysedText, Reading, TextAnalysis
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.errors import NotReady
@@ -54,7 +54,8 @@ from manyclass.service.ingest.pending_labels import MOST_SERVED, PendingLabels
 from manyclass.service.observability.metrics import Metrics
 
 EXPLAINED_AT_ONCE = 5_000  # features times classes
-Note = tuple[str | None, Text | None] | None  # source and text of an instance
+# source and text of an instance, and how the text was read
+Note = tuple[str | None, Text | None, Reading | None] | None
 BLOCK_SECONDS = 0.001  # of ranking many instances, for which a change waits
 NOT_READY_502 = b"not-ready=502"  # a Prefer header that deploy/nginx/nginx.conf sets
 
@@ -200,7 +201,7 @@ class Rank(HotCall):
             if model.text != analysis:  # the instance is of another one
                 return await self._answer(model, request, places)
         instance = read.instance
-        seq, note = model.seq, _note(request)
+        seq, note = model.seq, _note(request, read)
         instance_id, ranked, confidence, abstained = self._rank(
             model, request, request, instance, note, among
         )
@@ -228,8 +229,8 @@ class Rank(HotCall):
         read = []
         notes = []
         for position, form in enumerate(forms):
-            notes.append(_note(form, "instances", position))
             read.append(await self._instance(position, form, model.text))
+            notes.append(_note(form, read[-1], "instances", position))
             if time_slice.is_over:
                 await time_slice.renew()
         if request.min_seq:
@@ -407,14 +408,14 @@ class Rank(HotCall):
         return parts
 
 
-def _note(form: RankInstance, *place: str | int) -> Note:
+def _note(form: RankInstance, read: AnalysedText, *place: str | int) -> Note:
     """Return the source and the text of an instance, which are kept until its label comes."""
     if form.source is None and form.text is None:
         return None
     source = form.source
     if source is not None and len(source.encode()) > LONGEST_NAME:
         raise invalid(f"`source` has at most {LONGEST_NAME} bytes.", *place, "source")
-    return source, form.text
+    return source, form.text, read.reading
 
 
 def _among(request: RankRequest) -> list[str] | None:

@@ -50,7 +50,7 @@ public:
         std::string instance, names;  // names: of the classes served, size u32 and bytes of each
         double ranked_at, confidence;  // negative: unknown
         std::uint64_t number;
-        std::string source, text;  // empty: none
+        std::string source, text;  // empty: none; the text as it is stored
         bool abstained, is_text_cut;
     };
 
@@ -74,6 +74,7 @@ public:
     // for has no effect.
     void keep(double now, std::string_view instance, const ServedRanking& served,
               InstanceNote note, std::string_view given, std::string& id) {
+        if (note.text.empty()) note.reading = {};
         if (!keeps_texts_) note.text = {};
         Entry entry(now, instance, served, note);
         const Held lock(mutex_);
@@ -102,7 +103,7 @@ public:
         if (number == 0)
             return forgotten_.count(hash_(id)) > 0 ? Found::too_late : Found::never_seen;
         if (number < first_ || is_outdated(entry_of(number), now)) return Found::too_late;
-        copy(number, entry_of(number).note().text, stored);
+        copy(number, entry_of(number).text(), stored);
         return Found::stored;
     }
 
@@ -132,7 +133,7 @@ public:
             const std::uint64_t end = std::min(last + 1, next + SCANNED_AT_ONCE);
             for (; next < end; ++next) {
                 if (!is_waiting(next, now)) continue;
-                if (!source.empty() && entry_of(next).note().source != source) continue;
+                if (!source.empty() && entry_of(next).source() != source) continue;
                 const Candidate candidate{entry_of(next).confidence, next};
                 if (best.size() == most && !(candidate < best.front())) continue;
                 best.push_back(candidate);
@@ -154,7 +155,7 @@ public:
         const Held lock(mutex_);
         if (!holds(number) || !is_waiting(number, now)) return false;
         const Entry& entry = entry_of(number);
-        copy(number, entry.note().beginning(), stored);
+        copy(number, beginning_of(entry.text()), stored);
         id = entry.given != nullptr ? entry.given->first : prefix_ + std::to_string(number);
         return true;
     }
@@ -183,7 +184,7 @@ private:
             : ranked_at(now),
               confidence(static_cast<float>(served.confidence)),
               names_bytes(static_cast<std::uint32_t>(served.names.size())),
-              text_bytes(static_cast<std::uint32_t>(note.text.size())),
+              text_bytes(static_cast<std::uint32_t>(note.reading.size() + note.text.size())),
               source_bytes(static_cast<std::uint32_t>(note.source.size())),
               abstained(served.abstained),
               labelled(false),
@@ -193,7 +194,8 @@ private:
         void write(char* to, std::string_view instance, const ServedRanking& served,
                    const InstanceNote& note) {
             bytes = to;
-            for (const std::string_view each : {instance, served.names, note.source, note.text})
+            for (const std::string_view each :
+                 {instance, served.names, note.source, note.reading, note.text})
                 to = std::copy(each.begin(), each.end(), to);
         }
 
@@ -201,9 +203,8 @@ private:
             return part(size, size - names_bytes - note_bytes());
         }
         std::string_view names() const { return part(names_bytes + note_bytes(), names_bytes); }
-        InstanceNote note() const {
-            return {part(note_bytes(), source_bytes), part(text_bytes, text_bytes)};
-        }
+        std::string_view source() const { return part(note_bytes(), source_bytes); }
+        std::string_view text() const { return part(text_bytes, text_bytes); }  // as it is stored
 
         double ranked_at;
         Given::value_type* given = nullptr;  // id of the client and its newest number; nullptr: id
@@ -242,7 +243,7 @@ private:
         stored.ranked_at = entry.ranked_at;
         stored.confidence = entry.confidence;
         stored.number = number;
-        stored.source = entry.note().source;
+        stored.source = entry.source();
         stored.text = text;
         stored.abstained = entry.abstained;
         stored.is_text_cut = text.size() < entry.text_bytes;

@@ -8,6 +8,7 @@ import pytest
 
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
+from manyclass.core.text import DEFAULT_TEXT, Reading
 from manyclass.service.http.routes import events as event_routes
 from manyclass.service.store import open_store
 from manyclass.service.store.sqlite.store import SqliteStore
@@ -15,6 +16,7 @@ from tests.redis_server import RedisServer
 from tests.service.faulty import Clock
 from tests.service.serving import assert_problem, calling, post
 
+READING = Reading(DEFAULT_TEXT, 1000)
 SECRET = "Kowalczyk"
 TEXT = f"{SECRET} häs ☃ lost\nhis card"
 LONG = f"{SECRET} " + 3000 * "☃ long "  # more than /review shows, and analysed in slices
@@ -362,7 +364,7 @@ async def test_an_instance_that_was_erased_may_be_labelled_again_until_it_expire
 
 
 def test_a_stamped_or_joined_event_keeps_its_text_and_id():
-    event = Event.learn(Instance(["a"]), ["x"], text=TEXT, instance_id="q-1")
+    event = Event.learn(Instance(["a"]), ["x"], text=TEXT, reading=READING, instance_id="q-1")
     for data in (Event.stamped(bytes(event), 7), bytes(event.join()), bytes(event)):
         read = Event.from_bytes(data)
         assert (read.text, read.instance_id) == (TEXT, "q-1")

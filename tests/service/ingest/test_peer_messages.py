@@ -17,7 +17,9 @@ from manyclass.service.ingest.peer_messages import (
 
 LETTERS = [
     Question(7, ["one", "zwölf"]),
-    Answer(7, [Kept("one", 0.5, b"bytes", 9, "inbox", "zwölf")], ["two"], ["three", "four"]),
+    Answer(
+        7, [Kept("one", 0.5, b"bytes", 9, "inbox", "zwölf", (3, 9))], ["two"], ["three", "four"]
+    ),
     Answer(7, [Kept("one", 0.5, b"bytes", 9)]),
     Answer(7),
     Labelled([(9, ["x", "zwölf"], 1), (2**60, ["y"], None)]),
