@@ -9,6 +9,9 @@ cdef extern from "core/native/text/text_features.hpp" namespace "manyclass" nogi
         bint characters
         bint unmarked
         bint symbols
+        uint32_t shortest
+        uint32_t longest
+        double weight
     cdef cppclass JsonCursor:
         JsonCursor(string_view text)
         void skip_space()
