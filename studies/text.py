@@ -45,10 +45,10 @@ SETS: Final = {
     "banking": Texts("banking77"),
     "clinc": Texts("clinc150"),
     "cpv": Texts("cpv_it", 6_000, 1 / 3),
-    "reuters": Texts("reuters21578", 3_600, 1 / 3, splits=1),
-    "newsgroups": Texts("newsgroups", 2_400, 1 / 3, splits=1),
-    "eurlex": Texts("eurlex57k", 2_400, 1 / 3, splits=1),
-    "yso": Texts("yso_finna_en", 12_000, 1 / 3, splits=1),
+    "reuters": Texts("reuters21578", 2_400, 1 / 2, splits=1),
+    "newsgroups": Texts("newsgroups", 2_400, 1 / 2, splits=1),
+    "eurlex": Texts("eurlex57k", 2_400, 1 / 2, splits=1),
+    "yso": Texts("yso_finna_en", 12_000, 1 / 2, splits=1),
 }
 MOST_TEST: Final = 3_000
 LABELS: Final = {"5": 5, "20": 20, "all": 1_000_000_000}  # of a class
@@ -60,9 +60,12 @@ CHARACTERS: Final = f"{PAIRS}+characters"
 EVERY: Final = f"{CHARACTERS}+unmarked+symbols"
 USUAL: Final = Runs()  # as they were chosen first
 CHOSEN: Final = Runs(4, 4, worth=1)
+CHEAPEST: Final = Runs(4, 5, worth=1, ends="<")
 BESIDE: Final = (
     *(Runs(worth=0.7), Runs(3, 4, worth=0.7), Runs(4, 4, worth=0.7), Runs(5, 5, worth=1)),
-    *(Runs(4, 5, worth=1, ends="<"), Runs(4, 4, worth=1, most_words=30)),
+    Runs(5, 5, worth=1, ends="<"),
+    Runs(4, 5, worth=1, ends="<>"),
+    Runs(4, 4, worth=1, most_words=30),
 )
 
 Forms = dict[str, dict[str, Form]]  # by analysis: its features have those of all of its forms
@@ -79,6 +82,7 @@ ALONE: Final[Forms] = {
         PAIRS: Form(),
         **with_runs(USUAL),
         **with_runs(CHOSEN),
+        **with_runs(CHEAPEST),
     },
     f"{PAIRS}+unmarked": {f"{PAIRS}+unmarked": Form()},
     f"{PAIRS}+symbols": {f"{PAIRS}+symbols": Form()},
