@@ -6,7 +6,6 @@ rows with all runs of 3 to 5 characters, without reading the texts again.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +64,7 @@ class Form:
 
 def kinds_of(names: Iterable[str], ends: str = "") -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
     """Return WORD, PAIR or the length of a run for each name, and if it has one of these ends."""
-    kinds, at_ends = [], []
+    kinds, at_ends = list[int](), list[bool]()
     for name in names:
         is_run = len(name) > SHORTEST and name[0] == "~"
         kinds.append(len(name) - 1 if is_run else PAIR if " " in name else WORD)
@@ -82,7 +81,7 @@ def words_of(rows: Rows, kind: NDArray[np.int8]) -> NDArray[np.float64]:
 
 def few(rows: Rows, most: int) -> Rows:
     """Return the rows, in their order, whose rarest class is in fewer than `most` rows before."""
-    seen: Final = np.zeros(len(rows.classes), np.int64)
+    seen = np.zeros(len(rows.classes), np.int64)
     kept = list[int]()
     for row, columns in enumerate(rows.true_columns()):
         if seen[columns].min() < most:
