@@ -35,7 +35,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Form:
-    """What a form has of the features of rows; words always."""
+    """The parts that a form keeps of the features of rows; words always."""
 
     pairs: bool = True
     runs: Runs | None = None
