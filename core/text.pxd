@@ -11,6 +11,9 @@ cdef extern from "core/native/text/text_features.hpp" namespace "manyclass" nogi
         bint unmarked
         bint symbols
         uint8_t code()
+        uint32_t shortest
+        uint32_t longest
+        double weight
     cdef cppclass JsonCursor:
         JsonCursor(string_view text)
         void skip_space()

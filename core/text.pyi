@@ -78,6 +78,9 @@ class TextAnalysis:
         field twice or an escape in its name, or a half of a surrogate pair.
         """
 
+    def _with_runs(self, shortest: int, longest: int, weight: float) -> Self:
+        """Return this analysis with other runs of characters: for studies, as no state names it."""
+
     def features_of(self, text: str | Mapping[str, str]) -> dict[str, float]:
         """Return the features of a text, or of the texts of fields, with their values."""
 

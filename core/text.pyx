@@ -168,6 +168,16 @@ cdef class TextAnalysis:
         read = (instance, features.long_words(), bool(features.truncated()), reading)
         return tuple.__new__(AnalysedText, read)
 
+    def _with_runs(self, uint32_t shortest, uint32_t longest, double weight):
+        if not 1 <= shortest <= longest <= 16 or not 0 < weight <= 1:
+            raise ValueError("runs need lengths from 1 to 16, and a weight above 0 and up to 1")
+        cdef TextAnalysis other = TextAnalysis()
+        other.parts = self.parts
+        other.parts.shortest = shortest
+        other.parts.longest = longest
+        other.parts.weight = weight
+        return other
+
     def features_of(self, text):
         return dict(self.instance_of(text).instance.items())
 
