@@ -3,7 +3,7 @@
     words       runs of word characters, folded; a letter of a script without spaces with its
                 marks, or an emoji sequence, is a word
     pairs       two neighbouring words, joined by a space
-    characters  runs of 3 to 5 characters of each word, worth 0.4, beside the words
+    characters  runs of 4 characters of each word, beside the words
     unmarked    beside a word with accents or vowel signs, the word without them
     symbols     c++, c# and .net beside the word that they belong to
 

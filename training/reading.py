@@ -95,7 +95,8 @@ def _labelled(
         if given.text is None:
             instance = Instance(given.features)
         else:
-            instance, long_words, _ = text.instance_of(given.text)
+            read = text.instance_of(given.text)
+            instance, long_words = read.instance, read.long_words
         classes = class_names(given.classes)
         if not classes or given.weight != 1:  # else nothing is left to refuse
             Event.learn(instance, classes, weight=given.weight)

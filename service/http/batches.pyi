@@ -3,7 +3,7 @@ from typing import final
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.event import Text
 from manyclass.core.instance import Instance
-from manyclass.core.text import TextAnalysis
+from manyclass.core.text import Reading, TextAnalysis
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.instruments import Histogram
 
@@ -47,15 +47,15 @@ class BatchRankings:
     def of(
         instances: list[Instance],
         ids: list[str | None],
-        notes: list[tuple[str | None, Text | None] | None],
+        notes: list[tuple[str | None, Text | None, Reading | None] | None],
         k: int,
         threshold: float | None,
         min_confidence: float | None,
     ) -> BatchRankings:
         """Return the rankings of instances that were read otherwise.
 
-        An id is that of the client, if there is one. A note is the source and the text of an
-        instance, which are stored with it.
+        An id is that of the client, if there is one. A note is the source, the text and its
+        reading of an instance, which are stored with it.
         """
 
     @property

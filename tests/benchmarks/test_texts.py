@@ -3,14 +3,16 @@
 from benchmarks import texts
 
 
-def test_each_text_is_timed_by_each_analysis(monkeypatch, capsys):
+def test_each_text_is_timed_by_each_analysis(monkeypatch):
     monkeypatch.setattr(texts, "ROUNDS", 1)
     monkeypatch.setattr(texts, "ROUND_NANOSECONDS", 1)
-    assert texts.main() == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 1 + len(texts.texts())
-    for line in lines[1:]:
-        assert [float(number) > 0 for number in line.split()[-3:]] == [True] * 3
+    rows = texts.analysis_rows()
+    assert len(rows) == len(texts.texts())
+    assert all(float(row[each]) > 0 for row in rows for each in texts.ANALYSES)
+
+
+def test_a_text_is_cut_between_words():
+    assert texts.pieces("one two  three fourteen", 8) == ["one two", "three", "fourteen"]
 
 
 def test_long_texts_have_one_length():

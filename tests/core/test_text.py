@@ -125,10 +125,10 @@ def test_words_stay_what_they_are(text):
 # --- parts ----------------------------------------------------------------------------------------
 
 
-def test_runs_of_characters_lie_within_words_and_are_worth_less():
+def test_runs_of_characters_lie_within_words():
     assert CHARACTERS.features_of("Abc abc, x") == {
         **{"abc": 2, "x": 1},
-        **{"~<ab": 0.8, "~<abc": 0.8, "~abc": 0.8, "~abc>": 0.8, "~bc>": 0.8},
+        **{"~<abc": 2, "~abc>": 2},
     }
 
 

@@ -168,7 +168,7 @@ def sniffed(begin: str, delimiter: str) -> list[list[str]]:
             if records.is_cut or len(found) == SNIFFED_RECORDS:
                 break
             if record.cells:
-                found.append([*record.cells])
+                found.append([*map(str, record.cells)])
     except csv.Error:
         pass  # a cell is too long
     return found

@@ -21,8 +21,8 @@ namespace manyclass {
 // The parts of an analysis beside words.
 struct TextParts {
     bool pairs = false, characters = false, unmarked = false, symbols = false;
-    std::uint32_t shortest = 3, longest = 5;  // runs of characters, with < and > around a word
-    double weight = 0.4;                      // of a run, beside words worth 1
+    std::uint32_t shortest = 4, longest = 4;  // runs of characters, with < and > around a word
+    double weight = 1.0;                      // of a run, beside words worth 1
 
     // The parts as bits of a byte.
     std::uint8_t code() const {

@@ -14,7 +14,7 @@ import unicodedata2
 from manyclass.core.text import TextAnalysis
 
 LONGEST_NAME = 4096  # bytes
-SHORTEST, LONGEST, WEIGHT = 3, 5, 0.4  # runs of characters
+SHORTEST, LONGEST, WEIGHT = 4, 4, 1.0  # runs of characters
 MOST_SIGNS = 3
 JOINER = "\u200d"
 
