@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from manyclass.core import text as module
 from manyclass.core.errors import InstanceError
 from manyclass.core.instance import LONGEST_NAME
-from manyclass.core.text import PARTS, TextAnalysis, features_of
+from manyclass.core.text import MOST_FIELDS, PARTS, TextAnalysis, features_of
 from tests.core.references import text as reference
 
 ANALYSES = [
@@ -220,10 +220,19 @@ def test_the_features_of_fields_are_apart():
     }
 
 
-@given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), MIXED))
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+
+
+@given(st.dictionaries(NAMES, MIXED, min_size=1, max_size=MOST_FIELDS))
 def test_fields_are_read_as_by_the_reference(fields):
     assert_equal(EVERYTHING, fields)
     assert_equal(EVERYTHING, fields, 10)
+
+
+@pytest.mark.parametrize("count", [0, MOST_FIELDS + 1])
+def test_a_text_has_a_field_and_few_of_them(count):
+    with pytest.raises(InstanceError, match=f"1 to {MOST_FIELDS}"):
+        PAIRS.instance_of({str(number): "a" for number in range(count)})
 
 
 @pytest.mark.parametrize("field", ["", "x" * (LONGEST_NAME + 1), "\ud800", 5])

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.instance import Instance
+from manyclass.core.text import DEFAULT_TEXT, Reading
 from manyclass.service.ingest import peer_lookup
 from manyclass.service.ingest.peer_messages import Answer, Kept, Question, opened, sealed
 from manyclass.service.ingest.stored_instance import Absence
@@ -14,6 +15,7 @@ from tests.hypothesis_examples import examples
 from tests.service.faulty import PATIENCE, many_turns
 from tests.service.ingest.office import Office, processes
 
+READING = Reading(DEFAULT_TEXT, 1000)
 A, B = Instance(["a"]), Instance({"b": 2.0})
 TOO_LATE, NEVER_SEEN, NO_ANSWER = Absence.TOO_LATE, Absence.NEVER_SEEN, Absence.NO_ANSWER
 
@@ -206,7 +208,7 @@ async def test_large_texts_come_in_several_messages_whole(monkeypatch):
     one, two = await processes("one", "two")
     texts = {f"id {number}": f"{number} {'ä' * 300}" for number in range(10)}
     for name, text in texts.items():
-        two.pending.keep(A, name, source=f"of {name}", text=text)
+        two.pending.keep(A, name, source=f"of {name}", text=text, reading=READING)
     found = await one.peer_lookup.find(list(texts))
     assert {name: each.text for name, each in found.items()} == texts
     assert {name: each.source for name, each in found.items()} == {
