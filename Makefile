@@ -6,7 +6,10 @@ LOCKED := pip install -q --no-compile --require-hashes
 # Bytecode is kept: else each service that a test starts compiles all its modules again.
 PYTEST := PYTHONDONTWRITEBYTECODE= pytest -q -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-file-name=libstdc++.so)" \
-        ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
+        ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
+# The slow ones count the work of large trees, or compile a copy that has no sanitizers.
+SANITIZED := -m 'not slow' --hypothesis-profile quick -k 'not bytes_counted' tests/core tests/service/ingest \
+        $(addprefix tests/service/http/,test_plain_*.py test_worker*.py test_batches.py)
 # --name value, if `make` was given NAME=value; a variable of the environment does not count.
 option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
@@ -164,7 +167,7 @@ clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a w
 
 sanitize: $(VENV)/dev ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
 	CORE_BUILD=sanitize python setup.py -q build_ext --inplace --force
-	$(ASAN) python -m pytest -q -s tests/core tests/service/http/test_plain_*.py tests/service/http/test_worker*.py tests/service/http/test_batches.py tests/service/ingest -k 'not bytes_counted'; status=$$?; touch setup.py; exit $$status
+	$(ASAN) $(PYTEST) -s $(SANITIZED); status=$$?; touch setup.py; exit $$status
 
 coverage: $(VENV)/dev ## line coverage, Cython included
 	CORE_BUILD=coverage python setup.py -q build_ext --inplace --force
