@@ -469,8 +469,8 @@ LOG = [
     Panel(
         "Learning paused",
         "bool_yes_no",
-        {"{{instance}} {{reason}}": f"{series('learning_paused')} > 0"},
-        "Why a process learns nothing now; nothing here while it learns.",
+        {"{{instance}} {{reason}}": series("learning_paused")},
+        "Why a process learns nothing now: yes at the reason, no at all while it learns.",
     ),
     Panel(
         "Foreign entries in the log",
