@@ -189,8 +189,8 @@ async def test_nothing_of_a_deleted_event_is_left_in_redis_and_in_the_archive(
 ):
     async with history.engine() as engine:
         await engine.submit([event("a b", "x")])
-        origin = {"source": "zzperson", "text": "zzsecret there", "instance_id": "zzid"}
-        secret = event("zzsecret there", "zzclass", **origin)
+        origin = {"source": "zzperson", "instance_id": "zzid"}
+        secret = text_event("zzsecret there", "zzclass", **origin)
         [result] = await engine.submit([secret])
         await engine.submit([event("c d", "x")])
         await engine.take_snapshot()
@@ -211,8 +211,8 @@ async def test_nothing_of_an_undone_event_is_left_in_redis_and_in_the_archive(hi
         await engine.submit([event("a b", "x")])
         await until(lambda: engine.cluster.is_leader)
         kept = await engine.take_snapshot()
-        origin = {"source": "zzperson", "text": "zzsecret there", "instance_id": "zzid"}
-        secret = event("zzsecret there", "zzclass", event_id="z", **origin)
+        origin = {"source": "zzperson", "instance_id": "zzid"}
+        secret = text_event("zzsecret there", "zzclass", event_id="z", **origin)
         await engine.submit([secret])
         await engine.submit([Event.amend(2, secret.instance, ["zzclass", "y"], secret.classes)])
         await engine.take_snapshot()
