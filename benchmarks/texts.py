@@ -107,7 +107,7 @@ def analysis_rows() -> list[dict[str, Cell]]:
 
 
 def pieces(text: str, size: int) -> list[str]:
-    """Return the text in pieces of at most so many characters, each of whole words."""
+    """Return pieces of whole words, of nearly so many characters; the end of the text is left."""
     found, words, length = list[str](), list[str](), 0
     for word in text.split():
         if length + len(word) > size and words:

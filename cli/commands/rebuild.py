@@ -21,6 +21,7 @@ def rebuild(
     text: Annotated[
         str | None,
         typer.Option(
+            "--text",
             metavar="PARTS",
             help="Another analysis of texts, by which all texts of the history are read again:"
             " 'words+pairs'. The state is then that of a service begun with it.",

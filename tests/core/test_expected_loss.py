@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.core import enrolled, snapshot
+from manyclass.core import enrolled
 from manyclass.core.errors import SnapshotError, TaxonomyMissing
 from manyclass.core.event import Event
 from manyclass.core.expected_loss import CANDIDATES, ExpectedLoss

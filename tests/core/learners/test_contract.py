@@ -256,11 +256,17 @@ def test_unknown_features_are_ignored(specification):
 @every_learner
 def test_values_of_0_do_not_vote(specification):
     plain, noisy = a_learner(specification), a_learner(specification)
-    columns, indptr = Columns(["f", "none"]), np.array([0, 2])
+    columns, indptr, ends = Columns(["f", "none"]), np.array([0, 2]), np.array([0, 1])
     indices, values = np.arange(2, dtype=np.int32), np.array([2.0, 0.0], np.float32)
     for _ in range(10):
         noisy.learn_csr(
-            columns, indptr, indices, values, Columns(["c"]), np.array([0, 1]), np.zeros(1, np.int32)
+            columns,
+            indptr,
+            indices,
+            values,
+            Columns(["c"]),
+            ends,
+            np.zeros(1, np.int32),
         )
         noisy.learn({"f": 2.0, "none": 0.0}, ["c"])
         plain.learn({"f": 2.0}, ["c"])
