@@ -17,17 +17,18 @@ export function TextBox({ text, inputRef, onText }) {
     setParts(next);
     onText(textOf(next));
   };
+  // The buttons stand above the boxes, so that Tab goes from the text to its ranking.
   if (typeof text === "string")
-    return html`<label class="field big"><span>Text to rank</span>
+    return html`<p><button type="button" class="quiet" onClick=${() => put([["title", ""], ["body", text]])}>Title and body apart</button></p>
+      <label class="field big"><span>Text to rank</span>
         <textarea ref=${inputRef} rows="2" value=${text} placeholder="Type a text: it is ranked as you type" maxlength=${LONGEST}
-          onInput=${(event) => onText(event.currentTarget.value)}></textarea></label>
-      <p><button type="button" class="quiet" onClick=${() => put([["title", ""], ["body", text]])}>Title and body apart</button></p>`;
-  return html`${parts.map(([name, its], at) => html`<div class="row" key=${at}>
+          onInput=${(event) => onText(event.currentTarget.value)}></textarea></label>`;
+  return html`<p><button type="button" class="quiet" disabled=${parts.length >= MOST} onClick=${() => put([...parts, ["", ""]])}>Add a part</button>${" "}
+      <button type="button" class="quiet" onClick=${() => onText(parts.map(([, its]) => its).filter(Boolean).join(" "))}>One text again</button></p>
+    ${parts.map(([name, its], at) => html`<div class="row" key=${at}>
       <label class="field"><span>Name of part ${at + 1}</span><input type="text" value=${name} maxlength="100"
         onInput=${(event) => put(parts.with(at, [event.currentTarget.value.trim(), its]))} /></label>
       <label class="field big"><span>${name || "Text"}</span><textarea ref=${at ? undefined : inputRef} rows=${at ? 3 : 1} value=${its} maxlength=${LONGEST}
         onInput=${(event) => put(parts.with(at, [name, event.currentTarget.value]))}></textarea></label>
-    </div>`)}
-    <p><button type="button" class="quiet" disabled=${parts.length >= MOST} onClick=${() => put([...parts, ["", ""]])}>Add a part</button>${" "}
-      <button type="button" class="quiet" onClick=${() => onText(parts.map(([, its]) => its).filter(Boolean).join(" "))}>One text again</button></p>`;
+    </div>`)}`;
 }
