@@ -711,4 +711,20 @@ CALLS: Final = (
         body={"release": True},
         parameters={"name": "futsal"},
     ),
+    Call(
+        "rebuild",
+        "texts read by another analysis",
+        {
+            "seq": 19,
+            "base": 0,
+            "events": 11,
+            "corrected": 0,
+            "deleted": 0,
+            "unreached": 0,
+            "text": "words+pairs+characters",
+            "seconds": 0.42,
+            "finished_at": 1767225600.0,
+        },
+        body={"text": "words+pairs+characters"},
+    ),
 )

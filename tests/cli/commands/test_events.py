@@ -234,3 +234,15 @@ def test_a_rebuild_learns_the_history_as_it_was_amended(manyclass, service):
     assert after.stdout == f"0 amended events wait for a rebuild\n{rebuilt.stdout}"
     with Client(service) as client, pytest.raises(RequestRefused):
         client.class_("rebuilt no")
+
+
+def test_a_rebuild_reads_texts_by_another_analysis(manyclass):
+    with ephemeral_service(without_settings()) as url, Client(url) as client:
+        client.learn({"text": "a café", "classes": ["x"]})
+        with pytest.raises(RequestRefused):
+            client.feature("cafe")
+        given = ("rebuild", "--text", "words+unmarked", "--url", url)
+        assert manyclass(*given).stdout.endswith("texts are read by words+unmarked\n")
+        assert client.feature("cafe").feature == "cafe"
+        refused = manyclass("rebuild", "--text", "letters", "--url", url, exit_code=1)
+        assert "must be words, or words with any of" in refused.stderr
