@@ -106,6 +106,8 @@ def recover(
     except RulesDiffer as error:
         if error.is_newer:
             raise NewerRules(error) from error
+        if error.needed < rules.OLDEST_TEXTS:
+            raise OtherTexts(TextsDiffer(error.needed, error.known)) from error
         stale = None if replays_all else restored
         raise OlderRules(_base(recovery), error, stale) from error
     except LogTrimmed as error:
