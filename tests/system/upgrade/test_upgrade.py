@@ -43,18 +43,17 @@ def in_a_file(folder, name="store.db", *ends):
 
 @pytest.fixture(params=["sqlite", "killed", pytest.param("redis", marks=pytest.mark.slow)])
 def service(request, tmp_path):
-    """Yield a service on a store of the older release, with its environment."""
-    if request.param == "sqlite":
-        yield in_a_file(tmp_path, "store.db", ".mark")
-        return
-    if request.param == "killed":
-        yield in_a_file(tmp_path, "killed.db", ".mark", "-wal")
+    """Yield a service on a store of the older release, with its environment; end it."""
+    if request.param != "redis":
+        ends = {"sqlite": ["store.db", ".mark"], "killed": ["killed.db", ".mark", "-wal"]}
+        with in_a_file(tmp_path, *ends[request.param]) as started:
+            yield started
         return
     server = RedisServer(tmp_path / "redis", appendfsync=None)  # it reads the file at its start
     server.folder.mkdir()
     (server.folder / "dump.rdb").write_bytes(kept("redis.rdb"))
-    with server:
-        yield Service(tmp_path, store=server.url, **ENVIRONMENT)
+    with server, Service(tmp_path, store=server.url, **ENVIRONMENT) as started:
+        yield started
 
 
 def test_a_store_goes_on(service):
