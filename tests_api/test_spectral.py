@@ -8,6 +8,7 @@ import pytest
 
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.app import create_app
+from manyclass.service.http.openapi.document import served_below
 
 HERE = Path(__file__).parent
 SPECTRAL = HERE / "node_modules" / ".bin" / "spectral"
@@ -23,7 +24,7 @@ def lint(document, folder):
 def document(**settings):
     app = create_app(Settings(store="memory:", **settings))
     app.engine.store.close()
-    return app.api.openapi()
+    return json.loads(served_below(app.api.openapi(), ""))
 
 
 @pytest.mark.parametrize("keys", [{}, {"rank_keys": ("r",)}], ids=["open", "keys"])
@@ -33,7 +34,7 @@ def test_spectral_finds_nothing(keys, tmp_path):
 
 
 def test_spectral_would_find_something(tmp_path):
-    made = json.loads(json.dumps(document()))
+    made = document()
     del made["info"]["description"]
     found = lint(made, tmp_path)
     assert found.returncode != 0
