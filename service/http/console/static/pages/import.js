@@ -14,6 +14,7 @@ import { Action, Field, NeedsScope, Problem, useTask } from "../parts.js";
 import { beat } from "../pulse.js";
 import { openTable } from "../rows.js";
 import { TeachAgain, repeatedBy } from "../taught_source.js";
+import { readingOf } from "../text_parts.js";
 import { UnknownClasses } from "../unknown_classes.js";
 
 const LONGEST = 120; // characters of a shown cell
@@ -61,6 +62,7 @@ const isWord = (value) => typeof value === "string" && Number.isNaN(Number(value
 
 /** Tell what the columns of an instance become, and what they cannot be. */
 function RoleNotes({ rows, columns }) {
+  const { stats } = useAccess();
   const features = columns.flatMap(({ name, role }, at) => (role === "feature" ? [[name, rows.map((row) => row[at]).find(isWord)]] : []));
   if (rows.some((row) => isMixed(row, columns)))
     return html`<p class="problem" role="alert">A row is one text, parts of a text that are kept apart, or features, and not two of these.
@@ -70,7 +72,7 @@ function RoleNotes({ rows, columns }) {
   const lists = namesOf(columns.filter((each) => each.isList), "class");
   const twice = [...new Set(columns.map((each) => each.name).filter((name, at, all) => all.indexOf(name) !== at))];
   const isOne = columns.filter((each) => each.role === "text").length < 2;
-  return html`${namesOf(columns, "text", "field") && html`<p class="hint">The text is read as words and pairs of neighbouring words.</p>`}
+  return html`${namesOf(columns, "text", "field") && html`<p class="hint">The text is read as ${readingOf(stats.settings.MANYCLASS_TEXT)}.</p>`}
     ${!isOne && html`<p class="hint">${namesOf(columns, "text")} are put together to one text. To tell a word in one of them from the same word
       in another, give them the role “${ROLES.field}”.</p>`}
     ${namesOf(columns, "field") && html`<p class="hint">A word in one of ${namesOf(columns, "field")} is told from the same word in another. Messages to rank

@@ -8,6 +8,7 @@ import { bytes, count, plural, seconds, time } from "../format.js";
 import { Action, Dialog, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
 import { pauseText } from "../paused.js";
 import { beat, usePulse } from "../pulse.js";
+import { TEXT_PARTS } from "../text_parts.js";
 
 const EVERY = 1000; // milliseconds, while a rebuild runs
 
@@ -108,14 +109,6 @@ function useRebuildStatus() {
   }, [isRunning]);
   return { status, load };
 }
-
-// The parts of the reading of messages beside their words, as the service names them and in plain words.
-const TEXT_PARTS = [
-  ["pairs", "pairs of neighbouring words"],
-  ["characters", "parts of words, for other forms and misspelt ones"],
-  ["unmarked", "words without their accents too"],
-  ["symbols", "signs at words: c++, .net"],
-];
 
 /** Boxes for the parts of a message that count. `text` is an analysis as the service names it. */
 function Reading({ text, onChange }) {
