@@ -255,7 +255,7 @@ cdef list _ANALYSES = sorted(
     (TextAnalysis(*parts) for parts in product((False, True), repeat=len(PARTS))),
     key=lambda each: each.code,
 )
-DEFAULT_TEXT = TextAnalysis(pairs=True)  # of new stores
+DEFAULT_TEXT = TextAnalysis(pairs=True, characters=True)  # of new stores
 
 
 def features_of(str text not None):

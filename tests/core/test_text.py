@@ -63,11 +63,17 @@ def random_texts(count, seed):
 
 
 def test_words_and_pairs_in_the_order_of_the_text():
-    assert [*features_of("The CAT, the cat!").items()] == [
+    assert [*TextAnalysis.parse("words+pairs").features_of("The CAT, the cat!").items()] == [
         ("the", 2),
         ("cat", 2),
         ("the cat", 2),
         ("cat the", 1),
+    ]
+
+
+def test_the_default_has_words_pairs_and_runs_of_characters():
+    assert [*features_of("My CATS").items()] == [
+        (name, 1) for name in ("my", "cats", "~<cat", "~cats", "~ats>", "my cats")
     ]
 
 

@@ -143,8 +143,12 @@ def batched_by_two(words):
     return zip(words[::2], words[1::2], strict=True)
 
 
-@pytest.mark.parametrize("analysis", ["words+characters", ""])
-def test_texts_are_learned_and_served_by_one_analysis(manyclass, tmp_path, analysis):
+@pytest.mark.parametrize(
+    ("analysis", "seen", "unseen"),
+    [("words+pairs", "天", "goalkeeping"), ("", "goalkeeping", "x")],
+    ids=["words and pairs", "the default"],
+)
+def test_texts_are_learned_and_served_by_one_analysis(manyclass, tmp_path, analysis, seen, unseen):
     file, store = tmp_path / "texts.jsonl", f"sqlite:{tmp_path}/new.db"
     texts = [("東京の天気 goalkeepers", "one"), ("大阪の電車 batting", "two")]
     lines = [json.dumps({"text": text, "classes": [name]}) + "\n" for text, name in texts]
@@ -153,7 +157,6 @@ def test_texts_are_learned_and_served_by_one_analysis(manyclass, tmp_path, analy
     service = Service(tmp_path, store=store).start()
     try:
         with Client(service.url) as client:
-            seen, unseen = ("goalkeeping", "x") if analysis else ("天", "goalkeeping")
             assert client.rank({"text": seen}).ranked[0].name == "one"
             assert not client.rank({"text": unseen}).ranked
     finally:
