@@ -28,8 +28,8 @@ from benchmarks.report import Cell, Figures, Report, add_json_option, over_round
 from benchmarks.serving_peers import PREBUILT, peer_rows
 from deploy.ports import free_port
 from manyclass.core.learners.registry import DEFAULT_LEARNER
-from manyclass.core.text import features_of
 from manyclass.evaluation import readers
+from manyclass.evaluation.datasets import WORDS_AND_PAIRS
 
 ACTIVE = 80  # features of an instance: a body of about 1.2 KB
 BATCH = 100
@@ -62,7 +62,7 @@ class Instance:
 def instances_of(posts: Iterable[tuple[str, list[str]]]) -> Iterator[Instance]:
     """Return 80 features of each post with enough: half words, half pairs of neighbouring words."""
     for text, classes in posts:
-        counts = Counter(features_of(text))
+        counts = Counter(WORDS_AND_PAIRS.features_of(text))
         words = [name for name in counts if " " not in name][: ACTIVE // 2]
         pairs = [name for name in counts if " " in name][: ACTIVE // 2]
         if len(words) + len(pairs) == ACTIVE:

@@ -198,7 +198,8 @@ async def test_very_many_features_are_cut(call):
 async def test_a_text_shows_as_its_words(call):
     await call("POST", "/rank", {"text": "a puck over"})
     [shown] = await review(call)
-    assert [name for name in shown["features"] if " " not in name] == ["a", "puck", "over"]
+    expected = ["a", "puck", "over"]
+    assert [name for name in shown["features"] if name.isalpha()] == expected
 
 
 async def test_needs_a_key_that_may_learn():
