@@ -22,6 +22,12 @@ def test_classes_are_found_by_their_beginning(taught, look):
     expect(page.get_by_role("heading", name="card_arrival")).to_be_visible()
     expect(page.get_by_label("Heaviest features").locator("li")).to_have_count(30)
     expect(page.locator(".list > li .tag").first).to_have_text("card_arrival")
+    expect(page.get_by_text("With ~ in front: a part of words")).to_be_visible()
+    page.get_by_label("Heaviest features").get_by_role("link", name="~").first.click()
+    expect(page.get_by_text("With ~ in front: a part of words")).to_be_visible()
+    page = look(taught, "names?feature=card")
+    expect(page.get_by_text("seen in")).to_be_visible()
+    expect(page.get_by_text("With ~ in front")).to_have_count(0)
 
 
 def test_a_feature_is_found_by_its_beginning_and_forgotten(taught, look):

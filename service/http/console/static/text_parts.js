@@ -14,3 +14,8 @@ export function readingOf(parts) {
   const named = parts.split("+");
   return LIST.format(["words", ...TEXT_PARTS.filter(([part]) => named.includes(part)).map(([, plain]) => plain)]);
 }
+
+/** Return whether the name of a feature is a run of characters, perhaps of a field: ~card, title:~<car. */
+export function isRun(feature) {
+  return /^~|:~/u.test(feature);
+}

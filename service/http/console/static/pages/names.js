@@ -9,12 +9,13 @@ import { count, fixed, plural } from "../format.js";
 import { Action, Dialog, Field, Problem, Status, Table, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
 import { RenameClass } from "../rename_class.js";
-import { readingOf } from "../text_parts.js";
+import { isRun, readingOf } from "../text_parts.js";
 import { WeightList, classAddress, featureAddress } from "../weight_list.js";
 
 const PAGE = 50;
 const SHOWN = 30; // edges and features of one name
 const EXAMPLES = 5;
+const RUN_HINT = "With ~ in front: a part of words, where < is the beginning of a word and > its end.";
 
 const CLASSES = { noun: "classes", title: "Classes", head: "Class", nameOf: (each) => each.class, countOf: (each) => each.learned, addressOf: classAddress };
 const FEATURES = { noun: "features", title: "Features", head: "Feature", nameOf: (each) => each.feature, countOf: (each) => each.times_seen, addressOf: featureAddress };
@@ -128,6 +129,7 @@ function ClassDetail({ name }) {
       <h2>Heaviest features</h2>
       <${WeightList} label="Heaviest features" addressOf=${featureAddress}
         entries=${features.map(({ feature, weight }) => ({ name: feature, weight }))} />
+      ${features.some(({ feature }) => isRun(feature)) && html`<p class="hint">${RUN_HINT}</p>`}
       ${features.length === SHOWN && html`<p class="hint">The ${SHOWN} heaviest; the call gives up to 10,000.</p>`}
       <${CallText} call=${{ method: "GET", path: withParameters(path("classes", name), { limit: 10000 }) }} />
       <${Examples} name=${name} />`}
@@ -155,6 +157,7 @@ function FeatureDetail({ name }) {
       <p>A feature, seen in ${plural(detail.times_seen, "event")}; its outdegree, the number of its edges to classes, is
         ${" "}${count(detail.outdegree)}; its rating, by which its votes count, is
         ${" "}${fixed(detail.rating, 2)}.</p>
+      ${isRun(name) && html`<p class="hint">${RUN_HINT}</p>`}
       <div class="actions"><${Action} needs="admin" onClick=${() => setForgetting(true)}>Forget<//></div>
       <h2>Heaviest edges</h2>
       <${WeightList} label="Heaviest edges" addressOf=${classAddress}
