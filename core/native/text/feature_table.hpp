@@ -89,8 +89,8 @@ private:
         const std::size_t former_size = mask_ + 1, filled = former_size / 2 - left_;
         std::size_t size = former_size * 4;
         while (size < (filled + count) * 2) size *= 2;
-        const std::unique_ptr<Slot[]> former = std::move(slots_);
-        slots_.reset(new Slot[size]());
+        std::unique_ptr<Slot[]> former(new Slot[size]());
+        former.swap(slots_);
         room_ = size;
         mask_ = size - 1;
         left_ = size / 2 - filled;

@@ -43,6 +43,8 @@ public:
         wants_signs_ = sink_.wants_signs();
         full_ = begin_ + longest_ + 1;
         dotted_ = after_stop_ = is_done_ = false;
+        run_.clear();  // an exception may have ended the text before
+        is_held_ = is_mixed_ = false;
         begin_word();
         const char* at = text.data();
         const char* const end = at + text.size();
@@ -293,11 +295,11 @@ private:
     }
 
     void end_word() {
-        if (out_ == begin_) return;
+        if (out_ == begin_ || is_done_) return;
         const auto size = static_cast<std::size_t>(out_ - begin_);
         const bool is_word = form_ != Form::FLAG && size <= longest_;
         if (form_ != Form::FLAG && !is_word) ++long_words_;
-        if (is_word && !is_done_) {
+        if (is_word) {
             const bool plain = form_ == Form::PLAIN;
             Word word{begin_, out_, is_ascii_, is_marked_, plain && dotted_, {}};
             if (sign_count_ <= MOST_SIGNS) word.signs = {signs_.data(), sign_count_};
