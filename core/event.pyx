@@ -477,10 +477,7 @@ cdef class Event:
 
     @staticmethod
     cdef object text_in(bytes stored):
-        """Return the text that is stored, or the texts of its fields; None if it was not kept.
-
-        Of the beginning of a text the last field may lack its text.
-        """
+        """Return the text that is stored, or the texts of its fields; None if it was not kept."""
         if len(stored) <= _READING.size:
             return None
         if stored[_READING.size] != 0xff:
@@ -488,7 +485,7 @@ cdef class Event:
         parts = stored[_READING.size + 1:].split(b"\xff")
         return {
             name.decode("utf-8"): text.decode("utf-8")
-            for name, text in zip(parts[::2], [*parts[1::2], b""])
+            for name, text in zip(parts[::2], parts[1::2], strict=True)
         }
 
     @staticmethod

@@ -5,6 +5,7 @@ from libcpp.string_view cimport string_view
 
 cdef extern from "core/native/text/text_features.hpp" namespace "manyclass" nogil:
     const size_t FIELDS "manyclass::MOST_FIELDS"
+    const size_t FIELD_BYTES "manyclass::LONGEST_FIELD"
     cdef cppclass TextParts:
         bint pairs
         bint characters

@@ -9,6 +9,7 @@ PARTS: Final[tuple[str, ...]]
 FORMER_PARTS: Final[tuple[str, ...]]
 ALLOWED: Final[str]
 MOST_FIELDS: Final[int]
+LONGEST_FIELD: Final[int]
 
 class Reading(NamedTuple):
     """The analysis by which a text became features, and the largest number of them."""

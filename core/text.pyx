@@ -33,6 +33,7 @@ PARTS = ("pairs", "characters", "unmarked", "symbols")
 ALLOWED = f"words, or words with any of {', '.join(PARTS)}, as words+pairs"
 FORMER_PARTS = ("unspaced", "normalized")
 MOST_FIELDS = FIELDS
+LONGEST_FIELD = FIELD_BYTES
 
 cdef enum:
     SHORT_TEXT = 16384  # bytes
@@ -94,16 +95,16 @@ cdef class TextAnalysis:
 
     @classmethod
     def parse(cls, str text not None):
-        first, *parts = parts_of(text)
-        if first != "words" or not {*parts} <= {*PARTS} or len({*parts}) < len(parts):
+        parts = parts_of(text)
+        if "words" not in parts or not {*parts} <= {"words", *PARTS} or len({*parts}) < len(parts):
             raise ValueError(f"{text!r} must be {TextAnalysis.instead_of(text)}")
-        return cls(**dict.fromkeys(parts, True))
+        return cls(**{part: part in parts for part in PARTS})
 
     @staticmethod
     def instead_of(str text not None):
         parts = parts_of(text)
         kept = [part for part in parts if part not in FORMER_PARTS]
-        if kept == parts or kept[:1] != ["words"]:
+        if kept == parts or "words" not in kept:
             return ALLOWED
         return f"{'+'.join(kept)}: every analysis does what {' and '.join(FORMER_PARTS)} did"
 
@@ -236,7 +237,13 @@ cdef string_view field_of(object name) except *:
     """Return the name of a field as UTF-8, valid as long as the name."""
     if type(name) is not str:
         raise InstanceError("a field name must be a string", ("text", name))
-    return Instance.utf8(name, "field", ("text", name))
+    cdef string_view field = Instance.utf8(name, "field", ("text", name))
+    if field.size() > FIELD_BYTES:
+        raise InstanceError(
+            f"a field name has {field.size()} bytes; at most {FIELD_BYTES} are allowed",
+            ("text", name),
+        )
+    return field
 
 
 cdef uint32_t read(

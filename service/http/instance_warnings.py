@@ -42,8 +42,8 @@ def warnings_of(
         details.append(_long_words(long_words))
     if truncated:
         details.append(
-            f"The text has more features than the {len(instance)} that an instance may have; those"
-            " behind them are left out."
+            "The text has more features than an instance may have; those behind the first"
+            f" {len(instance)} are left out."
         )
     if len(instance) == 0:
         metrics.without_features[call] += 1

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from manyclass.core import text as module
 from manyclass.core.errors import InstanceError
 from manyclass.core.instance import LONGEST_NAME
-from manyclass.core.text import MOST_FIELDS, PARTS, TextAnalysis, features_of
+from manyclass.core.text import LONGEST_FIELD, MOST_FIELDS, PARTS, TextAnalysis, features_of
 from tests.core.references import text as reference
 
 ANALYSES = [
@@ -166,6 +166,7 @@ def test_an_analysis_reads_back(analysis):
 
 def test_the_parts_of_an_analysis_may_come_in_any_order():
     assert str(TextAnalysis.parse(" words + symbols+pairs ")) == "words+pairs+symbols"
+    assert str(TextAnalysis.parse("pairs+words")) == "words+pairs"
 
 
 @pytest.mark.parametrize(
@@ -226,7 +227,7 @@ def test_the_features_of_fields_are_apart():
     }
 
 
-NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=LONGEST_FIELD // 4)
 
 
 @given(st.dictionaries(NAMES, MIXED, min_size=1, max_size=MOST_FIELDS))
@@ -241,7 +242,7 @@ def test_a_text_has_a_field_and_few_of_them(count):
         PAIRS.instance_of({str(number): "a" for number in range(count)})
 
 
-@pytest.mark.parametrize("field", ["", "x" * (LONGEST_NAME + 1), "\ud800", 5])
+@pytest.mark.parametrize("field", ["", "x" * (LONGEST_FIELD + 1), "é" * 126, "\ud800", 5])
 def test_a_field_is_named_as_a_feature_is(field):
     with pytest.raises(InstanceError, match="field name"):
         PAIRS.instance_of({field: "a"})
@@ -278,6 +279,21 @@ def test_a_text_with_more_features_than_allowed_is_cut():
     assert dict(found.instance.items()) == {"one": 2, "two": 1, "one two": 1, "two one": 1}
     assert found.truncated
     assert not PAIRS.instance_of("one two one", 4).truncated
+
+
+@pytest.mark.parametrize("most", [1, 50, 300])
+def test_names_of_features_have_so_many_bytes_together(most):
+    """A small text of a field with a long name would be a large instance."""
+    field, words = "f" * LONGEST_FIELD, " ".join(f"{number}".zfill(60) for number in range(900))
+    for analysis in (PAIRS, EVERYTHING):
+        assert_equal(analysis, {field: words}, most)
+        assert_equal(analysis, {"a": words[:9000], field: words}, most)
+        assert_equal(analysis, {field: "one two three " + words, "b": "one two"}, most)
+    found = PAIRS.instance_of({field: words}, 300)
+    names = [name for name, _ in found.instance.items()]
+    assert found.truncated
+    assert 0 <= 64 * 300 + 65_536 - sum(map(len, names)) < 400
+    assert not PAIRS.instance_of({field: words[:6000]}, 300).truncated
 
 
 @analyses
@@ -370,7 +386,8 @@ def test_words_that_come_again_are_counted_up_to_any_limit(most):
         assert_equal(analysis, {"title": text, "body": text}, most)
 
 
-@pytest.mark.parametrize("size", [*range(LONGEST_NAME - 24, LONGEST_NAME - 1), LONGEST_NAME])
+@pytest.mark.parametrize("size", range(LONGEST_NAME - LONGEST_FIELD - 12, LONGEST_NAME))
 def test_features_behind_a_long_field_name_are_those_that_fit(size):
+    text = f"be {'w' * size} café {'w' * (size - 5)} interesting be here café"
     for analysis in ANALYSES:
-        assert_equal(analysis, {"f" * size: "be here café interesting be here café"})
+        assert_equal(analysis, {"f" * LONGEST_FIELD: text})

@@ -14,7 +14,8 @@
 
 namespace manyclass {
 
-constexpr std::size_t MOST_FIELDS = 16;  // of a text
+constexpr std::size_t MOST_FIELDS = 16;     // of a text
+constexpr std::size_t LONGEST_FIELD = 250;  // bytes of its name, which each of its features has
 constexpr char FIELD_MARK = '\xff';
 
 // The reading of a text as it is stored: the parts of the analysis, and the largest number of

@@ -45,10 +45,12 @@ public:
 
     TextFeatures() : words_(*this) {}
 
-    // Begin an instance of at most `most` features.
+    // Begin an instance of at most `most` features, whose names have at most 64 bytes each and 64 KiB
+    // together: a long name of a field would make a small text a thousand times as large.
     void begin(const TextParts& parts, std::size_t most) {
         parts_ = parts;
         most_ = most;
+        most_bytes_ = most * BYTES_PER_FEATURE + 65'536;
         is_full_ = false;
         name_bytes_ = 0;
         store_.clear();
@@ -87,7 +89,8 @@ public:
         stored_.clear();
         std::vector<std::string_view> fields;
         do {
-            if (!json.read_name(field) || !json.read_sign(':')) return false;
+            if (!json.read_name(field) || field.size() > LONGEST_FIELD) return false;
+            if (!json.read_sign(':')) return false;
             if (!json.read_text(text, unescaped_) || fields.size() == MOST_FIELDS) return false;
             if (std::find(fields.begin(), fields.end(), field) != fields.end()) return false;
             fields.push_back(field);
@@ -115,14 +118,14 @@ public:
     }
 
     std::size_t long_words() const { return words_.long_words(); }  // left out
-    bool truncated() const { return is_full_; }  // the rest had more features than there may be
+    bool truncated() const { return is_full_; }  // the rest had more than there may be
 
 private:
     friend class WordReader<TextFeatures>;
 
     static constexpr TextParts USUAL{};
     static constexpr std::size_t SHORT = 7;  // bytes of a run that is its own key
-    static constexpr std::size_t MOST_KEPT = 65'536;
+    static constexpr std::size_t MOST_KEPT = 65'536, BYTES_PER_FEATURE = 64;
     static constexpr std::uint64_t IS_HASH = std::uint64_t{1} << 63, PAIR = std::uint64_t{1} << 62;
     static constexpr std::uint64_t PLACE = (std::uint64_t{1} << 31) - 1;
     static constexpr std::uint32_t NONE = 0xffffffff;
@@ -238,7 +241,7 @@ private:
             return feature.key == key && is_same(names_[feature.name]);
         });
         if (slot.place_1 != 0) return count_again(slot);
-        if (!has_room()) return NONE;
+        if (!has_room(size)) return NONE;
         char* const at = store_.room(size);
         put(at);
         store_.keep(std::max(size, SHORT_NAME));
@@ -265,7 +268,7 @@ private:
         table_.expect(1);
         FeatureTable::Slot& slot = table_.find(tag, is_same);
         if (slot.place_1 != 0) return count_again(slot);
-        return has_room() ? append(slot, tag, {key, 1, NONE}, size) : NONE;
+        return has_room(size) ? append(slot, tag, {key, 1, NONE}, size) : NONE;
     }
 
     std::uint32_t count_again(const FeatureTable::Slot& slot) {
@@ -274,8 +277,8 @@ private:
         return slot.place_1 - 1;
     }
 
-    bool has_room() {
-        is_full_ |= features_.size() == most_;
+    bool has_room(std::size_t size) {
+        is_full_ |= features_.size() == most_ || name_bytes_ + prefix_size_ + size > most_bytes_;
         return !is_full_;
     }
 
@@ -341,7 +344,8 @@ private:
     void add_ascii_runs(const char* marked, std::size_t characters) {
         const std::size_t lengths = parts_.longest - parts_.shortest + 1;
         const std::size_t most = lengths * characters;
-        const bool is_near = room_ < SHORT || most_ - features_.size() < most;
+        const bool is_near = room_ < SHORT || most_ - features_.size() < most ||
+                             most_bytes_ - name_bytes_ < most * (prefix_size_ + SHORT);
         if (is_near) return add_few_runs(marked, characters);
         table_.expect(most);
         Feature* const features = (features_.room(most), &features_[0]);
@@ -470,7 +474,7 @@ private:
     }
 
     TextParts parts_;
-    std::size_t most_ = 0;
+    std::size_t most_ = 0, most_bytes_ = 0;
     bool is_full_ = false;
     std::size_t prefix_size_ = 0, room_ = 0;  // bytes of a field's name and a colon; and behind
     std::uint32_t last_ = NONE;               // the word before, of this many bytes

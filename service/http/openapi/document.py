@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 
 from manyclass.core.event import MOST_PLACEMENTS
 from manyclass.core.instance import LARGEST_VALUE, LONGEST_NAME
-from manyclass.core.text import MOST_FIELDS
+from manyclass.core.text import LONGEST_FIELD, MOST_FIELDS
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.openapi.examples import add_examples, general_problems
 from manyclass.service.http.problems import ProblemDocument
@@ -265,7 +265,7 @@ def _texts() -> Schema:
         "TextFields": {
             "description": "The name of each field, such as `title` and `body`, and its text.",
             "type": "object",
-            "propertyNames": _NAME,
+            "propertyNames": {"minLength": 1, "maxLength": LONGEST_FIELD},
             "additionalProperties": {"type": "string"},
             "minProperties": 1,
             "maxProperties": MOST_FIELDS,

@@ -6,8 +6,6 @@ import msgspec
 from msgspec import Meta, UnsetType
 from typing_extensions import TypeAliasType
 
-from manyclass.core.instance import LONGEST_NAME
-from manyclass.core.text import MOST_FIELDS
 
 MOST_CLASSES = 1000  # of one event, or to rank among
 LARGEST_SEQ = 2**63 - 1
@@ -18,9 +16,8 @@ DEPRECATED: Final[dict[str, Any]] = {"deprecated": True}  # schema of an old nam
 Name = str | int | float
 Names = list[Name]
 Features = msgspec.Raw  # manyclass.core.event reads it
-FieldName = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 Text = Annotated[
-    str | Annotated[dict[FieldName, str], Meta(min_length=1, max_length=MOST_FIELDS)],
+    str | dict[str, str],  # manyclass.core.text counts the fields, and measures their names
     Meta(
         description="A text, or an object of the texts of fields, such as `title` and `body`. The"
         " analysis of the store makes its features: by default words, pairs of neighbouring words,"

@@ -1,6 +1,7 @@
 // The part of a ranking that is stored with its instance until the label comes, and a note of it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -37,13 +38,16 @@ struct InstanceNote {
     std::string_view source, reading, text;
 };
 
-// The beginning of a stored text, with its reading, and without a cut character at its end.
+// The beginning of a stored text, with its reading, and without a cut character, or a field whose
+// name is cut, at its end.
 inline std::string_view beginning_of(std::string_view stored) {
     constexpr std::size_t longest = TextReading::BYTES + 4096;
     if (stored.size() <= longest) return stored;
     std::size_t end = longest;
     while ((static_cast<unsigned char>(stored[end]) & 0xc0) == 0x80) --end;
-    return stored.substr(0, end);
+    const std::string_view beginning = stored.substr(0, end);
+    const auto marks = std::count(beginning.begin(), beginning.end(), FIELD_MARK);
+    return marks % 2 == 0 ? beginning : beginning.substr(0, beginning.rfind(FIELD_MARK));
 }
 
 }  // namespace manyclass

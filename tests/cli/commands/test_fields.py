@@ -101,4 +101,4 @@ def test_texts_of_too_many_features_are_said(manyclass, tmp_path):
     with serving(max_features_per_instance=5) as served:
         line = lines({"text": "one two three four five", "classes": ["a"]})
         said = manyclass("learn", "-", "--url", served.url, input=line).stderr
-    assert "warning about standard input:1: The text has more features than the 5" in said
+    assert "warning about standard input:1: The text has more features than an instance may" in said

@@ -211,6 +211,7 @@ class Features:
         self.long_words = 0
         self.truncated = False
         self._analysis, self._most = analysis, most
+        self._bytes, self._most_bytes = 0, 64 * most + 65_536
 
     def read(self, text: str, prefix: str = "") -> None:
         before: str | None = None
@@ -240,10 +241,13 @@ class Features:
     def _count(self, name: str) -> None:
         if self.truncated or len(name.encode()) > LONGEST_NAME:
             return
-        if name not in self.counts and len(self.counts) == self._most:
+        if name in self.counts:
+            self.counts[name] += 1
+        elif len(self.counts) == self._most or self._bytes + len(name.encode()) > self._most_bytes:
             self.truncated = True
         else:
-            self.counts[name] = self.counts.get(name, 0) + 1
+            self.counts[name] = 1
+            self._bytes += len(name.encode())
 
     def values(self) -> dict[str, float]:
         return {

@@ -4,15 +4,17 @@ import json
 
 import pytest
 
+from manyclass.core.text import TextAnalysis
 from tests.service.serving import calling
 
+PAIRS = TextAnalysis.parse("words+pairs")
 LONG_WORD = "A word of the text is longer than 4096 bytes, and left out."
 LONG_WORDS = "2 words of the text are longer than 4096 bytes, and left out."
 
 
 @pytest.fixture
 async def call():
-    async with calling(max_features_per_instance=4) as calling_it:
+    async with calling(max_features_per_instance=4, text=PAIRS) as calling_it:
         await calling_it.learn(("goalie", "hockey"), ("batter", "baseball"))
         yield calling_it
 
@@ -23,8 +25,7 @@ def details(answer):
 
 
 TRUNCATED = (
-    "The text has more features than the 4 that an instance may have; those behind them are left"
-    " out."
+    "The text has more features than an instance may have; those behind the first 4 are left out."
 )
 CASES = [
     ("goalie " + "x" * 4096, []),
