@@ -11,8 +11,11 @@ EVENT = "umbrella-1"
 def show(client: Client, moment: str) -> None:
     """Print the first intent of the question, and the words that speak most for it."""
     [first] = client.rank({"text": QUESTION}, k=1, explain=True).ranked
-    words = ", ".join(f"{vote.feature} {vote.score:.2f}" for vote in first.features[:3])
-    print(f"{moment}: {first.name} ({words})")
+    words = [
+        vote for vote in first.features if not vote.feature.startswith("~")
+    ]  # or a part of one
+    shown = ", ".join(f"{vote.feature} {vote.score:.2f}" for vote in words[:3])
+    print(f"{moment}: {first.name} ({shown})")
 
 
 with Client(environ["MANYCLASS_URL"], environ.get("MANYCLASS_KEY")) as client:

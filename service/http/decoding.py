@@ -21,7 +21,10 @@ LONGEST_SHOWN = 100  # characters of a key the client made up
 # The type of each key, and an example of it.
 _TAKES: Final = {
     "features": 'an object of numbers or a list of names: {"goal": 2} or ["goal"]',
-    "text": 'a string, or an object of 1 to 16 strings: "the goalie saved it" or {"title": "hockey"}',
+    "text": (
+        "a string, or an object of 1 to 16 strings:"
+        ' "the goalie saved it" or {"title": "ice hockey"}'
+    ),
     "classes": 'a list of names, 1 to 1000: ["hockey"]',
     "not": 'a list of names, 1 to 1000: ["hockey"]',
     "weight": "a number from 0.001 to 1000, such as 2.5",

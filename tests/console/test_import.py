@@ -473,7 +473,8 @@ def test_several_text_columns_are_one_text(empty, look):
     choose(page, "a.csv", as_csv([["title", "body", "label"], ["new", "card", "a"]]))
     teach(page)
     names = httpx.get(f"{empty.url}/features").json()["features"]
-    assert {each["feature"] for each in names} == {"new", "card", "new card"}
+    words = {each["feature"] for each in names if not each["feature"].startswith("~")}
+    assert words == {"new", "card", "new card"}
 
 
 def test_a_file_is_dropped(empty, look):

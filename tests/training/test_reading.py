@@ -3,9 +3,12 @@ import json
 
 import pytest
 
+from manyclass.core.text import TextAnalysis
 from manyclass.training.formats import FormatUnknown
 from manyclass.training.lines import FileFault, Source
 from manyclass.training.reading import read
+
+PAIRS = TextAnalysis.parse("words+pairs")
 
 
 def write(path, *bodies):
@@ -105,7 +108,7 @@ def test_the_fields_of_a_text_have_features_apart(tmp_path):
         {"text": "ice", "classes": ["b"]},
     )
     refused = []
-    rows, _ = read([source], rejected=refused.append)
+    rows, _ = read([source], text=PAIRS, rejected=refused.append)
     titled = {"title:ice": 1.0, "title:hockey": 1.0, "title:ice hockey": 1.0, "body:ice": 1.0}
     assert [*rows] == [(titled, ["a"]), ({"ice": 1.0}, ["b"])]
     assert [each.line.number for each in refused] == [2, 3, 4]
@@ -122,7 +125,7 @@ def test_texts_with_words_that_are_left_out_are_counted_with_the_first_line(tmp_
         {"text": f"ice {long}", "classes": []},
         {"text": f"ice {long} {long}", "classes": ["a"]},
     )
-    rows, account = read([source])
+    rows, account = read([source], text=PAIRS)
     assert [len(instance) for instance, _ in rows] == [1, 3, 1]
     assert (account.cut_texts, account.first_cut) == (2, f"{tmp_path}/a.jsonl:2")
 

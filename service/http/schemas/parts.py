@@ -6,7 +6,6 @@ import msgspec
 from msgspec import Meta, UnsetType
 from typing_extensions import TypeAliasType
 
-
 MOST_CLASSES = 1000  # of one event, or to rank among
 LARGEST_SEQ = 2**63 - 1
 

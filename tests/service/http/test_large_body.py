@@ -135,7 +135,7 @@ async def test_a_long_text_is_read_in_a_thread(call, monkeypatch):
     assert (await call("POST", "/learn", {"events": [event] * 2})).status_code == 200
     assert (await call.stream(event, event))[-1]["accepted"] == 2
     assert made == [instances.instance_of] * 8
-    assert call.app.engine.model.learner.features == 1
+    assert call.app.engine.model.learner.features == 4  # a word, and its runs of characters
 
 
 async def test_elements_are_decoded_and_made_in_turns(call, turns):
