@@ -73,7 +73,10 @@ class Settings:
         LEARNERS, None, "learners that learn and do not answer, separated by commas, or none"
     )
     text: TextAnalysis | None = _is(  # noqa: RUF009 (makes a field, as for every setting)
-        ANALYSIS, None, "how texts become features, of a new store: words+pairs"
+        ANALYSIS,
+        None,
+        "how texts become features, of a new store: words, with any of +pairs, +characters,"
+        " +unmarked, +symbols",
     )
     max_features: int | None = _is(WHOLE, None, "features of a learner; beyond, some are evicted")
     max_classes: int | None = _is(WHOLE, None, "classes of a learner; beyond, some are evicted")
