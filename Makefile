@@ -15,7 +15,7 @@ option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
 .PHONY: help run demo example check lint types test test-all screenshots docs deploy-check wheel-check image-check api-check studies-env studies-check lock \
-        generate clang sanitize coverage measure load chaos hostile damage crafted soak recorded wheel clean
+        generate unicode unicode-check clang sanitize coverage measure load chaos hostile damage crafted soak recorded wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
@@ -63,6 +63,7 @@ hostile: $(VENV)/dev ## 200,000 hostile requests to workers and to Python: equal
 	python -m load_tests.differential
 	python -m load_tests.hostile
 	python -m load_tests.reading
+	python -m load_tests.texts
 
 damage: $(VENV)/dev ## a SQLite store damaged, opened by two processes, and killed while it learns again
 	python -m load_tests.damage
@@ -84,7 +85,7 @@ lint: $(VENV)/dev ## ruff, cython-lint, and the words of comments, docstrings an
 	ruff check . && ruff format --check . && cython-lint core service && python lint/prose.py
 
 types: $(VENV)/dev ## mypy, and the stubs against the built modules
-	mypy && MYPYPATH=src stubtest manyclass.core.ensemble manyclass.core.instance manyclass.core.event manyclass.core.event_batch manyclass.core.columns manyclass.core.index manyclass.core.dedup_window manyclass.core.calibration manyclass.core.klr manyclass.core.taxonomy manyclass.core.expected_loss manyclass.service.http.plain_rankings manyclass.service.http.plain_events manyclass.service.http.workers manyclass.service.ingest.pending_labels manyclass.core.published_learner manyclass.core.progressive_validation manyclass.service.http.batches --concise
+	mypy && MYPYPATH=src stubtest manyclass.core.ensemble manyclass.core.instance manyclass.core.event manyclass.core.event_batch manyclass.core.columns manyclass.core.named_rows manyclass.core.index manyclass.core.text manyclass.core.dedup_window manyclass.core.calibration manyclass.core.klr manyclass.core.taxonomy manyclass.core.expected_loss manyclass.service.http.plain_rankings manyclass.service.http.plain_events manyclass.service.http.workers manyclass.service.ingest.pending_labels manyclass.core.published_learner manyclass.core.progressive_validation manyclass.service.http.batches --concise
 
 test: $(VENV)/dev ## the tests without the slow ones, in a process for each core, up to four
 	$(PYTEST) -m 'not slow' --hypothesis-profile quick
@@ -130,6 +131,15 @@ screenshots: $(VENV)/dev ## docs/console/*.png, of a service of its own (needs c
 
 generate: $(VENV)/dev ## the files in deploy/ and docs/ that are made of others
 	python -m deploy.generate
+
+unicode:   ## core/native/text/unicode_tables.hpp, from the files of Debian's package unicode-data
+	$(PYTHON) deploy/unicode_tables.py
+
+unicode-check: ## the tables and composition against unicode-data and ICU (needs unicode-data, libicu-dev)
+	$(PYTHON) deploy/unicode_tables.py --check
+	mkdir -p build
+	$(CXX) -std=c++17 -O1 -Wall -Wextra -Icore/native tests/core/native/against_icu.cpp -licuuc -o build/against-icu
+	bzcat /usr/share/unicode/NormalizationTest.txt.bz2 | build/against-icu
 
 UV := .venv-lock/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
       --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from manyclass.client.types import TaughtEvent
+from manyclass.client.types import TaughtEvent, Text
 
 MOST_SHOWN: Final = 60  # letters
 
@@ -10,10 +10,15 @@ MOST_SHOWN: Final = 60  # letters
 def beginning_of(event: TaughtEvent) -> str:
     """Return the text of an event, or its features and values, shortened, on one line."""
     if event.text is not None:
-        whole = " ".join(event.text.split())
-    else:
-        whole = " ".join(f"{name}={value:g}" for name, value in (event.features or {}).items())
-    return shortened(whole)
+        return beginning_of_text(event.text)
+    features = (event.features or {}).items()
+    return shortened(" ".join(f"{name}={value:g}" for name, value in features))
+
+
+def beginning_of_text(text: Text) -> str:
+    """Return a text, or its fields, shortened, on one line."""
+    fields = [text] if isinstance(text, str) else text.values()
+    return shortened(" ".join(" ".join(fields).split()))
 
 
 def shortened(text: str) -> str:

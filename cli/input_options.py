@@ -46,12 +46,18 @@ class Input:
     def _check_options(self, formats: Sequence[str | None]) -> None:
         """Raise BadParameter for an option that means nothing for any of the files."""
         layout = self.layout
+        if layout.fields and not layout.text:
+            raise typer.BadParameter(
+                "name the column of each field: --text-column title --text-column body",
+                param_hint="--fields",
+            )
         for flag, is_given, read_by in (
             ("--delimiter", layout.delimiter is not None, ("csv",)),
             ("--no-header", not layout.header, ("csv", "xlsx")),
             ("--encoding", layout.encoding is not None, (None, "csv", *FORMATS)),
             ("--leave-out", bool(layout.left_out), (None, "jsonl", *TABLES)),
             ("--class-separator", bool(layout.class_separator), TABLES),
+            ("--fields", layout.fields, TABLES),
         ):
             tables = "jsonl" in formats and layout.names_columns and "csv" not in read_by
             if is_given and not tables and {*read_by}.isdisjoint(formats):
@@ -105,6 +111,13 @@ _TEXT = _option(
     "--text-column",
     help="Of a table: the column of the text, by name or number; again for more, which are joined.",
     metavar="COLUMN",
+)
+_FIELDS = _option(
+    "fields",
+    bool,
+    False,
+    "--fields",
+    help="Of a table: do not join the columns of the text: each is a field named as the column.",
 )
 _CLASSES = (
     _option(
@@ -203,7 +216,7 @@ def reads_labelled(command: Callable[..., None]) -> Callable[..., None]:
     def made(format: str | None, layout: Layout) -> Input:
         return Input(format, layout)
 
-    return _with_input(command, ALL, [_TEXT, *_CLASSES, *_NOTATION], made)
+    return _with_input(command, ALL, [_TEXT, _FIELDS, *_CLASSES, *_NOTATION], made)
 
 
 def learns(command: Callable[..., None]) -> Callable[..., None]:
@@ -213,7 +226,7 @@ def learns(command: Callable[..., None]) -> Callable[..., None]:
     def made(format: str | None, layout: Layout) -> Input:
         return Input(format, layout, of_lines=True)
 
-    return _with_input(command, LINES, [_TEXT, *_CLASSES, event_id, *_NOTATION], made)
+    return _with_input(command, LINES, [_TEXT, _FIELDS, *_CLASSES, event_id, *_NOTATION], made)
 
 
 def ranks(command: Callable[..., None]) -> Callable[..., None]:
@@ -223,7 +236,7 @@ def ranks(command: Callable[..., None]) -> Callable[..., None]:
     def made(format: str | None, layout: Layout) -> Input:
         return Input(format, layout, labelled=False, of_lines=True)
 
-    return _with_input(command, LINES, [_TEXT, id, *_NOTATION], made)
+    return _with_input(command, LINES, [_TEXT, _FIELDS, id, *_NOTATION], made)
 
 
 def _with_input(
@@ -270,4 +283,5 @@ def _layout(given: Mapping[str, Any]) -> Layout:
         given["delimiter"],
         given["encoding"],
         given["header"],
+        given["fields"],
     )

@@ -9,7 +9,7 @@ from manyclass.cli.connection import BAD_LINES, INTERRUPTED, complain
 from manyclass.cli.input_options import Input
 from manyclass.cli.learner_option import check_learnable, options_of
 from manyclass.cli.progress_bar import bar
-from manyclass.cli.reading import check_mostly_good, read_files, taxonomy_of
+from manyclass.cli.reading import check_mostly_good, read_files, say_absent, taxonomy_of
 from manyclass.cli.state_writing import check_targets, serving, write
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
@@ -39,6 +39,7 @@ def run(
         placed = taxonomy_of(taxonomy)
         rows, account = read_files(files, input, text)
         check_mostly_good(account, "nothing was written")
+        say_absent([account], [options])
         check_learnable(rows, options)
         training = _train(rows, options, plan, placed)
         state = Model.of(

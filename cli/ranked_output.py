@@ -113,7 +113,9 @@ def _cells_of(line: Line, body: Body, result: Ranking) -> list[str]:
     if isinstance(line, Row):
         return [_text(cell) for cell in line.cells]
     text = msgspec.json.decode(body["text"]) if "text" in body else ""
-    return [result.id, str(text), bytes(body.get("features", b"")).decode()]
+    if not isinstance(text, str):  # the texts of fields
+        text = bytes(body["text"]).decode()
+    return [result.id, text, bytes(body.get("features", b"")).decode()]
 
 
 def _text(cell: Cell) -> str:

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -11,7 +11,10 @@ from manyclass.cli.connection import BAD_LINES, FAILED, complain
 from manyclass.cli.input_options import Input
 from manyclass.cli.progress_bar import bar_of_files
 from manyclass.cli.run_summary import counted
+from manyclass.core.abilities import names_without_signs
 from manyclass.core.errors import InstanceError, PlacementFault, RequestConflict
+from manyclass.core.instance import LONGEST_NAME
+from manyclass.core.learners.options import Options
 from manyclass.core.placements import placed
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
@@ -28,8 +31,8 @@ TextOption = Annotated[
     str,
     typer.Option(
         "--text",
-        help="How texts become features: words, with any of +pairs, +characters, +unspaced,"
-        " +normalized.",
+        help="How texts become features: words, with any of +pairs, +characters, +unmarked,"
+        " +symbols.",
         metavar="PARTS",
     ),
 ]
@@ -120,10 +123,23 @@ def read_files(
     typer.echo(_summary(rows, account, left_out, time.monotonic() - began), err=True)
     for note in labels.notes():
         complain(note)
+    if account.cut_texts:
+        words = f"words longer than {LONGEST_NAME:,} bytes, which are left out"
+        complain(
+            f"{counted(account.cut_texts, 'text')} with {words}; the first: {account.first_cut}"
+        )
     if not account.instances:
         complain("the files hold no instance")
         raise typer.Exit(FAILED)
     return rows, account
+
+
+def say_absent(accounts: Iterable[Account], learners: Iterable[Options]) -> None:
+    """Print how many values below 0 were read, if they are absent to one of the learners."""
+    below_0 = sum(account.values_below_0 for account in accounts)
+    names = names_without_signs(learners)
+    if below_0 and names:
+        complain(f"{counted(below_0, 'value')} below 0, absent to {', '.join(names)}")
 
 
 def check_mostly_good(account: Account, outcome: str) -> None:
@@ -159,5 +175,5 @@ def _summary(rows: Rows, account: Account, left_out: Counter[str], seconds: floa
     if account.rejected:
         parts.append(f"{counted(account.rejected, 'bad line')} left out")
     if account.values_left_out:
-        parts.append(f"{counted(account.values_left_out, 'value')} of 0 or less left out")
+        parts.append(f"{counted(account.values_left_out, 'value')} of 0 left out")
     return " · ".join(parts)

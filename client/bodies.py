@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 Features = Mapping[str, float] | Sequence[str | int]
+Text = str | Mapping[str, str]  # one text, or the texts of fields as `title` and `body`
 
 
 class InstanceBody(TypedDict, total=False):
@@ -11,7 +12,7 @@ class InstanceBody(TypedDict, total=False):
     or the event."""
 
     features: Features
-    text: str
+    text: Text
     id: str
     source: str
 

@@ -173,6 +173,7 @@ class Client:
         *,
         of_class: str | None = None,
         source: str | None = None,
+        instance_id: str | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
         wrong: bool = False,
@@ -186,10 +187,13 @@ class Client:
         `since` and `until` are unix seconds, a time as "2026-11-25T09:30:00Z", a date, or a
         datetime, which is in UTC unless it names another zone. With `wrong`, only events whose true
         class was not ranked first before they were learned. With `undone`, also events that a
-        restore has undone. `after` is the number of an event to begin behind.
+        restore has undone. `instance_id` is the id of a ranked instance, which the events label.
+        `after` is the number of an event to begin behind.
         404 if the service keeps no history.
         """
-        parameters = event_filter(of_class, source, since, until, wrong, undone, oldest_first)
+        parameters = event_filter(
+            of_class, source, instance_id, since, until, wrong, undone, oldest_first
+        )
         parameters["limit"] = page
         while True:
             if after is not None:
@@ -201,11 +205,11 @@ class Client:
             after = answer.next
 
     def event(self, key: str) -> TaughtEvent:
-        """Return an event of the history, by its `event_id` or by `seq:` and its number; 404 if it
-        is unknown, deleted or too old.
+        """Return an event of the history, by its `event_id`, by `seq:` and its number, or by the id
+        of the instance that it labels; 404 if it is unknown, deleted or too old.
 
-        `id:` may stand before an `event_id`. 409 if the key is the id of one event and the number
-        of another: the message has a key of each.
+        `id:` may stand before an id. 409 if the key is the id of one event and the number of
+        another, or several events label the instance: the message has a key of each.
         """
         return self._get(path_of("events", key), TaughtEvent)
 
@@ -215,8 +219,8 @@ class Client:
         return self._ask("PUT", path_of("events", key), Amended, content=content, repeatable=True)
 
     def delete_event(self, key: str) -> Deleted:
-        """Delete an event that was taught, and those of its id that a restore has undone. Its part
-        in the weights is gone after a rebuild.
+        """Delete an event that was taught, and those of its id that a restore has undone; by the id
+        of a ranked instance, all that label it. Their part in the weights is gone after a rebuild.
         """
         return self._ask("DELETE", path_of("events", key), Deleted)
 
@@ -230,15 +234,18 @@ class Client:
             more, seq = answer.more, answer.seq or seq
         return Deleted(seq, deleted)
 
-    def rebuild(self, learner: str | None = None) -> RebuildReport:
+    def rebuild(self, learner: str | None = None, text: str | None = None) -> RebuildReport:
         """Learn the history again as it was amended; return when the service has the new state.
 
         `learner` is a shadow that learns the whole history, as `svm(replay=4)`; a new one joins the
-        shadows. Waits without a limit of time. 409 while another rebuild runs, if the history does
-        not reach back to a snapshot, or for the primary learner.
+        shadows. `text` is another analysis of texts, as `words+pairs`: the state is then that of a
+        service begun with it. Waits without a limit of time. 409 while another rebuild runs, if the
+        history does not reach back to a snapshot, for the primary learner, or if not all events can
+        be read by another analysis.
         """
-        parameters: Parameters = {} if learner is None else {"learner": learner}
-        return self._ask("POST", "/rebuild", RebuildReport, parameters=parameters, is_long=True)
+        given = {"learner": learner, "text": text}
+        content = encoded({name: each for name, each in given.items() if each is not None})
+        return self._ask("POST", "/rebuild", RebuildReport, content=content, is_long=True)
 
     def rebuild_status(self) -> RebuildStatus:
         """Return whether a rebuild runs, and how many amended events wait for one."""

@@ -2,23 +2,24 @@
 
 import msgspec
 
-from manyclass.client.bodies import EventBody
+from manyclass.client.bodies import EventBody, Text
 
 
 class TaughtEvent(msgspec.Struct, frozen=True):
     """An event of the history. `key` addresses it: its `event_id`, or `seq:` and its number.
 
-    `classes` are the true ones after corrections. `rank_before` is the rank of the best true class
-    before it was learned, None if none was retrieved, or if `outcome_known` is False. `undone`: a
-    restore has taken it out of the state. `time` is in
-    unix seconds, None if it was not recorded. The instance is `text` if it was sent as text, else
-    `features`.
+    `id` is that of the ranked instance, of an event whose label named it. `classes` are the true
+    ones after corrections. `rank_before` is the rank of the best true class before it was learned,
+    None if none was retrieved, or if `outcome_known` is False. `undone`: a restore has taken it out
+    of the state. `time` is in unix seconds, None if it was not recorded. The instance is `text`, or
+    its fields, if it was sent as text, else `features`.
     """
 
     seq: int
     key: str
     classes: tuple[str, ...]
     event_id: str | None = None
+    id: str | None = None
     time: float | None = None
     source: str | None = None
     rejected: tuple[str, ...] = msgspec.field(name="not", default=())
@@ -28,11 +29,14 @@ class TaughtEvent(msgspec.Struct, frozen=True):
     undone: bool = False
     rank_before: int | None = None
     outcome_known: bool = True
-    text: str | None = None
+    text: Text | None = None
     features: dict[str, float] | None = None
 
     def body(self) -> EventBody:
-        """Return the body that teaches this event, as it was corrected."""
+        """Return the body that teaches this event, as it was corrected.
+
+        It has no `id`: a service would look the instance up by it.
+        """
         body = EventBody()
         if self.text is not None:
             body["text"] = self.text
@@ -86,7 +90,8 @@ class RebuildReport(msgspec.Struct, frozen=True):
 
     Events up to `base` were not learned again: they are in the snapshot that it began with. So are
     the `unreached` amended events: their data and their part of the weights are left.
-    `finished_at` is in unix seconds.
+    `text` is the analysis of texts by which the state has learned. `finished_at` is in unix
+    seconds.
     """
 
     seq: int
@@ -97,6 +102,7 @@ class RebuildReport(msgspec.Struct, frozen=True):
     seconds: float
     finished_at: float
     unreached: int = 0
+    text: str = ""
 
 
 class HistoryStats(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ import msgspec
 from manyclass.client.bodies import EventBody as EventBody
 from manyclass.client.bodies import Features as Features
 from manyclass.client.bodies import InstanceBody as InstanceBody
+from manyclass.client.bodies import Text as Text
 from manyclass.client.history import Amended as Amended
 from manyclass.client.history import ClassErrors as ClassErrors
 from manyclass.client.history import ConfusedPair as ConfusedPair
@@ -64,8 +65,8 @@ class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class InstanceWarning(msgspec.Struct, frozen=True):
-    """A probable mistake, at a JSON pointer into the request: an instance without features, or
-    names in `among` that no class has."""
+    """A probable mistake, at a JSON pointer into the request: an instance without features, values
+    below 0 that are absent to a learner, or names in `among` that no class has."""
 
     detail: str
     pointer: str
@@ -261,7 +262,7 @@ class ReviewInstance(msgspec.Struct, frozen=True):
     features: dict[str, float]
     omitted_features: int
     source: str | None = None
-    text: str | None = None  # the first 4,096 bytes, of an instance sent as a text
+    text: Text | None = None  # the first 4,096 bytes, of an instance sent as a text
     text_cut: bool = False
 
 

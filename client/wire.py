@@ -53,6 +53,7 @@ def rank_options(
 def event_filter(
     of_class: str | None,
     source: str | None,
+    instance_id: str | None,
     since: Moment | None,
     until: Moment | None,
     wrong: bool,
@@ -63,6 +64,7 @@ def event_filter(
     given = {
         "class": of_class,
         "source": source,
+        "id": instance_id,
         "since": _as_text(since),
         "until": _as_text(until),
     }

@@ -1,4 +1,7 @@
-"""The parts of a learn event that not every learner can learn: weights and rejected classes."""
+"""Parts of events that not every learner learns: weights, rejected classes, values below 0.
+
+A learner that cannot learn these values does not refuse them: they are absent to it.
+"""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -7,6 +10,7 @@ import numpy as np
 
 from manyclass.core.errors import InstanceError
 from manyclass.core.event import LARGEST_WEIGHT, SMALLEST_WEIGHT, Event
+from manyclass.core.instance import Instance
 
 if TYPE_CHECKING:
     from manyclass.core.learners.options import Options
@@ -34,6 +38,20 @@ def within_ability(event: Event, options: "Options") -> Event | None:
     if not event.classes and not rejected:
         return None
     return Event.learn(event.instance, event.classes, rejected=rejected, weight=weight)
+
+
+def has_features(instance: Instance, options: "Options") -> bool:
+    """Return whether a value of the instance counts for the learner, or for a member of it."""
+    if not instance.is_signed:
+        return len(instance) > 0
+    if len(options.without_signs) < len(options.member_options or (options,)):
+        return True
+    return any(value > 0 for _, value in instance.items())
+
+
+def names_without_signs(learners: "Iterable[Options]") -> list[str]:
+    """Return the names of the learners, or members, to which values below 0 are absent."""
+    return [*dict.fromkeys(each.learner for one in learners for each in one.without_signs)]
 
 
 def check_weights(weights: Any, indptr: Any, options: "Options") -> None:

@@ -23,6 +23,8 @@ def renamed(event: Event, aliases: Mapping[str, str]) -> Event:
             event.weight,
             event.event_id,
             event.fingerprint,
+            event.text,
+            event.reading,
         )
     return Event.learn(
         event.instance,
@@ -35,6 +37,8 @@ def renamed(event: Event, aliases: Mapping[str, str]) -> Event:
         event.source,
         event.text,
         event.time,
+        event.instance_id,
+        event.reading,
     )
 
 

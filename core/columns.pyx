@@ -78,8 +78,8 @@ cdef class Columns:
                         fault = "an index is not the number of a column"
                     elif last_row[column] == row:
                         fault = "a column stands twice in one row"
-                    elif has_values and not (values[at] <= MOST):
-                        fault = "a value is not a finite number up to LARGEST_VALUE"
+                    elif has_values and not (-MOST <= values[at] <= MOST):
+                        fault = "a value is not a finite number of a size up to LARGEST_VALUE"
                     else:
                         last_row[column] = <int32_t>row
                         continue

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from manyclass.core.abilities import has_features
 from manyclass.core.calibration import Calibration
 from manyclass.core.errors import TaxonomyMissing
 from manyclass.core.event import Event
@@ -39,7 +40,7 @@ class Enrolled:
         """Learn the event; count the outcome, if the event has true classes."""
         if event.classes and len(self.learner.taxonomy):
             self._count_losses(event)
-        if len(event.instance) == 0 and self.learner.options.needs_features:
+        if self._lacks_features(event.instance):
             learned = self._apply_without_features(event)
         else:
             learned = self.learner.apply(event)
@@ -59,7 +60,7 @@ class Enrolled:
             return
         wrong = [name for name in event.replaced if name not in event.classes]
         corrected = Event.learn(event.instance, event.classes, rejected=wrong, weight=event.weight)
-        if len(event.instance) == 0 and self.learner.options.needs_features:
+        if self._lacks_features(event.instance):
             self._apply_without_features(corrected)
         else:
             self.learner.apply(corrected)
@@ -80,6 +81,11 @@ class Enrolled:
         self.progress.parent_accuracy.add(has_parent_of(taxonomy, first, classes))
         if fits:
             self.expected_loss.add(taxonomy, ranked, classes)
+
+    def _lacks_features(self, instance: Instance) -> bool:
+        """Return whether a class learned with this instance alone would never be ranked."""
+        options = self.learner.options
+        return options.needs_features and not has_features(instance, options)
 
     def _apply_without_features(self, event: Event) -> Learned:
         """Learn the known classes only: a new class without features would never be ranked."""

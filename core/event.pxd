@@ -21,6 +21,17 @@ cdef class Event:
     cdef readonly unsigned int rules
     cdef readonly bint joined
     cdef readonly str source
-    cdef readonly str text
+    cdef readonly object text
     cdef readonly unsigned long long time
+    cdef readonly str instance_id
     cdef Instance _instance
+    cdef readonly object reading
+
+    @staticmethod
+    cdef bytes stored_text(text, reading)
+
+    @staticmethod
+    cdef object text_in(bytes stored)
+
+    @staticmethod
+    cdef object reading_in(bytes stored)

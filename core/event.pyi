@@ -2,6 +2,9 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, final
 
 from manyclass.core.instance import Instance
+from manyclass.core.text import Reading, TextAnalysis
+
+Text = str | dict[str, str]
 
 _Kind = Literal[
     "learn",
@@ -49,16 +52,20 @@ class Event:
         weight: float = 1.0,
         parents: Mapping[str, str | int | None] | None = None,
         source: str | None = None,
-        text: str | None = None,
+        text: Text | None = None,
         time: int = 0,
+        instance_id: str | None = None,
+        reading: Reading | None = None,
     ) -> Event:
         """Return an event to learn `instance` with its true classes; repeated ones count once.
 
         `rejected` are classes that are said to be wrong; `weight` says how much the event counts,
         from SMALLEST_WEIGHT to LARGEST_WEIGHT; `parents` places classes in the taxonomy, each below
-        its parent. `source`, `text` and `time` say where the event comes from, and change nothing
-        in what is learned. Raise InstanceError without any class, for a class in both lists, for
-        another weight, and for a name that is empty, overlong or not valid Unicode.
+        its parent. `source`, `time` and `instance_id`, under which the instance was ranked, say
+        where the event comes from, and change nothing in what is learned. An instance of a text has
+        a `reading`, and the `text` if it is kept. Raise ValueError for a text without a reading;
+        InstanceError without any class, for a class in both lists, for another weight, and for a
+        name that is empty, overlong or not valid Unicode.
         """
 
     @classmethod
@@ -79,11 +86,13 @@ class Event:
         weight: float = 1.0,
         event_id: str | None = None,
         fingerprint: int = 0,
+        text: Text | None = None,
+        reading: Reading | None = None,
     ) -> Event:
         """Return an event that corrects the classes of "learn" event `target`, or deletes it.
 
-        `instance`, `weight` and the `replaced` classes are those of the target. Without `classes`
-        it is deleted.
+        `instance`, `weight`, `text`, `reading` and the `replaced` classes are those of the target.
+        Without `classes` it is deleted.
         """
 
     @classmethod
@@ -151,6 +160,18 @@ class Event:
     def without_id(self) -> Event:
         """Return a "learn" event that is learned alike: without an id, not joined, of no origin."""
 
+    @staticmethod
+    def is_readable(data: bytes, analysis: TextAnalysis) -> bool:
+        """Return whether `read_by` loses no feature of these bytes, which may be none: the instance
+        is of features or of this analysis, or its text is kept.
+        """
+
+    def read_by(self, analysis: TextAnalysis) -> Event:
+        """Return the event with the instance that this analysis makes of its text.
+
+        Without features if the text was not kept; the same event if features were sent.
+        """
+
     def join(self) -> Event:
         """Return the same event, joined to the previous one: both are applied, or neither."""
 
@@ -196,12 +217,24 @@ class Event:
         """The caller's name for the origin of a "learn" event: a user, a file, an annotator."""
 
     @property
-    def text(self) -> str | None:
-        """The text that the instance of a "learn" event was made of, if it was sent as text."""
+    def text(self) -> Text | None:
+        """The text, or the texts of fields, that the instance of a "learn" or "amend" event was
+        made of, if it was sent as text, and kept.
+        """
+
+    @property
+    def reading(self) -> Reading | None:
+        """The way in which the text became the instance, None if features were sent. Without a
+        `text` it was not kept.
+        """
 
     @property
     def time(self) -> int:
         """The time of the append of a "learn" event in Unix milliseconds, 0 if it has none."""
+
+    @property
+    def instance_id(self) -> str | None:
+        """The id under which the instance of a "learn" event was ranked, if its label named it."""
 
     @property
     def parents(self) -> dict[str, str]:

@@ -1,9 +1,12 @@
 """Events: what the log keeps and the model applies.
 
 An event's bytes, little-endian:
-    kind u8 (| 0x80: joined, | 0x40: with an origin), fingerprint u64, event id (u16 size, UTF-8;
-    0: none), the origin if there is one, then by kind
-    origin          time u64, source (u16 size, UTF-8), text (u32 size, UTF-8); learn events only
+    kind u8 (| 0x80: joined, | 0x40: with an origin, | 0x20: with the id of its instance),
+    fingerprint u64, event id (u16 size, UTF-8; 0: none), the origin and the id of the instance if
+    there are any, then by kind
+    origin          time u64, source (u16 size, UTF-8), text (u32 size, as text/stored_text.hpp has
+                    it); learn events, and of amend events the text
+    id of the instance  u16 size, UTF-8; learn events only
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
     learn, weighted u32 count, the classes, u32 count, the rejected ones, weight f64, the instance
     learn, placing  the same with the placements before the instance
@@ -23,6 +26,7 @@ An event's bytes, little-endian:
 import json
 import struct
 from collections.abc import Mapping
+from itertools import chain
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint16_t, uint32_t
@@ -32,8 +36,10 @@ from libcpp.string_view cimport string_view
 cimport cython
 
 from manyclass.core.instance cimport Instance
+from manyclass.core.text cimport TextAnalysis
 
 from manyclass.core.errors import EventError, InstanceError
+from manyclass.core.text import Reading
 
 cdef tuple KINDS = (
     *("learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"),
@@ -47,14 +53,20 @@ cdef enum:
     AMEND  # a correction or deletion of an earlier learn event
     RENAME
     ADOPT
+    WITH_INSTANCE_ID = 0x20
     WITH_ORIGIN = 0x40
     JOINED = 0x80
+    MARKS = WITH_INSTANCE_ID | WITH_ORIGIN | JOINED
 cdef dict NAMED = {
     FORGET_CLASS: "class", FORGET_FEATURE: "feature", PROMOTE: "learner", ADOPT: "state",
 }
 _HEAD = struct.Struct("<BQH")
 _TIME = struct.Struct("<Q")
 _TARGET = struct.Struct("<Qd")
+_READING = struct.Struct("<BI")  # of a text: the parts of the analysis, the most features
+_MOST_FEATURES = 2**32 - 1
+
+Text = str | dict[str, str]  # of an instance: one text, or the texts of fields
 
 SMALLEST_WEIGHT = 0.001
 LARGEST_WEIGHT = 1000.0
@@ -62,12 +74,16 @@ MOST_PLACEMENTS = 1000  # of an event, which is applied without a pause
 
 
 cdef bytes head(int kind, str event_id, unsigned long long fingerprint):
-    cdef string_view name
-    cdef bytes id_bytes = b""
-    if event_id is not None:
-        name = Instance.utf8(event_id, "event_id", ("event_id",))
-        id_bytes = name.data()[:name.size()]
+    cdef bytes id_bytes = bytes_of_name(event_id, "event_id")
     return _HEAD.pack(kind, fingerprint, len(id_bytes)) + id_bytes
+
+
+cdef bytes bytes_of_name(str given, str what):
+    """Return a name in UTF-8, empty for none; InstanceError for a bad one."""
+    if given is None:
+        return b""
+    cdef string_view name = Instance.utf8(given, what, (what,))
+    return name.data()[:name.size()]
 
 
 def class_names(names, str place="classes"):
@@ -122,24 +138,22 @@ cdef bytes wire_of(list names):
     return PyBytes_FromStringAndSize(out.data(), out.size())
 
 
-cdef bytes wire_of_origin(unsigned long long time, str source, str text):
-    """Return the bytes of an origin, none without a time, a source and a text."""
-    cdef string_view name
-    cdef bytes source_bytes = b""
-    if time == 0 and source is None and text is None:
+cdef bytes wire_of_origin(unsigned long long time, str source, bytes text_bytes):
+    """Return the bytes of an origin, none without a time, a source and a text as it is stored."""
+    if time == 0 and source is None and not text_bytes:
         return b""
-    if source is not None:
-        name = Instance.utf8(source, "source", ("source",))
-        source_bytes = name.data()[:name.size()]
-    try:
-        text_bytes = b"" if text is None else text.encode()
-    except UnicodeEncodeError:
-        raise InstanceError("text is not valid Unicode", ("text",)) from None
+    cdef bytes source_bytes = bytes_of_name(source, "source")
     return b"".join((
         _TIME.pack(time),
         struct.pack("<H", len(source_bytes)), source_bytes,
         struct.pack("<I", len(text_bytes)), text_bytes,
     ))
+
+
+cdef bytes wire_of_instance_id(str instance_id):
+    """Return the bytes of the id of an instance, none without one."""
+    cdef bytes name = bytes_of_name(instance_id, "id")
+    return struct.pack("<H", len(name)) + name if name else b""
 
 
 cdef int check_weight(double weight) except -1:
@@ -183,7 +197,8 @@ cdef class Event:
     @classmethod
     def learn(cls, Instance instance not None, classes, str event_id=None,
               unsigned long long fingerprint=0, rejected=(), double weight=1, parents=None,
-              str source=None, str text=None, unsigned long long time=0):
+              str source=None, text=None, unsigned long long time=0, str instance_id=None,
+              reading=None):
         cdef list names = class_names(classes)
         cdef list wrong = class_names(rejected, "not") if rejected else []
         if not names and not wrong:
@@ -193,8 +208,11 @@ cdef class Event:
         check_weight(weight)
         cdef dict placed = placements(parents, to_root=False) if parents else {}
         cdef bint is_plain = not wrong and weight == 1 and not placed
-        cdef bytes origin = wire_of_origin(time, source, text)
+        cdef bytes stored = Event.stored_text(text, reading)
+        cdef bytes origin = wire_of_origin(time, source, stored)
+        cdef bytes id_bytes = wire_of_instance_id(instance_id)
         cdef int kind = LEARN if is_plain else PLACING if placed else WEIGHTED
+        kind |= (WITH_ORIGIN if origin else 0) | (WITH_INSTANCE_ID if id_bytes else 0)
         cdef Event event = Event.__new__(Event)
         event.kind = "learn"
         event.parents = placed
@@ -204,12 +222,15 @@ cdef class Event:
         event.fingerprint = fingerprint
         event.classes = names
         event.source = source
-        event.text = text
+        if stored:
+            event.text, event.reading = text, reading
         event.time = time
+        event.instance_id = instance_id
         event._instance = instance
         event._data = b"".join((
-            head(kind | (WITH_ORIGIN if origin else 0), event_id, fingerprint),
+            head(kind, event_id, fingerprint),
             origin,
+            id_bytes,
             wire_of(names),
             b"" if is_plain else wire_of(wrong) + struct.pack("<d", weight),
             wire_of_placements(placed) if placed else b"",
@@ -229,8 +250,11 @@ cdef class Event:
 
     @classmethod
     def amend(cls, unsigned long long target, Instance instance not None, classes, replaced,
-              double weight=1, str event_id=None, unsigned long long fingerprint=0):
+              double weight=1, str event_id=None, unsigned long long fingerprint=0,
+              text=None, reading=None):
         check_weight(weight)
+        cdef bytes stored = Event.stored_text(text, reading)
+        cdef bytes origin = wire_of_origin(0, None, stored)
         cdef Event event = Event.__new__(Event)
         event.kind = "amend"
         event.target = target
@@ -240,8 +264,11 @@ cdef class Event:
         event.event_id = event_id
         event.fingerprint = fingerprint
         event._instance = instance
+        if stored:
+            event.text, event.reading = text, reading
         event._data = b"".join((
-            head(AMEND, event_id, fingerprint),
+            head(AMEND | (WITH_ORIGIN if origin else 0), event_id, fingerprint),
+            origin,
             _TARGET.pack(target, weight),
             wire_of(event.classes), wire_of(event.replaced), instance._data,
         ))
@@ -308,7 +335,7 @@ cdef class Event:
     @staticmethod
     def stamped(bytes data not None, unsigned long long time):
         marked_kind, _, id_size = _HEAD.unpack_from(data)
-        cdef int kind = marked_kind & ~(JOINED | WITH_ORIGIN)
+        cdef int kind = marked_kind & ~MARKS
         cdef Py_ssize_t at = _HEAD.size + id_size
         if kind != LEARN and kind != WEIGHTED and kind != PLACING:
             return data
@@ -327,11 +354,11 @@ cdef class Event:
 
     @staticmethod
     def amends(bytes data not None):
-        return len(data) > 0 and data[0] & ~(JOINED | WITH_ORIGIN) == AMEND
+        return len(data) > 0 and data[0] & ~MARKS == AMEND
 
     @staticmethod
     def is_mark(bytes data not None):
-        cdef int kind = data[0] & ~(JOINED | WITH_ORIGIN) if data else LEARN
+        cdef int kind = data[0] & ~MARKS if data else LEARN
         return kind in (RESTORE, RULES, RENAME, ADOPT)
 
     @staticmethod
@@ -340,10 +367,40 @@ cdef class Event:
 
     def without_id(self):
         cdef bint is_bare = self.event_id is None and self.fingerprint == 0 and not self.joined
-        if is_bare and not self.time and self.source is None and self.text is None:
+        cdef bint is_of_no_origin = self.source is None and self.reading is None
+        if is_bare and is_of_no_origin and not self.time and self.instance_id is None:
             return self
         return Event.learn(
             self.instance, self.classes, rejected=self.rejected, weight=self.weight
+        )
+
+    @staticmethod
+    def is_readable(bytes data not None, TextAnalysis analysis not None):
+        if not data or not data[0] & WITH_ORIGIN:
+            return True
+        _, _, id_size = _HEAD.unpack_from(data)
+        cdef Py_ssize_t at = _HEAD.size + id_size + _TIME.size
+        at += 2 + struct.unpack_from("<H", data, at)[0]
+        size = struct.unpack_from("<I", data, at)[0]
+        if size != _READING.size or data[at + 4] == analysis.parts.code():
+            return True
+        return len(Event.from_bytes(data).instance) == 0
+
+    def read_by(self, TextAnalysis analysis not None):
+        if self.reading is None or self.reading.analysis == analysis:
+            return self
+        reading = Reading(analysis, self.reading.most_features)
+        instance = Instance({})
+        if self.text is not None:
+            instance = analysis.instance_of(self.text, reading.most_features).instance
+        if self.kind == "amend":
+            return Event.amend(
+                self.target, instance, self.classes, self.replaced, self.weight, self.event_id,
+                self.fingerprint, self.text, reading,
+            )
+        return Event.learn(
+            instance, self.classes, self.event_id, self.fingerprint, self.rejected, self.weight,
+            self.parents, self.source, self.text, self.time, self.instance_id, reading,
         )
 
     def join(self):
@@ -368,7 +425,9 @@ cdef class Event:
         event.rules = self.rules
         event.source = self.source
         event.text = self.text
+        event.reading = self.reading
         event.time = self.time
+        event.instance_id = self.instance_id
         event._instance = self._instance
         event.joined = True
         event._data = bytes([self._data[0] | JOINED]) + self._data[1:]
@@ -392,6 +451,54 @@ cdef class Event:
             raise AttributeError(f"a {self.kind} event has no instance")
         return self._instance
 
+    @staticmethod
+    cdef bytes stored_text(text, reading):
+        """Return a text, or the texts of fields, as text/stored_text.hpp has it; empty for none.
+
+        A text that was read and is not kept is None. An empty one has no features under any
+        analysis.
+        """
+        if reading is None:
+            if text is not None:
+                raise ValueError("a text is stored with its reading")
+            return b""
+        if text == "":
+            return b""
+        analysis, most = reading
+        code = (<TextAnalysis?>analysis).parts.code()
+        cdef bytes head = _READING.pack(code, min(most, _MOST_FEATURES))
+        if text is None:
+            return head
+        parts = [text] if isinstance(text, str) else ["", *chain.from_iterable(text.items())]
+        try:
+            return head + b"\xff".join([part.encode() for part in parts])
+        except UnicodeEncodeError:
+            raise InstanceError("text is not valid Unicode", ("text",)) from None
+
+    @staticmethod
+    cdef object text_in(bytes stored):
+        """Return the text that is stored, or the texts of its fields; None if it was not kept.
+
+        Of the beginning of a text the last field may lack its text.
+        """
+        if len(stored) <= _READING.size:
+            return None
+        if stored[_READING.size] != 0xff:
+            return stored[_READING.size:].decode("utf-8")
+        parts = stored[_READING.size + 1:].split(b"\xff")
+        return {
+            name.decode("utf-8"): text.decode("utf-8")
+            for name, text in zip(parts[::2], [*parts[1::2], b""])
+        }
+
+    @staticmethod
+    cdef object reading_in(bytes stored):
+        """Return the reading of a stored text; None without one."""
+        if not stored:
+            return None
+        code, most = _READING.unpack_from(stored)
+        return Reading(TextAnalysis.of_code(code), most)
+
 
 cdef Event event_of(int kind, bytes content):
     """Return an event without an id; the caller sets the field of its kind."""
@@ -411,22 +518,24 @@ cdef Event named_event(int kind, str name):
 
 cdef Event parse(bytes data):
     marked_kind, fingerprint, id_size = _HEAD.unpack_from(data)
-    kind = marked_kind & ~JOINED
+    kind = marked_kind & ~MARKS
     cdef Event event
     cdef Py_ssize_t at = _HEAD.size
     event_id = take(data, at, id_size).decode("utf-8") if id_size else None
     at += id_size
-    time, source, text = 0, None, None
-    if kind & WITH_ORIGIN:
-        kind &= ~WITH_ORIGIN
-        time, source, text, at = origin_at(data, at)
-        if kind != LEARN and kind != WEIGHTED and kind != PLACING:
-            raise EventError("an event other than learn has an origin")
+    time, source, text, reading, instance_id = 0, None, None, None, None
+    if marked_kind & (WITH_ORIGIN | WITH_INSTANCE_ID):
+        if kind not in (LEARN, WEIGHTED, PLACING) and marked_kind & ~JOINED != AMEND | WITH_ORIGIN:
+            raise EventError("an event other than learn has an origin, or the id of an instance")
+        if marked_kind & WITH_ORIGIN:
+            time, source, text, reading, at = origin_at(data, at)
+        if marked_kind & WITH_INSTANCE_ID:
+            instance_id, at = name_at(data, at)
     if kind == LEARN:
         classes, at = names_at(data, at)
         event = Event.learn(
             Instance.from_bytes(data[at:]), classes, event_id, fingerprint,
-            source=source, text=text, time=time,
+            source=source, text=text, time=time, instance_id=instance_id, reading=reading,
         )
     elif kind == WEIGHTED or kind == PLACING:
         classes, at = names_at(data, at)
@@ -438,7 +547,8 @@ cdef Event parse(bytes data):
             parents, at = placements_at(data, at)
         instance = Instance.from_bytes(data[at:])
         event = Event.learn(
-            instance, classes, event_id, fingerprint, rejected, weight, parents, source, text, time
+            instance, classes, event_id, fingerprint, rejected, weight, parents,
+            source, text, time, instance_id, reading,
         )
     elif kind == PLACE:
         moves = take(data, at, 1) == b"\x01"
@@ -449,7 +559,9 @@ cdef Event parse(bytes data):
         classes, at = names_at(data, at + _TARGET.size)
         replaced, at = names_at(data, at)
         instance = Instance.from_bytes(data[at:])
-        event = Event.amend(target, instance, classes, replaced, weight, event_id, fingerprint)
+        event = Event.amend(
+            target, instance, classes, replaced, weight, event_id, fingerprint, text, reading
+        )
     elif kind == RENAME:
         merges = take(data, at, 1) == b"\x01"
         names, at = names_at(data, at + 1)
@@ -477,15 +589,20 @@ cdef Event parse(bytes data):
 
 
 cdef tuple origin_at(bytes data, Py_ssize_t at):
-    """Return time, source and text of the origin that begins there, and the place behind it."""
+    """Return time, source, text and its reading of the origin that begins there, and the place
+    behind it.
+    """
     time = _TIME.unpack_from(data, at)[0]
-    at += _TIME.size
-    size = struct.unpack_from("<H", data, at)[0]
-    source = take(data, at + 2, size).decode("utf-8") if size else None
-    at += 2 + size
+    source, at = name_at(data, at + _TIME.size)
     size = struct.unpack_from("<I", data, at)[0]
-    text = take(data, at + 4, size).decode("utf-8") if size else None
-    return time, source, text, at + 4 + size
+    stored = take(data, at + 4, size)
+    return time, source, Event.text_in(stored), Event.reading_in(stored), at + 4 + size
+
+
+cdef tuple name_at(bytes data, Py_ssize_t at):
+    """Return the name that begins there, None for an empty one, and the place behind it."""
+    size = struct.unpack_from("<H", data, at)[0]
+    return take(data, at + 2, size).decode("utf-8") if size else None, at + 2 + size
 
 
 cdef tuple names_at(bytes data, Py_ssize_t at):
@@ -494,9 +611,8 @@ cdef tuple names_at(bytes data, Py_ssize_t at):
     at += 4
     names = []
     for _ in range(count):
-        size = struct.unpack_from("<H", data, at)[0]
-        names.append(take(data, at + 2, size).decode("utf-8"))
-        at += 2 + size
+        name, at = name_at(data, at)
+        names.append("" if name is None else name)
     return names, at
 
 

@@ -1,4 +1,4 @@
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
@@ -19,13 +19,16 @@ cdef extern from "core/native/event_batch.hpp" namespace "manyclass" nogil:
 
     cdef cppclass NativeEventBatch "manyclass::EventBatch":
         NativeEventBatch()
-        void add[Names](string_view instance, const Names& classes, string_view source) except +
+        void add[Names](string_view instance, const Names& classes, string_view source,
+                        string_view text) except +
         size_t count()
         size_t bytes()
         const BatchedEvent& operator[](size_t at)
         string_view payload(size_t at)
         string_view instance(size_t at)
         string_view source(size_t at)
+        string_view text(size_t at)
+        cpp_bool is_read_by(uint8_t parts)
         void read_classes(size_t at, vector[string_view]& names) except +
         size_t learned()
         void note(uint32_t rank, cpp_bool is_updated)

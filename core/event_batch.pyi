@@ -1,21 +1,29 @@
 from collections.abc import Sequence
 from typing import Self, final
 
-from manyclass.core.event import Event
+from manyclass.core.event import Event, Text
 from manyclass.core.instance import Instance
 from manyclass.core.published_learner import PublishedLearner
+from manyclass.core.text import Reading, TextAnalysis
 
 @final
 class EventBatch:
     """Plain learn events in the order of the log, and their outcomes.
 
-    A plain event has features and true classes, perhaps a source, and neither an event id nor a
-    weight, rejected classes, placements, a text or a time.
+    A plain event has features and true classes, perhaps a source and a text, and neither an event
+    id nor a weight, rejected classes, placements or a time.
     Threads: one at a time; `learn` releases the GIL.
     """
 
     def __new__(cls) -> Self: ...
-    def add(self, instance: Instance, classes: Sequence[str], source: str | None = None) -> None:
+    def add(
+        self,
+        instance: Instance,
+        classes: Sequence[str],
+        source: str | None = None,
+        text: Text | None = None,
+        reading: Reading | None = None,
+    ) -> None:
         """Add an event; InstanceError for a bad name, ValueError without features or classes."""
 
     def __len__(self) -> int: ...
@@ -40,6 +48,9 @@ class EventBatch:
 
     def events(self) -> list[Event]:
         """Return the events, to be applied one at a time."""
+
+    def is_read_by(self, analysis: TextAnalysis) -> bool:
+        """Return whether the instances of all texts are of this analysis."""
 
     def begin(self, first_seq: int) -> None:
         """Set the number of the first event; the others follow it."""

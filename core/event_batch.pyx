@@ -11,9 +11,10 @@ cimport cython
 
 from manyclass.core.event cimport Event
 from manyclass.core.index cimport Seconds
-from manyclass.core.instance cimport Instance, bytes_of, text_of
+from manyclass.core.instance cimport Instance, bytes_of, is_signed, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.published_learner cimport NativePublishedLearner, PublishedLearner
+from manyclass.core.text cimport TextAnalysis
 
 release_gil_while_waiting()
 
@@ -29,18 +30,19 @@ cdef class EventBatch:
     Threads: one at a time; `learn` releases the GIL.
     """
 
-    def add(self, Instance instance not None, classes, str source=None):
+    def add(self, Instance instance not None, classes, str source=None, text=None, reading=None):
         cdef vector[string_view] names
         cdef string_view origin
-        if len(instance) == 0:
-            raise ValueError("a plain event has features")
+        if len(instance) == 0 or is_signed(bytes_of(instance)):
+            raise ValueError("a plain event has features, all above 0")
         for name in classes:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes",)))
         if names.empty():
             raise ValueError("a plain event has true classes")
         if source is not None:
             origin = Instance.utf8(source, "source", ("source",))
-        self._native.add(bytes_of(instance), names, origin)
+        cdef bytes stored = Event.stored_text(text, reading)
+        self._native.add(bytes_of(instance), names, origin, string_view(stored, len(stored)))
 
     def __len__(self):
         return self._native.count()
@@ -60,15 +62,22 @@ cdef class EventBatch:
         cdef vector[string_view] names
         cdef uint32_t features
         cdef list events = []
+        cdef bytes stored
         for at in range(self._native.count()):
             self._native.read_classes(at, names)
             memcpy(&features, self._native.instance(at).data(), sizeof(features))
+            stored = bytes_in(self._native.text(at))
             events.append(Event.learn(
                 Instance.wrap(bytes_in(self._native.instance(at)), features),
                 [text_of(name) for name in names],
                 source=text_of(self._native.source(at)) or None,
+                text=Event.text_in(stored),
+                reading=Event.reading_in(stored),
             ))
         return events
+
+    def is_read_by(self, TextAnalysis analysis not None):
+        return self._native.is_read_by(analysis.parts.code())
 
     @property
     def learned(self):

@@ -3,6 +3,10 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libcpp.string_view cimport string_view
 
 
+cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
+    bint is_signed(string_view instance)
+
+
 cdef class Instance:
     cdef bytes _data
     cdef Py_ssize_t _count

@@ -9,12 +9,12 @@ SMALLEST_VALUE: float
 
 @final
 class Instance:
-    """A sparse instance: unique feature names with values above 0. Immutable.
+    """A sparse instance: unique feature names with values other than 0. Immutable.
 
     The constructor takes a mapping name -> value, or names with value 1 each; the values of a
-    repeated name add up. Values below SMALLEST_VALUE, also negative ones, are left out. It raises
+    repeated name add up. Values of a size below SMALLEST_VALUE are left out. It raises
     InstanceError for an empty or overlong name, a name that is not valid Unicode, and a value that
-    is not a finite number up to LARGEST_VALUE.
+    is not a finite number of a size up to LARGEST_VALUE.
     """
 
     def __new__(cls, features: Mapping[str, float] | Iterable[str | int]) -> Self: ...
@@ -34,6 +34,10 @@ class Instance:
     def __bytes__(self) -> bytes: ...
     def __len__(self) -> int:
         """Return the number of active features."""
+
+    @property
+    def is_signed(self) -> bool:
+        """True if a value is below 0."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...

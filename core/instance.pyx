@@ -6,7 +6,7 @@ from cpython.dict cimport PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.ref cimport PyObject
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
-from libc.math cimport isfinite
+from libc.math cimport fabs, isfinite
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 from libcpp.string cimport string
@@ -28,6 +28,7 @@ cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
     const size_t LONGEST_NAME_BYTES "manyclass::LONGEST_NAME"
     const double MOST "manyclass::LARGEST_VALUE"
     const double LEAST "manyclass::SMALLEST_VALUE"
+    const uint32_t SIGNED "manyclass::SIGNED"
     void put_feature(string& out, string_view name, double value) except +
     cdef cppclass FeatureReader:
         FeatureReader(string_view instance)
@@ -60,9 +61,9 @@ cdef double number(object value, object name) except? -1:
         raise InstanceError(
             f"the value of feature {name!r} is not a number", ("features", name)
         ) from None
-    if not isfinite(real) or real > MOST:
+    if not isfinite(real) or fabs(real) > MOST:
         raise InstanceError(
-            f"the value of feature {name!r} must be a finite number up to {MOST:g}",
+            f"the value of feature {name!r} must be a finite number from {-MOST:g} to {MOST:g}",
             ("features", name),
         )
     return real
@@ -81,8 +82,7 @@ cdef dict merge(object features):
         return merged
     for name, value in pairs:
         name = Instance.as_name(name, "feature", ("features", name))
-        votes = max(number(value, name), 0.0)
-        merged[name] = merged.get(name, 0.0) + votes
+        merged[name] = merged.get(name, 0.0) + number(value, name)
     return merged
 
 
@@ -97,7 +97,7 @@ cdef bint only_strings(dict features):
 
 @cython.final
 cdef class Instance:
-    """A sparse instance: unique feature names with values above 0. Immutable.
+    """A sparse instance: unique feature names with values other than 0. Immutable.
 
     Threads: any may read it.
     Ownership: its bytes are a Python object of its own; the index reads them while it holds it.
@@ -108,7 +108,7 @@ cdef class Instance:
         cdef PyObject* key
         cdef PyObject* entry
         cdef Py_ssize_t at = 0
-        cdef uint32_t count = 0
+        cdef uint32_t begin, count = 0, sign = 0
         cdef double value
         cdef string out
         if features is UNMADE:
@@ -124,14 +124,17 @@ cdef class Instance:
             name = Instance.utf8(<str>given, "feature", ("features", given))
             if type(<object>entry) is float:
                 value = PyFloat_AS_DOUBLE(<object>entry)
-                if not isfinite(value) or value > MOST:
+                if not isfinite(value) or fabs(value) > MOST:
                     number(<object>entry, <object>key)
             else:
                 value = number(<object>entry, <object>key)
-            if value >= LEAST:
+            if fabs(value) >= LEAST:
                 put_feature(out, name, value)
                 count += 1
-        memcpy(&out[0], &count, sizeof(count))
+                if value < 0:
+                    sign = SIGNED
+        begin = count | sign
+        memcpy(&out[0], &begin, sizeof(begin))
         self._data = PyBytes_FromStringAndSize(out.data(), out.size())
         self._count = count
 
@@ -216,6 +219,7 @@ cdef class Instance:
         cdef Py_ssize_t count = reader.left()
         cdef string_view name
         cdef set seen = set()
+        cdef bint has_sign = False
         try:
             while reader.next():
                 name = reader.name()
@@ -225,19 +229,27 @@ cdef class Instance:
                     seen.add(name.data()[:name.size()].decode("utf-8"))
                 except UnicodeDecodeError:
                     raise EventError("an instance holds a name that is not UTF-8") from None
-                if not (LEAST <= reader.value() <= MOST):
+                if not (LEAST <= fabs(reader.value()) <= MOST):
                     raise EventError("an instance holds a value out of range")
+                has_sign = has_sign or reader.value() < 0
             if not reader.whole() or len(seen) != count:
                 raise EventError("these bytes are not an instance")
         finally:
             del reader
-        return Instance.wrap(data, count)
+        cdef Instance instance = Instance.wrap(data, count)
+        if instance.is_signed != has_sign:
+            raise EventError("an instance says wrongly whether a value is below 0")
+        return instance
 
     def __bytes__(self):
         return self._data
 
     def __len__(self):
         return self._count
+
+    @property
+    def is_signed(self):
+        return is_signed(bytes_of(self))
 
     def __eq__(self, other):
         return isinstance(other, Instance) and self._data == (<Instance>other)._data

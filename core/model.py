@@ -40,7 +40,7 @@ from manyclass.core.outcome import NOTHING_LEARNED, EventKey, Outcome, ShadowOut
 from manyclass.core.placements import check_placements
 from manyclass.core.sections import need
 from manyclass.core.taxonomy import Taxonomy
-from manyclass.core.text import WORDS_AND_PAIRS, TextAnalysis
+from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 
 
 class Model(ModelLearners):
@@ -56,12 +56,12 @@ class Model(ModelLearners):
         self,
         model_set: ModelSet | Options,
         hash_seed: int = 0,
-        text: TextAnalysis = WORDS_AND_PAIRS,
+        text: TextAnalysis = DEFAULT_TEXT,
     ) -> None:
         """Create an empty model; options stand for one learner without shadows.
 
         `hash_seed` salts the tables of names and has no effect on the state. `text` is the analysis
-        of texts before they come here as instances; it stays that of the model.
+        of texts before they come here as instances.
         """
         super().__init__(
             ModelSet(model_set) if isinstance(model_set, Options) else model_set, hash_seed
@@ -78,7 +78,7 @@ class Model(ModelLearners):
         learner: Learner,
         seq: int,
         calibration: Calibration | None = None,
-        text: TextAnalysis = WORDS_AND_PAIRS,
+        text: TextAnalysis = DEFAULT_TEXT,
         losses: ExpectedLoss | None = None,
     ) -> "Model":
         """Create the model after event `seq` with this learner alone, without outcomes but those of
@@ -222,7 +222,8 @@ class Model(ModelLearners):
                 yield self.apply(self.seq + 1, event, clock)
 
     def apply(self, seq: int, event: Event, clock: Callable[[], float] | None = None) -> Outcome:
-        """Apply a checked event, the next one of the log.
+        """Apply a checked event, the next one of the log. One of a text that another analysis has
+        read is read again.
 
         `clock` measures the time of each learner. Before any change, raises EventError unless `seq`
         is the next number, and RulesDiffer unless the rules in force are those of this release. A
@@ -230,6 +231,7 @@ class Model(ModelLearners):
         """
         if seq != self.published.seq + 1:
             raise EventError(f"event {seq} cannot follow event {self.seq}")
+        event = event.read_by(self.text)
         outcome = None
         if self.rules == rules.RULES and not self.aliases and not self.shadows:
             outcome = self.published.learn(event, clock)
@@ -270,18 +272,18 @@ class Model(ModelLearners):
             seq, learned.rank or None, learned.updated, answering.label, shadows, seconds
         )
 
-    @property
-    def learns_batches(self) -> bool:
-        """True if `apply_batch` can learn: one index alone, whose classes are in no taxonomy and
-        have no former names.
+    def can_apply(self, batch: EventBatch) -> bool:
+        """Return whether `apply_batch` can learn: one index alone, whose classes are in no taxonomy
+        and have no former names, and texts that the present analysis has read.
         """
-        return not self.shadows and not self.aliases and self.answering.learns_batches
+        learns_batches = not self.shadows and not self.aliases and self.answering.learns_batches
+        return learns_batches and batch.is_read_by(self.text)
 
     def apply_batch(self, batch: EventBatch, seconds: float) -> None:
         """Apply the next events of a batch, which come next in the log.
 
         It applies at least one, and others for so many seconds, each as `apply` would; the batch
-        has their outcomes. Only if `learns_batches`. RulesDiffer as of `apply`.
+        has their outcomes. Only if it `can_apply`. RulesDiffer as of `apply`.
         """
         self.check_rules()
         batch.learn(self.published, seconds)
@@ -387,15 +389,18 @@ class Model(ModelLearners):
 
     def freeze(self) -> Frozen:
         """Copy the current state. Only this step blocks events."""
-        facts = {"seq": self.seq, "lineup": self.model_set.to_dict(), "restores": [*self.restores]}
+        facts = {
+            "seq": self.seq,
+            "lineup": self.model_set.to_dict(),
+            "restores": [*self.restores],
+            "text": str(self.text),
+        }
         if self.rules > 1:
             facts["rules"] = self.rules
         if self.aliases:
             facts["aliases"] = dict(self.aliases)
         if self.whole:
             facts["whole"] = sorted(self.whole)
-        if self.text != WORDS_AND_PAIRS:
-            facts["text"] = str(self.text)
         arrays: snapshot.Arrays = self.taxonomy.dump()
         for place, each in enumerate(self.enrolled):
             score = {**each.progress.dump(), **each.calibration.dump()}

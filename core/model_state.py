@@ -11,7 +11,7 @@ from manyclass.core import rules, snapshot
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.enrolled import Enrolled
-from manyclass.core.errors import InstanceError, RulesDiffer, SnapshotError
+from manyclass.core.errors import InstanceError, RulesDiffer, SnapshotError, TextsDiffer
 from manyclass.core.event import class_names
 from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learners.learner import load
@@ -20,7 +20,7 @@ from manyclass.core.model_set import ModelSet
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.sections import LARGEST_COUNT, need, within
 from manyclass.core.taxonomy import Taxonomy
-from manyclass.core.text import WORDS_AND_PAIRS, TextAnalysis
+from manyclass.core.text import TextAnalysis
 
 OF_SHADOW = re.compile(r"shadow\d+\.")  # see prefix_of
 MOST_RESTORES = 1_000  # remembered marks; any log was trimmed beyond older ones
@@ -64,12 +64,17 @@ def marks_of(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
 
 
 def rules_of(facts: dict[str, Any]) -> int:
-    """Return the version of the rules in force; SnapshotError, or RulesDiffer for a newer one."""
+    """Return the version of the rules in force; SnapshotError, or RulesDiffer for another.
+
+    That of an older release that read the words of texts as this one does is read, too.
+    """
     in_force = facts.get("rules", 1)  # the only version of older releases
     if not _is_count(in_force) or in_force == 0:
         raise SnapshotError(f"rules in the header must be a version, not {in_force!r}")
     if in_force > rules.RULES:
         raise RulesDiffer(in_force, rules.RULES)
+    if in_force < rules.OLDEST_TEXTS:
+        raise TextsDiffer(in_force, rules.RULES)
     return int(in_force)
 
 
@@ -101,9 +106,7 @@ def whole_of(facts: dict[str, Any], model_set: ModelSet) -> frozenset[str]:
 
 def text_of(facts: dict[str, Any]) -> TextAnalysis:
     """Return the analysis of texts from the header of a snapshot; SnapshotError."""
-    if "text" not in facts:
-        return WORDS_AND_PAIRS
-    named = facts["text"]
+    named = facts.get("text")
     if not isinstance(named, str):
         raise SnapshotError(f"text in the header must be an analysis of texts, not {named!r}")
     try:

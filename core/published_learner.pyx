@@ -11,7 +11,7 @@ from manyclass.core.calibration cimport Calibration
 from manyclass.core.ensemble cimport Ensemble, Vote
 from manyclass.core.event cimport Event
 from manyclass.core.index cimport Index
-from manyclass.core.instance cimport Instance, bytes_of
+from manyclass.core.instance cimport Instance, bytes_of, is_signed
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.progressive_validation cimport ProgressiveValidation
 
@@ -60,6 +60,8 @@ cdef class PublishedLearner:
         if self._index is None or len(self._index.taxonomy):
             return None
         if event.kind != "learn" or event.parents or not len(event._instance):
+            return None
+        if is_signed(bytes_of(event._instance)):  # no value may count for this learner
             return None
         if event.rejected or event.weight != 1:
             event = within_ability(event, self._index.options)

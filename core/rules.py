@@ -24,9 +24,13 @@ the rules of its own version only and raises RulesDiffer for any other.
    taxonomy are those of version 5, but that there are learners `path` and `hieron`.
 7: near its budget a learner makes no light edges, except to a true class that no edge leads to.
    `svm` and `path` skip small steps of pairs.
-8: events may have an origin (source, text, time), may correct or delete earlier ones, may rename
-   classes, may adopt a rebuilt state, and may name learners that learn the whole history. The
-   results of other events are those of version 7.
+8: events may have an origin (source, text, time) and the id of their instance, may correct or
+   delete earlier ones, may rename classes, may adopt a rebuilt state, and may name learners that
+   learn the whole history. The results of other events are those of version 7.
+9: texts are folded by NFKC_Casefold, and words have their marks. A state of an older version has
+   features that no text has any more, so it is refused. Instances may have values below 0, which
+   learners with signed weights use.
 """
 
-RULES = 8
+RULES = 9
+OLDEST_TEXTS = 9  # the first version whose analysis of texts is that of this one

@@ -24,7 +24,9 @@ class Origins:
         """Note the line of the next row."""
         self._file_of.append(self._files[given.line.file])
         self._numbers.append(given.line.number)
-        text = given.features if isinstance(given.features, str) else None
+        text = given.text
+        if isinstance(text, dict):
+            text = " ".join(text.values())
         self._texts.append(None if text is None else _first_words(text))
 
     def line(self, row: int) -> str:
@@ -46,7 +48,7 @@ def _first_words(text: str) -> str:
 
 def _heaviest(row: int, rows: Rows) -> str:
     begin, end = rows.indptr[row : row + 2]
-    heaviest = begin + np.argsort(-rows.values[begin:end], kind="stable")[:FEATURES]
+    heaviest = begin + np.argsort(-np.abs(rows.values[begin:end]), kind="stable")[:FEATURES]
     pairs = [(rows.features[rows.indices[at]], float(rows.values[at])) for at in heaviest]
     shown = (name if value == 1 else f"{name}:{value:.3g}" for name, value in pairs)
     return shortened(" ".join(shown))

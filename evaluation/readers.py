@@ -108,8 +108,7 @@ def word_counts(text: str) -> dict[str, int]:
 
 def feature_values(text: str, analysis: TextAnalysis) -> Mapping[str, float]:
     """Return the features that the service makes of a text, with their values."""
-    features = analysis.features_of(text)
-    return features if isinstance(features, dict) else Counter(features)
+    return analysis.features_of(text)
 
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -35,7 +35,7 @@ from manyclass.core.model_set import ModelSet
 
 SLOWEST_SECONDS = 120  # of one snapshot; beyond it the program ends and says where it was
 PROBES = [
-    Instance({FEATURES[0]: 1.0, FEATURES[4]: 0.25, FEATURES[9]: 7.0}),
+    Instance({FEATURES[0]: 1.0, FEATURES[4]: -0.25, FEATURES[9]: 7.0}),
     Instance({FEATURES[1]: 1e30, FEATURES[24]: 1e-30, "unknown": 2.0}),
     Instance({}),
 ]

@@ -89,7 +89,7 @@ def events(count: int) -> Iterator[Event]:
         else:
             true = drawn.sample(range(len(CLASSES)), drawn.choice([1, 1, 2, 3]))
             active = {*drawn.sample(range(len(FEATURES)), 3), *(2 * label for label in true)}
-            instance = {FEATURES[at]: drawn.choice([1.0, 0.5, 3.0]) for at in sorted(active)}
+            instance = {FEATURES[at]: drawn.choice([1.0, 0.5, -3.0]) for at in sorted(active)}
             event_id = f"event {number}" if number % 2 else None
             yield Event.learn(Instance(instance), [CLASSES[at] for at in true], event_id, number)
 

@@ -58,7 +58,12 @@ MADE_ID = re.compile(rb'"id":"[0-9a-f]{12}-\w+"')
 COUNTS = [
     *("request_duration_seconds_count", "rank_duration_seconds_count", "abstained_total"),
     *("learn_events_total", "instances_without_features_total", "delayed_labels_expired_total"),
-    *("shed_total", "out_of_memory_total"),
+    *(
+        "instances_with_absent_values_total",
+        "instances_with_cut_texts_total",
+        "shed_total",
+        "out_of_memory_total",
+    ),
 ]
 
 

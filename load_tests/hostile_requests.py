@@ -14,7 +14,25 @@ KEYS = {  # settings of the services
 }
 HEAD = (b"host: 127.0.0.1", b"content-type: application/json")
 NAMES = ["ä", "日本", "a b", 'q"uote', "back\\slash", "tab\t", "x/y", "\x7f", "😀", "%41"]
-TEXTS = ["The goalie saved it.", "Goals, goals & goals", "日本の本", "", "…", "a" * 300]
+PLAIN_TEXTS = [  # all of them have words
+    *(
+        "The goalie saved it.",
+        "Goals, goals & goals",
+        "日本の本",
+        "a" * 300,
+        "C++ and .NET\n\tcafé",
+    ),
+    *(
+        "हिन्दी में पाठ",
+        "مُحَمَّد שָׁלוֹם",
+        "İstanbul co\u00adoperate",
+        "👍🏽 great 👩‍💻 🇩🇪",
+        '\\ "quoted" \x7f',
+    ),
+    *("e\u0301lan \U0001d4d0", "สวัสดีชาวโลก", "x" * 4096, "Ünïcödé " * 40),
+]
+TEXTS = [*PLAIN_TEXTS, "", "…", "\u200b", "y" * 4097, f"before {'ж' * 2049} behind"]
+FIELDS = ["title", "body", "tïtle", "a:b", "f" * 4095, "x" * 4097, ""]
 NUMBERS = [b"1e400", b"-1e400", b"1e308", b"9" * 400, b"-0", b"0.0000001e9", b"01", b"0x1", b"NaN"]
 NUMBERS += [b"1e29", b"3.0", b"2.5", b"true", b"null", b'"7"', b"18446744073709551616", b"1e-400"]
 BYTES = [b"\xff", b"\xc3(", b"\xed\xa0\x80", b"\x00", b"\x01", b"\xef\xbb\xbf", b"\\ud800", b"\\x"]
@@ -184,12 +202,21 @@ class Requests:
         )
 
     def _instance(self, plain):
-        if not plain and self.random.random() < 0.3:
-            return {"text": self.random.choice(TEXTS)}
+        if self.random.random() < 0.3:
+            return {"text": self._text(plain)}
         names = [self._name("f") for _ in range(self.random.randint(1, 8))]
         if self.random.random() < 0.5:
             return {"features": names}
         return {"features": {name: round(self.random.uniform(-0.2, 3), 2) for name in names}}
+
+    def _text(self, plain):
+        """Return a text, or an object of the texts of fields."""
+        texts = PLAIN_TEXTS if plain else TEXTS
+        if self.random.random() < 0.7:
+            return self.random.choice(texts)
+        fields = FIELDS[:4] if plain else FIELDS
+        chosen = self.random.sample(fields, self.random.randint(int(plain), len(fields)))
+        return {field: self.random.choice(texts) for field in chosen}
 
     def _rank_body(self, plain=False):
         chance, choose = self.random.random, self.random.choice
@@ -289,7 +316,9 @@ class Requests:
             key = choose(
                 [b"features", b"classes", b"k", b"id", b"text", b"\\u006b", b"Features", b""]
             )
-            value = choose([b'["a"]', b'{"a":1}', b"[]", b"{}", b'"x"', choose(NUMBERS)])
+            value = choose(
+                [b'["a"]', b'{"a":1}', b'{"a":"x"}', b"[]", b"{}", b'"x"', choose(NUMBERS)]
+            )
             return b'{"' + key + b'":' + value + b"," + data[1:]
         return data[:at] + data[upto:]
 

@@ -2,11 +2,13 @@
 
 python -m load_tests.rebuilds [--kills 50] [--seed 1] [--events 3000] [--redis] [--no-archive]
 
-Events are taught in rounds while others are corrected and deleted. In each round a rebuild is
-asked for and the service is killed by SIGKILL at a random moment. In the end one rebuild may end:
-the state then has to be, byte for byte but for its place in the log, that of a service that was
-taught the amended events from the start; no acknowledged event may be lost, and the files may hold
-no trace of a deleted event.
+Events are taught in rounds, of features and of texts, half of them by the id of a ranked instance,
+while others are corrected and deleted, by the ids of their texts. In each round a rebuild is asked
+for, most under another analysis of texts, and the service is killed by SIGKILL at a random moment:
+it then has the former analysis or that one. In the end one rebuild may end: the state then has to
+be, byte for byte but for its place in the log, that of a service that was begun with the analysis
+and taught the amended events; no acknowledged event may be lost, and the files may hold no trace of
+a deleted event.
 
 With `--redis` there are three processes on one Redis server, with an archive in a folder. Killed
 is the process that leads, another one, all of them, or the server. All states have to be equal.
@@ -33,12 +35,14 @@ from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.text import DEFAULT_TEXT
+from manyclass.core.text import TextAnalysis
 from tests.redis_server import RedisServer
 
 READY_SECONDS = 180.0
 ANSWER_SECONDS = 600.0
 SECRET = "zzdeleted"  # in each deleted event, and in no other
+ANALYSES = ("words", "words+pairs", "words+pairs+characters", "words+unmarked+symbols")
+Taught = tuple[dict[str, Any], str]  # the instance of an event as it was sent, and its class
 
 
 class Process:
@@ -80,7 +84,19 @@ class Process:
         self._process.wait()
 
 
-class OnSqlite:
+class OnAStore:
+    """A service on a store, of one process or more."""
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        """Return the answer of a process."""
+        raise NotImplementedError
+
+    def analysis(self) -> str:
+        """Return the analysis of texts by which the state has learned."""
+        return str(self.call("GET", "/stats")["settings"]["MANYCLASS_TEXT"])
+
+
+class OnSqlite(OnAStore):
     """One process on a SQLite file."""
 
     longest_wait = 0.6  # seconds from asking for a rebuild to the kill
@@ -92,6 +108,7 @@ class OnSqlite:
         self._process.await_ready()
 
     def call(self, method: str, path: str, body: object = None) -> Any:
+        """Return the answer of the process."""
         return self._process.call(method, path, body)
 
     def kill_and_start(self) -> None:
@@ -106,7 +123,7 @@ class OnSqlite:
         self._process.kill()
 
 
-class OnRedis:
+class OnRedis(OnAStore):
     """Three processes on one Redis server that loses no acknowledged write."""
 
     longest_wait = 3.0
@@ -194,13 +211,17 @@ class Story:
         self._service = service
         self._random = random
         self._made = 0
-        self.effective: dict[int, tuple[list[str], str]] = {}
+        self.effective: dict[int, Taught] = {}
 
     def teach(self, events: int) -> None:
         """Teach events; each is acknowledged, or the program ends."""
         for _ in range(events):
             event = self._event()
-            form = {"features": event[0], "classes": [event[1]], "event_id": f"e{self._made}"}
+            instance = event[0]
+            if self._made % 2:
+                self._service.call("POST", "/rank", instance | {"id": f"q{self._made}"})
+                instance = {"id": f"q{self._made}"}
+            form = instance | {"classes": [event[1]], "event_id": f"e{self._made}"}
             self.effective[self._service.call("POST", "/learn", form)["seq"]] = event
 
     def amend(self, events: int) -> None:
@@ -215,19 +236,23 @@ class Story:
                 if error.code != 404 or self._service.has_archive:
                     raise  # without an archive a rebuild trims the history with the log
             self._made += 1
-            secret = {"features": [SECRET, "f1"], "classes": [SECRET], "source": SECRET}
-            secret["event_id"] = f"e{self._made}"
-            self._service.call("POST", "/learn", secret)
+            name = f"{SECRET}{self._made}"
+            secret = {"text": f"{SECRET} f1", "id": name, "source": SECRET}
+            self._service.call("POST", "/rank", secret)
+            label = {"id": name, "classes": [SECRET], "event_id": f"e{self._made}"}
+            self._service.call("POST", "/learn", label)
             with suppress(urllib.error.HTTPError):  # 404: a first answer was lost
-                self._service.call("DELETE", f"/events/e{self._made}")
+                self._service.call("DELETE", f"/events/{name}")
 
     def rebuild_and_kill(self) -> bool:
         """Ask for a rebuild and kill the service; return whether the rebuild had ended before."""
         ended = threading.Event()
+        former = self._service.analysis()
+        text = self._random.choice([former, *ANALYSES])
 
         def ask() -> None:
             with suppress(OSError):
-                self._service.call("POST", "/rebuild")
+                self._service.call("POST", "/rebuild", {"text": text})
                 ended.set()
 
         asking = threading.Thread(target=ask)
@@ -235,20 +260,29 @@ class Story:
         ended.wait(self._random.uniform(0, self._service.longest_wait))
         self._service.kill_and_start()
         asking.join()
+        if (now := self._service.analysis()) not in (former, text):
+            raise SystemExit(f"the analysis is {now}; it was {former}, and {text} was asked for")
         return ended.is_set()
 
     def expected(self) -> Model:
         """Return the state of a service that was taught the amended events and no others."""
-        model = Model(Options.parse("svm"), text=DEFAULT_TEXT)
+        text = TextAnalysis.parse(self._service.analysis())
+        model = Model(Options.parse("svm"), text=text)
         for number, seq in enumerate(sorted(self.effective), 1):
-            features, name = self.effective[seq]
-            model.apply(number, Event.learn(Instance(features), [name]))
+            given, name = self.effective[seq]
+            if "text" in given:
+                instance = text.instance_of(given["text"]).instance
+            else:
+                instance = Instance(given["features"])
+            model.apply(number, Event.learn(instance, [name]))
         return model
 
-    def _event(self) -> tuple[list[str], str]:
+    def _event(self) -> Taught:
         self._made += 1
         drawn = self._random.sample(range(200), 5)
-        return [f"f{each}" for each in drawn], f"c{drawn[0] % 20}"
+        names = [f"f{each}" for each in drawn]
+        sent = {"text": " ".join(names) + " café c++"} if self._made % 3 else {"features": names}
+        return sent, f"c{drawn[0] % 20}"
 
 
 def run(kills: int, seed: int, events: int, folder: Path, kind: type[Service] = OnSqlite) -> str:
@@ -266,6 +300,7 @@ def run(kills: int, seed: int, events: int, folder: Path, kind: type[Service] = 
                 _rebuilt(service)  # an event amended before that is beyond its reach
         report = _rebuilt(service)
         states = [Model.load([each]) for each in service.states()]
+        expected = content_of(story.expected())
         time.sleep(1)  # Redis removes a file that it has rewritten in a thread
         left = [
             each.name
@@ -274,7 +309,6 @@ def run(kills: int, seed: int, events: int, folder: Path, kind: type[Service] = 
         ]
     finally:
         service.end()
-    expected = content_of(story.expected())
     if any(content_of(each) != expected for each in states):
         raise SystemExit("the rebuilt state is not that of the amended events")
     if left:

@@ -12,7 +12,7 @@ from manyclass.core.errors import CoreError
 from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
 from manyclass.core.model import Model
-from manyclass.core.text import DEFAULT_TEXT
+from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.service.cluster import RETRY_SECONDS, Cluster, StateRestorer
 from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.engine_stats import EngineStats
@@ -34,8 +34,8 @@ from manyclass.service.log.pause import Pause
 from manyclass.service.log.request import Result
 from manyclass.service.pipeline import Pipeline
 from manyclass.service.store.errors import LogTrimmed, StoreError, StoreUnavailable
-from manyclass.service.store.protocol import SnapshotInfo
-from manyclass.service.store.segments import segments_of
+from manyclass.service.store.protocol import SnapshotInfo, Store
+from manyclass.service.store.segments import SegmentStore, segments_of
 from manyclass.service.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -43,6 +43,11 @@ log = logging.getLogger(__name__)
 Status = Literal["recovering", "ready", "failed", "closed"]
 
 TICK_SECONDS = 1.0  # between two heartbeats, and two checks of the schedule
+
+
+def history_segments(settings: Settings, store: Store) -> SegmentStore | None:
+    """Return where the events are kept behind the log, None if no history is kept."""
+    return segments_of(store) if settings.history else None
 
 
 class Engine:
@@ -94,7 +99,7 @@ class Engine:
             on_message,
             wall_clock,
         )
-        self._segments = segments_of(self.store) if settings.history else None
+        self._segments = history_segments(settings, self.store)
         self.recovery.outcomes.are_kept = self._segments is not None
         self._rebuilds = RebuildSchedule(settings.rebuild_seconds, clock)
         self._wall_clock = wall_clock
@@ -278,11 +283,6 @@ class Engine:
     # --- history ---------------------------------------------------------------------------------
 
     @property
-    def keeps_history(self) -> bool:
-        """True if events are kept behind the log."""
-        return self._segments is not None
-
-    @property
     def history(self) -> History:
         """The events behind the state. Raises HistoryOff, NotReady."""
         history = self._open().history
@@ -302,14 +302,26 @@ class Engine:
         """Return whether a rebuild runs in this process. Raises HistoryOff, NotReady."""
         return self.rebuild.status
 
-    async def rebuild_state(self, learner: str | None = None) -> RebuildReport:
+    async def rebuild_state(
+        self, learner: str | None = None, text: TextAnalysis | None = None
+    ) -> RebuildReport:
         """Learn the history again as it was amended, see Rebuild.run, which raises the same.
 
-        `learner` is a shadow that learns all of it; a new one joins the others. OptionError.
+        `learner` is a shadow that learns all of it; a new one joins the others. OptionError. `text`
+        is the next analysis of texts.
         """
         self._able()
         join = None if learner is None else partial(self._able().join, learner)
-        return await self._tasks.finish(self.rebuild.run(join))
+        done = await self._tasks.finish(self.rebuild.run(join, text))
+        with suppress(NotReady):  # it is being closed
+            self._warn_of_text()
+        return done
+
+    def _warn_of_text(self) -> None:
+        try:
+            self.settings.check_text(self.model.text)
+        except SettingError as error:
+            log.warning("the next start will be refused: %s", error)
 
     # --- snapshots -------------------------------------------------------------------------------
 

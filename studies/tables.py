@@ -20,7 +20,7 @@ UNRANKED = (
     | {"evaluations", "unfinished", "R1 of all labels", "reached", "share at the end"}
     | {f"{each} of the constant" for each in ("calibration error", "Brier", "log loss")}
 )
-COSTS = frozenset({"T_train s", "T s", "CPU s", "bytes", "|W|", "d"})
+COSTS = frozenset({"T_train s", "T s", "CPU s", "bytes", "|W|", "d", "rank µs", "learn µs"})
 LESS = COSTS | {
     "HR",
     "taxo-loss",

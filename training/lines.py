@@ -4,10 +4,11 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from io import BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO, Final, cast
+
+import msgspec
 
 from manyclass.training.compression import (
     BEGIN_BYTES,
@@ -45,8 +46,7 @@ class LineFault(Exception):
     """A line that does not hold a valid instance."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """A line of a file, without its end. Numbers begin at 1."""
 
     file: str
@@ -105,24 +105,20 @@ class Source:
         self.left_out.clear()
         with self._plain() as plain:
             try:
-                for number, (data, fault) in enumerate(self._lines_of(plain), 1):
-                    if data is None or (data and not data.isspace()):
-                        yield Line(self.name, number, data, fault)
+                yield from self._lines_of(plain)
             except EncodingFault as error:
                 raise FileFault(self.name, str(error)) from error
 
-    def _lines_of(self, plain: BinaryIO) -> Iterator[tuple[bytes | None, str]]:
-        """Yield the bytes of each line, or None and perhaps the reason why it is not kept."""
+    def _lines_of(self, plain: BinaryIO) -> Iterator[Line]:
         given = self._encoding
         encoding = marked_encoding(self.begin) if given is None else given_encoding(given)
         if encoding != UTF8:
             self.begin = decoded(self.begin, encoding).encode(errors="replace")
-            yield from _decoded_lines(plain, encoding)
+            yield from _decoded_lines(self.name, plain, encoding)
             return
         if b"\r" in self.begin[:-1] and b"\n" not in self.begin:
             plain = cast(BinaryIO, BufferedReader(_WithNewlines(plain), CHUNK_BYTES))
-        for data in _split(plain):
-            yield (None if data is None else data.removeprefix(BYTE_ORDER_MARK)), ""
+        yield from _split(self.name, plain)
 
     def read(self, most: int) -> bytes:
         """Return all bytes, decompressed unless they are a spreadsheet; FileFault above `most`."""
@@ -187,19 +183,23 @@ class _WithNewlines(RawIOBase):
         return len(data)
 
 
-def _split(plain: BinaryIO) -> Iterator[bytes | None]:
-    """Yield the lines without their ends; None for a line longer than LONGEST_LINE."""
+def _split(name: str, plain: BinaryIO) -> Iterator[Line]:
+    """Yield the lines that are not blank, without the bytes of those longer than LONGEST_LINE."""
+    number = 0
     while line := plain.readline(LONGEST_LINE + 1):
-        if len(line) <= LONGEST_LINE or line.endswith(b"\n"):
-            yield line.removesuffix(b"\n")
+        number += 1
+        if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+            yield Line(name, number, None)
+            while line and not line.endswith(b"\n"):
+                line = plain.readline(CHUNK_BYTES)
             continue
-        yield None
-        while line and not line.endswith(b"\n"):
-            line = plain.readline(CHUNK_BYTES)
+        data = line.removesuffix(b"\n").removeprefix(BYTE_ORDER_MARK)
+        if data and not data.isspace():
+            yield Line(name, number, data)
 
 
-def _decoded_lines(plain: BinaryIO, encoding: str) -> Iterator[tuple[bytes | None, str]]:
-    """Yield the lines in UTF-8, or None with the reason; EncodingFault if no line can be found."""
+def _decoded_lines(name: str, plain: BinaryIO, encoding: str) -> Iterator[Line]:
+    """Yield the lines in UTF-8 that are not blank; EncodingFault if no line can be found."""
     text = TextIOWrapper(plain, encoding, "surrogateescape")
     number = 0
     try:
@@ -207,13 +207,14 @@ def _decoded_lines(plain: BinaryIO, encoding: str) -> Iterator[tuple[bytes | Non
             number += 1
             line = line.removeprefix("\ufeff").removesuffix("\n")
             if ESCAPED.search(line):
-                yield None, not_decoded(None, encoding, line)
+                yield Line(name, number, None, not_decoded(None, encoding, line))
                 continue
             data = line.encode()
             if len(data) <= LONGEST_LINE:
-                yield data, ""
+                if data and not data.isspace():
+                    yield Line(name, number, data)
                 continue
-            yield None, ""
+            yield Line(name, number, None)
             while line and not line.endswith("\n"):
                 line = text.readline(CHUNK_BYTES)
     except UnicodeError as error:  # of encodings with several bytes a letter

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from manyclass.core.errors import InstanceError
-from manyclass.core.event import Event
+from manyclass.core.event import Event, class_names
 from manyclass.core.instance import Instance
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
-from manyclass.training.formats import format_of, jsonl, reader_of
+from manyclass.training.formats import format_of, reader_of
 from manyclass.training.formats.given import Given, Rejected
 from manyclass.training.lines import Source
 from manyclass.training.recognition import stopping
 from manyclass.training.rows import Rows
-from manyclass.training.tables.source import TableSource
+from manyclass.training.tables.source import TableSource, rows_given
 
 
 @dataclass(slots=True)
@@ -24,7 +24,10 @@ class Account:
 
     instances: int = 0
     rejected: int = 0
-    values_left_out: int = 0  # 0 or less: an instance holds only values above 0
+    values_left_out: int = 0  # 0: an instance holds other values only
+    values_below_0: int = 0  # absent to learners without signs
+    cut_texts: int = 0  # with words longer than a name may be, which are left out
+    first_cut: str = ""  # the place of the first of them
 
 
 def read(
@@ -44,7 +47,7 @@ def read(
     """
     account = Account()
     readers = [
-        jsonl.read
+        rows_given
         if isinstance(source, TableSource)
         else reader_of(format or format_of(source.file))
         for source in sources
@@ -69,28 +72,46 @@ def _checked(
     rejected: Callable[[Rejected], None],
     moved: Callable[[Account], None],
     accepted: Callable[[Given], None],
-) -> Iterator[tuple[Mapping[str, float], list[str]]]:
+) -> Iterator[tuple[Instance, list[str]]]:
     for each in given:
-        checked = _event(each, text) if isinstance(each, Given) else each
+        checked = _labelled(each, text, account) if isinstance(each, Given) else each
         if isinstance(checked, Rejected):
             account.rejected += checked.line.lines
             rejected(checked)
-        else:
+        elif isinstance(each, Given):
             account.instances += 1
-            weights.append(checked.weight)
-            if isinstance(each, Given):
-                accepted(each)
-                if isinstance(each.features, Mapping):
-                    account.values_left_out += len(each.features) - len(checked.instance)
-            yield dict(checked.instance.items()), checked.classes
+            weights.append(each.weight)
+            accepted(each)
+            yield checked
         moved(account)
 
 
-def _event(given: Given, text: TextAnalysis) -> Event | Rejected:
-    """Return the event that the service would learn from the line."""
-    features = given.features
+def _labelled(
+    given: Given, text: TextAnalysis, account: Account
+) -> tuple[Instance, list[str]] | Rejected:
+    """Return the instance and the classes that the service would learn from the line."""
     try:
-        instance = Instance(text.features_of(features) if isinstance(features, str) else features)
-        return Event.learn(instance, given.classes, weight=given.weight)
+        long_words = 0
+        if given.text is None:
+            instance = Instance(given.features)
+        else:
+            read = text.instance_of(given.text)
+            instance, long_words = read.instance, read.long_words
+        classes = class_names(given.classes)
+        if not classes or given.weight != 1:  # else nothing is left to refuse
+            Event.learn(instance, classes, weight=given.weight)
     except InstanceError as error:
         return Rejected(given.line, str(error))
+    if long_words:
+        account.first_cut = account.first_cut or given.line.place
+        account.cut_texts += 1
+    if given.text is None:
+        _count_values(given, instance, account)
+    return instance, classes
+
+
+def _count_values(given: Given, instance: Instance, account: Account) -> None:
+    if isinstance(given.features, Mapping):
+        account.values_left_out += len(given.features) - len(instance)
+    if instance.is_signed:
+        account.values_below_0 += sum(value < 0 for _, value in instance.items())

@@ -1,6 +1,5 @@
 """Labelled sparse instances as CSR arrays: order, split, oversample."""
 
-from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -10,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
+from manyclass.core.instance import Instance
 from manyclass.core.learners.csr import Labelled
+from manyclass.core.named_rows import NamedRows
 
-Instance = Mapping[str, float] | Iterable[str]
+Features = Instance | Mapping[str, float] | Iterable[str]
 
 
 class Ids(dict[str, int]):
@@ -37,31 +38,19 @@ class Rows:
     weights: NDArray[np.float32] | None = None  # of each row; None: all 1
 
     @classmethod
-    def of(cls, labelled: Iterable[tuple[Instance, Iterable[str]]]) -> Self:
+    def of(cls, labelled: Iterable[tuple[Features, Iterable[str]]]) -> Self:
         """Collect (instance, true classes) pairs; a bare name in an instance has the value 1.
 
         Pairs are consumed one by one: only the arrays are held in memory.
         """
-        features, classes = Ids(), Ids()
-        indptr, indices, values = array("q", [0]), array("i"), array("f")
-        class_indptr, class_indices = array("q", [0]), array("i")
+        instances, classes = NamedRows(), NamedRows()
         for instance, true in labelled:
-            names = list(instance)
-            indices.extend(features[name] for name in names)
-            values.extend(
-                instance.values() if isinstance(instance, Mapping) else [1.0] * len(names)
-            )
-            indptr.append(len(indices))
-            class_indices.extend(classes[name] for name in true)
-            class_indptr.append(len(class_indices))
+            instances.append(instance)
+            classes.append(true)
+        indptr, indices, values = instances.arrays()
+        class_indptr, class_indices, _ = classes.arrays()
         return cls(
-            list(features),
-            np.array(indptr, np.int64),
-            np.array(indices, np.int32),
-            np.array(values, np.float32),
-            list(classes),
-            np.array(class_indptr, np.int64),
-            np.array(class_indices, np.int32),
+            instances.names(), indptr, indices, values, classes.names(), class_indptr, class_indices
         )
 
     def __len__(self) -> int:

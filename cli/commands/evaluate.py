@@ -19,6 +19,7 @@ from manyclass.cli.reading import (
     analysis_of,
     parents_of,
     read_files,
+    say_absent,
 )
 from manyclass.cli.report_files import about, write_report
 from manyclass.core.errors import OptionError
@@ -175,6 +176,7 @@ def evaluate(
     except KeyboardInterrupt:
         complain("stopped; the data sets shown above are done")
         raise typer.Exit(INTERRUPTED) from None
+    say_absent(accounts, [variant.options for variant in variants])
     if not all_written:
         raise typer.Exit(FAILED)
     if any(account.rejected for account in accounts):

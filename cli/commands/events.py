@@ -21,7 +21,10 @@ from manyclass.service.http.moments import moment_of
 
 app = typer.Typer(help="List, correct and delete the events that a running service was taught.")
 
-KEY_HELP = "As `list` prints it: the event_id, also behind id:, or seq: and the number."
+KEY_HELP = (
+    "As `list` prints it: the event_id, also behind id:, or seq: and the number; or the id of the"
+    " instance that it labels."
+)
 UNKNOWN = "?"
 NOTHING = "-"
 
@@ -46,6 +49,12 @@ def list_events(
     ] = None,
     source: Annotated[
         str | None, typer.Option(help="Only events of this source.", show_default=False)
+    ] = None,
+    instance_id: Annotated[
+        str | None,
+        typer.Option(
+            "--id", help="Only events that label the instance of this id.", show_default=False
+        ),
     ] = None,
     since: Annotated[
         str | None,
@@ -92,6 +101,7 @@ def list_events(
         events = client.events(
             of_class=of_class,
             source=source,
+            instance_id=instance_id,
             since=began,
             until=ended,
             wrong=wrong,
@@ -152,9 +162,10 @@ def delete(
     key: Key = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Delete an event, or all events of a source.
+    """Delete an event, or all events of a source. By the id of a ranked instance, all that label
+    it are deleted.
 
-    Events of the same event_id, or source, that a restore has undone are among them. At once it is
+    Events of the same id, or source, that a restore has undone are among them. At once it is
     not listed and not replayed. Its part in the weights is gone after the next
     rebuild, and so are the copies of it that the service has written: `manyclass rebuild`.
     """

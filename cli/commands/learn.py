@@ -16,6 +16,7 @@ from manyclass.cli.new_classes import NewClasses
 from manyclass.cli.request_lines import Body, classes_of, event_of
 from manyclass.cli.run_summary import RunSummary
 from manyclass.cli.taught_sources import TaughtSources, default_source, is_kept
+from manyclass.cli.warning_notes import WarningNotes
 from manyclass.client.errors import ClientError
 from manyclass.client.types import EventBody, LearnedMany
 from manyclass.training.label_notes import LabelNotes
@@ -54,7 +55,8 @@ def learn(
     """Teach a running service the events of files.
 
     A line is a JSON object, an event as for POST /learn: {"features": {"ice": 1.5},
-    "classes": ["hockey"]}, or with "text" in place of "features", or with the "id" of an instance
+    "classes": ["hockey"]}, or with "text" in place of "features", which may be an object of fields
+    as {"title": "...", "body": "..."}, or with the "id" of an instance
     that was ranked before. "not" lists classes that are wrong, "weight" says how much the event
     counts, "source" where it comes from. A row of a table has its text and its class in columns:
     manyclass learn questions.csv --text-column question --class-column intent
@@ -101,6 +103,7 @@ def learn(
         finally:
             for note in progress.labels.notes():
                 complain(note)
+            progress.warnings.tell()
 
 
 def _check(sources: Sequence[Source], read: Callable[[Line], Body]) -> None:
@@ -123,12 +126,14 @@ class _Progress:
         self._new = new
         self._last: Line | None = None
         self.labels = LabelNotes()
+        self.warnings = WarningNotes()
 
     def answered(self, summary: RunSummary, items: Sequence[Item], answer: LearnedMany) -> None:
         """Count the answer to some events."""
         self._last = items[-1][0]
         summary.add(answer.accepted + answer.duplicates, answer.duplicates)
         self._new.learned([event for _, event in items])
+        self.warnings.add(items, answer.warnings)
         for _, event in items:
             self.labels.add(classes_of(event))
         if not answer.duplicates:  # else the ranks of the duplicates are unknown

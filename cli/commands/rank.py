@@ -19,6 +19,7 @@ from manyclass.cli.ranked_output import LineOutput, Output, TableOutput
 from manyclass.cli.request_lines import Body, instance_of
 from manyclass.cli.row_id import RowId
 from manyclass.cli.run_summary import RunSummary
+from manyclass.cli.warning_notes import WarningNotes
 from manyclass.client.types import InstanceBody, Rankings
 from manyclass.service.http.schemas.rank import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
 from manyclass.training.compression import SUFFIXES
@@ -96,9 +97,9 @@ def rank(
     """Rank the instances of files and print the results.
 
     A line is a JSON object, an instance as for POST /rank: {"features": {"ice": 1.5}} or
-    {"text": "..."}, with an optional "id", which the result repeats. A result is a line of JSON on
-    standard output, in the order of the instances. A bad line is named on standard error and left
-    out; the exit code is then 1.
+    {"text": "..."}, also of fields, with an optional "id", which the result repeats. A result is a
+    line of JSON on standard output, in the order of the instances. A bad line is named on standard
+    error and left out; the exit code is then 1.
 
     A row of a table has its text in a column. With --out result.csv the results are a table with
     all columns of the input, the confidence, and each class with its score. Its rows wait for a
@@ -133,11 +134,14 @@ def rank(
         output: Output = LineOutput(opened)
         if is_table(out):
             output = TableOutput(opened, classes, lambda: _delimiter(out, sources))
+        writer = _Writer(output)
         try:
-            run("ranked", sources, most, read, send, _Writer(output), labelled=False)
+            run("ranked", sources, most, read, send, writer, labelled=False)
         except typer.Exit:
             rows.free(client)
             raise
+        finally:
+            writer.warnings.tell()
         rows.free(client)
 
 
@@ -147,17 +151,21 @@ def _most_at_once(classes: int, explain: bool) -> int:
 
 
 class _Writer:
-    """Writes the results, and prints once the warning of unknown names in `--among`."""
+    """Writes the results, prints once the warning of unknown names in `--among`, and counts those
+    about lines.
+    """
 
     def __init__(self, output: Output) -> None:
         self._output = output
         self._warned = False
+        self.warnings = WarningNotes()
 
     def __call__(self, summary: RunSummary, items: Sequence[Item], answer: Rankings) -> None:
         for warning in answer.warnings:
             if warning.pointer == "#/among" and not self._warned:
                 typer.echo(f"warning: --among: {warning.detail}", err=True)
                 self._warned = True
+        self.warnings.add(items, answer.warnings)
         self._output.write(items, answer)
         summary.add(len(answer.results))
 

@@ -18,6 +18,15 @@ def rebuild(
             " 'svm(replay=4)'. A new one joins the shadows; promote it afterwards."
         ),
     ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(
+            "--text",
+            metavar="PARTS",
+            help="Another analysis of texts, by which all texts of the history are read again:"
+            " 'words+pairs'. The state is then that of a service begun with it.",
+        ),
+    ] = None,
     status: Annotated[
         bool, typer.Option("--status", help="Start none; print the state of rebuilds.")
     ] = False,
@@ -29,7 +38,10 @@ def rebuild(
     """
     with connected(url, key) as client:
         if not status:
-            _print(client.rebuild(learner))
+            report = client.rebuild(learner, text)
+            _print(report)
+            if text is not None:
+                typer.echo(f"texts are read by {report.text}")
             return
         found = client.rebuild_status()
     if found.running:

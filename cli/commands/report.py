@@ -18,6 +18,7 @@ from manyclass.cli.reading import (
     analysis_of,
     check_mostly_good,
     read_files,
+    say_absent,
     taxonomy_of,
 )
 from manyclass.cli.report_files import about, write_report
@@ -93,6 +94,7 @@ def report(
         placed = taxonomy_of(taxonomy)
         rows, account = read_files(files, input, analysis_of(text), origins.add)
         check_mostly_good(account, "nothing was ranked")
+        say_absent([account], [options])
         check_learnable(rows, options)
         with bar(folds) as move:
             rankings = out_of_fold(

@@ -7,6 +7,7 @@ import msgspec
 import typer
 
 from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.cli.event_text import beginning_of_text
 from manyclass.cli.printable import print_cells
 from manyclass.client.types import ReviewInstance
 from manyclass.service.http.schemas.review import DEFAULT_REVIEWED, MOST_REVIEWED
@@ -50,8 +51,13 @@ def review(
 
 def _cells(instance: ReviewInstance) -> list[str]:
     confidence = "-" if instance.confidence is None else f"{instance.confidence:.3f}"
+    ranked = ", ".join(instance.ranked) or "(no class)"
+    return [instance.id, confidence, f"{instance.age:,.0f} s", ranked, _content(instance)]
+
+
+def _content(instance: ReviewInstance) -> str:
+    if instance.text is not None:
+        return beginning_of_text(instance.text)
     names = list(instance.features)
     more = len(names) + instance.omitted_features - SHOWN_FEATURES
-    shown = ", ".join(names[:SHOWN_FEATURES]) + (f", and {more} more" if more > 0 else "")
-    ranked = ", ".join(instance.ranked) or "(no class)"
-    return [instance.id, confidence, f"{instance.age:,.0f} s", ranked, shown]
+    return ", ".join(names[:SHOWN_FEATURES]) + (f", and {more} more" if more > 0 else "")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
-from manyclass.core.instance import SMALLEST_VALUE, Instance
+from manyclass.core.instance import Instance
 
 # Arguments of `learn_csr`: columns and CSR arrays of instances, then of their true classes.
 Labelled = tuple[
@@ -47,9 +47,7 @@ def instances_of(
     instances = []
     for names in names_of(columns, indptr, indices):
         active = zip(names, islice(left, len(names)), strict=True)
-        instances.append(
-            Instance({name: value for name, value in active if value >= SMALLEST_VALUE})
-        )
+        instances.append(Instance(dict(active)))
     return instances
 
 

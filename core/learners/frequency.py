@@ -4,4 +4,12 @@ from manyclass.core.learners.common import LIMITS, STREAM, WINDOW
 from manyclass.core.learners.spec import Learner
 
 OPTIONS = (WINDOW, *STREAM, *LIMITS)
-LEARNERS = (Learner("frequency", "nothing | always | the baseline", OPTIONS, needs_features=False),)
+LEARNERS = (
+    Learner(
+        "frequency",
+        "nothing | always | the baseline",
+        OPTIONS,
+        needs_features=False,
+        takes_signs=True,
+    ),
+)

@@ -135,6 +135,7 @@ LEARNERS = (
         (MARGIN.at(1.0), *SIGNED, *preparing(), C, NEGATIVES, COST, *REPLAYING),
         learns_weights=True,
         learns_rejections=True,
+        takes_signs=True,
     ),
     Learner(
         "mmp",
@@ -142,6 +143,7 @@ LEARNERS = (
         (*SIGNED, *preparing(), NEGATIVES.at(1000), *REPLAYING),
         learns_weights=True,
         learns_rejections=True,
+        takes_signs=True,
     ),
     Learner(
         "arow",
@@ -149,6 +151,7 @@ LEARNERS = (
         (MARGIN.at(1.0), *SIGNED, *preparing(), C, NEGATIVES, *REPLAYING),
         learns_weights=True,
         learns_rejections=True,
+        takes_signs=True,
     ),
     Learner(
         "svm",
@@ -162,6 +165,7 @@ LEARNERS = (
         presets={"fast": {"replay": 0}, "best": BEST},
         learns_weights=True,
         learns_rejections=True,
+        takes_signs=True,
     ),
     Learner(
         "path",
@@ -176,6 +180,7 @@ LEARNERS = (
         presets={"fast": {"replay": 0}, "best": BEST},
         learns_weights=True,
         learns_rejections=True,
+        takes_signs=True,
     ),
     Learner(
         "hieron",
@@ -187,5 +192,6 @@ LEARNERS = (
         ),
         learns_weights=True,
         learns_rejections=True,
+        takes_signs=True,
     ),
 )

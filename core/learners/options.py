@@ -160,6 +160,11 @@ class Options:
         """Return whether the learner, or every member, can learn that classes are wrong."""
         return all(each.spec.learns_rejections for each in self.member_options or (self,))
 
+    @cached_property
+    def without_signs(self) -> "tuple[Options, ...]":
+        """The learner, or those of its members, to which values below 0 are absent."""
+        return tuple(each for each in self.member_options or (self,) if not each.spec.takes_signs)
+
     @property
     def builds_offline(self) -> bool:
         """Return whether offline training builds a tree of the learner, or of a member."""

@@ -122,6 +122,7 @@ class Learner:
     about: str  # content of its rows | condition of an update | source
     options: tuple[Option, ...]
     needs_features: bool = True  # ranks a class only by features it was learned with
+    takes_signs: bool = False  # values below 0 count, or no value does; else they are absent
     is_probabilistic: bool = False  # its scores are probabilities
     builds_offline: bool = False  # offline training builds its tree over classes not learned yet
     learns_weights: bool = False  # an event with a weight

@@ -372,6 +372,9 @@ public:
         return dropped;
     }
 
+    // True if values below 0 count; else they are absent.
+    bool takes_signs() const { return learner_->takes_signs(); }
+
     bool can_sparsify() const { return learner_->can_sparsify(); }
 
     // Keep so many edges, the heaviest. How many went.
@@ -448,7 +451,9 @@ private:
         return example;
     }
 
-    ExampleReader reader() const { return {tables_, learner_->most_edges_read()}; }
+    ExampleReader reader() const {
+        return {tables_, learner_->most_edges_read(), learner_->takes_signs()};
+    }
 
     // An instance, preprocessed, with the votes of its neighbors.
     const Example& read(std::string_view instance) const {
@@ -495,7 +500,7 @@ private:
         neighbors_.visit(visitor);
         learner_->visit(visitor);
         if (visitor.is_loading()) trainer_.limit_replay();
-        replay_.visit(visitor, learner_->has_constraints());
+        replay_.visit(visitor, learner_->has_constraints(), learner_->takes_signs());
     }
 
     // Tells this engine from every other of the process, also from one that lived at its address.

@@ -27,19 +27,20 @@ struct BatchedEvent {
     double seconds = 0;  // that learning took
 };
 
-// Plain events: features and true classes, perhaps a source, no event id, weight 1. core/event.pyx
-// has their bytes.
+// Plain events: features and true classes, perhaps a source and a text, no event id, weight 1.
+// core/event.pyx has their bytes.
 //
 // Threads: one at a time. `learn` may take the locks of the learner.
 class EventBatch {
 public:
     // Add an event: an instance in wire form, true classes, at least one, of which each counts once,
-    // and a source, empty without one.
+    // and a source and a text as it is stored, empty without one.
     template <class Names>
-    void add(std::string_view instance, const Names& classes, std::string_view source = {}) {
+    void add(std::string_view instance, const Names& classes, std::string_view source = {},
+             std::string_view text = {}) {
         const std::size_t before = bytes_.size();
         try {
-            events_.push_back(written(instance, classes, source));
+            events_.push_back(written(instance, classes, source, text));
         } catch (...) {
             bytes_.resize(before);
             throw;
@@ -57,11 +58,29 @@ public:
         return view(events_[at].instance, events_[at].end);
     }
 
-    // The source of an event, empty without one.
+    // The source of an event, empty without one, and its text as it is stored, empty without one.
     std::string_view source(std::size_t at) const {
+        const std::size_t origin = events_[at].payload + HEAD_BYTES;
+        if (origin == events_[at].classes) return {};
+        const std::size_t begin = origin + TIME_BYTES + sizeof(std::uint16_t);
+        std::uint16_t size;
+        std::memcpy(&size, &bytes_[begin - sizeof size], sizeof size);
+        return view(begin, begin + size);
+    }
+    std::string_view text(std::size_t at) const {
         const std::size_t origin = events_[at].payload + HEAD_BYTES, end = events_[at].classes;
         if (origin == end) return {};
-        return view(origin + TIME_BYTES + sizeof(std::uint16_t), end - TEXT_BYTES);
+        const std::size_t before = TIME_BYTES + sizeof(std::uint16_t) + source(at).size();
+        return view(origin + before + sizeof(std::uint32_t), end);
+    }
+
+    // Every text was read by the analysis of these parts, as the first byte of a stored one says.
+    bool is_read_by(std::uint8_t parts) const {
+        for (std::size_t at = 0; at < events_.size(); ++at) {
+            const std::string_view stored = text(at);
+            if (!stored.empty() && static_cast<std::uint8_t>(stored[0]) != parts) return false;
+        }
+        return true;
     }
 
     // Set `names` to the true classes of an event.
@@ -106,21 +125,22 @@ public:
     }
 
 private:
-    static constexpr std::size_t HEAD_BYTES = 11, TIME_BYTES = 8, TEXT_BYTES = 4;
+    static constexpr std::size_t HEAD_BYTES = 11, TIME_BYTES = 8;
     static constexpr char WITH_ORIGIN = 0x40;
 
     // Write an event behind the others.
     template <class Names>
     BatchedEvent written(std::string_view instance, const Names& classes,
-                         std::string_view source) {
+                         std::string_view source, std::string_view text) {
         BatchedEvent event{};
         event.payload = bytes_.size();
         bytes_.append(HEAD_BYTES, '\0');  // kind learn, no fingerprint, no event id
-        if (!source.empty()) {
+        if (!source.empty() || !text.empty()) {
             bytes_[event.payload] = WITH_ORIGIN;
             bytes_.append(TIME_BYTES, '\0');
             append_name(source);
-            bytes_.append(TEXT_BYTES, '\0');  // no text
+            put(bytes_, static_cast<std::uint32_t>(text.size()));
+            bytes_.append(text);
         }
         event.classes = bytes_.size();
         std::uint32_t count = 0;

@@ -43,7 +43,8 @@ public:
     std::uint64_t seq() const { return seq_; }
     void set_seq(std::uint64_t seq) { seq_ = seq; }
 
-    // Rank the k best classes, two at least. False without a learner.
+    // Rank the k best classes, two at least. False without a learner, and for an instance with values
+    // below 0 that are absent to it: then no caller here says so to the client.
     bool rank(std::string_view instance, std::uint32_t k, Answered& answered) const {
         constexpr double ANY = -std::numeric_limits<double>::infinity();
         const Reading lock(lock_);
@@ -52,6 +53,7 @@ public:
         names.clear();
         seq = seq_;
         k = std::max(k, 2u);
+        if (is_signed(instance) && !takes_signs()) return false;
         if (engine_ != nullptr) engine_->rank(instance, k, ANY, ranked, names);
         else if (ensemble_ != nullptr) ensemble_->rank(instance, vote_, k, ANY, ranked, names);
         else return false;
@@ -76,6 +78,11 @@ public:
     }
 
 private:
+    bool takes_signs() const {
+        return engine_ != nullptr ? engine_->takes_signs()
+                                  : ensemble_ != nullptr && ensemble_->takes_signs();
+    }
+
     mutable ReaderSlots lock_;
     Engine* engine_ = nullptr;
     const Ensemble* ensemble_ = nullptr;

@@ -99,7 +99,9 @@ class Settings:
     reconfigure: bool = _is(FLAG, False, "give a stored model these learners and options")
 
     late_label_seconds: float = _is(SECONDS, 3600.0, "how long a ranking waits for its label", 0)
-    late_label_bytes: int = _is(BYTES, 64 * 2**20, "memory for instances without their label", 0)
+    late_label_bytes: int = _is(
+        BYTES, 64 * 2**20, "memory for instances and texts without their label", 0
+    )
 
     rank_wait_seconds: float = _is(
         SECONDS, 1.0, "longest time that a ranking waits for the event of its `min_seq`", 0
@@ -187,9 +189,9 @@ class Settings:
             raise SettingError(
                 row.variable,
                 repr(row.text(self.text)),
-                f"the store was begun with {stored}, and what it learns is of no use to another"
-                f" analysis: start with {row.variable}={stored} or without it, or begin anew in"
-                " another store",
+                f"the store has learned by {stored}, which is of no use to another analysis: start"
+                f" with {row.variable}={stored} or without it; `manyclass rebuild --text"
+                f" {self.text}` then teaches its history by {self.text}",
             )
 
     def source(self, row: "Row") -> Source:
@@ -269,7 +271,9 @@ class Row:
         try:
             value = self.kind.read(text.strip())
         except ValueError:
-            raise self._error(text, given_as) from None
+            instead_of = self.kind.instead_of
+            allowed = self.allowed if instead_of is None else instead_of(text.strip())
+            raise self._error(text, given_as, allowed) from None
         self.check(value, given_as)
         return value
 
@@ -280,15 +284,15 @@ class Row:
         too_small = self._least is not None and not value >= self._least
         too_large = self._most is not None and not value <= self._most
         if too_small or too_large or not self.kind.is_valid(value):
-            raise self._error(self.text(value), given_as)
+            raise self._error(self.text(value), given_as, self.allowed)
 
     def text(self, value: Any) -> str:
         """Return the value as text that `read` takes; keys are only counted, passwords hidden."""
         return "" if value is None else self.kind.write(value)
 
-    def _error(self, text: str, given_as: str | None) -> SettingError:
+    def _error(self, text: str, given_as: str | None, allowed: str) -> SettingError:
         shown = HIDDEN if self.kind.is_secret else repr(text)
-        return SettingError(given_as or self.variable, shown, f"must be {self.allowed}")
+        return SettingError(given_as or self.variable, shown, f"must be {allowed}")
 
 
 def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = None) -> Settings:

@@ -1,11 +1,12 @@
 """The keys by which people and programs name a past event.
 
     seq:7       the event of this number, also with zeros before it: seq:07
-    id:TEXT     the event with this event_id
-    TEXT        the event with this event_id
+    id:TEXT     the event with this event_id, or else that which labels the instance of this id
+    TEXT        the same
 
 The event_id of a client may itself look like the first two forms. A key that names several events
-is refused; the number of each has a form that is the event_id of no other.
+is refused; the number of each has a form that is the event_id of no other. The id of an instance
+that looks like them needs the second form.
 """
 
 import re
@@ -20,17 +21,21 @@ _NUMBER = re.compile(rf"{BY_NUMBER}([0-9]{{1,30}})")  # \d is any digit of Unico
 
 
 class Named(NamedTuple):
-    """The number that a key may stand for, if any, and the ids."""
+    """The number that a key may stand for, if any, and the ids: of events, and of an instance."""
 
     seq: int | None
     event_ids: list[str]
+    instance_id: str | None
 
 
 def named_by(key: str) -> Named:
     """Return all that a key may stand for."""
-    number = _NUMBER.fullmatch(key)
-    event_ids = [key.removeprefix(BY_ID)] if key.startswith(BY_ID) and key != BY_ID else []
-    return Named(int(number[1]) if number else None, [key, *event_ids])
+    if number := _NUMBER.fullmatch(key):
+        return Named(int(number[1]), [key], None)
+    event_ids = [key]
+    if key.startswith(BY_ID) and key != BY_ID:
+        event_ids.append(key.removeprefix(BY_ID))
+    return Named(None, event_ids, event_ids[-1])
 
 
 def key_of(seq: int, event_id: str | None, model: Model) -> str:

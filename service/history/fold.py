@@ -32,6 +32,8 @@ def corrected(payload: bytes, amended: Amended) -> bytes:
             event.source,
             event.text,
             event.time,
+            event.instance_id,
+            event.reading,
         )
     )
 

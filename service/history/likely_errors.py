@@ -30,7 +30,8 @@ def dispute(model: Model, record: Record) -> Dispute | None:
     The model has learned the event since, so that most wrong labels rank first by now: the
     confidence is that of a ranking of the best other class and the label alone.
     """
-    ranked = model.rank(record.event.instance, max(PLACES, 1 + len(record.classes)))
+    instance = record.event.read_by(model.text).instance
+    ranked = model.rank(instance, max(PLACES, 1 + len(record.classes)))
     other = next((each for each in ranked if each[0] not in record.classes), None)
     if other is None:
         return None

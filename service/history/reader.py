@@ -1,6 +1,6 @@
 """Reads events back: from the segments, and behind them from the log."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -8,7 +8,7 @@ from time import monotonic
 from typing import NamedTuple, TypedDict
 
 from manyclass.core.aliases import names_now
-from manyclass.core.event import Event
+from manyclass.core.event import Event, Text
 from manyclass.core.model import Model
 from manyclass.service.history.amendments import Amendments
 from manyclass.service.history.event_keys import key_of
@@ -47,6 +47,7 @@ class EventFields(TypedDict):
     seq: int
     key: str
     event_id: str | None
+    id: str | None  # of the instance, if a label named it
     time: float | None  # unix seconds
     source: str | None
     classes: tuple[str, ...]
@@ -57,7 +58,7 @@ class EventFields(TypedDict):
     undone: bool
     rank_before: int | None
     outcome_known: bool
-    text: str | None
+    text: Text | None
     features: dict[str, float] | None
 
 
@@ -68,6 +69,7 @@ def fields_of(record: Record, model: Model) -> EventFields:
         "seq": record.seq,
         "key": key_of(record.seq, event.event_id, model),
         "event_id": event.event_id,
+        "id": event.instance_id,
         "time": record.time / 1000 or None,
         "source": event.source,
         "classes": tuple(record.classes),
@@ -89,6 +91,7 @@ class Filter:
 
     of_class: str | None = None
     source: str | None = None
+    instance_id: str | None = None
     since: int | None = None  # Unix milliseconds
     until: int | None = None
     wrong: bool = False  # only those whose true class was not ranked first before learning
@@ -102,6 +105,8 @@ class Filter:
             return False
         if self.source is not None and record.event.source != self.source:
             return False
+        if self.instance_id is not None and record.event.instance_id != self.instance_id:
+            return False
         if self.since is not None and record.time < self.since:
             return False
         if self.until is not None and record.time > self.until:
@@ -113,20 +118,26 @@ class Sieve:
     """Tells most events that a filter does not match without decoding them."""
 
     def __init__(self, wanted: Filter, aliases: Mapping[str, str]) -> None:
-        self._source = None if wanted.source is None else wanted.source.encode()
+        exact = (wanted.source, wanted.instance_id)
+        self._exact = [each.encode() for each in exact if each is not None]
         self._names: list[bytes] = []  # that the class has now, and had
         if (wanted_class := wanted.of_class) is not None:
             former = (name for name, now in aliases.items() if now == wanted_class)
             self._names = [name.encode() for name in (wanted_class, *former)]
         self._wrong = wanted.wrong
 
+    def places(self, payloads: Sequence[bytes]) -> Sequence[int]:
+        """Return the places of the events whose bytes hold the source and the id asked for."""
+        found: Sequence[int] = range(len(payloads))
+        for name in self._exact:
+            found = [at for at in found if name in payloads[at]]
+        return found
+
     def passes(self, payload: bytes, outcome: int, is_amended: bool) -> bool:
         """Return False if the bytes of an event and its outcome show that it does not match.
 
         The bytes of one whose amendment waits for a rebuild have its former classes.
         """
-        if self._source is not None and self._source not in payload:
-            return False
         if self._wrong and outcome <= 1 and outcome != NOT_RETRIEVED:
             return False
         return not self._names or is_amended or any(name in payload for name in self._names)
@@ -186,7 +197,7 @@ class Reader:
         until = monotonic() + SCAN_SECONDS
         for segment in self._parts(after, newest_first):
             times: list[int] = []
-            places = range(len(segment.payloads))
+            places = sieve.places(segment.payloads)
             for at in reversed(places) if newest_first else places:
                 seq, payload = segment.first_seq + at, segment.payloads[at]
                 if after is not None and (seq >= after if newest_first else seq <= after):
@@ -202,6 +213,10 @@ class Reader:
                 is_full = len(records) == limit or (most_bytes is not None and size >= most_bytes)
                 if is_full or monotonic() > until:
                     return Page(records, seq)
+            end = segment.first_seq if newest_first else segment.last_seq
+            goes_on = after is None or (end < after if newest_first else end > after)
+            if goes_on and monotonic() > until:
+                return Page(records, end)
         return Page(records, None)
 
     def find(self, seq: int) -> Record | None:

@@ -12,6 +12,7 @@ import msgspec
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
+from manyclass.core.text import TextAnalysis
 from manyclass.service.errors import RebuildRefused, with_hint
 from manyclass.service.history.amendments import Amended
 from manyclass.service.history.fold import fold, fold_amendments
@@ -42,8 +43,8 @@ class RebuildReport:
     """A rebuild: the state at event `seq` follows from the amended history.
 
     Events up to `base` were not learned again: they are in the snapshot that it began with. So are
-    the `unreached` amended events: their data and their part of the weights are left.
-    `finished_at` is in unix seconds.
+    the `unreached` amended events: their data and their part of the weights are left. `text` is
+    the analysis of texts by which the state has learned. `finished_at` is in unix seconds.
     """
 
     seq: int
@@ -52,6 +53,7 @@ class RebuildReport:
     corrected: int
     deleted: int
     unreached: int
+    text: str
     seconds: float
     finished_at: float
 
@@ -140,10 +142,15 @@ class Rebuild:
             raise RebuildRefused("a rebuild is under way")
         check_memory(sum(each.learner.resident_bytes for each in self._live.model.enrolled))
 
-    async def run(self, join: Callable[[], Awaitable[None]] | None = None) -> RebuildReport:
+    async def run(
+        self,
+        join: Callable[[], Awaitable[None]] | None = None,
+        text: TextAnalysis | None = None,
+    ) -> RebuildReport:
         """Rebuild the state; return when it is durable and the amended events are gone.
 
-        `join` has a learner learn the whole history from then on, before the rebuild begins.
+        `join` has a learner learn the whole history from then on, before the rebuild begins. `text`
+        is the next analysis of texts, None for the present one: all texts are read by it again.
         All amendments are included that any process has answered before. Raise RebuildRefused or
         MemoryShort without any change; StoreError.
         """
@@ -153,7 +160,7 @@ class Rebuild:
                 await join()
             try:
                 with self._history.held():
-                    self.last = await self._run()
+                    self.last = await self._run(text)
             except Exception as error:
                 self.failures += 1
                 log.error("the rebuild failed: %s", error)
@@ -202,7 +209,8 @@ class Rebuild:
         if base < last_seq:
             aliases = self._live.model.aliases
             whole = _whole(self._live.model)
-            moved = self._relearning.learn(base, last_seq, undone, {}, aliases, whole)
+            text = self._live.model.text
+            moved = self._relearning.learn(base, last_seq, undone, {}, aliases, whole, text)
             self._history.segments.save_base(last_seq, moved.dump())
         self._history.recorder.drop(last_seq)
         log.info("events up to %d have left the history", last_seq)
@@ -211,7 +219,7 @@ class Rebuild:
         """End the child process, so that a rebuild under way fails."""
         self._relearning.stop()
 
-    async def _run(self) -> RebuildReport:
+    async def _run(self, text: TextAnalysis | None) -> RebuildReport:
         history, live = self._history, self._live
         began = self._clock()
         await self._apply_log()
@@ -223,9 +231,12 @@ class Rebuild:
         settled = history.amendments.waiting()
         await asyncio.to_thread(history.pack, last_seq)
         base, undone = await asyncio.to_thread(self._relearning.base, restores)
-        rebuilt = await asyncio.to_thread(
-            self._relearning.learn, base, last_seq, undone, settled, aliases, whole
-        )
+        events = base, last_seq, undone, settled
+        if text is None or text == model.text:
+            text = model.text
+        else:
+            await asyncio.to_thread(self._relearning.check_texts, *events, text)
+        rebuilt = await asyncio.to_thread(self._relearning.learn, *events, aliases, whole, text)
         await asyncio.to_thread(self._relearning.catch_up, rebuilt)
         async with self._schedule.exclusive() as take:
             if self._states is None:
@@ -247,13 +258,15 @@ class Rebuild:
             corrected=len(reached) - deleted,
             deleted=deleted,
             unreached=len(settled) - len(reached),
+            text=str(text),
             seconds=self._clock() - began,
             finished_at=self._wall_clock(),
         )
         log.info(
             "rebuilt the state at event %d from %d on: %d events learned, %d corrected, %d deleted,"
-            " %.1f s",
-            *(done.seq, done.base, done.events, done.corrected, done.deleted, done.seconds),
+            " texts read by %s, %.1f s",
+            *(done.seq, done.base, done.events, done.corrected, done.deleted),
+            *(done.text, done.seconds),
         )
         return done
 

@@ -4,10 +4,13 @@ Reads frames from standard input, and writes the state to standard output as a s
 
     frame    kind u8, size u64, then so many bytes
     b"S"     the bytes of the snapshot to begin with
+    b"T"     the analysis of texts, by which the events are learned
     b"A"     former names of classes and their present ones, as a JSON object
     b"L"     the options of learners that learn all the events, as a JSON list
     b"E"     events, one after the other: size u32 and bytes of each; an empty one is passed over
     b"D"     the end: write the state
+
+The exit status is OTHER_TEXT if the snapshot has learned by another analysis of texts.
 """
 
 import contextlib
@@ -24,11 +27,13 @@ from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.text import TextAnalysis
 from manyclass.service.threads import lower_priority
 
 FRAME = struct.Struct("<cQ")
 SIZE = struct.Struct("<I")
-SNAPSHOT, ALIASES, WHOLE, EVENTS, END = b"S", b"A", b"L", b"E", b"D"
+SNAPSHOT, TEXT, ALIASES, WHOLE, EVENTS, END = b"S", b"T", b"A", b"L", b"E", b"D"
+OTHER_TEXT = 3  # an exit status
 
 
 def frame(kind: bytes, body: bytes) -> bytes:
@@ -42,8 +47,15 @@ def events_body(payloads: list[bytes]) -> bytes:
 
 
 def run(given: BinaryIO, out: BinaryIO) -> None:
-    """Learn the events given and write the state. EOFError if the parent process has ended."""
+    """Learn the events given and write the state. EOFError if the parent process has ended.
+
+    SystemExit if the snapshot has learned by another analysis of texts.
+    """
     model = Model.load([_body(given, SNAPSHOT)])
+    text = TextAnalysis.parse(_body(given, TEXT).decode())
+    if model.text != text and any(each.learner.features for each in model.enrolled):
+        sys.exit(OTHER_TEXT)
+    model.text = text
     model.use_rules(rules.RULES)
     model.take_aliases(json.loads(_body(given, ALIASES)))
     whole = [Options.from_stored(each) for each in json.loads(_body(given, WHOLE))]

@@ -4,10 +4,12 @@ import json
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
+from manyclass.core.text import TextAnalysis
 from manyclass.service.errors import RebuildRefused
 from manyclass.service.history.amendments import Amended
 from manyclass.service.history.fold import corrected
@@ -16,7 +18,9 @@ from manyclass.service.history.rebuilder import (
     ALIASES,
     END,
     EVENTS,
+    OTHER_TEXT,
     SNAPSHOT,
+    TEXT,
     WHOLE,
     events_body,
     frame,
@@ -64,6 +68,27 @@ class Relearning:
                 return found
         raise RebuildRefused("there is no snapshot with which the history could begin")
 
+    def check_texts(
+        self,
+        base: int,
+        last_seq: int,
+        undone: list[range],
+        settled: dict[int, Amended],
+        text: TextAnalysis,
+    ) -> None:
+        """Raise RebuildRefused if this analysis cannot read all the events that `learn` reads.
+
+        StoreError.
+        """
+        payloads = chain.from_iterable(self._frames(base, last_seq, undone, settled))
+        lacking = [
+            seq
+            for seq, payload in enumerate(payloads, base + 1)
+            if not Event.is_readable(payload, text)
+        ]
+        if lacking:
+            raise RebuildRefused(_without_text(lacking, text))
+
     def learn(
         self,
         base: int,
@@ -72,11 +97,12 @@ class Relearning:
         settled: dict[int, Amended],
         aliases: dict[str, str],
         whole: Sequence[Options],
+        text: TextAnalysis,
     ) -> Model:
         """Return the state after the amended events up to `last_seq`.
 
         `aliases` hold from the first event on: each class has its present name. The learners
-        `whole` begin at the base if it is without them.
+        `whole` begin at the base if it is without them. Texts are read by the analysis `text`.
         Raise RebuildRefused if the history has a gap, or the process was ended; StoreError.
         """
         try:
@@ -95,6 +121,7 @@ class Relearning:
                 assert child.stdin is not None
                 assert child.stdout is not None
                 child.stdin.write(frame(SNAPSHOT, snapshot))
+                child.stdin.write(frame(TEXT, str(text).encode()))
                 child.stdin.write(frame(ALIASES, json.dumps(aliases).encode()))
                 stored = [each.stored() for each in whole]
                 child.stdin.write(frame(WHOLE, json.dumps(stored).encode()))
@@ -108,6 +135,12 @@ class Relearning:
                 state = b""
             finally:
                 self._child = None
+        if child.returncode == OTHER_TEXT:
+            raise RebuildRefused(
+                f"the history begins with the state at event {base}, which has learned before it,"
+                f" by another analysis of texts than {text}: teach a new store, begun with"
+                f" MANYCLASS_TEXT={text}"
+            )
         if child.returncode != 0:
             raise RebuildRefused(
                 "the process that learns the history again was ended"
@@ -145,9 +178,23 @@ class Relearning:
             for payload, outcome in zip(part.payloads, part.outcomes, strict=True):
                 if payload and Event.from_bytes(payload).kind in ("restore", "adopt"):
                     raise RebuildRefused("a snapshot was restored meanwhile: rebuild again")
+                is_other = model.text != self._live.model.text
+                if is_other and not Event.is_readable(payload, model.text):
+                    raise RebuildRefused(_without_text([model.seq + 1], model.text))
                 learn_again(model, b"" if outcome == NO_EFFECT else payload)
         if model.seq < last_seq:
             raise RebuildRefused("the log went on otherwise: rebuild again")
+
+
+def _without_text(seqs: Sequence[int], text: TextAnalysis) -> str:
+    """Return the reason why the analysis cannot read these events."""
+    events = f"event {seqs[0]} was" if len(seqs) == 1 else f"{len(seqs):,} events were"
+    first = "" if len(seqs) == 1 else f", the first as event {seqs[0]}"
+    return (
+        f"{events} made of a text that was not kept{first}, as with MANYCLASS_HISTORY=no: delete"
+        f" what {text} cannot read (DELETE /events/seq:{seqs[0]}) and rebuild then, or teach a new"
+        f" store, begun with MANYCLASS_TEXT={text}"
+    )
 
 
 def _reaching(

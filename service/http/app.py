@@ -15,9 +15,10 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from manyclass.core.errors import CoreError
+from manyclass.core.model import Model
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
-from manyclass.service.engine import Engine
+from manyclass.service.engine import Engine, history_segments
 from manyclass.service.errors import HistoryOff, RebuildRefused, Rejected
 from manyclass.service.history.error_count import ErrorCounts
 from manyclass.service.http.asgi import AsgiScope, Receive, Send
@@ -57,6 +58,7 @@ from manyclass.service.http.routes.learn import Learn
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.routes.place import PlaceClass, PlaceClasses
 from manyclass.service.http.routes.rank import Rank
+from manyclass.service.http.routes.rebuild import RebuildState
 from manyclass.service.http.routes.rename import RenameClass
 from manyclass.service.http.routes.state import StateDownloads
 from manyclass.service.http.workers import Workers
@@ -99,7 +101,10 @@ class App(HotPath):
     ) -> None:
         metrics = Metrics()
         keys = ApiKeys(settings.rank_keys, settings.learn_keys, settings.admin_keys)
-        pending = PendingLabels(settings.late_label_seconds, settings.late_label_bytes, clock)
+        keeps_texts = history_segments(settings, store) is not None
+        pending = PendingLabels(
+            settings.late_label_seconds, settings.late_label_bytes, clock, keeps_texts
+        )
         self.stopping = asyncio.Event()
         self.limits = Limits(settings)
         self._cors = self.limits.cors
@@ -123,7 +128,7 @@ class App(HotPath):
             peers,
             metrics,
             settings.max_features_per_instance,
-            self.engine.keeps_history,
+            keeps_texts,
         )
         stream = LearnStream(settings, self.engine, builder, metrics, self.stopping)
         calls = [
@@ -133,6 +138,7 @@ class App(HotPath):
             PlaceClasses(settings, self.engine, keys, self.limits.budget),
             CorrectEvent(settings, self.engine, keys, self.limits.budget),
             RenameClass(settings, self.engine, keys, self.limits.budget),
+            RebuildState(settings, self.engine, keys, self.limits.budget, rebuilds),
         ]
         error_counts = ErrorCounts(clock)
         self.api = _api(self.engine, peers, rebuilds, error_counts, calls)
@@ -164,7 +170,7 @@ class App(HotPath):
         if settings.hot_path:
             self._answer_plainly(
                 PlainRankings(settings, keys, csrf, pending, clock, self.limits, self.stopping),
-                PlainEvents(settings, keys, csrf),
+                PlainEvents(settings, keys, csrf, keeps_texts),
                 metrics,
             )
         self.api.state.reads = reads = Reads(self.api)
@@ -177,7 +183,15 @@ class App(HotPath):
         )
         self.workers = workers = self.limits.workers = Workers(plain, events)
         metrics.plain = lambda: [plain.counts(), *workers.counts()]
-        self.engine.on_model(lambda model: plain.use(None if model is None else model.published))
+
+        def use(model: Model | None) -> None:
+            if model is None:
+                plain.use(None, None)
+            else:
+                plain.use(model.published, model.text)
+                events.use(model.text)
+
+        self.engine.on_model(use)
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer a request, with the headers of CORS on every answer, or pass a lifespan on."""

@@ -1,7 +1,9 @@
 from typing import final
 
 from manyclass.core.enrolled import Enrolled
+from manyclass.core.event import Text
 from manyclass.core.instance import Instance
+from manyclass.core.text import Reading, TextAnalysis
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.instruments import Histogram
 
@@ -20,11 +22,17 @@ class BatchBody:
     def min_seq(self) -> int:
         """The last event that the model has to have learned."""
 
+    @property
+    def has_signs(self) -> bool:
+        """True if a value of an instance is below 0."""
+
     @staticmethod
-    def read(data: bytes, most_instances: int, most_features: int) -> BatchBody | None:
+    def read(
+        data: bytes, analysis: TextAnalysis, most_instances: int, most_features: int
+    ) -> BatchBody | None:
         """Return a body as it is read; None for one that is not plain, and for all refusals.
 
-        Releases the GIL while it reads.
+        Texts are read by the analysis. Releases the GIL while it reads.
         """
 
 @final
@@ -39,15 +47,15 @@ class BatchRankings:
     def of(
         instances: list[Instance],
         ids: list[str | None],
-        notes: list[tuple[str | None, str | None] | None],
+        notes: list[tuple[str | None, Text | None, Reading | None] | None],
         k: int,
         threshold: float | None,
         min_confidence: float | None,
     ) -> BatchRankings:
         """Return the rankings of instances that were read otherwise.
 
-        An id is that of the client, if there is one. A note is the source and the text of an
-        instance, which are stored with it.
+        An id is that of the client, if there is one. A note is the source, the text and its
+        reading of an instance, which are stored with it.
         """
 
     @property

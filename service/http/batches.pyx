@@ -13,9 +13,11 @@ cimport cython
 
 from manyclass.core.calibration cimport Calibration, TopTwoScores
 from manyclass.core.ensemble cimport Ensemble
+from manyclass.core.event cimport Event
 from manyclass.core.index cimport Index, RankedBlock
 from manyclass.core.instance cimport Instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
+from manyclass.core.text cimport TextAnalysis, TextParts
 from manyclass.service.ingest.pending_labels cimport (
     InstanceNote,
     PendingLabels,
@@ -38,12 +40,15 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
         uint32_t features
         string_view id
         string_view source
+        string_view text
     cdef cppclass NativeBody "manyclass::http::BatchBody":
-        NativeBody() except +
+        NativeBody(const TextParts& parts) except +
         bint read(string_view data, size_t most_instances, size_t most_features) except +
         const vector[BatchInstance]& instances()
         const string& wire()
+        string_view reading()
         const RankOptions& options()
+        bint has_signs()
 
 cdef extern from "service/http/native/batch_answer.hpp" namespace "manyclass::http" nogil:
     cdef cppclass BatchAnswer:
@@ -63,13 +68,14 @@ cdef class BatchBody:
     cdef unique_ptr[NativeBody] _native
 
     @staticmethod
-    def read(bytes data not None, size_t most_instances, size_t most_features):
+    def read(bytes data not None, TextAnalysis analysis not None, size_t most_instances,
+             size_t most_features):
         cdef string_view text = string_view(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
         cdef bint plain
         cdef BatchBody body = BatchBody.__new__(BatchBody)
         body._data = data
         with nogil:
-            body._native.reset(new NativeBody())
+            body._native.reset(new NativeBody(analysis.parts))
             plain = deref(body._native).read(text, most_instances, most_features)
         return body if plain else None
 
@@ -83,6 +89,10 @@ cdef class BatchBody:
     @property
     def min_seq(self):
         return deref(self._native).options().min_seq
+
+    @property
+    def has_signs(self):
+        return deref(self._native).has_signs()
 
 
 @cython.final
@@ -114,6 +124,8 @@ cdef class BatchRankings:
             begin = each.end
             self._ids.push_back(each.id)
             note.source = each.source
+            note.reading = native.reading()
+            note.text = each.text
             self._notes.push_back(note)
         return self
 
@@ -124,12 +136,16 @@ cdef class BatchRankings:
         options.k = k
         options.threshold = -INFINITY if threshold is None else threshold
         options.least_confidence = -1 if min_confidence is None else min_confidence
-        cdef BatchRankings self = BatchRankings.begun((instances, ids, notes), options)
+        cdef list texts = []  # as they are stored
+        cdef bytes stored
+        cdef BatchRankings self = BatchRankings.begun((instances, ids, notes, texts), options)
         for instance, given, note in zip(instances, ids, notes, strict=True):
             self._wires.push_back(bytes_of(<Instance?>instance))
             self._ids.push_back(string_view() if given is None else Instance.any_utf8(given))
-            source, text = note or (None, None)
-            self._notes.push_back(PendingLabels.note_of(source, text))
+            source, text, reading = note or (None, None, None)
+            stored = Event.stored_text(text, reading)
+            texts.append(stored)
+            self._notes.push_back(PendingLabels.note_of(source, stored))
         return self
 
     @staticmethod

@@ -31,6 +31,7 @@ _TAKES: Final = {
     "id": 'a string of 1 to 200 characters: "q-1"',
     "event_id": 'a string of 1 to 200 characters: "e-1"',
     "source": 'a string of 1 to 1000 bytes: "ann"',
+    "learner": 'a shadow: "svm(replay=4)"',
     "rename": 'the next name of the class: "ice hockey"',
     "release": "true",
     "merge_into": 'the name of another class: "hockey"',
@@ -93,13 +94,14 @@ def _mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> 
     if not keys:
         known = _keys(form, ())
         example = '{"text": "the goalie saved it"}'
-        if "text" in known:
+        if "features" in known:
             return invalid(f"The body must be an object, as {example}{ending}", *place)
         first = f"`{known[0]}`: {_TAKES[known[0]]}"
         return invalid(f"The body must be an object with {first}{ending}", *place)
-    if keys[-1] not in _TAKES:
+    takes = _TAKES | getattr(form, "takes", {})
+    if keys[-1] not in takes:
         return invalid(detail, *place)
-    return invalid(f"`{keys[-1]}` must be {_TAKES[keys[-1]]}{ending}", *place)
+    return invalid(f"`{keys[-1]}` must be {takes[keys[-1]]}{ending}", *place)
 
 
 def _keys(form: Any, place: Place) -> list[str]:

@@ -1,15 +1,25 @@
 """Builds events from the bodies of clients."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.outcome import EventKey
+from manyclass.core.text import AnalysedText
 from manyclass.service.engine import Engine
-from manyclass.service.http.instances import features_of, instance_of, is_large, large_instance_of
+from manyclass.service.http.instance_warnings import warnings_of
+from manyclass.service.http.instances import (
+    features_of,
+    instance_of,
+    is_large,
+    large_instance_of,
+    whole,
+)
 from manyclass.service.http.labels import Labels
 from manyclass.service.http.problems import Fault, Problem, invalid, unavailable
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent, LearnRequest
+from manyclass.service.http.schemas.parts import WarningDocument
 from manyclass.service.http.time_slice import run_in_thread
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
@@ -18,6 +28,13 @@ from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import Metrics
 
 Known = Mapping[str, StoredInstance | Absence]  # by id
+
+
+class Built(NamedTuple):
+    """The event of a form with its instance, or the Result of the event that it repeats."""
+
+    event: Event | Result
+    read: AnalysedText | None
 
 
 class EventBuilder:
@@ -40,7 +57,7 @@ class EventBuilder:
         most_features: int,
         keeps_texts: bool,
     ) -> None:
-        """`keeps_texts`: events have their texts too, for the history."""
+        """`keeps_texts`: events have their texts, and the ids of instances, for the history."""
         self._engine = engine
         self._pending = pending
         self._peer_lookup = peer_lookup
@@ -65,14 +82,14 @@ class EventBuilder:
                 )
         return known
 
-    def event(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
+    def event(self, form: LearnEvent | LearnRequest, known: Known) -> Built:
         """Return the event that a form describes, or the Result of the event that it repeats.
 
         `known` is the result of `instances` for this form, and perhaps for others.
         """
         if form.id is None:
-            instance = instance_of(form, self._engine.model.text, self._most_features)
-            return self._event_of(form, instance)
+            read = instance_of(form, self._engine.model.text, self._most_features)
+            return Built(self._event_of(form, read), read)
         labels = Labels.of(form)
         if features_of(form) is not None or form.text is not None:
             raise invalid("An event has either an instance or the `id` of one, not both.", "id")
@@ -82,22 +99,24 @@ class EventBuilder:
             fingerprint = labels.fingerprint(form.id)
             repeated = self._engine.model.repeats([EventKey(event_id, fingerprint)])
             if repeated:
-                return Result.of_retry(repeated[0])
+                return Built(Result.of_retry(repeated[0]), None)
         stored = known[form.id]
         if isinstance(stored, Absence):
             raise self._without_instance(form.id, stored)
         self._metrics.label_delay.observe(stored.age)
         instance = Instance.from_bytes(stored.data)
-        return self._learn(form, instance, labels, event_id, fingerprint)
+        read = whole(instance)._replace(reading=stored.reading)
+        event = self._learn(form, read, labels, event_id, fingerprint, stored)
+        return Built(event, read)
 
-    async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
-        """Return the same as `event`, made in slices when its instance is large."""
+    async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Built:
+        """Return the same as `event`, made in a thread when its instance is large."""
         analysis = self._engine.model.text
-        if form.id is not None or not is_large(form, analysis):
+        if form.id is not None or not is_large(form):
             return self.event(form, known)
         Labels.of(form)
-        instance = await large_instance_of(form, analysis, self._most_features)
-        return await run_in_thread(self._event_of, form, instance)
+        read = await large_instance_of(form, analysis, self._most_features)
+        return Built(await run_in_thread(self._event_of, form, read), read)
 
     def learned(
         self, instance_id: str | None, known: Known, event: Event | Result, result: Result
@@ -112,21 +131,28 @@ class EventBuilder:
         if isinstance(stored, StoredInstance):
             self._peer_lookup.learned(stored, event.classes, result.rank)
 
-    def _event_of(self, form: LearnEvent | LearnRequest, instance: Instance) -> Event:
+    def _event_of(self, form: LearnEvent | LearnRequest, read: AnalysedText) -> Event:
         labels = Labels.of(form)
         if form.event_id is None:
-            return self._learn(form, instance, labels, None, 0)
-        fingerprint = labels.fingerprint(sorted(instance.items()))
-        return self._learn(form, instance, labels, form.event_id, fingerprint)
+            return self._learn(form, read, labels, None, 0)
+        fingerprint = labels.fingerprint(read.instance, form.text)
+        return self._learn(form, read, labels, form.event_id, fingerprint)
 
     def _learn(
         self,
         form: LearnEvent | LearnRequest,
-        instance: Instance,
+        read: AnalysedText,
         labels: Labels,
         event_id: str | None,
         fingerprint: int,
+        ranked: StoredInstance | None = None,
     ) -> Event:
+        """Return the event; one of a `ranked` instance has the text it was ranked with, its id, and
+        its source unless the form has one.
+        """
+        instance, source, text = read.instance, form.source, form.text
+        if ranked is not None:
+            source, text = source or ranked.source, ranked.text
         pairs = len(instance) * (len(labels.classes) + len(labels.rejected))
         if pairs > MOST_PAIRS:
             raise invalid(
@@ -142,8 +168,10 @@ class EventBuilder:
             labels.rejected,
             labels.weight,
             labels.parents,
-            form.source,
-            form.text if self._keeps_texts and isinstance(form.text, str) else None,
+            source,
+            text if self._keeps_texts else None,
+            instance_id=form.id if self._keeps_texts else None,
+            reading=read.reading,
         )
         self._engine.model.check(event)  # here the place of a refusal is known
         return event
@@ -164,7 +192,10 @@ class EventBuilder:
     def _was_learned(self, form: LearnEvent | LearnRequest) -> bool:
         return form.event_id is not None and self._engine.model.seen(form.event_id) is not None
 
-
-def is_without_features(event: Event | Result) -> bool:
-    """Return whether the event makes no new class, for lack of features to rank it by."""
-    return isinstance(event, Event) and len(event.instance) == 0
+    def warnings_of(
+        self, form: LearnEvent | LearnRequest, built: Built, *place: str | int
+    ) -> list[WarningDocument]:
+        """Return the warnings about the instance of the event of a form; none for a retry."""
+        if built.read is None:
+            return []
+        return warnings_of(self._metrics, "learn", self._engine.model, form, built.read, *place)

@@ -63,6 +63,7 @@ class HotCall(ABC):
     statuses: ClassVar[tuple[int, ...]]
     reads: ClassVar[dict[str, list[str]]]
     writes: ClassVar[dict[str, list[str]]]
+    needs_body: ClassVar[bool] = True
 
     def __init__(self, keys: ApiKeys, budget: MemoryBudget) -> None:
         self._keys = keys
@@ -106,7 +107,10 @@ class HotCall(ABC):
         if self.has_name:
             route["openapi_extra"]["parameters"] = [NAME_PARAMETER]
         content = {media: one_of(*names) for media, names in self.reads.items()}
-        route["openapi_extra"]["requestBody"] = {"required": True, "content": content}
+        route["openapi_extra"]["requestBody"] = {
+            "required": self.needs_body,
+            "content": content,
+        }
         content = {media: one_of(*names) for media, names in self.writes.items()}
         route["responses"][200] = {"description": "Successful Response", "content": content}
         router = APIRouter(tags=[self.tag])

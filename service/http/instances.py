@@ -1,4 +1,4 @@
-"""Makes instances of the features or the text of a body, in slices if they are large."""
+"""Makes instances of the features or the text of a body, in a thread if they are large."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,15 +9,16 @@ from msgspec import UNSET
 from manyclass.core.errors import InstanceError
 from manyclass.core.instance import Instance
 from manyclass.core.outline import count_members
-from manyclass.core.text import TextAnalysis
+from manyclass.core.text import AnalysedText, TextAnalysis
 from manyclass.service.http.decoding import LONGEST_SHOWN, NULL, decode, names_of
-from manyclass.service.http.problems import Problem, invalid, pointer
+from manyclass.service.http.problems import Problem, invalid
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
-from manyclass.service.http.schemas.parts import Names, WarningDocument
+from manyclass.service.http.schemas.parts import Names
 from manyclass.service.http.schemas.rank import RankInstance
-from manyclass.service.http.time_slice import TimeSlice, run_in_thread
+from manyclass.service.http.time_slice import run_in_thread
 
 LARGE_BYTES = 65_536  # of JSON: any contents take a millisecond or two to decode
+LONG_TEXT = 16_384  # characters; a longer one releases the GIL
 
 Form = RankInstance | LearnEvent | LearnRequest
 
@@ -26,18 +27,27 @@ _values = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _value = msgspec.json.Decoder(float)
 
 
-def instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> Instance:
-    """Return the instance of a form, which has exactly one of `features` and `text`."""
+def instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> AnalysedText:
+    """Return the instance of a form, which has exactly one of `features` and `text`, and how much
+    of its text is not in it.
+    """
     features, text = features_of(form), form.text
     if features is None:
         if text is None:
             raise invalid("An instance needs `features` or `text`.")
         with _about_the_text():
-            return Instance(analysis.features_of(text, most_features))
+            return analysis.instance_of(text, most_features)
     if text is not None:
         raise invalid("An instance has either `features` or `text`, not both.", "text")
     instance = Instance.from_json(features, most_features)
-    return _instance_of_json(features, most_features) if instance is None else instance
+    if instance is None:
+        instance = _instance_of_json(features, most_features)
+    return whole(instance)
+
+
+def whole(instance: Instance) -> AnalysedText:
+    """Return an instance of which nothing was left out."""
+    return AnalysedText(instance, 0, False)
 
 
 def features_of(form: Form) -> msgspec.Raw | None:
@@ -46,30 +56,17 @@ def features_of(form: Form) -> msgspec.Raw | None:
     return None if features is UNSET or features == NULL else features
 
 
-def is_large(form: Form, analysis: TextAnalysis) -> bool:
-    """Return whether the instance of a form has to be made in slices."""
-    if form.text is not None and analysis.is_long(form.text):
-        return True
+def is_large(form: Form) -> bool:
+    """Return whether the instance of a form has to be made in a thread."""
+    text = form.text
+    if text is not None:
+        return (len(text) if isinstance(text, str) else sum(map(len, text.values()))) > LONG_TEXT
     return form.features is not UNSET and len(memoryview(form.features)) > LARGE_BYTES
 
 
-async def large_instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> Instance:
-    """Return the same as `instance_of`, made in slices or with the GIL released."""
-    if form.text is not None and features_of(form) is None:
-        with _about_the_text():
-            return Instance(await TimeSlice().run(analysis.steps(form.text, most_features)))
+async def large_instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> AnalysedText:
+    """Return the same as `instance_of`, made with the GIL released."""
     return await run_in_thread(instance_of, form, analysis, most_features)
-
-
-def warning_of(form: Form, *place: str | int) -> WarningDocument:
-    """Return the warning that the instance of a form has no features."""
-    if form.text is not None:
-        member, detail = "text", "The text has no words."
-    elif features_of(form) is not None:
-        member, detail = "features", "No feature has a value above 0."
-    else:
-        member, detail = "id", "The instance of this id has no features."
-    return WarningDocument(detail, pointer((*place, member)))
 
 
 def _instance_of_json(data: msgspec.Raw, most_features: int) -> Instance:
@@ -109,8 +106,8 @@ def _name_of_wrong_value(data: msgspec.Raw) -> str | None:
 
 @contextmanager
 def _about_the_text() -> Iterator[None]:
-    """Make an InstanceError a problem of the member `text`."""
+    """Make an InstanceError a problem of the member `text`, or of its field."""
     try:
         yield
     except InstanceError as error:
-        raise invalid(str(error), "text") from error
+        raise invalid(str(error), *error.where) from error

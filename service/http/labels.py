@@ -6,6 +6,8 @@ from typing import NamedTuple, Self
 
 import msgspec
 
+from manyclass.core.event import Text
+from manyclass.core.instance import Instance
 from manyclass.service.http.decoding import names_of, parents_of
 from manyclass.service.http.problems import invalid
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
@@ -31,14 +33,21 @@ class Labels(NamedTuple):
             {} if form.parents is None else parents_of(form.parents),
         )
 
-    def fingerprint(self, instance: list[tuple[str, float]] | str) -> int:
-        """Return 64 bits of the content, independent of the order of features and of classes."""
-        parts: list[object] = [instance, _sorted(self.classes)]
+    def fingerprint(self, instance: Instance | str, text: Text | None = None) -> int:
+        """Return 64 bits of the content, independent of the order of features, of fields and of
+        classes, and of the analysis of the `text`.
+
+        An instance may be known by its id.
+        """
+        given: object = instance
+        if isinstance(instance, Instance):
+            given = {"text": text} if text else sorted(instance.items())
+        parts: list[object] = [given, _sorted(self.classes)]
         if self.rejected or self.weight != 1:
             parts += _sorted(self.rejected), self.weight
         if self.parents:
             parts.append(sorted((name, str(parent)) for name, parent in self.parents.items()))
-        content = msgspec.json.encode(parts)
+        content = msgspec.json.encode(parts, order="sorted")
         return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")
 
 

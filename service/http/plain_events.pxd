@@ -7,6 +7,7 @@ from libcpp.vector cimport vector
 
 from manyclass.core.event cimport Event
 from manyclass.core.event_batch cimport EventBatch
+from manyclass.core.text cimport TextParts
 from manyclass.service.http.plain_rankings cimport Gate, PlainRequest
 
 
@@ -17,12 +18,15 @@ cdef extern from "service/http/native/plain_learner.hpp" namespace "manyclass::h
         vector[string] classes
         string id
         string source
+        string text
         double weight
+        cpp_bool keeps_text
         cpp_bool is_alone()
 
     cdef cppclass PlainLearner:
         PlainLearner(size_t most_bytes, size_t most_features, size_t most_pairs,
-                     Gate gate) except +
+                     cpp_bool keeps_texts, Gate gate) except +
+        void use(const TextParts& parts)
         cpp_bool read_head(string_view data, PlainRequest& request)
         cpp_bool read(const PlainRequest& request, PlainEvent& event) except +
 

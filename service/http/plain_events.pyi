@@ -2,6 +2,7 @@ from typing import Self, final
 
 from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
+from manyclass.core.text import TextAnalysis
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import CsrfGuard
@@ -11,7 +12,12 @@ class PlainEvents:
     """Makes events of plain requests to learn one instance with its true classes, and perhaps an
     `event_id`, a `source` and a `weight`."""
 
-    def __new__(cls, settings: Settings, keys: ApiKeys, csrf: CsrfGuard) -> Self: ...
+    def __new__(cls, settings: Settings, keys: ApiKeys, csrf: CsrfGuard, keeps_texts: bool) -> Self:
+        """`keeps_texts`: events have their texts, for the history."""
+
+    def use(self, analysis: TextAnalysis) -> None:
+        """Read texts by this analysis, on all threads."""
+
     def take(self, data: bytes, batch: EventBatch) -> Event | bool:
         """Add the event of one plain request that may learn to a batch; False for other `data`.
 

@@ -13,6 +13,7 @@ from manyclass.core.event cimport Event
 from manyclass.core.event_batch cimport EventBatch
 from manyclass.core.instance cimport Instance, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
+from manyclass.core.text cimport TextAnalysis
 from manyclass.service.http.plain_rankings cimport Gate
 
 from manyclass.service.http import instances
@@ -34,12 +35,16 @@ cdef class PlainEvents:
     Threads: the methods belong to the event loop's thread; workers read by the native learner.
     """
 
-    def __cinit__(self, settings, keys, csrf):
+    def __cinit__(self, settings, keys, csrf, bint keeps_texts):
         cdef vector[string] known = keys.of(Scope.LEARN), names = sorted(csrf.names)
         self._learner.reset(new PlainLearner(
             min(instances.LARGE_BYTES, settings.max_body_bytes),
-            settings.max_features_per_instance, learn.MOST_PAIRS, Gate(known, names),
+            settings.max_features_per_instance, learn.MOST_PAIRS, keeps_texts,
+            Gate(known, names),
         ))
+
+    def use(self, TextAnalysis analysis not None):
+        deref(self._learner).use(analysis.parts)
 
     @staticmethod
     cdef Event made_of(const PlainEvent& read):
@@ -51,19 +56,23 @@ cdef class PlainEvents:
         instance = Instance.wrap(wire, read.features)
         cdef str event_id = text_of(string_view(read.id)) or None
         cdef uint64_t fingerprint = 0
+        cdef bytes stored = PyBytes_FromStringAndSize(read.text.data(), read.text.size())
+        text = Event.text_in(stored)
         if event_id is not None:
             labels = Labels(classes, [], read.weight, {})
-            fingerprint = labels.fingerprint(sorted(instance.items()))
+            fingerprint = labels.fingerprint(instance, text)
         return Event.learn(
             instance, classes, event_id, fingerprint, weight=read.weight,
             source=text_of(string_view(read.source)) or None,
+            text=text if read.keeps_text else None, reading=Event.reading_in(stored),
         )
 
     @staticmethod
     cdef int add_to(EventBatch batch, const PlainEvent& read) except -1:
         """Add an event that is not alone, which the reader has checked, to a batch."""
         batch._native.add(
-            string_view(read.instance), read.classes, string_view(read.source)
+            string_view(read.instance), read.classes, string_view(read.source),
+            string_view(read.text),
         )
         return 0
 

@@ -1,4 +1,4 @@
-"""Plain learning: POST /learn of one event with features and classes, without ASGI.
+"""Plain learning: POST /learn of one event with features or a text, without ASGI.
 
     bytes of a read ──► event ──► group commit ──► bytes of the answer
 

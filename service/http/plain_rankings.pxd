@@ -7,6 +7,7 @@ from libcpp.vector cimport vector
 
 from manyclass.core.locking cimport raise_error
 from manyclass.core.published_learner cimport NativePublishedLearner
+from manyclass.core.text cimport TextParts
 from manyclass.service.ingest.pending_labels cimport PendingInstances
 
 
@@ -41,7 +42,7 @@ cdef extern from "service/http/native/plain_ranker.hpp" namespace "manyclass::ht
     cdef cppclass PlainRanker:
         PlainRanker(size_t most_bytes, size_t most_features, Gate gate, string last_headers,
                     PendingInstances& pending) except +
-        void use(const NativePublishedLearner* learner)
+        void use(const NativePublishedLearner* learner, const TextParts& parts)
         cpp_bool read_head(string_view data, PlainRequest& request)
         string_view answer(RankTask& task, string_view first, double now) except +raise_error
 

@@ -3,6 +3,7 @@ from collections.abc import Callable
 from typing import Self, final
 
 from manyclass.core.published_learner import PublishedLearner
+from manyclass.core.text import TextAnalysis
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import CsrfGuard
@@ -24,8 +25,10 @@ class PlainRankings:
         limits: Limits,
         stopping: Event,
     ) -> Self: ...
-    def use(self, learner: PublishedLearner | None) -> None:
-        """Let this learner answer, on all threads; None: no request is plain."""
+    def use(self, learner: PublishedLearner | None, analysis: TextAnalysis | None) -> None:
+        """Let this learner answer, with its analysis of texts, on all threads; None: no request is
+        plain.
+        """
 
     @property
     def answered(self) -> int:

@@ -10,6 +10,7 @@ cimport cython
 
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.published_learner cimport PublishedLearner
+from manyclass.core.text cimport TextAnalysis, TextParts
 from manyclass.service.ingest.pending_labels cimport PendingLabels
 
 import logging
@@ -72,11 +73,12 @@ cdef class PlainRankings:
             numbers_in(counts.learn_request), counts.learn_request.sum(), counts.abstained,
         )
 
-    def use(self, PublishedLearner learner):
+    def use(self, PublishedLearner learner, TextAnalysis analysis):
+        cdef TextParts words
         if learner is None:
-            deref(self._ranker).use(NULL)
+            deref(self._ranker).use(NULL, words)
         else:
-            deref(self._ranker).use(learner._native.get())
+            deref(self._ranker).use(learner._native.get(), analysis.parts)
         self._learner = learner
 
     @property

@@ -1,7 +1,7 @@
 """Time slices: cooperative scheduling of long requests on the event loop."""
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
@@ -31,21 +31,6 @@ class TimeSlice:
         """Let other requests run, then begin another slice."""
         await asyncio.sleep(0)
         self._end = perf_counter() + SLICE_SECONDS
-
-    async def run(self, steps: Generator[None, None, Result]) -> Result:
-        """Return the result of a generator that yields after each step, in any number of slices.
-
-        A slice ends before the first step: the work before it may have been long.
-        """
-        await self.renew()
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                result: Result = end.value
-                return result
-            if self.is_over:
-                await self.renew()
 
 
 async def run_in_thread(

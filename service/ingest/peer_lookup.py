@@ -13,6 +13,7 @@ from manyclass.service.cluster import Cluster
 from manyclass.service.ingest.peer_messages import (
     MESSAGE_IDS,
     Answer,
+    Kept,
     Label,
     Labelled,
     Question,
@@ -21,7 +22,9 @@ from manyclass.service.ingest.peer_messages import (
     RebuildQuestion,
     RebuildStatusQuestion,
     opened,
+    packed_reading,
     sealed,
+    unpacked_reading,
 )
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.ingest.served_labels import ServedLabels
@@ -118,8 +121,6 @@ class PeerLookup:
         That process scores its ranking, and lists the instance for review no more. Delivery is not
         guaranteed: such an instance is not scored, and stays on the list until it is too old.
         """
-        if stored.number is None:
-            return
         if stored.process is None:
             self._served.add(stored.number, classes, rank_before)
         elif classes:
@@ -166,14 +167,14 @@ class PeerLookup:
 
     def _on_answer(self, sender: str, answer: Answer) -> None:
         lookups = self._rounds.get(answer.number, {})
-        numbers: Sequence[int | None] = answer.numbers
-        if len(numbers) != len(answer.kept):
-            numbers = [None] * len(answer.kept)
-        for (instance_id, age, data), number in zip(answer.kept, numbers, strict=True):
-            Instance.from_bytes(data)  # EventError
-            if instance_id in lookups:
-                stored = StoredInstance(data, age, number, sender)
-                lookups[instance_id].on_answer(sender, stored)
+        for kept in answer.kept:
+            Instance.from_bytes(kept.data)  # EventError
+            if kept.id in lookups:
+                reading = unpacked_reading(kept.reading)
+                stored = StoredInstance(
+                    kept.data, kept.age, kept.number, sender, kept.source, kept.text, reading
+                )
+                lookups[kept.id].on_answer(sender, stored)
         for ids, absence in (
             (answer.too_late, Absence.TOO_LATE),
             (answer.never_seen, Absence.NEVER_SEEN),
@@ -202,9 +203,9 @@ class PeerLookup:
                 answer.never_seen.append(instance_id)
             else:
                 age = max(0.0, found.age)  # clocks have been set back before
-                answer.kept.append((instance_id, age, found.data))
-                answer.numbers.append(found.number or 0)
-                size += len(found.data)
+                given = found.source, found.text, packed_reading(found.reading)
+                answer.kept.append(Kept(instance_id, age, found.data, found.number, *given))
+                size += len(found.data) + len(msgspec.msgpack.encode(found.text))
             if size >= MESSAGE_BYTES:
                 yield answer
                 answer = Answer(question.number)

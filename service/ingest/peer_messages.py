@@ -6,12 +6,16 @@ from zlib import crc32
 import msgspec
 from msgspec import Meta
 
+from manyclass.core.event import Text
+from manyclass.core.text import PARTS, Reading, TextAnalysis
 from manyclass.service.ingest.stored_instance import Id
 
 MESSAGE_IDS = 1000  # in one question
 SEAL_BYTES = 4
 
 _Number = Annotated[int, Meta(ge=0, lt=2**62)]
+_Code = Annotated[int, Meta(ge=0, lt=2 ** len(PARTS))]
+_Most = Annotated[int, Meta(ge=0, lt=2**32)]
 _Age = Annotated[float, Meta(ge=0, le=1e12)]
 Label = tuple[_Number, list[str], int | None]
 
@@ -23,36 +27,47 @@ class Question(msgspec.Struct, tag="question", array_like=True):
     ids: Annotated[list[Id], Meta(max_length=MESSAGE_IDS)]
 
 
-class Answer(msgspec.Struct, tag="answer", array_like=True):
-    """The knowledge of one process about some ids of a question, or all of them.
+class Kept(msgspec.Struct, array_like=True):
+    """An instance that a process has ranked, as `StoredInstance` has it, and its id.
 
-    `kept` has the id, the seconds since it was ranked, and the instance as bytes; `numbers` has the
-    numbers of the same instances. An older version sends none.
+    A reading is the code of an analysis and the largest number of features.
     """
 
+    id: Id
+    age: _Age
+    data: bytes
+    number: _Number
+    source: str | None = None
+    text: Text | None = None
+    reading: tuple[_Code, _Most] | None = None
+
+
+class Answer(msgspec.Struct, tag="answer", array_like=True):
+    """The knowledge of one process about some ids of a question, or all of them."""
+
     number: int
-    kept: list[tuple[Id, _Age, bytes]] = []
+    kept: list[Kept] = []
     too_late: list[Id] = []
     never_seen: list[Id] = []
-    numbers: list[_Number] = []
 
 
 class Labelled(msgspec.Struct, tag="labelled", array_like=True):
     """Says that labels were learned of instances that the receiver has ranked.
 
     Each has the number of the instance, the true classes, and the rank of the best of them just
-    before the event was learned. Only a process that sent the numbers gets it.
+    before the event was learned.
     """
 
     labels: Annotated[list[Label], Meta(max_length=MESSAGE_IDS)]
 
 
 class RebuildQuestion(msgspec.Struct, tag="rebuild", array_like=True):
-    """Asks the leader to rebuild the state, with the history for `learner`. The answers carry its
-    number."""
+    """Asks the leader to rebuild the state, with the history for `learner`, under the analysis
+    `text`. The answers carry its number."""
 
     number: int
     learner: str | None = None
+    text: str | None = None
 
 
 class RebuildStatusQuestion(msgspec.Struct, tag="rebuilding", array_like=True):
@@ -66,7 +81,7 @@ class RebuildAnswer(msgspec.Struct, tag="rebuilt", array_like=True):
     the state of rebuilds is."""
 
     number: int
-    rebuilt: dict[str, int | float] | None = None
+    rebuilt: dict[str, int | float | str] | None = None
     refused: str = ""
     failed: str = ""
     status: dict[str, Any] | None = None
@@ -74,6 +89,17 @@ class RebuildAnswer(msgspec.Struct, tag="rebuilt", array_like=True):
 
 RebuildMessage = RebuildQuestion | RebuildStatusQuestion | RebuildAnswer
 Message = Question | Answer | Labelled | RebuildMessage
+
+
+def packed_reading(reading: Reading | None) -> tuple[int, int] | None:
+    """Return a reading as a message has it."""
+    return None if reading is None else (reading.analysis.code, reading.most_features)
+
+
+def unpacked_reading(packed: tuple[int, int] | None) -> Reading | None:
+    """Return the reading of a message."""
+    return None if packed is None else Reading(TextAnalysis.of_code(packed[0]), packed[1])
+
 
 _encode = msgspec.msgpack.Encoder().encode
 _decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)

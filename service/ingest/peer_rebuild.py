@@ -9,6 +9,7 @@ from itertools import count
 import msgspec
 
 from manyclass.core.errors import OptionError
+from manyclass.core.text import TextAnalysis
 from manyclass.service.cluster import Cluster
 from manyclass.service.errors import (
     HistoryOff,
@@ -30,7 +31,8 @@ from manyclass.service.store.errors import StoreError, StoreUnavailable
 log = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 10.0  # until the leader says that it has begun, or its status
-Rebuilding = Callable[[str | None], Awaitable[RebuildReport]]  # in this process, for a learner
+# in this process: for a learner, under another analysis of texts
+Rebuilding = Callable[[str | None, TextAnalysis | None], Awaitable[RebuildReport]]
 Reading = Callable[[], RebuildStatus]  # of the state of rebuilds in this process
 Asked = RebuildQuestion | RebuildStatusQuestion
 SEE_GET = "GET /rebuild says when the last one ended"
@@ -51,14 +53,18 @@ class PeerRebuild:
         self._answers: dict[int, asyncio.Queue[RebuildAnswer]] = {}
         self._questions: asyncio.Queue[tuple[str, Asked]] = asyncio.Queue()  # with their senders
 
-    async def run(self, rebuild: Rebuilding, learner: str | None = None) -> RebuildReport:
+    async def run(
+        self, rebuild: Rebuilding, learner: str | None = None, text: TextAnalysis | None = None
+    ) -> RebuildReport:
         """Return the result of a rebuild: of `rebuild` here, or of the leader.
 
         Raise RebuildRefused, OptionError, MemoryShort, StoreError.
         """
         if self._cluster.is_leader:
-            return await rebuild(learner)
-        async with self._ask(RebuildQuestion(next(self._numbers), learner)) as (leader, answers):
+            return await rebuild(learner, text)
+        named = None if text is None else str(text)
+        question = RebuildQuestion(next(self._numbers), learner, named)
+        async with self._ask(question) as (leader, answers):
             answer = await _first(answers)
             while answer.rebuilt is None:
                 if answer.refused:
@@ -139,7 +145,8 @@ class PeerRebuild:
         if not self._cluster.is_leader:
             return RebuildAnswer(number, failed="the process that was asked leads no more")
         try:
-            report = await rebuild(question.learner)
+            text = None if question.text is None else TextAnalysis.parse(question.text)
+            report = await rebuild(question.learner, text)
         except (RebuildRefused, OptionError) as error:
             return RebuildAnswer(number, refused=str(error))
         except Exception as error:  # logged by the rebuild; the other process must not wait

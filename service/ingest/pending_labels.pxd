@@ -12,8 +12,11 @@ cdef extern from "service/ingest/native/served_ranking.hpp" namespace "manyclass
         double confidence
         cpp_bool abstained
 
+    const size_t READING_BYTES "manyclass::TextReading::BYTES"
+
     cdef cppclass InstanceNote:
         string_view source
+        string_view reading
         string_view text
 
 cdef extern from "service/ingest/native/pending_instances.hpp" namespace "manyclass" nogil:
@@ -36,10 +39,11 @@ cdef extern from "service/ingest/native/pending_instances.hpp" namespace "manycl
         cpp_bool is_text_cut
 
     cdef cppclass PendingInstances:
-        PendingInstances(double seconds, size_t most_bytes, size_t most_forgotten,
-                         size_t aged_at_once, string prefix, uint64_t seed) except +
+        PendingInstances(double seconds, size_t most_bytes, cpp_bool keeps_texts,
+                         size_t most_forgotten, size_t aged_at_once, string prefix,
+                         uint64_t seed) except +
         void keep(double now, string_view instance, const ServedRanking& served,
-                  const InstanceNote& note, string_view given, string& id) except +
+                  InstanceNote note, string_view given, string& id) except +
         Found find(double now, string_view id, Stored& stored) except +
         cpp_bool label(uint64_t number, Stored& stored) except +
         vector[uint64_t] least_certain(double now, size_t most, string_view source) except +
@@ -53,4 +57,4 @@ cdef class PendingLabels:
     cdef object _clock
 
     @staticmethod
-    cdef InstanceNote note_of(str source, str text) except *
+    cdef InstanceNote note_of(str source, bytes stored) except *

@@ -1,7 +1,9 @@
 from collections.abc import Callable, Sequence
 from typing import Final, final
 
+from manyclass.core.event import Text
 from manyclass.core.instance import Instance
+from manyclass.core.text import Reading
 from manyclass.service.ingest.stored_instance import (
     Absence,
     ServedClasses,
@@ -25,10 +27,11 @@ class PendingLabels:
         seconds: float,
         most_bytes: int,
         clock: Callable[[], float],
+        keeps_texts: bool = ...,
         most_forgotten: int = ...,
         aged_at_once: int = ...,
     ) -> PendingLabels:
-        """Begin empty.
+        """Begin empty. Texts are dropped unless it `keeps_texts`.
 
         Of clients' ids whose instance is gone `most_forgotten` are remembered. A call forgets
         `aged_at_once` outdated instances at most, unless memory is short.
@@ -47,13 +50,14 @@ class PendingLabels:
         confidence: float | None = None,
         abstained: bool = False,
         source: str | None = None,
-        text: str | None = None,
+        text: Text | None = None,
+        reading: Reading | None = None,
     ) -> str:
         """Store an instance and return its id: the given one, or a new unique one.
 
         When an id comes again, the newest instance counts. `ranked` are the classes served, best
-        first, of which five are stored; an abstention has classes here too. `source` and the first
-        4,096 bytes of `text` are stored, if there are any.
+        first, of which five are stored; an abstention has classes here too. `source`, and `text`
+        with its `reading`, are stored, if there are any.
         """
 
     def find(self, instance_id: str) -> StoredInstance | Absence:

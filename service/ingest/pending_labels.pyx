@@ -10,6 +10,7 @@ from libcpp.vector cimport vector
 
 cimport cython
 
+from manyclass.core.event cimport Event
 from manyclass.core.instance cimport Instance, bytes_of, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 
@@ -36,12 +37,12 @@ cdef class PendingLabels:
     Threads: any; rankings without the interpreter store their instances in the native object.
     """
 
-    def __cinit__(self, double seconds, size_t most_bytes, clock,
+    def __cinit__(self, double seconds, size_t most_bytes, clock, bint keeps_texts=True,
                   size_t most_forgotten=MOST_FORGOTTEN, size_t aged_at_once=AGED_AT_ONCE):
         cdef bytes prefix = token_hex(6).encode() + b"-"
         self._clock = clock
         self._native.reset(new PendingInstances(
-            seconds, most_bytes, most_forgotten, aged_at_once, prefix, randbits(63)
+            seconds, most_bytes, keeps_texts, most_forgotten, aged_at_once, prefix, randbits(63)
         ))
 
     def __len__(self):
@@ -52,7 +53,7 @@ cdef class PendingLabels:
         return deref(self._native).bytes()
 
     def keep(self, Instance instance not None, str given_id=None, ranked=(), confidence=None,
-             bint abstained=False, str source=None, str text=None):
+             bint abstained=False, str source=None, text=None, reading=None):
         cdef string_view given
         cdef string names
         cdef ServedRanking served
@@ -63,19 +64,22 @@ cdef class PendingLabels:
         served.abstained = abstained
         if given_id is not None:
             given = Instance.any_utf8(given_id)
-        cdef InstanceNote note = PendingLabels.note_of(source, text)
+        cdef bytes stored = Event.stored_text(text, reading)
+        cdef InstanceNote note = PendingLabels.note_of(source, stored)
         cdef string made
         deref(self._native).keep(self._clock(), bytes_of(instance), served, note, given, made)
         return text_of(string_view(made))
 
     @staticmethod
-    cdef InstanceNote note_of(str source, str text) except *:
-        """Return a view of the texts, which have to outlive it."""
+    cdef InstanceNote note_of(str source, bytes stored) except *:
+        """Return a view of a source and a text as it is stored, which have to outlive it."""
         cdef InstanceNote note
         if source is not None:
             note.source = Instance.any_utf8(source)
-        if text is not None:
-            note.text = Instance.any_utf8(text)
+        cdef string_view whole = string_view(stored, len(stored))
+        if not whole.empty():
+            note.reading = whole.substr(0, READING_BYTES)
+            note.text = whole.substr(READING_BYTES)
         return note
 
     def find(self, str instance_id not None):
@@ -83,7 +87,12 @@ cdef class PendingLabels:
         cdef Stored stored
         cdef Found found = deref(self._native).find(now, Instance.any_utf8(instance_id), stored)
         if found == Found.stored:
-            return StoredInstance(bytes_in(stored.instance), now - stored.ranked_at, stored.number)
+            text = bytes_in(stored.text)
+            return StoredInstance(
+                bytes_in(stored.instance), now - stored.ranked_at, stored.number,
+                source=name_in(stored.source),
+                text=Event.text_in(text), reading=Event.reading_in(text),
+            )
         return Absence.TOO_LATE if found == Found.too_late else Absence.NEVER_SEEN
 
     def label(self, uint64_t number):
@@ -96,7 +105,7 @@ cdef class PendingLabels:
         cdef Stored stored
         cdef string instance_id
         cdef list waiting = []
-        cdef string_view wanted = PendingLabels.note_of(source, None).source
+        cdef string_view wanted = PendingLabels.note_of(source, b"").source
         cdef size_t at
         with nogil:
             numbers = deref(self._native).least_certain(now, most, wanted)
@@ -105,8 +114,8 @@ cdef class PendingLabels:
                 waiting.append(WaitingInstance(
                     text_of(string_view(instance_id)), bytes_in(stored.instance),
                     now - stored.ranked_at,
-                    served_in(stored), text_of(string_view(stored.source)) or None,
-                    text_of(string_view(stored.text)) or None, stored.is_text_cut,
+                    served_in(stored), name_in(stored.source), Event.text_in(bytes_in(stored.text)),
+                    stored.is_text_cut, Event.reading_in(bytes_in(stored.text)),
                 ))
         return waiting
 
@@ -118,6 +127,11 @@ cdef void append_name(string& names, string_view name) except *:
 
 cdef bytes bytes_in(const string& data):
     return PyBytes_FromStringAndSize(data.data(), data.size())
+
+
+cdef str name_in(const string& data):
+    """Return a name, None for an empty one."""
+    return text_of(string_view(data)) or None
 
 
 cdef object served_in(const Stored& stored):

@@ -5,22 +5,28 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta
 
+from manyclass.core.event import Text
+from manyclass.core.text import Reading
+
 LONGEST_ID = 200
 
 Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_ID)]
 
 
 class StoredInstance(NamedTuple):
-    """A ranked instance as bytes, and its age in seconds.
+    """A ranked instance as bytes, its age in seconds, and the source and the text it came with.
 
-    `number` identifies it in its process: `process`, or this one without a name. None of a process
-    of an older version.
+    An instance of a text has a `reading`, also if the text was not kept. `number` identifies it in
+    its process: `process`, or this one without a name.
     """
 
     data: bytes
     age: float
-    number: int | None
+    number: int
     process: str | None = None
+    source: str | None = None
+    text: Text | None = None
+    reading: Reading | None = None
 
 
 class ServedClasses(NamedTuple):
@@ -37,7 +43,7 @@ class ServedClasses(NamedTuple):
 class WaitingInstance(NamedTuple):
     """A ranked instance that waits for its label: its id, its bytes and its age in seconds.
 
-    `text` is the beginning of the text that was sent.
+    `text` is the beginning of its text, of which the whole is stored.
     """
 
     id: str
@@ -45,8 +51,9 @@ class WaitingInstance(NamedTuple):
     age: float
     served: ServedClasses
     source: str | None = None
-    text: str | None = None
+    text: Text | None = None
     is_text_cut: bool = False
+    reading: Reading | None = None
 
 
 class Absence(IntEnum):

@@ -295,7 +295,7 @@ class ApplyLoop:
         model = self._live.model
         first_seq = model.seq + 1
         batch.begin(first_seq)
-        if not model.learns_batches:
+        if not model.can_apply(batch):
             results: list[Result] = []
             for now in self._apply_events(batch.events(), results):
                 batch.note(results[-1].rank or 0, results[-1].updated)

@@ -6,7 +6,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from manyclass.core import rules
-from manyclass.core.errors import EventError, OptionError, RequestConflict, RulesDiffer, UnknownName
+from manyclass.core.errors import (
+    EventError,
+    OptionError,
+    RequestConflict,
+    RulesDiffer,
+    TextsDiffer,
+    UnknownName,
+)
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
@@ -17,6 +24,7 @@ from manyclass.service.errors import (
     NAME_THE_LEARNERS,
     NewerRules,
     OlderRules,
+    OtherTexts,
     RecoveryError,
 )
 from manyclass.service.log.adoption import adopted_state
@@ -98,6 +106,8 @@ def recover(
     except RulesDiffer as error:
         if error.is_newer:
             raise NewerRules(error) from error
+        if error.needed < rules.OLDEST_TEXTS:
+            raise OtherTexts(TextsDiffer(error.needed, error.known)) from error
         stale = None if replays_all else restored
         raise OlderRules(_base(recovery), error, stale) from error
     except LogTrimmed as error:
@@ -166,6 +176,8 @@ def _newest_usable(store: Store, recovery: Recovery, hash_seed: int) -> Model | 
     for info in store.snapshots():
         try:
             model = load_snapshot(store, info.seq, hash_seed)
+        except TextsDiffer as error:
+            raise OtherTexts(error) from error
         except RulesDiffer as error:
             raise NewerRules(error) from error
         except SnapshotMissing:

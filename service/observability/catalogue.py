@@ -19,7 +19,11 @@ HELP: Final = {  # by name without the prefix
     "plain_rankings_total": "requests to rank that were answered in native code, by thread",
     "plain_events_total": "events learned that native code read, by thread",
     "abstained_total": "rankings below the requested confidence, or of unknown confidence",
-    "instances_without_features_total": "instances without a word or a value above 0, by call",
+    "instances_without_features_total": "instances without a word or a value that counts, by call",
+    "instances_with_absent_values_total": "instances with values below 0 that are absent to a"
+    " learner, by call",
+    "instances_with_cut_texts_total": "instances that lack words of their texts, which are too long"
+    " for a name or above the largest number of features, by call",
     "learn_duration_seconds": "time to learn one durable event",
     "learn_events_total": "events sent to be learned, by result",
     "progressive_examples_total": "events learned since the process began, by learner",

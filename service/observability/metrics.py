@@ -47,6 +47,8 @@ class Metrics(Collector):
         self.rank_duration = Histogram(FAST_SECONDS)
         self.abstained = 0  # rankings
         self.without_features = {"rank": 0, "learn": 0}  # instances
+        self.with_absent_values = {"rank": 0, "learn": 0}  # others, with values below 0
+        self.with_cut_texts = {"rank": 0, "learn": 0}  # of texts that are not in them as a whole
         self.learn_duration = Histogram(FAST_SECONDS)
         self.label_delay = Histogram(DELAY_SECONDS)
         self.learn_events = {"learned": 0, "duplicate": 0, "rejected": 0}
@@ -138,6 +140,10 @@ class Metrics(Collector):
         abstained = self.abstained + sum(each.abstained for each in threads)
         yield catalogue.counter("abstained_total", abstained)
         yield catalogue.counters("instances_without_features_total", "call", self.without_features)
+        yield catalogue.counters(
+            "instances_with_absent_values_total", "call", self.with_absent_values
+        )
+        yield catalogue.counters("instances_with_cut_texts_total", "call", self.with_cut_texts)
         yield catalogue.counters("learn_events_total", "result", self.learn_events)
         yield catalogue.counter("delayed_labels_expired_total", self.delayed_labels_expired)
         yield catalogue.counters("served_labels_total", "result", self.served.by_result())

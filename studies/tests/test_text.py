@@ -1,12 +1,17 @@
 import gzip
 import json
 
+import numpy as np
 import pytest
 
+from manyclass.core.text import TextAnalysis
+from manyclass.training.rows import Rows
 from studies import text
-from studies.text import ideographs, measured, read
+from studies.text import CHARACTERS, LABELS, measured, read
+from studies.text_forms import LONGEST, SHORTEST, Form, Runs, few
 
 SPOKEN = ("book a table", "play a song")
+TEXTS = ("The goalie saved it, goalie!", "città è può caffè", "a bb ccc")
 
 
 @pytest.fixture
@@ -25,27 +30,50 @@ def data(tmp_path):
     text.texts_of.cache_clear()
 
 
-def test_a_word_has_the_same_ideographs_everywhere_and_no_space():
-    written = ideographs("Play a song")
-    assert written == ideographs("play") + ideographs("A") + ideographs("song")
-    assert all("\u4e00" <= each < chr(0x4E00 + text.IDEOGRAPHS) for each in written)
-    assert 3 <= len(written) <= 9
+def rows_of(analysis, texts=TEXTS):
+    return Rows.of((analysis.features_of(each), ["any"]) for each in texts)
 
 
-def test_a_set_is_read_by_each_analysis(data):
-    features = {
-        parts: {*read(f"clinc {parts}", data).rows.features} for parts in ("words", "words+pairs")
-    }
-    assert {"book", "play"} <= features["words"] < features["words+pairs"]
-    assert "book a" in features["words+pairs"]
+@pytest.fixture
+def widest():
+    """Return texts with the features of all forms."""
+    return rows_of(TextAnalysis.parse(CHARACTERS)._with_runs(SHORTEST, LONGEST, 1))
 
 
-def test_ideographs_are_ranked_only_where_characters_are_words(data):
-    found = {
-        parts: [*measured(read(f"clinc-ideographs {parts}", data), "svm", 1, 0)][-1]
-        for parts in ("words", "words+pairs+unspaced")
-    }
-    assert found["words"]["features a text"] == 1  # the whole phrase
-    assert found["words"]["R1"] < 1
-    assert found["words+pairs+unspaced"]["R1"] == 1
-    assert found["words+pairs+unspaced"]["features"] > 6
+@pytest.mark.parametrize("runs", [Runs(), Runs(4, 4, worth=1), Runs(3, 4, worth=0.7)])
+def test_a_form_is_what_the_native_analysis_makes(widest, runs):
+    analysis = TextAnalysis.parse(CHARACTERS)._with_runs(runs.shortest, runs.longest, runs.worth)
+    found, native = [*Form(runs=runs).of(widest)], [*rows_of(analysis)]
+    for (mine, _), (theirs, _) in zip(found, native, strict=True):
+        assert mine == pytest.approx(theirs)
+
+
+def test_forms_without_runs_have_words_and_pairs_alone(widest):
+    for form, parts in ((Form(), "words+pairs"), (Form(pairs=False), "words")):
+        assert [*form.of(widest)] == [*rows_of(TextAnalysis.parse(parts))]
+
+
+def test_runs_of_the_ends_begin_or_end_a_word(widest):
+    for ends, signs in (("<", "<"), ("<>", "<>")):
+        found = {n for row, _ in Form(runs=Runs(ends=ends)).of(widest) for n in row if "~" in n}
+        assert "~<go" in found
+        assert "~oal" not in found
+        assert all(n[1] == "<" or (n[-1] == ">" and ">" in signs) for n in found)
+
+
+def test_texts_of_more_words_have_no_runs(widest):
+    rows = [*Form(runs=Runs(most_words=3)).of(widest)]
+    assert [any("~" in name for name in row) for row, _ in rows] == [False, False, True]
+
+
+def test_few_rows_have_each_class_so_often_if_there_are_as_many():
+    rows = Rows.of([(["f"], true) for true in (["a"], ["a"], ["a"], ["b"], ["a", "c"], ["b"])])
+    assert [true for _, true in few(rows, 2)] == [["a"], ["a"], ["b"], ["a", "c"], ["b"]]
+    assert len(few(rows, 100)) == len(rows)
+
+
+def test_the_default_learner_is_measured_with_few_labels_and_all(data):
+    found = [*measured(read(f"clinc {CHARACTERS}", data), "words+pairs", 1, 0)]
+    assert [each["labels"] for each in found] == [*LABELS]
+    assert found[-1]["R1"] == 1
+    assert np.isfinite([found[-1]["rank µs"], found[-1]["learn µs"], found[-1]["bytes"]]).all()

@@ -453,7 +453,7 @@ def test_a_row_is_a_text_or_features(empty, look):
     choose(page, "a.csv", as_csv([*rows, ["", "", "", "b"]]))
     button = page.get_by_role("button", name="Teach the file")
     page.get_by_label("Role of region").select_option("feature")
-    expect(page.get_by_role("alert").filter(has_text="text or features, not both")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="A row is one text")).to_be_visible()
     expect(button).to_be_disabled()
     expect(page.get_by_role("button", name="Rank it to CSV")).to_be_disabled()
     page.get_by_label("Role of region").select_option("text")

@@ -61,6 +61,8 @@ def test_a_misspelt_correction_is_not_a_new_class_by_mistake(taught, look):
     dialog.get_by_role("button", name="Correct", exact=True).click()
     expect(dialog).to_have_count(0)
     assert httpx.get(f"{taught.url}/events/{key}").json()["classes"] == ["card_arrival"]
+    expect(page.locator(f'ul[aria-label="Suspects"] > li[data-key="{key}"]')).to_have_count(0)
+    expect(page.get_by_role("button", name="Count again")).to_be_enabled()  # the lists are new
     first = page.locator("ul.list > li[data-key]").first
     key = first.get_attribute("data-key")
     correct("xyz")

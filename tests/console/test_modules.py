@@ -5,7 +5,9 @@ from importlib.resources import files
 
 import pytest
 
+from manyclass.core.text import TextAnalysis
 from manyclass.core.words import features, instances, sentences, with_gap
+from tests.core.scripts import EXAMPLES
 
 pytestmark = pytest.mark.slow  # needs chromium
 
@@ -28,6 +30,7 @@ TINT = """async ([text, votes]) => {
     const words = pieces(text, votes).filter(each => each.score !== null);
     return words.map(each => [each.text, each.score]);
 }"""
+PARTED = {"Arabic", "Cherokee", "Kana", "Thai"}  # letters that become several, or capital ones
 
 
 @pytest.fixture
@@ -55,6 +58,15 @@ def test_quantiles_lie_within_their_bucket(page):
     assert middle == pytest.approx(0.15)
     assert none is None
     assert 0.1 < high <= 0.2
+
+
+def test_every_feature_of_a_text_tints_its_words(page):
+    analysis = TextAnalysis.parse("words+pairs+characters")
+    for each in EXAMPLES:
+        if each.script not in PARTED:
+            votes = [{"feature": name, "score": 1} for name in analysis.features_of(each.text)]
+            words = page.evaluate(TINT, [each.text, votes])
+            assert sum(score for _, score in words) == pytest.approx(len(votes)), each
 
 
 def test_votes_are_divided_among_words(page):

@@ -289,7 +289,7 @@ def test_objects_and_nested_lists_are_neither_classes_nor_texts(read):
         ),
         ({"text": "a", "label": '["x", "y"]'}, "label is a list, those of the first rows are not"),
         ({"text": ["a", "b"], "label": "x"}, "text is a list, not a text"),
-        ({"text": {"en": "a"}, "label": "x"}, "text is an object, not a text"),
+        ({"text": {"en": 1}, "label": "x"}, "text is an object, not a text"),
         (
             {"text": "a", "label": "x", "event_id": {"$oid": "1"}},
             "event_id is an object, not a text",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from load_tests import crafted
-from manyclass.core import snapshot
+from manyclass.core import rules, snapshot
 from manyclass.core.errors import SnapshotError
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
@@ -220,4 +220,4 @@ def test_a_state_with_a_part_missing_is_not_loaded(missing):
 def test_a_header_that_makes_no_sense_is_not_loaded(facts):
     _, arrays = snapshot.read(small_model().dump())
     with pytest.raises(SnapshotError):
-        Model.load(snapshot.write(facts, arrays))
+        Model.load(snapshot.write(facts | {"rules": rules.RULES}, arrays))

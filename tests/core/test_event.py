@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from manyclass.core.errors import EventError, InstanceError
 from manyclass.core.event import Event
 from manyclass.core.instance import LARGEST_VALUE, LONGEST_NAME, SMALLEST_VALUE, Instance
+from manyclass.core.text import Reading, TextAnalysis
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 values = st.floats(-1, LARGEST_VALUE, allow_nan=False)
@@ -21,6 +22,21 @@ events = st.one_of(
         st.none() | names,
         st.integers(0, 2**64 - 1),
     ),
+    st.builds(
+        Event.learn,
+        instances,
+        st.lists(names, min_size=1, max_size=4),
+        weight=st.sampled_from([1.0, 2.0]),
+        source=st.none() | names,
+        text=st.none() | names | st.dictionaries(names, st.just("") | names, min_size=1),
+        reading=st.builds(
+            Reading,
+            st.integers(0, 15).map(TextAnalysis.of_code),
+            st.sampled_from([1, 1000, 2**32 - 1]),
+        ),
+        time=st.integers(0, 2**64 - 1),
+        instance_id=st.none() | names,
+    ),
     names.map(Event.forget_class),
     names.map(Event.forget_feature),
     names.map(Event.promote),
@@ -31,7 +47,7 @@ events = st.one_of(
 
 @given(st.dictionaries(names, values))
 def test_an_instance_keeps_names_and_votes_in_order(features):
-    kept = [(name, value) for name, value in features.items() if value >= SMALLEST_VALUE]
+    kept = [(name, value) for name, value in features.items() if abs(value) >= SMALLEST_VALUE]
     instance = Instance(features)
     assert instance.items() == kept
     assert len(instance) == len(kept)
@@ -174,7 +190,7 @@ def test_an_instance_from_json_is_the_ordinary_one(features, ascii_only, indent)
     [
         (b"{}", []),
         (b" [ ] ", []),
-        (b'{"a":1,"b":-2,"c":0.5,"d":1e2}', [("a", 1.0), ("c", 0.5), ("d", 100.0)]),
+        (b'{"a":1,"b":-2,"c":0.5,"d":1e2}', [("a", 1.0), ("b", -2.0), ("c", 0.5), ("d", 100.0)]),
         (b'{"a":123456789012345,"b":1234567890123456}', [("a", 123456789012345.0)]),
         ('["é","é","日本"]'.encode(), [("é", 2.0), ("日本", 1.0)]),
         (b'\t{ "of the _" :\r\n 2.50 } ', [("of the _", 2.5)]),
@@ -255,8 +271,8 @@ def test_names_of_each_size_are_read_to_the_last_byte(size):
     assert Instance.from_json(bytearray(b'["%s"]' % names[0].encode())).items() == [(names[0], 1.0)]
 
 
-def test_negative_values_take_nothing_from_a_name_given_twice():
-    assert Instance({1: -5, "1": 3}).items() == [("1", 3.0)]
+def test_values_of_a_name_given_twice_add_up_with_their_signs():
+    assert Instance({1: -5, "1": 3}).items() == [("1", -2.0)]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.text import DEFAULT_TEXT, Reading
 from tests.core.specifications import SPECIFICATIONS
 from tests.core.streams import lessons
 
@@ -21,7 +22,7 @@ ALONE = [each for each in SPECIFICATIONS if not each.startswith("committee")]
 def batch_of(events):
     batch = EventBatch()
     for event in events:
-        batch.add(event.instance, event.classes, event.source)
+        batch.add(event.instance, event.classes, event.source, event.text, event.reading)
     return batch
 
 
@@ -34,7 +35,12 @@ def drawn(count, seed=0):
         names = [f"f{chance.randrange(40)}" for _ in range(4)] + [f"of {n}" for n in of]
         features = {name: chance.choice([0.5, 1.0, 3.0]) for name in names}
         source = chance.choice([None, "web", "a file"])
-        events.append(Event.learn(Instance(features), [f"c{n}" for n in of], source=source))
+        text = chance.choice([None, "Größe", {"title": "é", "body": ""}])
+        classes = [f"c{n}" for n in of]
+        by = None if text is None else Reading(DEFAULT_TEXT, 1000)
+        events.append(
+            Event.learn(Instance(features), classes, source=source, text=text, reading=by)
+        )
     return events
 
 
@@ -55,6 +61,8 @@ def test_payloads_and_events_are_those_of_events_by_themselves():
     assert batch.events() == events
     assert [event.classes for event in batch.events()] == [event.classes for event in events]
     assert [event.source for event in batch.events()] == [event.source for event in events]
+    assert [event.text for event in batch.events()] == [event.text for event in events]
+    assert [event.reading for event in batch.events()] == [event.reading for event in events]
     assert len(batch.events()[-1].instance) == 1
     assert (len(batch), batch.size) == (21, sum(len(bytes(event)) for event in events))
 
@@ -63,7 +71,7 @@ def test_payloads_and_events_are_those_of_events_by_themselves():
 def test_the_state_and_the_outcomes_are_equal_bit_for_bit(specification):
     events = drawn(150)
     one_by_one, together = (Model(Options.parse(specification)) for _ in range(2))
-    assert together.learns_batches
+    assert together.can_apply(EventBatch())
     outcomes = [one_by_one.apply(seq, event) for seq, event in enumerate(events, 1)]
     for begin in range(0, len(events), 40):
         batch = batch_of(events[begin : begin + 40])
@@ -170,13 +178,13 @@ def test_names_of_others_may_stand_between_events():
     ids=["shadow", "committee"],
 )
 def test_other_models_learn_one_by_one(model):
-    assert not model.learns_batches
+    assert not model.can_apply(EventBatch())
 
 
 def test_a_model_with_a_taxonomy_learns_one_by_one():
     model = Model(Options())
     model.apply(1, Event.place({"c1": "sports"}))
-    assert not model.learns_batches
+    assert not model.can_apply(EventBatch())
 
 
 def test_other_rules_refuse_a_batch_before_any_change():

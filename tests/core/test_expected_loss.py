@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.core import enrolled, snapshot
+from manyclass.core import enrolled
 from manyclass.core.errors import SnapshotError, TaxonomyMissing
 from manyclass.core.event import Event
 from manyclass.core.expected_loss import CANDIDATES, ExpectedLoss
@@ -257,20 +257,6 @@ def test_a_loaded_model_goes_on_to_the_same_digest_and_the_same_rankings(learner
         assert one.expected_loss.dump()
         assert one.expected_loss.temperature == another.expected_loss.temperature
         assert one.progress.parent_accuracy.mean(10) == another.progress.parent_accuracy.mean(10)
-
-
-def test_a_snapshot_of_an_older_release_begins_anew():
-    model = learned("svm")
-    facts, arrays = model.freeze().facts, model.freeze().arrays
-    newer = ("expected_loss_sums", "parent_totals", "parent_right")
-    old = {name: array for name, array in arrays.items() if not name.endswith(newer)}
-    assert len(old) == len(arrays) - 6
-    restored = Model.load(snapshot.write(facts | {"rules": 5}, old))
-    for each in restored.enrolled:
-        assert each.expected_loss.dump() == {}
-        assert each.progress.parent_accuracy.examples == 0
-        assert each.progress.taxonomic_loss.examples == 60
-    assert restored.decode(INSTANCE).ranked
 
 
 def test_after_the_first_examples_one_in_four_is_fitted(monkeypatch):

@@ -3,7 +3,7 @@
 import pytest
 
 from manyclass.core import rules
-from manyclass.core.errors import EventError, RulesDiffer
+from manyclass.core.errors import EventError, RulesDiffer, TextsDiffer
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
@@ -16,7 +16,8 @@ def learn(name="c"):
 
 
 def model_under(version, monkeypatch):
-    """Return a model made by a release with this version of the rules."""
+    """Return a model made by a release with this version of the rules, and texts of these."""
+    monkeypatch.setattr(rules, "OLDEST_TEXTS", 1)
     monkeypatch.setattr(rules, "RULES", version)
     model = Model(Options())
     model.apply(1, learn())
@@ -30,7 +31,7 @@ def test_the_event_reads_back():
     assert learn().rules == 0
 
 
-@pytest.mark.parametrize("kind", [13, 60, 63])
+@pytest.mark.parametrize("kind", [13, 28, 31])
 def test_an_event_of_an_unknown_kind_is_refused(kind):
     with pytest.raises(EventError, match="kind"):
         Event.from_bytes(bytes([kind]) + bytes(Event.use_rules(7))[1:])
@@ -96,6 +97,16 @@ def test_going_back_to_a_snapshot_keeps_the_rules_in_force(monkeypatch):
     old = Model.load(model_under(1, monkeypatch).dump())
     old.restored(5, 1, 2)
     assert old.rules == 2
+
+
+def test_a_state_with_other_features_of_texts_is_refused(monkeypatch):
+    present = rules.RULES
+    dumped = model_under(rules.OLDEST_TEXTS - 1, monkeypatch).dump()
+    monkeypatch.undo()
+    told = f"version {present - 1} .* other features of texts"
+    with pytest.raises(TextsDiffer, match=told) as error:
+        Model.load(dumped)
+    assert not error.value.is_newer
 
 
 def test_a_release_before_analyses_of_texts_cannot_read_a_state_with_one(monkeypatch):

@@ -1,72 +1,165 @@
-"""The analyses of texts: their features, limits and slices."""
+"""The analysis of texts: its parts, fields and limits, and its equality with the reference."""
+# ruff: noqa: RUF001 (letters of many scripts are meant)
 
-import re
-import unicodedata
-from itertools import pairwise
+import gzip
+import json
+import random
+from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.core import text
+from manyclass.core import text as module
 from manyclass.core.errors import InstanceError
-from manyclass.core.instance import LONGEST_NAME, Instance
-from manyclass.core.text import PARTS, WORDS_AND_PAIRS, TextAnalysis, features_of
+from manyclass.core.instance import LONGEST_NAME
+from manyclass.core.text import MOST_FIELDS, PARTS, TextAnalysis, features_of
+from tests.core.references import text as reference
 
 ANALYSES = [
     TextAnalysis(*map(bool, (number & 1, number & 2, number & 4, number & 8)))
     for number in range(16)
 ]
-CHARACTERS = TextAnalysis.parse("words+characters")
-UNSPACED = TextAnalysis.parse("words+pairs+unspaced")
-NORMALIZED = TextAnalysis.parse("words+normalized")
-MIXED = st.text(st.sampled_from("aB .,_9\nİéΣσ\u0301日本ガｶﾞกิ가\u1100\u1161\u11a8ﬁ①ß"), max_size=40)  # noqa: RUF001
+WORDS = TextAnalysis()
+PAIRS = TextAnalysis(pairs=True)
+CHARACTERS = TextAnalysis(characters=True)
+EVERYTHING = ANALYSES[-1]
+LIVELY = "aBéi İI\u0307\u0301\u0323ß_9.+#c ~<=>\u0338\n日ガｶﾞกิก가\u1100\u1161\u11a8हिन्दी\u0651\u064e"
+EMOJI = "👩👍🏽🏿\u200d\ufe0f❤🔥🇩🇪🏳1\u20e3©\u00ad🅰"
+MIXED = st.text(st.sampled_from(LIVELY + EMOJI), max_size=40) | st.text(max_size=20)
 analyses = pytest.mark.parametrize("analysis", ANALYSES, ids=str)
 
 
-def test_words_and_pairs_lower_cased():
-    assert features_of("The CAT, the cat!") == [
-        "the",
-        "cat",
-        "the",
-        "cat",
-        "the cat",
-        "cat the",
-        "the cat",
-    ]
+def assert_equal(analysis, text, most=1 << 32 - 1):
+    """Compare the native features of a text, or of fields, with those of the reference."""
+    found, wanted = (
+        analysis.instance_of(text, most),
+        reference.features_of(analysis, text, most),
+    )
+    assert found.instance.items() == [*wanted.values().items()], ascii(text)
+    assert (found.long_words, found.truncated) == (wanted.long_words, wanted.truncated)
 
 
-def test_words_of_any_script():
-    assert features_of("Élan №5 日本 été") == [
-        "élan",
-        "5",
-        "日本",
-        "été",
-        "élan 5",
-        "5 日本",
-        "日本 été",
+def random_texts(count, seed):
+    """Yield texts of code points of all planes, of blocks and of characters that affect others."""
+    drawn = random.Random(seed)
+    for _ in range(count):
+        length = drawn.randrange(1, 12)
+        match drawn.randrange(4):
+            case 0:
+                codes = [drawn.randrange(0x110000) for _ in range(length)]
+            case 1:
+                block = drawn.randrange(0x2000) * 16
+                codes = [block + drawn.randrange(64) for _ in range(length)]
+            case 2:
+                codes = [drawn.randrange(0x3000) for _ in range(length)]
+            case _:
+                codes = [ord(drawn.choice(LIVELY + EMOJI)) for _ in range(length)]
+        yield "".join(chr(code) for code in codes if not 0xD800 <= code < 0xE000)
+
+
+# --- words and pairs ------------------------------------------------------------------------------
+
+
+def test_words_and_pairs_in_the_order_of_the_text():
+    assert [*features_of("The CAT, the cat!").items()] == [
+        ("the", 2),
+        ("cat", 2),
+        ("the cat", 2),
+        ("cat the", 1),
     ]
 
 
 def test_no_words_no_features():
-    assert features_of(" … !? 🎉") == []
+    assert features_of(" … !? +#.") == {}
 
 
-@given(st.text(max_size=60))
-def test_words_and_pairs_are_what_states_without_a_record_learned(given):
-    words = re.findall(r"\w+", given.lower())
-    pairs = [f"{first} {second}" for first, second in pairwise(words)]
-    assert WORDS_AND_PAIRS.features_of(given) == words + pairs
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("தமிழ் বাংলা", ["தமிழ்", "বাংলা"]),
+        ("مُحَمَّد", ["مُحَمَّد"]),
+        ("שָׁלוֹם", ["שָׁלוֹם"]),
+        ("İstanbul I\u0307 i\u0323\u0307", ["istanbul", "i", "ị"]),
+        ("co\u00adoperate zero\u200bwidth", ["cooperate", "zerowidth"]),
+        ("می\u200cخواهم", ["میخواهم"]),
+        ("👍🏽 great 😀😀", ["👍", "great", "😀"]),
+        ("👩🏽\u200d💻 ❤\ufe0f\u200d🔥 🇩🇪🇫🇷🇮", ["👩💻", "❤🔥", "🇩🇪", "🇫🇷"]),
+        ("東京都 tower", ["東", "京", "都", "tower"]),
+        ("กินข้าว", ["กิ", "น", "ข้", "า", "ว"]),
+        ("한국어 문장", ["한국어", "문장"]),
+        ("ﬁle ＡＢＣ Straße οδος", ["file", "abc", "strasse", "οδοσ"]),
+        ("snake_case x2 ½ №5", ["snake_case", "x2", "1", "2", "no5"]),
+        ("a=\u0338b <\u0338", ["a", "b"]),
+    ],
+)
+def test_words_of_a_text(text, words):
+    assert [*WORDS.features_of(text)] == words
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("e\u0301lan", "Élan"),
+        ("ｶﾞｲﾄﾞ", "ガイド"),
+        ("\u1112\u1161\u11ab", "한"),
+        ("\u0634\u064e\u0651", "\u0634\u0651\u064e"),
+        ("e\u00ad\u0301", "é"),
+    ],
+)
+def test_texts_that_differ_in_form_only_have_the_same_features(one, other):
+    assert EVERYTHING.features_of(one) == EVERYTHING.features_of(other)
+
+
+@given(MIXED)
+def test_words_stay_what_they_are(text):
+    words = [*WORDS.features_of(text)]
+    again = [*WORDS.features_of(" ".join(words))]
+    assert again == [word.replace("\u200d", "") for word in words] or any(
+        reference.is_pictograph(each) for each in text
+    )
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+def test_runs_of_characters_lie_within_words():
+    assert CHARACTERS.features_of("Abc abc, x") == {
+        **{"abc": 2, "x": 1},
+        **{"~<abc": 2, "~abc>": 2},
+    }
+
+
+def test_a_word_with_marks_has_the_plain_word_beside_it_but_not_in_pairs():
+    found = TextAnalysis.parse("words+pairs+unmarked").features_of("Un café, cafe")
+    assert found == {"un": 1, "café": 1, "cafe": 2, "un café": 1, "café cafe": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "symbols"),
+    [
+        ("C++ and C# on .NET", ["c++", "c#", ".net"]),
+        ("(.net), c#.", [".net", "c#"]),
+        ("a.net ...net 5++++ # + 字+ c＋＋", ["c++"]),
+        ("a+b", ["a+"]),
+    ],
+)
+def test_signs_beside_a_word_are_kept(text, symbols):
+    with_symbols = TextAnalysis(symbols=True).features_of(text)
+    assert [name for name in with_symbols if name not in WORDS.features_of(text)] == symbols
 
 
 @analyses
 def test_an_analysis_reads_back(analysis):
     assert TextAnalysis.parse(str(analysis)) == analysis
+    assert hash(TextAnalysis.parse(str(analysis))) == hash(analysis)
+    assert [part for part in PARTS if getattr(analysis, part)] == str(analysis).split("+")[1:]
 
 
 def test_the_parts_of_an_analysis_may_come_in_any_order():
-    parsed = TextAnalysis.parse(" words + normalized+pairs ")
-    assert str(parsed) == "words+pairs+normalized"
+    assert str(TextAnalysis.parse(" words + symbols+pairs ")) == "words+pairs+symbols"
 
 
 @pytest.mark.parametrize(
@@ -77,184 +170,201 @@ def test_another_text_is_no_analysis(wrong):
         TextAnalysis.parse(wrong)
 
 
-# --- characters -----------------------------------------------------------------------------------
-
-
-def test_runs_of_characters_lie_within_words_and_are_worth_less():
-    assert CHARACTERS.features_of("Abc abc, x") == pytest.approx(
-        {
-            **{"abc": 2, "x": 1},
-            **{"~<ab": 0.8, "~abc": 0.8, "~bc>": 0.8, "~<abc": 0.8, "~abc>": 0.8},
-        }
-    )
-
-
-@given(st.text(st.sampled_from("ab ~<>_"), max_size=30))
-def test_runs_never_mean_the_same_as_words_and_pairs(given):
-    both = TextAnalysis.parse("words+pairs+characters").features_of(given)
-    others = {*WORDS_AND_PAIRS.features_of(given)}
-    assert isinstance(both, dict)
-    assert {name for name in both if not name.startswith("~")} == others
-    runs = {name: value for name, value in both.items() if name.startswith("~")}
-    assert runs == {
-        name: value for name, value in CHARACTERS.features_of(given).items() if name[0] == "~"
-    }
-    assert all(4 <= len(name) <= 6 for name in runs)
-
-
-# --- scripts without spaces -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ("東京都 tower", ["東", "京", "都", "tower"]),
-        ("iPhoneケース12個", ["iphone", "ケ", "ー", "ス", "12", "個"]),
-        ("กินข้าว", ["กิ", "น", "ข้", "า", "ว"]),  # a letter has its marks
-        ("한국어 문장", ["한국어", "문장"]),  # Hangul has spaces
-        ("ဗမာစာ ខ្មែរ ພາສາ", ["ဗ", "မာ", "စာ", "ខ្", "មែ", "រ", "ພ", "າ", "ສ", "າ"]),
-        ("๑๒๓ ½ _a", ["๑๒๓", "½", "_a"]),
-    ],
-)
-def test_a_character_of_a_script_without_spaces_is_a_word(given, words):
-    pairs = [f"{first} {second}" for first, second in pairwise(words)]
-    assert UNSPACED.features_of(given) == words + pairs
-
-
-def test_every_letter_of_the_scripts_without_spaces_is_one():
-    scripts = ("CJK UNIFIED", "HIRAGANA LETTER", "KATAKANA LETTER", "THAI", "LAO", "KHMER")
-    letters = [
-        chr(code)
-        for code in range(0x20000)
-        if chr(code).isalpha() and unicodedata.name(chr(code), "").startswith((*scripts, "MYANMAR"))
-    ]
-    assert len(letters) > 25_000
-    assert TextAnalysis.parse("words+unspaced").features_of("".join(letters)) == letters
-
-
-@given(st.text(st.characters(exclude_categories=["Lo", "Lm", "Nl", "Cn", "Cs"]), max_size=30))
-def test_words_of_other_scripts_stay_as_they_are(given):
-    plain = "".join(each for each in given if each not in "\uff9e\uff9f")
-    assert UNSPACED.features_of(plain) == WORDS_AND_PAIRS.features_of(plain)
-
-
-# --- normalization --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("ﬁle ＡＢＣ", "file abc"),  # noqa: RUF001
-        ("Straße", "STRASSE"),
-        ("οδος", "οδοσ"),
-        ("e\u0301lan", "Élan"),
-        ("ｶﾞｲﾄﾞ", "ガイド"),
-        ("\u1112\u1161\u11ab", "한"),
-    ],
-)
-def test_texts_that_differ_in_form_only_have_the_same_features(one, other):
-    assert NORMALIZED.features_of(one) == NORMALIZED.features_of(other)
-    assert TextAnalysis().features_of(one) != TextAnalysis().features_of(other)
-
-
-def test_case_folding_does_not_break_a_word():
-    """The case folding of ΐ is a letter and two marks, which are composed again."""
-    assert NORMALIZED.features_of("ταΐζω") == ["ταΐζω"]
-
-
-@given(st.text(max_size=40))
-def test_normalized_words_stay_what_they_are(given):
-    words = [*NORMALIZED.features_of(given)]
-    assert [*NORMALIZED.features_of(" ".join(words))] == words
-
-
-# --- limits and slices ----------------------------------------------------------------------------
-
-
-@analyses
-@given(st.data())
-def test_a_text_is_refused_when_it_has_too_many_features(analysis, data):
-    given, most = data.draw(MIXED), data.draw(st.integers(0, 60))
-    words = TextAnalysis(False, False, analysis.unspaced, analysis.normalized).features_of(given)
-    count = len(words) + (max(0, len(words) - 1) if analysis.pairs else 0)
-    whole = analysis.features_of(given)
-    if isinstance(whole, dict):
-        count += sum(name.startswith("~") for name in whole)
-    if count <= most:
-        assert analysis.features_of(given, most) == whole
-    else:
-        with pytest.raises(InstanceError, match=f"at most {most} features"):
-            analysis.features_of(given, most)
-
-
-@analyses
-@given(st.data())
-def test_a_long_text_has_the_features_of_its_slices(analysis, data):
-    whole = data.draw(MIXED)
-    if not analysis.normalized:
-        whole = whole.replace("Σ", "")  # its lower case depends on its neighbours
-    expected = analysis.features_of(whole)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text, "SLICE_CHARACTERS", 4)
-        patch.setattr(text, "NORMALIZED_CHARACTERS", 4)
-        patch.setattr(text, "RUNS_AT_ONCE", 4)
-        assert analysis.features_of(whole) == expected
-        assert all(len(each) <= 4 for each in analysis._slices(whole))
-
-
-@analyses
-def test_the_work_on_a_long_text_has_many_steps(analysis):
-    long = "ab é日 " * text.SLICE_CHARACTERS
-    assert len([*analysis.steps(long)]) >= 5
-
-
-@analyses
-def test_a_text_with_too_many_features_is_left_at_once(analysis):
-    with pytest.raises(InstanceError):
-        next(analysis.steps("a " * (10 * text.SLICE_CHARACTERS), 100))
-
-
-def test_repeated_runs_of_long_words_are_read_in_steps():
-    """Words of two letters have few different runs, so no limit ends the work."""
-    words = " ".join(f"{number:020b}" for number in range(5000))
-    assert len([*CHARACTERS.steps(words, 10_000)]) > 20
-
-
-@analyses
-def test_a_word_that_is_too_long_for_a_name_is_refused_as_one(analysis):
-    for length in (LONGEST_NAME + 1, 3 * text.SLICE_CHARACTERS):
-        for letter in "aé":
-            with pytest.raises(InstanceError, match=r"name has \d+ bytes; at most 4096"):
-                Instance(analysis.features_of("x " + length * letter))
-
-
-def test_many_marks_in_a_row_are_normalized_in_short_pieces():
-    """The time of NFKC is quadratic in their number."""
-    marks = "\u0301\u0316" * 50_000
-    with pytest.MonkeyPatch.context() as patch:
-        lengths = []
-        normalize = unicodedata.normalize
-        patch.setattr(
-            text.unicodedata,
-            "normalize",
-            lambda form, given: lengths.append(len(given)) or normalize(form, given),
-        )
-        NORMALIZED.features_of("a" + marks)
-    assert max(lengths) <= text.NORMALIZED_CHARACTERS
-
-
-def test_a_long_text_is_cut_into_slices_behind_blanks_if_possible():
-    most = text.SLICE_CHARACTERS
-    for whole, count in [("." * (3 * most), 3), ("a" * (3 * most), 3), ("ab " * most, 4)]:
-        slices = [*WORDS_AND_PAIRS._slices(whole)]
-        assert "".join(slices) == whole
-        assert len(slices) == count
-        assert max(map(len, slices)) <= most
-    assert all(each.endswith(" ") for each in slices)
-    words = {word for words in WORDS_AND_PAIRS.words_by_slice("ΟΔΟΣ " * most) for word in words}
-    assert words == {"οδος"}
+def test_former_parts_are_refused_with_the_text_to_write():
+    with pytest.raises(ValueError, match="must be words\\+pairs: every analysis does what"):
+        TextAnalysis.parse("words+pairs+unspaced+normalized")
 
 
 def test_parts_are_those_of_the_documentation():
-    assert PARTS == ("pairs", "characters", "unspaced", "normalized")
-    assert all(f"    {part} " in (text.__doc__ or "") for part in PARTS)
+    assert PARTS == ("pairs", "characters", "unmarked", "symbols")
+    assert all(f"    {part} " in (module.__doc__ or "") for part in PARTS)
+
+
+# --- the reference --------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_every_code_point_is_read_as_by_the_reference():
+    for code in range(0x110000):
+        if not 0xD800 <= code < 0xE000:
+            assert_equal(EVERYTHING, chr(code))
+            assert_equal(EVERYTHING, f"a{chr(code)}b")
+
+
+@analyses
+@given(st.data())
+def test_texts_are_read_as_by_the_reference(analysis, data):
+    assert_equal(analysis, data.draw(MIXED), data.draw(st.sampled_from([0, 1, 5, 20, 1000])))
+
+
+@pytest.mark.slow
+def test_random_texts_are_read_as_by_the_reference():
+    for number, text in enumerate(random_texts(100_000, seed=1)):
+        assert_equal(ANALYSES[number % 16], text)
+
+
+def test_real_texts_are_read_as_by_the_reference():
+    stored = files("manyclass.service.samples").joinpath("banking77.jsonl.gz").read_bytes()
+    for line in gzip.decompress(stored).decode().splitlines()[:500]:
+        assert_equal(EVERYTHING, json.loads(line)["text"])
+
+
+# --- fields ---------------------------------------------------------------------------------------
+
+
+def test_the_features_of_fields_are_apart():
+    fields = {"title": "Red car", "body": "A red car"}
+    assert PAIRS.features_of(fields) == {
+        **{"title:red": 1, "title:car": 1, "title:red car": 1},
+        **{"body:a": 1, "body:red": 1, "body:a red": 1, "body:car": 1, "body:red car": 1},
+    }
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+
+
+@given(st.dictionaries(NAMES, MIXED, min_size=1, max_size=MOST_FIELDS))
+def test_fields_are_read_as_by_the_reference(fields):
+    assert_equal(EVERYTHING, fields)
+    assert_equal(EVERYTHING, fields, 10)
+
+
+@pytest.mark.parametrize("count", [0, MOST_FIELDS + 1])
+def test_a_text_has_a_field_and_few_of_them(count):
+    with pytest.raises(InstanceError, match=f"1 to {MOST_FIELDS}"):
+        PAIRS.instance_of({str(number): "a" for number in range(count)})
+
+
+@pytest.mark.parametrize("field", ["", "x" * (LONGEST_NAME + 1), "\ud800", 5])
+def test_a_field_is_named_as_a_feature_is(field):
+    with pytest.raises(InstanceError, match="field name"):
+        PAIRS.instance_of({field: "a"})
+
+
+# --- limits ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "日\u0301", "👩\u200d"])
+def test_a_word_that_is_longer_than_a_name_is_left_out_and_counted(letter):
+    for spare in (-1, 0, 1, LONGEST_NAME, 40_000):
+        count = (LONGEST_NAME + spare) // len(letter.encode())
+        word = letter * count
+        assert_equal(EVERYTHING, f"see {word} below {word}")
+        assert_equal(EVERYTHING, {"field": f"see {word} below"})
+    found = PAIRS.instance_of(f"see {'x' * 5000} below")
+    assert dict(found.instance.items()) == {"see": 1, "below": 1, "see below": 1}
+    assert found.long_words == 1
+
+
+def test_a_letter_with_more_marks_than_a_name_is_left_out():
+    marks = "\u0301\u0316" * 6_000
+    assert_equal(EVERYTHING, f"a{marks} b")
+    assert WORDS.instance_of(f"a{marks} b").long_words == 1
+
+
+def test_words_and_pairs_up_to_the_longest_name():
+    for size in range(2040, 2056):
+        assert_equal(PAIRS, f"{'a' * size} {'b' * size} c")
+
+
+def test_a_text_with_more_features_than_allowed_is_cut():
+    found = PAIRS.instance_of("one two one three four", 4)
+    assert dict(found.instance.items()) == {"one": 2, "two": 1, "one two": 1, "two one": 1}
+    assert found.truncated
+    assert not PAIRS.instance_of("one two one", 4).truncated
+
+
+@analyses
+def test_long_texts_are_read_as_by_the_reference(analysis):
+    drawn = random.Random(3)
+    text = "".join(f"{drawn.choice(LIVELY)}{drawn.randrange(300)} " for _ in range(8000))
+    assert_equal(analysis, text)
+    assert_equal(analysis, text, 700)
+
+
+def test_threads_read_long_texts_at_the_same_time():
+    texts = [f"{number} words of a text " * 5000 for number in range(8)]
+    with ThreadPoolExecutor(8) as threads:
+        found = [*threads.map(EVERYTHING.instance_of, texts)]
+    assert found == [EVERYTHING.instance_of(text) for text in texts]
+
+
+def test_half_a_surrogate_pair_is_refused():
+    with pytest.raises(InstanceError, match=r"not valid Unicode: it has '\\ud83d' alone"):
+        PAIRS.instance_of("a \ud83d b")
+    with pytest.raises(InstanceError, match="must be a string"):
+        PAIRS.instance_of({"title": 5})
+
+
+# --- JSON -----------------------------------------------------------------------------------------
+
+
+@given(MIXED, st.booleans(), st.sampled_from(["", " ", "\n\t"]))
+def test_a_text_in_json_is_read_as_the_text(text, ascii_only, space):
+    data = json.dumps(text, ensure_ascii=ascii_only).encode()
+    found = EVERYTHING.instance_of_json(space.encode() + data + space.encode())
+    assert found == EVERYTHING.instance_of(text)
+    every = "".join(f"\\u{unit:04X}" for unit in utf16_of(text))
+    assert EVERYTHING.instance_of_json(f'"{every}"'.encode()) == found
+
+
+@given(st.dictionaries(st.text("abé", min_size=1), MIXED, min_size=1, max_size=4), st.booleans())
+def test_fields_in_json_are_read_as_the_fields(fields, ascii_only):
+    found = EVERYTHING.instance_of_json(json.dumps(fields, ensure_ascii=False).encode())
+    assert found == EVERYTHING.instance_of(fields)
+    escaped = json.dumps({"t": [*fields.values()][:1]}, ensure_ascii=ascii_only)
+    assert EVERYTHING.instance_of_json(escaped.encode()) is None
+
+
+def test_a_text_in_json_has_1_to_16_fields():
+    for count, is_read in ((0, False), (1, True), (16, True), (17, False)):
+        fields = {f"f{number}": "a" for number in range(count)}
+        assert bool(EVERYTHING.instance_of_json(json.dumps(fields).encode())) is is_read
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"", b'"', b'"a', b'"\\', b'"\\"', b'"\\x"', b'"\\u12"', b'"\\u12g4"', b'"a" b', b"5"),
+        *(b'"\\ud83d"', b'"\\ud83d\\u0041"', b'"\\ude00"', b'"\\ud83dx"', b'"\n"', b'"\xff"'),
+        *(b'"\xed\xa0\x80"', b'["a"]', b"{", b'{"a":1}', b'{"a":"b"', b'{"a":"b","a":"c"}'),
+        *(b'{"\\u0061":"b"}', b'{"":"b"}', b'{"a" "b"}', b"null"),
+    ],
+)
+def test_another_json_is_left_to_the_ordinary_parser(data):
+    assert EVERYTHING.instance_of_json(data) is None
+
+
+def test_escapes_at_every_place_of_a_text_are_read():
+    """The scan reads eight bytes at a time."""
+    for size in range(40):
+        for escape in ('\\"', "\\\\", "\\/", "\\b\\f\\n\\r\\t", "\\u00e9", "\\ud83d\\ude00", "é"):
+            data = f'"{"a" * size}{escape}bc"'
+            found = EVERYTHING.instance_of_json(data.encode())
+            assert found == EVERYTHING.instance_of(json.loads(data))
+
+
+def test_a_long_text_in_json_is_cut_as_any():
+    text = "é word\n" * 10_000
+    found = PAIRS.instance_of_json(json.dumps(text).encode(), 3)
+    assert found == PAIRS.instance_of(text, 3)
+
+
+def utf16_of(text):
+    data = text.encode("utf-16-le")
+    return [int.from_bytes(data[at : at + 2], "little") for at in range(0, len(data), 2)]
+
+
+@pytest.mark.parametrize("most", [*range(1, 60), 1000])
+def test_words_that_come_again_are_counted_up_to_any_limit(most):
+    """The runs of such a word are counted once, by its times; limits fall within them."""
+    text = "Übergabe caféhaus übergabe café cafe .net cafe über CAFÉ c++ c++ caféhaus cafe"
+    for analysis in ANALYSES:
+        assert_equal(analysis, text, most)
+        assert_equal(analysis, {"title": text, "body": text}, most)
+
+
+@pytest.mark.parametrize("size", [*range(LONGEST_NAME - 24, LONGEST_NAME - 1), LONGEST_NAME])
+def test_features_behind_a_long_field_name_are_those_that_fit(size):
+    for analysis in ANALYSES:
+        assert_equal(analysis, {"f" * size: "be here café interesting be here café"})

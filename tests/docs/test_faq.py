@@ -36,4 +36,4 @@ def test_quoted_messages_exist():
 
 
 def test_a_message_that_does_not_exist_would_be_found():
-    assert "the store has been begun with" not in strings()
+    assert "the store had learned by" not in strings()

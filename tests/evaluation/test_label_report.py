@@ -17,7 +17,7 @@ def origins_of(rows, text="text of line {}"):
     """Return origins of rows on the lines from 1."""
     origins = Origins()
     for number in range(1, len(rows) + 1):
-        origins.add(Given(Line("a.jsonl", number, b""), text.format(number), ["c"]))
+        origins.add(Given(Line("a.jsonl", number, b""), [], ["c"], text=text.format(number)))
     return origins
 
 

@@ -7,10 +7,10 @@ from manyclass.training.rows import Rows
 
 
 def origins_of(*given):
-    """Return the origins of (file, line number, features)."""
+    """Return the origins of (file, line number, text)."""
     origins = Origins()
-    for file, number, features in given:
-        origins.add(Given(Line(file, number, b""), features, ["c"]))
+    for file, number, text in given:
+        origins.add(Given(Line(file, number, b""), [], ["c"], text=text))
     return origins
 
 
@@ -28,6 +28,7 @@ def test_a_line_has_the_name_of_its_file_among_several():
         ("x" * 81, "x" * 79 + "…"),
         ("x" * 80, "x" * 80),
         ("", ""),
+        ({"title": "a puck", "body": "over\nthe fence"}, "a puck over the fence"),
     ],
 )
 def test_a_text_is_shown_by_its_beginning(text, beginning):
@@ -37,7 +38,7 @@ def test_a_text_is_shown_by_its_beginning(text, beginning):
 def test_other_instances_are_shown_by_their_heaviest_features():
     instance = {"light": 0.5, "heavy": 30.25, "one": 1.0, **{f"f{at}": 0.125 for at in range(9)}}
     rows = Rows.of([({"other": 1.0}, ["c"]), (instance, ["c"])])
-    origins = origins_of(("a", 1, ["other"]), ("a", 2, instance))
+    origins = origins_of(("a", 1, None), ("a", 2, None))
 
     assert origins.beginning(0, rows) == "other"
     shown = origins.beginning(1, rows).split()

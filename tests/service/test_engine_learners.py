@@ -3,7 +3,7 @@
 import pytest
 
 from manyclass.core.event import Event
-from manyclass.core.text import WORDS_AND_PAIRS
+from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.store.errors import StoreUnavailable
 from tests.service.engines import engine_threads
 from tests.service.faulty import learn
@@ -167,16 +167,16 @@ async def test_any_learner_may_begin_where_nothing_was_learned(store, start):
 async def test_a_log_without_a_snapshot_is_not_replayed_until_its_learner_and_text_are_named(
     store, start
 ):
-    engine = await start(store, learner="svm", text=WORDS_AND_PAIRS)
+    engine = await start(store, learner="svm", text=DEFAULT_TEXT)
     await engine.submit([learn("a", "x")])
     digest = engine.model.digest()
     await engine.close()
     for info in store.snapshots():
         store.delete_snapshot(info.seq)
-    for named in ({}, {"learner": "svm"}, {"text": WORDS_AND_PAIRS}):
+    for named in ({}, {"learner": "svm"}, {"text": DEFAULT_TEXT}):
         engine = await start(store, **named)
         assert "in MANYCLASS_LEARNER and MANYCLASS_SHADOWS" in engine.failure
         assert "its analysis of texts in MANYCLASS_TEXT" in engine.failure
         await engine.close()
-    engine = await start(store, learner="svm", text=WORDS_AND_PAIRS)
+    engine = await start(store, learner="svm", text=DEFAULT_TEXT)
     assert engine.model.digest() == digest

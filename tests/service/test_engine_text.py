@@ -2,11 +2,12 @@
 
 import pytest
 
+from manyclass.core import rules
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.text import DEFAULT_TEXT, WORDS_AND_PAIRS, TextAnalysis
+from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import SettingError, Settings, read
 from manyclass.service.engine import Engine
@@ -14,6 +15,7 @@ from tests.service.engines import engine_on, until
 from tests.service.faulty import Clock, learn
 
 CHARACTERS = TextAnalysis.parse("words+characters")
+WORDS = TextAnalysis()
 
 
 def settings_of(text):
@@ -35,7 +37,16 @@ def test_a_wrong_setting_says_which_parts_there_are(wrong):
         settings_of(wrong)
     assert str(caught.value) == (
         f"MANYCLASS_TEXT={wrong!r}: must be words, or words with any of pairs, characters,"
-        " unspaced, normalized, as words+pairs"
+        " unmarked, symbols, as words+pairs"
+    )
+
+
+def test_a_setting_of_an_earlier_release_says_what_to_write():
+    with pytest.raises(SettingError) as caught:
+        settings_of("words+characters+unspaced+normalized")
+    assert str(caught.value) == (
+        "MANYCLASS_TEXT='words+characters+unspaced+normalized': must be words+characters: every"
+        " analysis does what unspaced and normalized did"
     )
 
 
@@ -61,27 +72,25 @@ async def test_another_setting_than_that_of_the_store_is_refused(store, start, r
     engine = await start(store, text=CHARACTERS)
     await engine.submit([learn("a", "x")])
     await engine.close()
-    refused = await start(store, text=WORDS_AND_PAIRS, reconfigure=reconfigure)
+    refused = await start(store, text=WORDS, reconfigure=reconfigure)
     assert refused.status == "failed"
-    assert "MANYCLASS_TEXT='words+pairs': the store was begun with words+characters" in (
-        refused.failure
-    )
+    assert "MANYCLASS_TEXT='words': the store has learned by words+characters" in refused.failure
     assert "start with MANYCLASS_TEXT=words+characters or without it" in refused.failure
     assert store.last_seq == 1
 
 
-async def test_a_store_of_an_earlier_release_keeps_words_and_pairs(store, start):
-    model = Model(Options.of("svm"))
-    facts = model.freeze().facts
-    assert "text" not in facts
-    store.save_snapshot(0, model.dump())
-    engine = await start(store)
-    assert engine.model.text == WORDS_AND_PAIRS
-    await engine.submit([learn("a", "x")])
-    assert "text" not in engine.model.freeze().facts
-    await engine.close()
-    assert (await start(store, text=WORDS_AND_PAIRS)).status == "ready"
-    assert "begun with words+pairs" in (await start(store, text=DEFAULT_TEXT)).failure
+async def test_a_store_whose_texts_had_other_features_is_refused_in_words(
+    store, start, monkeypatch
+):
+    present = rules.RULES
+    with monkeypatch.context() as earlier:
+        earlier.setattr(rules, "RULES", present - 1)
+        store.save_snapshot(0, Model(Options.of("svm")).dump())
+    refused = await start(store)
+    assert refused.status == "failed"
+    assert f"the state is of version {present - 1} of the rules" in refused.failure
+    assert "other features of texts" in refused.failure
+    assert "begin a new store, and teach it the texts and labels again" in refused.failure
 
 
 async def test_promotion_options_and_a_restore_keep_the_analysis(store, start):
@@ -102,9 +111,9 @@ async def test_promotion_options_and_a_restore_keep_the_analysis(store, start):
 async def test_every_process_on_a_log_has_the_analysis_of_the_first(log):
     async with engine_on(log, "A", text=CHARACTERS) as first:
         await first.submit([learn("a", "x")])
-        other = Engine(Settings(text=WORDS_AND_PAIRS), Cluster(log.store("C")), Clock())
+        other = Engine(Settings(text=WORDS), Cluster(log.store("C")), Clock())
         await other.start()
-        assert "begun with words+characters" in other.failure
+        assert "has learned by words+characters" in other.failure
         await other.close()
         async with engine_on(log, "B") as second:
             assert second.model.text == CHARACTERS

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from manyclass.training.encodings import not_utf8
 from manyclass.training.lines import Line, LineFault
@@ -11,29 +12,28 @@ MOST_QUOTED = 80  # letters
 _WORD = re.compile(r"[^ \t\r\v\f\0]+")
 
 
-# Of a list, each is worth 1; a string is a text, before its analysis.
-GivenFeatures = Mapping[str, float] | list[str | int] | str
+Features = Mapping[str, float] | list[str | int]  # of a list, each is worth 1
+Text = str | dict[str, str]  # or the texts of fields, before their analysis
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """An instance and its true classes as written, before any check."""
+class Given(msgspec.Struct, frozen=True):
+    """An instance and its true classes as written, before any check; of a text no features."""
 
     line: Line
-    features: GivenFeatures
+    features: Features
     classes: list[str | int]
     weight: float = 1.0
+    text: Text | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(msgspec.Struct, frozen=True):
     """A line that holds no labelled instance."""
 
     line: Line
     reason: str
 
 
-Parsed = tuple[GivenFeatures, list[str | int]]
+Parsed = tuple[Features | str, list[str | int]]  # a text, or features
 
 
 def parse(lines: Iterable[Line], parse_line: Callable[[str], Parsed]) -> Iterator[Given | Rejected]:
@@ -46,7 +46,10 @@ def parse(lines: Iterable[Line], parse_line: Callable[[str], Parsed]) -> Iterato
         except LineFault as error:
             yield Rejected(line, str(error))
         else:
-            yield Given(line, features, classes)
+            if isinstance(features, str):
+                yield Given(line, [], classes, text=features)
+            else:
+                yield Given(line, features, classes)
 
 
 def words(text: str) -> list[str]:

@@ -3,27 +3,27 @@
     {"features": {"ice": 1.5, "puck": 2}, "classes": ["hockey"]}
     {"features": ["ice", "puck", "puck"], "classes": ["hockey", "sports"]}
     {"text": "The goalie stopped the puck", "classes": ["hockey"]}
+    {"text": {"title": "Ice hockey", "body": "The goalie stopped it"}, "classes": ["hockey"]}
 
-Exactly one of `features` and `text` is required. `weight` is that of the event. A line
-with `not` is rejected, since only a service learns that classes are wrong. Other keys, as the
-`source` and `event_id` of an exported event, are ignored: data sets have many.
+Exactly one of `features` and `text` is required. `weight` is that of the
+event. A line with `not` is rejected, since only a service learns that classes are wrong. Other
+keys, as the `source` and `event_id` of an exported event, are ignored: data sets have many.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from manyclass.training.encodings import not_utf8
-from manyclass.training.formats.given import Given, Rejected
+from manyclass.training.formats.given import Given, Rejected, Text
 from manyclass.training.lines import Line, LineFault
 
 
 class _Event(msgspec.Struct):
     classes: list[str | int] | UnsetType = UNSET
     features: dict[str, float] | list[str | int] | UnsetType = UNSET
-    text: str | UnsetType = UNSET
+    text: Text | UnsetType = UNSET
     weight: float = 1.0
     rejected: msgspec.Raw | UnsetType = msgspec.field(name="not", default=UNSET)
 
@@ -45,13 +45,13 @@ def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
 
 
 def _given(line: Line, event: _Event) -> Given | Rejected:
-    features, text = event.features, event.text
-    if not isinstance(event.rejected, UnsetType):
+    features, text, classes = event.features, event.text, event.classes
+    if event.rejected is not UNSET:
         return Rejected(line, "`not` is learned by a service only: use `manyclass learn`")
-    if isinstance(event.classes, UnsetType):
+    if classes is UNSET:
         return Rejected(line, "it has no `classes`")
-    if isinstance(features, UnsetType) == isinstance(text, UnsetType):
-        return Rejected(line, "an instance has either `features` or `text`")
-    if not isinstance(features, UnsetType):
-        return Given(line, features, event.classes, event.weight)
-    return Given(line, cast(str, text), event.classes, event.weight)
+    if text is UNSET and features is not UNSET:
+        return Given(line, features, classes, event.weight)
+    if text is not UNSET and features is UNSET:
+        return Given(line, [], classes, event.weight, text)
+    return Rejected(line, "an instance has either `features` or `text`")

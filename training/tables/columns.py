@@ -2,11 +2,13 @@
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from manyclass.core.errors import did_you_mean
+from manyclass.core.text import MOST_FIELDS
 from manyclass.training.tables.label_lists import labels_of
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.record import Cell, Record, TableError, Unusable, text_of
@@ -54,6 +56,8 @@ def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelle
     one_hot = tuple(position(each, names) for each in layout.one_hot) if labelled else ()
     taken = {*text, *classes, *one_hot, id}
     said: list[str] = []
+    if layout.fields:
+        _check_fields(text, names)
     if not text:
         text = _guessed(TEXT_NAMES, names, taken | {*_no_texts(names, rows)})
         said += [f"the text is in column `{names[at]}`" for at in text]
@@ -67,6 +71,17 @@ def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelle
     answer = _answer(names, rows) if labelled else None
     answer = None if answer in {*text, *classes, *one_hot, id} else answer
     return Columns(text, classes, id, one_hot, lists, answer, ", ".join(said))
+
+
+def _check_fields(text: Sequence[int], names: Sequence[str]) -> None:
+    """Raise TableError unless the columns of a text can be its fields, each by its own name."""
+    if len(text) > MOST_FIELDS:
+        raise TableError(f"a text has at most {MOST_FIELDS} fields, and here are {len(text)}")
+    for name, times in Counter(names[at] for at in text).items():
+        if times > 1:
+            raise TableError(
+                f"two fields of a text cannot be named `{_shortened(name)}`: rename a column"
+            )
 
 
 def _column(at: int, rows: Sequence[Record]) -> list[Cell]:

@@ -3,11 +3,13 @@
 import csv
 import re
 from collections.abc import Iterator
+from functools import partial
 from io import StringIO, TextIOWrapper
-from itertools import dropwhile
+from itertools import chain, dropwhile, islice, tee
+from operator import methodcaller
 from typing import BinaryIO, Final
 
-from manyclass.training.encodings import ESCAPED, not_decoded
+from manyclass.training.encodings import ESCAPED, UTF8, not_decoded
 from manyclass.training.lines import LONGEST_LINE
 from manyclass.training.tables.record import Record, TableError
 
@@ -16,30 +18,64 @@ NAMES_OF_DELIMITERS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon
 SNIFFED_RECORDS = 10
 _SEPARATOR = re.compile(r'"?sep=(.)"?(?=[\r\n]|$)', re.IGNORECASE)  # a first line, for Excel
 MARK: Final = "\ufeff"  # in front of a file that was put behind another one
+_HAS_MARK: Final = methodcaller("startswith", MARK)
+_WITHOUT_MARK: Final = methodcaller("removeprefix", MARK)
 
 
-class _Lines:
-    """The lines of a text, with their number and whether they are over; those of the record read
-    last are held."""
+class _Records:
+    """The records of a text, and whether the text ends amid the one read last. A mark in front of a
+    file that was put behind another one is in no cell.
+    """
 
-    def __init__(self, text: StringIO | TextIOWrapper) -> None:
-        self._text = text
-        self.number = 0
-        self.over = False
-        self.record: list[str] = []
-        self.begins: set[int] = set()  # numbers of the lines with a mark
+    def __init__(
+        self, text: StringIO | TextIOWrapper, delimiter: str, encoding: str = UTF8
+    ) -> None:
+        self.is_cut = False
+        self.next_line = 1  # the number of the line on which the next record begins
+        self._delimiter = delimiter
+        self._encoding = encoding
+        pieces = iter(partial(text.readline, LONGEST_LINE + 1), "")
+        # The reader of the standard library asks for lines, and the same lines are taken again.
+        self._lines, read = tee(chain(pieces, self._end()))
+        self._rows = csv.reader(map(_WITHOUT_MARK, read), delimiter=delimiter)
 
-    def __iter__(self) -> Iterator[str]:
-        while line := self._text.readline(LONGEST_LINE + 1):
+    def _end(self) -> Iterator[str]:
+        self.is_cut = True
+        yield from ()
+
+    def __iter__(self) -> Iterator[Record]:
+        rows, lines = self._rows, self._lines
+        for cells in rows:
+            number, last = self.next_line, rows.line_num
+            if last == number and not self.is_cut:
+                line = next(lines)
+                if line.isascii() and len(line) <= LONGEST_LINE:  # mostly
+                    self.next_line = last + 1
+                    yield Record(number, cells)
+                    continue
+                yield self._record(cells, iter([line]))
+            else:
+                yield self._record(cells, lines)
+
+    def _record(self, cells: list[str], lines: Iterator[str]) -> Record:
+        number, taken = self.next_line, self.taken(lines)
+        self.next_line += len(taken)
+        if any(map(_HAS_MARK, taken[1:])):  # it is in a cell
+            [cells] = csv.reader([_WITHOUT_MARK(taken[0]), *taken[1:]], delimiter=self._delimiter)
+        fault = _fault_of(cells, number, taken, self.is_cut, self._encoding, self._delimiter)
+        return Record(number, cells, fault, len(taken) if fault else 1, _HAS_MARK(taken[0]))
+
+    def taken(self, lines: Iterator[str] | None = None) -> list[str]:
+        """Return the lines of the record that is being read; TableError if one is too long."""
+        taken = [
+            *islice(
+                self._lines if lines is None else lines, self._rows.line_num - self.next_line + 1
+            )
+        ]
+        for at, line in enumerate(taken, self.next_line):
             if len(line) > LONGEST_LINE:
-                raise TableError(f"line {self.number + 1} is longer than {LONGEST_LINE:,} letters")
-            self.number += 1
-            if not self.record and line.startswith(MARK):
-                line = line.removeprefix(MARK)
-                self.begins.add(self.number)
-            self.record.append(line)
-            yield line
-        self.over = True
+                raise TableError(f"line {at} is longer than {LONGEST_LINE:,} letters")
+        return taken
 
 
 def records(plain: BinaryIO, encoding: str, delimiter: str) -> Iterator[Record]:
@@ -49,33 +85,29 @@ def records(plain: BinaryIO, encoding: str, delimiter: str) -> Iterator[Record]:
     """
     csv.field_size_limit(LONGEST_LINE)  # the module has one limit for the process
     text = TextIOWrapper(plain, encoding, "surrogateescape", newline="")
-    lines = _Lines(text)
-    number = 1  # of the line that the record begins on
+    found = _Records(text, delimiter, encoding)
     try:
-        rows = csv.reader(lines, delimiter=delimiter)
-        while (cells := next(rows, None)) is not None:
-            fault = _fault_of(cells, number, lines, encoding, delimiter)
-            begins = number in lines.begins
-            yield Record(number, cells, fault, len(lines.record) if fault else 1, begins)
-            number = lines.number + 1
-            lines.record.clear()
+        yield from found
     except csv.Error as error:
-        reason = _not_closed(number) if lines.number > number else f"line {number}: {error}"
+        number, many = found.next_line, len(found.taken()) > 1
+        reason = _not_closed(number) if many else f"line {number}: {error}"
         raise TableError(reason) from error
     except UnicodeError as error:  # of encodings with several bytes a letter
-        raise TableError(not_decoded(lines.number + 1, encoding)) from error
+        raise TableError(not_decoded(found.next_line + len(found.taken()), encoding)) from error
 
 
-def _fault_of(cells: list[str], number: int, lines: _Lines, encoding: str, delimiter: str) -> str:
-    many = lines.number > number
-    swallowed = f"lines {number:,} to {lines.number:,} are left out: " if many else ""
-    if lines.over:  # amid a record
+def _fault_of(
+    cells: list[str], number: int, lines: list[str], is_cut: bool, encoding: str, delimiter: str
+) -> str:
+    last = number + len(lines) - 1
+    swallowed = f"lines {number:,} to {last:,} are left out: " if last > number else ""
+    if is_cut:
         return swallowed + _not_closed(number + sum(cell.count("\n") for cell in cells[:-1]))
-    if len(lines.record) > 1 and not _is_strict(lines.record, delimiter):
+    if last > number and not _is_strict(lines, delimiter):
         return swallowed + _not_closed(number)
-    escaped = next((cell for cell in cells if ESCAPED.search(cell)), None)
-    if escaped is not None:
-        return not_decoded(None, encoding, escaped)
+    for cell in cells:
+        if not cell.isascii() and ESCAPED.search(cell):
+            return not_decoded(None, encoding, cell)
     return ""
 
 
@@ -84,8 +116,9 @@ def _is_strict(lines: list[str], delimiter: str) -> bool:
 
     The quote that closes one left open by mistake opened a later cell, whose text follows it.
     """
+    plain = [_WITHOUT_MARK(lines[0]), *lines[1:]]
     try:
-        return bool(list(csv.reader(lines, delimiter=delimiter, strict=True)))
+        return bool(list(csv.reader(plain, delimiter=delimiter, strict=True)))
     except csv.Error:
         return False
 
@@ -128,14 +161,14 @@ def likely_delimiter(begin: str) -> str:
 def sniffed(begin: str, delimiter: str) -> list[list[str]]:
     """Return the first whole records of a text."""
     whole = begin[: max(begin.rfind("\n"), begin.rfind("\r")) + 1] or begin  # the last may be cut
-    lines = _Lines(StringIO(whole, newline=""))
+    records = _Records(StringIO(whole, newline=""), delimiter)
     found: list[list[str]] = []
     try:
-        for cells in csv.reader(lines, delimiter=delimiter):
-            if lines.over or len(found) == SNIFFED_RECORDS:
+        for record in records:
+            if records.is_cut or len(found) == SNIFFED_RECORDS:
                 break
-            if cells:
-                found.append(cells)
+            if record.cells:
+                found.append([*map(str, record.cells)])
     except csv.Error:
         pass  # a cell is too long
     return found

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from manyclass.training.tables.record import Cell, Record
 
 MARK: Final = "with apostrophe"  # the name of the column that a guarded table has
@@ -20,7 +22,8 @@ _GUARDED = re.compile("''*[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 def unguarded(records: Iterable[Record], mark: int) -> Iterator[Record]:
     """Yield the records without their guard, and without the column of the mark."""
     for record in records:
-        yield record._replace(cells=_plain([*record.cells[:mark], *record.cells[mark + 1 :]]))
+        cells = _plain([*record.cells[:mark], *record.cells[mark + 1 :]])
+        yield replace(record, cells=cells)
 
 
 def _plain(cells: Sequence[Cell]) -> list[Cell]:

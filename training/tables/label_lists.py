@@ -11,6 +11,7 @@ _LABEL: Final = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?[0-9]+)"""
 _LIST: Final = re.compile(
     rf"\[\s*(?:{_LABEL}(?:\s*,\s*{_LABEL})*\s*,?\s*)?\]", re.DOTALL | re.ASCII
 )
+_OPENING: Final = ("[", "{", "(")
 _NOTATION: Final = re.compile(r"""\[\s*(['"\[{].*)?\]|\{\s*['"].*\}|\(\s*['"].*\)""", re.DOTALL)
 
 
@@ -37,4 +38,5 @@ def labels_of(cell: str) -> list[str] | None:
 
 def is_notation(cell: str) -> bool:
     """Return whether a cell looks like a structure of a program, and not like a label."""
-    return _NOTATION.fullmatch(cell.strip()) is not None
+    cell = cell.strip()
+    return cell[:1] in _OPENING and _NOTATION.fullmatch(cell) is not None

@@ -17,11 +17,16 @@ def labels(
     cells: Sequence[Cell], names: Sequence[str], columns: Columns, separator: str
 ) -> list[str]:
     """Return the labels of a row, each once; LabelFault. `separator` divides cells, if given."""
+    if len(columns.classes) == 1 and not columns.lists and not columns.one_hot and not separator:
+        cell = cells[columns.classes[0]]
+        if isinstance(cell, str) and not is_notation(cell):  # mostly
+            return [name] if (name := cell.strip()) else []
     found: list[str] = []
     for at in columns.classes:
         for each in _of_cell(cells[at], names[at], at in columns.lists):
             found += each.split(separator) if separator else [each]
-    found += _one_hot(cells, names, columns)
+    if columns.one_hot:
+        found += _one_hot(cells, names, columns)
     return list(dict.fromkeys(filter(None, (each.strip() for each in found))))
 
 

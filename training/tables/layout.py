@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Layout:
     """Columns are given by name, or by number from 1; None and () are determined by the file."""
 
-    text: tuple[str, ...] = ()  # joined by blanks
+    text: tuple[str, ...] = ()  # joined by blanks, unless they are fields
     classes: tuple[str, ...] = ()
     class_separator: str = ""  # between several classes of a cell; empty: a cell is one class
     id: str | None = None
@@ -16,6 +16,7 @@ class Layout:
     delimiter: str | None = None  # of CSV
     encoding: str | None = None  # of CSV and of lines
     header: bool = True  # the first row has the names
+    fields: bool = False  # each column of the text is a field, named as the column
 
     @property
     def names_columns(self) -> bool:

@@ -1,10 +1,9 @@
 """A row of a table, before its columns are known."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from math import isnan
-from typing import NamedTuple
 
 import msgspec
 
@@ -26,7 +25,7 @@ class TableError(Exception):
     """A table that cannot be read with this layout. The text says what to give instead."""
 
 
-class Record(NamedTuple):
+class Record(msgspec.Struct, frozen=True):
     """The cells of a row and the number of its line, or of its row in a spreadsheet."""
 
     number: int
@@ -38,7 +37,7 @@ class Record(NamedTuple):
     @property
     def is_filled(self) -> bool:
         """True unless all its cells are blank."""
-        return any(text_of(cell).strip() for cell in self.cells)
+        return is_filled(self.cells)
 
     @property
     def filled(self) -> list[str]:
@@ -84,6 +83,15 @@ def _scalar(value: object) -> str:
 
 def _notation(value: object) -> str:
     return msgspec.json.encode(value, enc_hook=str).decode()
+
+
+def is_filled(cells: Iterable[Cell]) -> bool:
+    """Return whether one of the cells is not blank."""
+    for cell in cells:
+        text = cell if isinstance(cell, str) else text_of(cell)
+        if text and not text.isspace():
+            return True
+    return False
 
 
 def text_of(cell: Cell) -> str:

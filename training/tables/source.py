@@ -1,7 +1,6 @@
 """The rows of a table as JSON lines."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path, PurePath
 
@@ -9,8 +8,9 @@ import msgspec
 
 from manyclass.training.compression import inner_name
 from manyclass.training.encodings import EncodingFault, decoded, encoding_of
+from manyclass.training.formats.given import Given, Rejected, Text
 from manyclass.training.json_lines import LEFT_OUT_LABELS, REJECTED_ANSWERS, REJECTING
-from manyclass.training.lines import STANDARD_INPUT, FileFault, Line, Source
+from manyclass.training.lines import STANDARD_INPUT, FileFault, Line, LineFault, Source
 from manyclass.training.recognition import not_csv
 from manyclass.training.tables import delimited, objects, parquet, spreadsheet
 from manyclass.training.tables.columns import Columns, choose, column_names, listed
@@ -23,7 +23,14 @@ from manyclass.training.tables.guard import MARK, unguarded
 from manyclass.training.tables.header import separated
 from manyclass.training.tables.labels import LabelFault, labels
 from manyclass.training.tables.layout import Layout
-from manyclass.training.tables.record import Cell, Record, TableError, Unusable, text_of
+from manyclass.training.tables.record import (
+    Cell,
+    Record,
+    TableError,
+    Unusable,
+    is_filled,
+    text_of,
+)
 
 SAMPLED_ROWS = 10  # read before the columns are chosen
 REPEATED_HEADERS = "repeated header"
@@ -32,24 +39,47 @@ NO_LABELS = "row without a class"
 _ENCODER = msgspec.json.Encoder()
 
 
-@dataclass(frozen=True, slots=True)
-class Row(Line):
-    """A row of a table; its bytes are an event or an instance of JSON."""
+class Row(Line, frozen=True):
+    """A row of a table, an event or an instance; without `classes` it is only ranked."""
 
     names: Sequence[str] = ()
     cells: Sequence[Cell] = ()
+    text: Text = ""
+    classes: list[str] | None = None
+    id: str = ""
+
+    @property
+    def data(self) -> bytes:
+        """The row as JSON: {"text": ..., "classes": [...], "event_id": ...}, or {"text": ...,
+        "id": ...} if it is only ranked; LineFault if it has a fault.
+        """
+        if self.fault:
+            raise LineFault(self.fault)
+        body: dict[str, object] = {"text": self.text}
+        if self.classes is not None:
+            body["classes"] = self.classes
+        if self.id:
+            body["id" if self.classes is None else "event_id"] = self.id
+        return _ENCODER.encode(body)
 
 
 class TableFault(FileFault):
     """A table that its layout does not fit, or a damaged one."""
 
 
-class TableSource(Source):
-    """The rows of a table as JSON lines, events of POST /learn or instances of POST /rank.
+def rows_given(rows: Iterable[Line]) -> Iterator[Given | Rejected]:
+    """Yield the instance of each row of a table; its classes may be none."""
+    for row in rows:
+        if not isinstance(row, Row) or row.fault:
+            yield Rejected(row, row.fault)
+        else:
+            yield Given(row, [], [*(row.classes or ())], 1.0, row.text)
 
-    A row is {"text": ..., "classes": [...], "event_id": ...}, or {"text": ..., "id": ...} if it is
-    not to be labelled. Iteration raises FileFault, which is a TableFault where the columns of the
-    layout are not there.
+
+class TableSource(Source):
+    """The rows of a table, events of POST /learn or instances of POST /rank.
+
+    Iteration raises FileFault, which is a TableFault where the columns of the layout are not there.
     """
 
     def __init__(
@@ -111,13 +141,14 @@ class TableSource(Source):
         columns = choose(self._layout, names, sample, self._labelled)
         if columns.said:
             self._guessed(columns.said)
+        repeated = None if self._has_names else header
         for record in chain(sample, records):
-            if header is not None and self._is_header(record, header, names):
+            if repeated is not None and _is_header(record, repeated, names):
                 self.left_out[REPEATED_HEADERS] += 1
             elif columns.answer is not None and self._is_rejected(record, columns.answer):
                 self.left_out[REJECTED_ANSWERS] += 1
-            else:
-                yield from self._row(record, names, columns)
+            elif row := self._row(record, names, columns):
+                yield row
 
     def _without_rows(self, names: Sequence[str]) -> str:
         if not names:
@@ -129,25 +160,6 @@ class TableSource(Source):
     def _has_names(self) -> bool:
         """True if the format itself names its columns."""
         return self._format in ("jsonl", "parquet")
-
-    def _is_header(self, record: Record, header: Record, names: Sequence[str]) -> bool:
-        """Return whether a record repeats the header, as in files that were put together.
-
-        TableError if another file begins with it, whose columns are others.
-        """
-        if self._has_names:
-            return False
-        if record.cells == header.cells:
-            return True
-        its_names = column_names(record.cells)
-        if record.begins_file and not {*its_names}.isdisjoint(names):
-            if its_names == names:
-                return True
-            raise TableError(
-                f"another file begins at line {record.number}, with other columns"
-                f" ({listed(its_names)}): give the files one by one"
-            )
-        return False
 
     def _is_rejected(self, record: Record, answer: int) -> bool:
         return answer < len(record.cells) and text_of(record.cells[answer]).strip() in REJECTING
@@ -188,45 +200,75 @@ class TableSource(Source):
         is_tsv = PurePath(inner_name(self.file)).suffix.lower() == ".tsv"
         return "\t" if is_tsv else likely_delimiter(begin)
 
-    def _row(self, record: Record, names: Sequence[str], columns: Columns) -> Iterator[Row]:
-        """Yield the row of a record, unless it is left out."""
-        missing = len(names) - len(record.cells)
-        cells = [*record.cells, *[""] * missing]
-        text = " ".join(filter(None, (text_of(cells[at]) for at in columns.text)))
+    def _row(self, record: Record, names: Sequence[str], columns: Columns) -> Row | None:
+        """Return the row of a record; None if it is left out."""
+        cells = record.cells
+        if len(cells) < len(names):
+            cells = [*cells, *[""] * (len(names) - len(cells))]
         fault = record.fault or _fault_of(cells, names, columns)
-        found: list[str] = []
+        found: list[str] | None = None
         if not fault and self._labelled:
-            if not text.strip():
+            if not is_filled([cells[at] for at in columns.text]):
                 fault = f"no text: {listed([names[at] for at in columns.text])} is empty"
             else:
                 try:
                     found = labels(cells, names, columns, self._layout.class_separator)
                 except LabelFault as error:
                     fault = str(error)
-        if not fault and self._labelled:
-            taught = [name for name in found if name not in self._layout.left_out]
+        if not fault and found is not None:
+            taught = found
+            if left_out := self._layout.left_out:
+                taught = [name for name in found if name not in left_out]
             if not taught and (found or columns.one_hot):
                 self.left_out[LEFT_OUT_LABELS if found else NO_LABELS] += 1
-                return
+                return None
             if not taught:
                 fault = f"no class: {listed([names[at] for at in columns.classes])} is empty"
             found = taught
         if fault:
-            yield Row(self.name, record.number, None, fault, record.lines, "", names, cells)
-            return
+            return Row(self.name, record.number, None, fault, record.lines, "", names, cells)
         id = "" if columns.id is None else text_of(cells[columns.id])
-        body: dict[str, object] = {"text": text}
-        if self._labelled:
-            body["classes"] = found
-        if id:
-            body["event_id" if self._labelled else "id"] = id
-        data, filled = _ENCODER.encode(body), cells[: len(names)]
-        yield Row(self.name, record.number, data, "", record.lines, "", names, filled)
+        text = self._text(cells, names, columns)
+        if len(cells) > len(names):
+            cells = cells[: len(names)]
+        return Row(
+            self.name, record.number, None, "", record.lines, "", names, cells, text, found, id
+        )
+
+    def _text(self, cells: Sequence[Cell], names: Sequence[str], columns: Columns) -> Text:
+        """Return the filled cells of the text, joined by blanks, or as fields."""
+        if not self._layout.fields and len(columns.text) == 1:
+            return text_of(cells[columns.text[0]])
+        texts = [text_of(cells[at]) for at in columns.text]
+        if not self._layout.fields:
+            return " ".join(filter(None, texts))
+        fields = {names[at]: text for at, text in zip(columns.text, texts, strict=True)}
+        return {name: text for name, text in fields.items() if text.strip()} or fields
+
+
+def _is_header(record: Record, header: Record, names: Sequence[str]) -> bool:
+    """Return whether a record repeats the header, as in files that were put together.
+
+    TableError if another file begins with it, whose columns are others.
+    """
+    if record.cells == header.cells:
+        return True
+    if not record.begins_file:
+        return False
+    its_names = column_names(record.cells)
+    if {*its_names}.isdisjoint(names):
+        return False
+    if its_names == names:
+        return True
+    raise TableError(
+        f"another file begins at line {record.number}, with other columns"
+        f" ({listed(its_names)}): give the files one by one"
+    )
 
 
 def _fault_of(cells: Sequence[Cell], names: Sequence[str], columns: Columns) -> str:
     """Return why cells cannot be used as they are; empty if they can be."""
-    if any(cells[len(names) :]):
+    if len(cells) > len(names) and any(cells[len(names) :]):
         return (
             f"it has {len(cells)} cells, the header has {len(names)} ({listed(names)}): a text"
             " that holds the delimiter needs quotes, or give another --delimiter"

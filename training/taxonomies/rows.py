@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from manyclass.training.tables.columns import column_names
 from manyclass.training.tables.record import Cell, Record, text_of
 from manyclass.training.taxonomies.headings import Headings, headings_of, is_header
@@ -218,7 +220,7 @@ def _without_comments(rows: Sequence[Record], layout: TaxonomyLayout, place: Pla
         first, *others = [_text(cell) for cell in row.cells]
         heading = first.lstrip("#").strip()
         if not kept and first.startswith("#") and is_header([heading, *others]):
-            kept.append(row._replace(cells=[heading, *row.cells[1:]]))
+            kept.append(replace(row, cells=[heading, *row.cells[1:]]))
         elif not is_comment(first, place(row), any(others)):
             kept.append(row)
     return kept

@@ -78,6 +78,12 @@ public:
 
     std::size_t members() const { return members_.size(); }
 
+    // True if values below 0 count for every member.
+    bool takes_signs() const {
+        return std::all_of(members_.begin(), members_.end(),
+                           [](const Engine* each) { return each->takes_signs(); });
+    }
+
     // --- ranking -------------------------------------------------------------------------------
 
     // The k best classes of an instance with a score above the threshold, best first, with their

@@ -31,6 +31,7 @@ public:
     }
 
     bool ignores_features() const override { return true; }
+    bool takes_signs() const override { return true; }  // no value counts, of any sign
     bool learns_before_counting() const override { return true; }
 
     // A score is a class's share of the events of all classes within the retrieval window.

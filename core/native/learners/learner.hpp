@@ -87,6 +87,10 @@ public:
     // Edges of a row that a ranking reads at most, so that they are fetched from memory early.
     virtual std::uint32_t most_edges_read() const { return 0; }
 
+    // True if values below 0 count, or no value does. They are absent to others: a learner of masses
+    // has no use for them.
+    virtual bool takes_signs() const { return false; }
+
     const RetrievalWork& work() const { return work_; }
     virtual std::uint64_t nodes_visited() const { return 0; }  // to forget features; no state
 

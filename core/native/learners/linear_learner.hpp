@@ -111,6 +111,8 @@ public:
 
     std::uint32_t most_edges_read() const override { return scorer_.rule.max_outdegree; }
 
+    bool takes_signs() const override { return Rule::SIGNED; }
+
     // --- learning ------------------------------------------------------------------------------
 
     Outcome learn(Example& example, bool is_counted) override {

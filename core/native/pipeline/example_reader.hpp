@@ -2,6 +2,7 @@
 // what the next step reads: slots, rows and names are far apart in memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,13 @@ namespace manyclass {
 
 class ExampleReader {
 public:
-    // `most_edges`: of a row, that a ranking reads at most.
-    ExampleReader(const Tables& tables, std::uint32_t most_edges)
-        : features_(tables.features), postings_(tables.postings), most_edges_(most_edges) {}
+    // `most_edges`: of a row, that a ranking reads at most. Unless it `takes_signs`, values below 0
+    // are absent.
+    ExampleReader(const Tables& tables, std::uint32_t most_edges, bool takes_signs)
+        : features_(tables.features),
+          postings_(tables.postings),
+          most_edges_(most_edges),
+          takes_signs_(takes_signs) {}
 
     void read_wire(std::vector<ActiveFeature>& active, std::string_view instance) const {
         active.clear();
@@ -31,6 +36,7 @@ public:
             read.hash = features_.hash(read.name);
             features_.prefetch(read.hash);
         }
+        if (!takes_signs_ && is_signed(instance)) drop_below_0(active);
         for (ActiveFeature& each : active) {
             each.feature = features_.candidate(each.hash);
             if (each.feature == NO_ID) continue;
@@ -51,7 +57,9 @@ public:
         const CsrRows from = rows;  // a copy stays in registers while `active` grows
         const std::int64_t end = from.indptr[row + 1];
         for (std::int64_t at = from.indptr[row]; at < end; ++at) {
-            if (!(from.values[at] >= SMALLEST_VALUE)) continue;
+            if (!(from.values[at] >= SMALLEST_VALUE) &&
+                !(takes_signs_ && from.values[at] <= -SMALLEST_VALUE))
+                continue;
             const auto column = static_cast<std::uint32_t>(from.indices[at]);
             const std::uint32_t feature = from.columns->id(column, features_);
             std::string_view name;
@@ -85,9 +93,16 @@ public:
     }
 
 private:
+    static void drop_below_0(std::vector<ActiveFeature>& active) {
+        active.erase(std::remove_if(active.begin(), active.end(),
+                                    [](const ActiveFeature& each) { return each.value < 0; }),
+                     active.end());
+    }
+
     const Vocabulary& features_;
     const Postings& postings_;
     const std::uint32_t most_edges_;
+    const bool takes_signs_;
 };
 
 }  // namespace manyclass

@@ -1,4 +1,5 @@
 // Preprocessing of feature values: binarize, sublinear damping, tf-idf and scaling to unit length.
+// Each keeps the sign of a value.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ public:
 
     // A value but for tf-idf and scaling, so that it does not change with the counts.
     double damped(double value) const {
-        if (binarize_) return 1.0;
+        if (binarize_) return std::copysign(1.0, value);
         return sublinear_ ? sublinear(value) : value;
     }
 
@@ -36,7 +37,7 @@ public:
 
     void apply(std::vector<ActiveFeature>& active, const Tables& tables) const {
         if (binarize_) {
-            for (ActiveFeature& each : active) each.value = 1.0;
+            for (ActiveFeature& each : active) each.value = std::copysign(1.0, each.value);
             return;
         }
         if (sublinear_)
@@ -58,12 +59,15 @@ public:
     }
 
 private:
-    static double logarithmic(double value) { return value > 1 ? 1 + natural_log(value) : value; }
+    static double logarithmic(double value) {
+        if (value > 1) return 1 + natural_log(value);
+        return value < -1 ? -1 - natural_log(-value) : value;
+    }
 
     // The same. Most values are small counts: a look-up, and no branch that depends on the value.
     static double sublinear(double value) {
-        if (value < static_cast<double>(COUNTS.size())) {
-            const auto count = static_cast<std::uint32_t>(value);
+        if (const double size = std::fabs(value); size < static_cast<double>(COUNTS.size())) {
+            const auto count = static_cast<std::uint32_t>(size);
             if (static_cast<double>(count) == value) return COUNTS[count];
         }
         return logarithmic(value);

@@ -151,8 +151,8 @@ public:
     }
 
     // When loading: after the tables and `limit`.
-    void visit(SnapshotVisitor& visitor, bool has_constraints) {
-        buffer_.visit(visitor, tables_, has_constraints, *this);
+    void visit(SnapshotVisitor& visitor, bool has_constraints, bool takes_signs) {
+        buffer_.visit(visitor, tables_, has_constraints, takes_signs, *this);
     }
 
     // True if a feature or class of a stored example was removed since.

@@ -158,7 +158,9 @@ public:
 private:
     bool stores() const { return limits_.replay > 0 || neighbors_.is_on(); }
 
-    ExampleReader reader() const { return {tables_, learner_.most_edges_read()}; }
+    ExampleReader reader() const {
+        return {tables_, learner_.most_edges_read(), learner_.takes_signs()};
+    }
 
     void count_features(const Example& example, bool is_first_epoch) {
         eviction_.begin_event();

@@ -1,9 +1,10 @@
 // The bytes of an instance, as events keep it and the index reads it. Little-endian.
 //
-//   count u32, then for each feature:  header u16 = size << 1 | has_value,  name (size bytes),
-//                                      value f64 when has_value, else it is 1
+//   count u32, and SIGNED if a value is below 0, then for each feature:
+//       header u16 = size << 1 | has_value,  name (size bytes),  value f64 when has_value, else it is 1
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -12,12 +13,21 @@
 namespace manyclass {
 
 constexpr std::size_t LONGEST_NAME = 4096;
-constexpr double LARGEST_VALUE = 1e30, SMALLEST_VALUE = 1e-30;  // their squares are numbers too
+// Sizes of values, whose squares are numbers too.
+constexpr double LARGEST_VALUE = 1e30, SMALLEST_VALUE = 1e-30;
+constexpr std::uint32_t SIGNED = 1u << 31;
 constexpr double LEAST_EXAMPLE_WEIGHT = 0.001, MOST_EXAMPLE_WEIGHT = 1000;  // as in core/event.pyx
 
 template <class T>
 void put(std::string& out, T value) {
     out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// True if a value of the instance is below 0.
+inline bool is_signed(std::string_view instance) {
+    std::uint32_t count = 0;
+    if (instance.size() >= sizeof count) std::memcpy(&count, instance.data(), sizeof count);
+    return (count & SIGNED) != 0;
 }
 
 // The largest number of bytes of one feature.
@@ -67,7 +77,7 @@ class FeatureReader {
 public:
     explicit FeatureReader(std::string_view instance)
         : at_(instance.data()), end_(at_ + instance.size()) {
-        left_ = take<std::uint32_t>();
+        left_ = take<std::uint32_t>() & ~SIGNED;
     }
 
     std::uint32_t left() const { return left_; }

@@ -82,7 +82,7 @@ public:
         }
     }
 
-    // Add the example of the next slot, with features and values above 0.
+    // Add the example of the next slot, with features and values.
     void add(const std::vector<std::pair<std::uint32_t, double>>& values) {
         std::uint32_t place;
         if (free_.empty()) {
@@ -132,7 +132,8 @@ public:
         lists_[feature] = {};
     }
 
-    // The `most` nearest examples, nearest first; of equally near ones that of the lowest slot.
+    // The `most` nearest examples of a similarity above 0, nearest first; of equally near ones that of
+    // the lowest slot.
     // `searched` comes with the known features of an instance of this length, and keeps the searched
     // ones, in the order of the sums.
     void search(std::vector<SearchedFeature>& searched, double length, std::size_t most,
@@ -170,7 +171,8 @@ public:
             const std::uint32_t place = touched[i];
             const double similarity = sums[place] * scales_[place];
             sums[place] = 0;
-            if (similarity < least) continue;
+            // one whose sum was 0 on the way is touched twice
+            if (!(similarity > 0) || similarity < least) continue;
             const Neighbor found{similarity, slots_[place]};
             if (nearest.size() == most && !nearer(found, nearest.back())) continue;
             if (nearest.size() == most) nearest.pop_back();

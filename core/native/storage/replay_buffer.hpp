@@ -183,11 +183,11 @@ public:
 
     std::uint64_t offered() const { return offered_; }
 
-    // Visit the sections. A loaded example has ids of the tables, and has constraints only with
-    // `has_constraints`.
+    // Visit the sections. A loaded example has ids of the tables, has constraints only with
+    // `has_constraints`, and values below 0 only with `takes_signs`.
     template <class N>
     void visit(SnapshotVisitor& visitor, const Tables& tables, bool has_constraints,
-               const N& names) {
+               bool takes_signs, const N& names) {
         std::uint64_t values = 0, classes = 0, constraints = 0;
         bool any_rejected = false, any_weighted = false;
         for (const StoredExample& each : stored_) {
@@ -215,7 +215,7 @@ public:
         runs.weights = visitor.run<float>("kept_weights", any_weighted ? examples : 0);
         if (visitor.is_dumping()) dump(runs, names);
         if (visitor.is_loading()) {
-            load(runs, tables, has_constraints);
+            load(runs, tables, has_constraints, takes_signs);
             set_indexed(is_indexed_, tables.features.end(), names);
         }
     }
@@ -262,7 +262,7 @@ private:
     // --- loading -------------------------------------------------------------------------------
 
     // Load into tables without removals. The parts of an example are checked as they are read.
-    void load(const Runs& runs, const Tables& tables, bool has_constraints) {
+    void load(const Runs& runs, const Tables& tables, bool has_constraints, bool takes_signs) {
         need(runs.features.size <= offered_ && offered_ <= tables.learned, "counts",
              "more past instances than came");
         need(runs.features.size <= most_, "kept_features",
@@ -277,7 +277,7 @@ private:
         for (std::uint64_t i = 0; i < runs.features.size; ++i) {
             StoredExample example;
             example.classes_made = tables.classes_made;
-            value = load_values(runs, i, value, tables, feature_in, example);
+            value = load_values(runs, i, value, tables, takes_signs, feature_in, example);
             cls = load_classes(runs, i, cls, tables, class_in, example);
             load_weight(runs, i, example);
             need(runs.constraints.data[i] == 0 || has_constraints, "kept_demanded",
@@ -293,7 +293,8 @@ private:
     }
 
     static std::uint64_t load_values(const Runs& runs, std::uint64_t at, std::uint64_t begin,
-                                     const Tables& tables, std::vector<std::uint64_t>& feature_in,
+                                     const Tables& tables, bool takes_signs,
+                                     std::vector<std::uint64_t>& feature_in,
                                      StoredExample& example) {
         const std::uint64_t count = runs.features.data[at];
         need(count > 0 && count <= runs.feature_ids.size - begin, "kept_features",
@@ -308,8 +309,9 @@ private:
                 feature_in[id] = at + 1;
             }
             const float given = runs.values.data[each];
-            need(given >= static_cast<float>(SMALLEST_VALUE) &&
-                     given <= static_cast<float>(LARGEST_VALUE),
+            const float size = takes_signs ? std::fabs(given) : given;
+            need(size >= static_cast<float>(SMALLEST_VALUE) &&
+                     size <= static_cast<float>(LARGEST_VALUE),
                  "kept_feature_values", "a past instance has a value out of range");
             example.values.emplace_back(id, given);
         }

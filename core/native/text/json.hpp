@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "pipeline/wire.hpp"
-#include "storage/vocabulary.hpp"
+#include "text/feature_table.hpp"
 #include "text/json_cursor.hpp"
 
 namespace manyclass {
@@ -36,76 +36,75 @@ public:
     // The same of the value at the cursor, which then stands behind it.
     bool read(JsonCursor& json, std::size_t most) {
         features_.clear();
-        end_ = json.end();
+        if (features_.capacity() > MOST_KEPT) std::vector<Feature>().swap(features_);
+        table_.begin(0);
+        padded_ = json.end() - SHORT_NAME;
         const bool object = json.read_sign('{');
         if (!object && !json.read_sign('[')) return false;
         const char closing = object ? '}' : ']';
         if (json.read_sign(closing)) return true;
+        std::size_t entries = 0;
         do {
             double value = 1.0;
             std::string_view name;
-            if (features_.size() == most || !json.read_name(name)) return false;
+            if (entries++ == most || !json.read_name(name)) return false;
             if (object && !(json.read_sign(':') && json.read_number(value))) return false;
-            features_.push_back({name, value});
+            if (!add(name, value) && object) return false;
         } while (json.read_sign(','));
-        return json.read_sign(closing) && merge(object);
+        return json.read_sign(closing);
     }
 
-    // Write the instance in wire form, as stored by Instance, without values below SMALLEST_VALUE.
+    // Write the instance in wire form, as stored by Instance, without values of a size below
+    // SMALLEST_VALUE; return how many are left.
     std::uint32_t write(std::string& out) const {
-        std::uint32_t count = 0;
+        std::uint32_t count = 0, sign = 0;
         std::size_t room = sizeof count;
         for (const Feature& feature : features_) room += most_bytes(feature.name);
         out.resize(room + SHORT_NAME);  // once, not as it grows
         char* at = &out[sizeof count];
         for (const Feature& feature : features_) {
-            if (!(feature.value >= SMALLEST_VALUE)) continue;
-            const bool is_short = feature.name.size() <= SHORT_NAME &&
-                                  end_ - feature.name.data() >= std::ptrdiff_t{SHORT_NAME};
+            if (!(feature.value >= SMALLEST_VALUE)) {
+                if (!(feature.value <= -SMALLEST_VALUE)) continue;
+                sign = SIGNED;
+            }
+            const bool is_short =
+                feature.name.size() <= SHORT_NAME && feature.name.data() <= padded_;
             at = is_short ? write_short(at, feature.name, feature.value)
                           : write_feature(at, feature.name, feature.value);
             ++count;
         }
-        std::memcpy(&out[0], &count, sizeof count);
+        const std::uint32_t begin = count | sign;
+        std::memcpy(&out[0], &begin, sizeof begin);
         out.resize(static_cast<std::size_t>(at - out.data()));
         return count;
     }
 
 private:
+    static constexpr std::size_t MOST_KEPT = 65'536;
+
     struct Feature {
         std::string_view name;
         double value;
     };
 
-    // Make the names unique: repeated ones add up in an array and are an error in an object.
-    bool merge(bool object) {
-        std::size_t size = 64;
-        while (size < features_.size() * 4) size *= 2;
-        slots_.assign(size, 0);
-        std::size_t kept = 0, meetings = 0;
-        for (std::size_t next = 0; next < features_.size(); ++next) {
-            const Feature& feature = features_[next];
-            std::size_t at = hash_name(feature.name, 0) & (size - 1);
-            while (slots_[at] != 0 && features_[slots_[at] - 1].name != feature.name) {
-                at = (at + 1) & (size - 1);
-                if (++meetings > 16 * size) return false;  // names chosen to collide: not plain
-            }
-            if (slots_[at] == 0) {
-                if (kept < next) features_[kept] = feature;
-                slots_[at] = static_cast<std::uint32_t>(++kept);
-            } else if (object) {
-                return false;
-            } else {
-                features_[slots_[at] - 1].value += 1.0;
-            }
+    // Append a feature; false if its name is there, whose value then grows.
+    bool add(std::string_view name, double value) {
+        table_.expect(1);
+        const std::uint32_t tag = FeatureTable::tag_of(table_.hash_of(name));
+        const auto is_same = [this, name](std::size_t at) { return features_[at].name == name; };
+        FeatureTable::Slot& slot = table_.find(tag, is_same);
+        if (slot.place_1 != 0) {
+            features_[slot.place_1 - 1].value += value;
+            return false;
         }
-        features_.resize(kept);
+        table_.fill(slot, tag, features_.size());
+        features_.push_back({name, value});
         return true;
     }
 
     std::vector<Feature> features_;
-    std::vector<std::uint32_t> slots_;
-    const char* end_ = nullptr;  // of the text
+    FeatureTable table_;
+    const char* padded_ = nullptr;  // names that begin up to here are far from the end of the text
 };
 
 }  // namespace manyclass

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
 #include <string_view>
 
 #include "pipeline/wire.hpp"
@@ -69,6 +71,37 @@ public:
         return ascii || is_utf8(name);
     }
 
+    // A string of any length; `unescaped` keeps it if it has escapes. One with half a surrogate
+    // pair is not read.
+    bool read_text(std::string_view& text, std::string& unescaped) {
+        if (!read_sign('"')) return false;
+        const char* const begin = at_;
+        bool escaped = false;
+        while (true) {
+            while (end_ - at_ >= 8) {
+                const std::uint64_t special = special_bytes(at_) & ~(load_word(at_) & TOPS);
+                at_ += special ? __builtin_ctzll(special) / 8 : 8;
+                if (special) break;
+            }
+            if (at_ == end_) return false;
+            const auto sign = static_cast<unsigned char>(*at_);
+            if (sign == '"') break;
+            if (sign < 0x20) return false;
+            const int size = sign == '\\' ? 2 : 1;
+            if (end_ - at_ < size) return false;
+            escaped |= size == 2;
+            at_ += size;
+        }
+        text = {begin, static_cast<std::size_t>(at_ - begin)};
+        ++at_;
+        if (!is_utf8(text)) return false;
+        if (!escaped) return true;
+        unescaped.clear();
+        if (!unescape(text, unescaped)) return false;
+        text = unescaped;
+        return true;
+    }
+
     // A number by JSON's grammar, which is narrower than that of `read_double`.
     bool read_number(double& value) {
         skip_space();
@@ -115,15 +148,65 @@ public:
     }
 
 private:
+    static constexpr std::uint64_t EACH = 0x0101010101010101ull, TOPS = 0x80 * EACH;
+
     // The top bit of each of the next 8 bytes that ends a name or needs a closer look; above the
     // lowest such byte it may be wrong.
     static std::uint64_t special_bytes(const char* at) {
-        constexpr std::uint64_t EACH = 0x0101010101010101ull, TOP = 0x80 * EACH;
         const std::uint64_t bytes = load_word(at);
         const std::uint64_t quote = bytes ^ ('"' * EACH), backslash = bytes ^ ('\\' * EACH);
         return (((quote - EACH) & ~quote) | ((backslash - EACH) & ~backslash) |
                 ((bytes - 0x20 * EACH) & ~bytes) | bytes) &
-               TOP;
+               TOPS;
+    }
+
+    // Append a text with its escapes resolved; false for one that JSON does not have.
+    static bool unescape(std::string_view text, std::string& out) {
+        const char* at = text.data();
+        const char* const end = at + text.size();
+        while (at < end) {
+            const auto* const next = static_cast<const char*>(
+                std::memchr(at, '\\', static_cast<std::size_t>(end - at)));
+            out.append(at, next == nullptr ? end : next);
+            if (next == nullptr) return true;
+            at = next + 2;
+            if (next[1] != 'u') {
+                constexpr std::string_view SIGNS = "\"\\/bfnrt", MEANT = "\"\\/\b\f\n\r\t";
+                const std::size_t place = SIGNS.find(next[1]);
+                if (place == SIGNS.npos) return false;
+                out += MEANT[place];
+            } else if (!read_code(at, end, out)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // Append the character of the digits behind \u, and behind another \u if it has two.
+    static bool read_code(const char*& at, const char* end, std::string& out) {
+        char32_t code = 0, second = 0;
+        if (!read_unit(at, end, code)) return false;
+        if (code >= 0xd800 && code < 0xe000) {
+            if (code >= 0xdc00 || end - at < 2 || at[0] != '\\' || at[1] != 'u') return false;
+            at += 2;
+            if (!read_unit(at, end, second) || second < 0xdc00 || second >= 0xe000) return false;
+            code = 0x10000 + ((code - 0xd800) << 10) + (second - 0xdc00);
+        }
+        char bytes[4];
+        out.append(bytes, put_code(bytes, code));
+        return true;
+    }
+
+    static bool read_unit(const char*& at, const char* end, char32_t& unit) {
+        if (end - at < 4) return false;
+        for (int place = 0; place < 4; ++place) {
+            const char sign = *at++;
+            const char low = static_cast<char>(sign | 0x20);
+            const bool letter = low >= 'a' && low <= 'f';
+            if (!is_digit(sign) && !letter) return false;
+            unit = unit << 4 | static_cast<char32_t>(letter ? low - 'a' + 10 : sign - '0');
+        }
+        return true;
     }
 
     static bool is_digit(char sign) { return sign >= '0' && sign <= '9'; }

@@ -1,4 +1,4 @@
-// Validation of UTF-8.
+// UTF-8: its validation, and its code points.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,49 @@ inline bool is_utf8(std::string_view text) {
             if ((*at++ & 0xc0) != 0x80) return false;
     }
     return true;
+}
+
+// Take the code point at `at`, of valid UTF-8.
+inline char32_t next_code(const char*& at) {
+    const auto byte = [&at](int place) {
+        return static_cast<char32_t>(static_cast<unsigned char>(at[place]));
+    };
+    const char32_t lead = byte(0);
+    char32_t code = lead;
+    int size = 1;
+    if (lead >= 0xf0) {
+        code = (lead & 7) << 18 | (byte(1) & 63) << 12 | (byte(2) & 63) << 6 | (byte(3) & 63);
+        size = 4;
+    } else if (lead >= 0xe0) {
+        code = (lead & 15) << 12 | (byte(1) & 63) << 6 | (byte(2) & 63);
+        size = 3;
+    } else if (lead >= 0x80) {
+        code = (lead & 31) << 6 | (byte(1) & 63);
+        size = 2;
+    }
+    at += size;
+    return code;
+}
+
+// Write a code point to memory that has room for 4 bytes; where the next one goes.
+inline char* put_code(char* at, char32_t code) {
+    const auto tail = [code](int bits) { return static_cast<char>(0x80 | (code >> bits & 63)); };
+    if (code < 0x80) {
+        *at++ = static_cast<char>(code);
+    } else if (code < 0x800) {
+        *at++ = static_cast<char>(0xc0 | code >> 6);
+        *at++ = tail(0);
+    } else if (code < 0x10000) {
+        *at++ = static_cast<char>(0xe0 | code >> 12);
+        *at++ = tail(6);
+        *at++ = tail(0);
+    } else {
+        *at++ = static_cast<char>(0xf0 | code >> 18);
+        *at++ = tail(12);
+        *at++ = tail(6);
+        *at++ = tail(0);
+    }
+    return at;
 }
 
 }  // namespace manyclass

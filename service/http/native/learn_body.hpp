@@ -7,21 +7,23 @@
 #include <string_view>
 #include <vector>
 
-#include "core/native/text/json.hpp"
+#include "core/native/pipeline/wire.hpp"
+#include "service/http/native/instance_reader.hpp"
 #include "service/http/native/rank_options.hpp"
 
 namespace manyclass::http {
 
 constexpr std::size_t MOST_PLAIN_CLASSES = 100;  // a tenth of what the other way takes
 
-// An instance, as its bytes, its true classes as they came, and the id and the source of the event,
-// empty without one, and its weight. Names are valid UTF-8.
+// An instance, as its bytes, its true classes as they came, the id and the source of the event and its
+// text as it is stored, each empty without one, and its weight. Names are valid UTF-8.
 struct PlainEvent {
     std::string instance;
     std::uint32_t features = 0;
     std::vector<std::string> classes;
-    std::string id, source;
+    std::string id, source, text;
     double weight = 1;
+    bool keeps_text = true;  // or the text only tells the event from another of its id
 
     // It can be refused, or keep another event out: no event of a batch can.
     bool is_alone() const { return !id.empty() || weight != 1; }
@@ -29,24 +31,26 @@ struct PlainEvent {
 
 class LearnBody {
 public:
-    // Read a whole body: `features`, at most so many, `classes`, and perhaps `event_id`, `source` and
-    // `weight`, each key once. False for another key, a value of another form or out of range, and
-    // invalid JSON; then use no event.
-    static bool read(std::string_view data, std::size_t most_features, PlainEvent& event) {
-        JsonFeatures& features = JsonFeatures::mine();
+    // Read a whole body: `features`, at most so many, or `text`, by this analysis, `classes`, and
+    // perhaps `event_id`, `source` and `weight`, each key once. False for another key, a value of
+    // another form or out of range, a feature below 0, which not every learner takes, and invalid
+    // JSON; then use no event.
+    static bool read(std::string_view data, const TextParts& parts, std::size_t most_features,
+                     PlainEvent& event) {
+        InstanceReader instance;
+        instance.begin(parts, most_features);
         event.classes.clear();
         event.id.clear();
         event.source.clear();
         event.weight = 1;
-        bool has_features = false, has_weight = false;
+        bool has_weight = false;
         JsonCursor json(data);
         if (!json.read_sign('{')) return false;
         do {
             std::string_view key;
             if (!json.read_name(key) || !json.read_sign(':')) return false;
-            if (key == "features" && !has_features) {
-                has_features = true;
-                if (!features.read(json, most_features)) return false;
+            if (InstanceReader::reads(key)) {
+                if (!instance.read(json, key)) return false;
             } else if (key == "classes" && event.classes.empty()) {
                 if (!read_classes(json, event.classes)) return false;
             } else if (key == "event_id" && event.id.empty()) {
@@ -64,9 +68,12 @@ public:
         } while (json.read_sign(','));
         if (!json.read_sign('}')) return false;
         json.skip_space();
-        if (!json.at_end() || !has_features || event.classes.empty()) return false;
-        event.features = features.write(event.instance);
-        return event.features > 0;
+        if (!json.at_end() || !instance.has_instance() || event.classes.empty()) return false;
+        event.features = instance.write(event.instance);
+        event.text.clear();
+        if (!instance.text().empty())
+            event.text.assign(instance.reading()).append(instance.text());
+        return event.features > 0 && !is_signed(event.instance);
     }
 
 private:

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/native/pipeline/reader_slots.hpp"
 #include "service/http/native/gate.hpp"
 #include "service/http/native/learn_body.hpp"
 #include "service/http/native/request_head.hpp"
@@ -16,13 +17,21 @@ namespace manyclass::http {
 // Threads: any.
 class PlainLearner {
 public:
-    // `most_pairs`: of a feature and a class, in an event.
+    // `most_pairs`: of a feature and a class, in an event. Texts are dropped unless it `keeps_texts`,
+    // but for an event with an id, which the text tells from another.
     PlainLearner(std::size_t most_bytes, std::size_t most_features, std::size_t most_pairs,
-                 Gate gate)
+                 bool keeps_texts, Gate gate)
         : most_bytes_(most_bytes),
           most_features_(most_features),
           most_pairs_(most_pairs),
+          keeps_texts_(keeps_texts),
           gate_(std::move(gate)) {}
+
+    // Read texts by this analysis.
+    void use(const TextParts& parts) {
+        const Writing lock(lock_);
+        parts_ = parts;
+    }
 
     // Read the head of a plain request that may learn; its body may be incomplete.
     bool read_head(std::string_view data, PlainRequest& request) const {
@@ -32,13 +41,24 @@ public:
 
     // Read the event of a whole request; false for one that has to go the other way.
     bool read(const PlainRequest& request, PlainEvent& event) const {
-        return LearnBody::read(request.body, most_features_, event) &&
-               event.features * event.classes.size() <= most_pairs_;
+        if (!LearnBody::read(request.body, parts(), most_features_, event)) return false;
+        event.keeps_text = keeps_texts_;
+        if (!keeps_texts_ && event.id.empty() && !event.text.empty())
+            event.text.resize(TextReading::BYTES);
+        return event.features * event.classes.size() <= most_pairs_;
     }
 
 private:
+    TextParts parts() const {
+        const Reading lock(lock_);
+        return parts_;
+    }
+
     const std::size_t most_bytes_, most_features_, most_pairs_;
+    const bool keeps_texts_;
     const Gate gate_;
+    mutable ReaderSlots lock_;
+    TextParts parts_;
 };
 
 }  // namespace manyclass::http

@@ -52,10 +52,12 @@ public:
           last_headers_(std::move(last_headers)),
           pending_(pending) {}
 
-    // Let this learner answer; nullptr: no request is plain.
-    void use(const PublishedLearner* learner) {
+    // Let this learner answer, with the analysis of texts that it learned by; nullptr: no request is
+    // plain.
+    void use(const PublishedLearner* learner, const TextParts& parts) {
         const Writing lock(lock_);
         learner_ = learner;
+        parts_ = parts;
     }
 
     // Header lines behind those of the body, of every plain answer.
@@ -72,12 +74,8 @@ public:
     // headers of the server, `now` is the time by the clock of the pending instances.
     std::string_view answer(RankTask& task, std::string_view first, double now) const {
         const double began = seconds_now();
-        if (!task.body.read(task.request.body, most_features_)) return {};
-        const std::uint32_t features = task.body.write_instance(task.wire);
-        if (features == 0) return {};
-        const double began_to_rank = seconds_now();
-        if (!rank(task)) return {};
-        const double ended = seconds_now();
+        double seconds;
+        if (!rank(task, seconds)) return {};
         const Answered& answered = task.answered;
         task.answer.write(task.body.options(), answered.seq, answered.ranked, answered.names,
                           answered.confidence);
@@ -85,18 +83,25 @@ public:
         pending_.keep(now, task.wire,
                       served(task.body.options(), answered.ranked.data(), answered.ranked.size(),
                              answered.names, answered.confidence),
-                      {task.body.source(), {}}, task.body.id(), task.id);
+                      task.body.note(), task.body.id(), task.id);
         const std::string_view whole = task.answer.whole(first, last_headers_, task.id);
-        count(task, began, ended - began_to_rank);
+        count(task, began, seconds);
         return whole;
     }
 
 private:
-    bool rank(RankTask& task) const {
+    // Read the body and rank its instance, by the same learner: another one may have another analysis.
+    bool rank(RankTask& task, double& seconds) const {
         const Reading lock(lock_);
+        if (learner_ == nullptr || !task.body.read(task.request.body, parts_, most_features_) ||
+            task.body.write_instance(task.wire) == 0)
+            return false;
+        const double began = seconds_now();
         const RankOptions& asked = task.body.options();
-        if (learner_ == nullptr || learner_->seq() < asked.min_seq) return false;
-        return learner_->rank(task.wire, asked.k, task.answered);
+        if (learner_->seq() < asked.min_seq || !learner_->rank(task.wire, asked.k, task.answered))
+            return false;
+        seconds = seconds_now() - began;
+        return true;
     }
 
     static void count(RankTask& task, double began, double seconds) {
@@ -111,6 +116,7 @@ private:
     PendingInstances& pending_;
     mutable ReaderSlots lock_;
     const PublishedLearner* learner_ = nullptr;
+    TextParts parts_;
 };
 
 }  // namespace manyclass::http

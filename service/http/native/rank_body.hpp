@@ -6,28 +6,27 @@
 #include <string>
 #include <string_view>
 
-#include "core/native/text/json.hpp"
+#include "service/http/native/instance_reader.hpp"
 #include "service/http/native/rank_options.hpp"
+#include "service/ingest/native/served_ranking.hpp"
 
 namespace manyclass::http {
 
 class RankBody {
 public:
-    // Read a whole body with at most `most_features`. False for another key, a key twice, a value
-    // of another form or out of range, and invalid JSON; then use no result.
-    bool read(std::string_view data, std::size_t most_features) {
+    // Read a whole body with at most `most_features`, and a text by this analysis. False for another
+    // key, a key twice, a value of another form or out of range, and invalid JSON; then use no result.
+    bool read(std::string_view data, const TextParts& parts, std::size_t most_features) {
         options_ = {};
         id_ = source_ = {};
-        features_ = &JsonFeatures::mine();
-        bool has_features = false;
+        instance_.begin(parts, most_features);
         JsonCursor json(data);
         if (!json.read_sign('{')) return false;
         do {
             std::string_view key;
             if (!json.read_name(key) || !json.read_sign(':')) return false;
-            if (key == "features" && !has_features) {
-                has_features = true;
-                if (!features_->read(json, most_features)) return false;
+            if (InstanceReader::reads(key)) {
+                if (!instance_.read(json, key)) return false;
             } else if (key == "id" && id_.empty()) {
                 if (!json.read_name(id_) || id_.size() > LONGEST_PLAIN_ID) return false;
             } else if (key == "source" && source_.empty()) {
@@ -38,18 +37,18 @@ public:
         } while (json.read_sign(','));
         if (!json.read_sign('}')) return false;
         json.skip_space();
-        return json.at_end() && has_features;
+        return json.at_end() && instance_.has_instance();
     }
 
-    // Write the features as the bytes of an instance; return how many there are.
-    std::uint32_t write_instance(std::string& out) const { return features_->write(out); }
+    // Write the bytes of the instance; return how many features it has.
+    std::uint32_t write_instance(std::string& out) const { return instance_.write(out); }
 
     const RankOptions& options() const { return options_; }
     std::string_view id() const { return id_; }  // of the client; empty without one
-    std::string_view source() const { return source_; }
+    InstanceNote note() const { return {source_, instance_.reading(), instance_.text()}; }
 
 private:
-    JsonFeatures* features_ = nullptr;
+    InstanceReader instance_;
     RankOptions options_;
     std::string_view id_, source_;
 };

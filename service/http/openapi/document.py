@@ -9,11 +9,12 @@ from fastapi.openapi.utils import get_openapi
 
 from manyclass.core.event import MOST_PLACEMENTS
 from manyclass.core.instance import LARGEST_VALUE, LONGEST_NAME
+from manyclass.core.text import MOST_FIELDS
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.openapi.examples import add_examples, general_problems
 from manyclass.service.http.problems import ProblemDocument
 from manyclass.service.http.routes.contract import REFERENCE
-from manyclass.service.http.schemas import events, learn, place, rank, rename
+from manyclass.service.http.schemas import events, learn, place, rank, rebuild, rename
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
 from manyclass.service.http.schemas.rank import (
     DEFAULT_RANKED,
@@ -33,7 +34,7 @@ _TYPES = [
     ProblemDocument,
     *(
         each
-        for module in (rank, learn, place, events, rename)
+        for module in (rank, learn, place, events, rename, rebuild)
         for each in vars(module).values()
         if isinstance(each, type) and issubclass(each, msgspec.Struct)
     ),
@@ -101,7 +102,10 @@ _UNIONS = {
     "LearnEvent": ["FeaturesEvent", "TextEvent", "LateLabel"],
     "LearnRequest": ["FeaturesEvent", "TextEvent", "LateLabel", "LearnMany"],
 }
-_BODIES = ["PlaceClassRequest", "PlaceClassesRequest", "CorrectRequest", "RenameRequest"]
+_BODIES = [
+    *("PlaceClassRequest", "PlaceClassesRequest", "CorrectRequest", "RenameRequest"),
+    "RebuildRequest",
+]
 _RENAMED = {"ProblemDocument": "Problem"}
 
 _DESCRIPTION = """
@@ -135,7 +139,7 @@ def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
         routes=app.routes,
     )
     components = made.setdefault("components", {})
-    components["schemas"] = _titled({**_ours(settings), **_theirs(components.get("schemas", {}))})
+    components["schemas"] = _titled({**_theirs(components.get("schemas", {})), **_ours(settings)})
     if not open_to_all:
         components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     problems = general_problems(settings, open_to_all)
@@ -190,7 +194,8 @@ def _ours(settings: Settings) -> Schema:
     for name in _UNIONS["LearnEvent"]:
         forms[name] |= _LABELLED
     written = {name: schema for name, schema in read.items() if name not in _UNIONS}
-    return {**unions, **forms, **written, **_features(settings), **_parents(), **_lines()}
+    parts = {**_features(settings), **_texts(), **_parents(), **_lines()}
+    return {**unions, **forms, **written, **parts}
 
 
 def _without_null(schema: Schema) -> Schema:
@@ -233,10 +238,15 @@ def _features(settings: Settings) -> Schema:
             "anyOf": [_reference("FeatureValues"), _reference("FeatureNames")],
         },
         "FeatureValues": {
-            "description": "Name → number. A value of 0 or less does not vote.",
+            "description": "Name → number. Values below 0 count for learners with signed weights,"
+            " and are absent to others.",
             "type": "object",
             "propertyNames": _NAME,
-            "additionalProperties": {"type": "number", "maximum": LARGEST_VALUE},
+            "additionalProperties": {
+                "type": "number",
+                "minimum": -LARGEST_VALUE,
+                "maximum": LARGEST_VALUE,
+            },
             "maxProperties": most,
             "examples": [{"goal": 2, "ice": 1.5}],
         },
@@ -246,6 +256,20 @@ def _features(settings: Settings) -> Schema:
             "items": _reference("Name"),
             "maxItems": most,
             "examples": [["goal", "ice", "goal"]],
+        },
+    }
+
+
+def _texts() -> Schema:
+    return {
+        "TextFields": {
+            "description": "The name of each field, such as `title` and `body`, and its text.",
+            "type": "object",
+            "propertyNames": _NAME,
+            "additionalProperties": {"type": "string"},
+            "minProperties": 1,
+            "maxProperties": MOST_FIELDS,
+            "examples": [{"title": "Ice hockey", "body": "The goalie saved it."}],
         },
     }
 
@@ -363,6 +387,8 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
             f" {MOST_VOTES}. Then `k` is at most {MOST_EXPLAINED} and there are at most"
             f" {MOST_EXPLAINED_INSTANCES} `instances`."
         }
+    if "anyOf" in properties.get("text", {}):
+        properties["text"]["anyOf"] = [{"type": "string"}, _reference("TextFields")]
     for name in properties.keys() & {"classes", "not", "among"}:
         properties[name] |= {"items": _reference("Name")}
     for name in properties.keys() & {"rename", "merge_into"}:

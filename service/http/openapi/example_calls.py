@@ -94,6 +94,7 @@ _TAUGHT = {
     "seq": 12,
     "key": "e-7",
     "event_id": "e-7",
+    "id": None,
     "time": 1767225600.0,
     "source": "anna",
     "classes": ["baseball"],
@@ -585,6 +586,12 @@ CALLS: Final = (
             "order": "newest",
         },
     ),
+    Call(
+        "list_events",
+        "the events that label a ranked instance",
+        {"events": [], "next": None},
+        parameters={"id": "q-9"},
+    ),
     Call("get_event", "an event by its event_id", _TAUGHT, parameters={"name": "e-7"}),
     _unknown_event("get_event"),
     Call(
@@ -655,16 +662,17 @@ CALLS: Final = (
             "corrected": 0,
             "deleted": 2,
             "unreached": 0,
+            "text": "words+pairs",
             "seconds": 0.42,
             "finished_at": 1767225600.0,
         },
-        parameters={"learner": "svm"},  # a shadow by now
+        body={"learner": "svm"},  # a shadow by now
     ),
     Call(
         "rebuild",
         "a learner that is not a shadow",
         _problem(409, "'ff' is the primary learner, not a shadow"),
-        parameters={"learner": SHADOW},  # it was promoted above
+        body={"learner": SHADOW},  # it was promoted above
         status=409,
     ),
     Call(
@@ -702,5 +710,21 @@ CALLS: Final = (
         {"seq": 19},
         body={"release": True},
         parameters={"name": "futsal"},
+    ),
+    Call(
+        "rebuild",
+        "texts read by another analysis",
+        {
+            "seq": 19,
+            "base": 0,
+            "events": 11,
+            "corrected": 0,
+            "deleted": 0,
+            "unreached": 0,
+            "text": "words+pairs+characters",
+            "seconds": 0.42,
+            "finished_at": 1767225600.0,
+        },
+        body={"text": "words+pairs+characters"},
     ),
 )

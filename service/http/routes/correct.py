@@ -36,7 +36,7 @@ class CorrectEvent(ChangeCall):
         event had always been right. A retry of the former event is still a duplicate. The classes
         that it has already confirm the label: `/suspects` lists it no more. A repeated correction
         changes nothing. 409 for an event that a restore has undone, and for a `name` that is the id
-        of one event and the number of another.
+        of one event and the number of another, or of an instance that several events label.
         """
         _ = self._engine.history  # raises HistoryOff, NotReady
         form = decode(_decoder, await self.body(request))
@@ -48,7 +48,7 @@ class CorrectEvent(ChangeCall):
                 f"A restore has undone event {record.seq}, so its label is in no state: teach it"
                 " again, or delete it.",
             )
-        event = record.event
+        event = record.event.read_by(self._engine.model.text)
         if record.is_corrected and sorted(classes) == sorted(record.classes):
             return msgspec.json.encode(Amended(record.seq, record.seq, changed=False))
         if len(event.instance) * (len(classes) + len(record.classes)) > MOST_PAIRS:
@@ -56,6 +56,14 @@ class CorrectEvent(ChangeCall):
                 f"The number of features times that of classes is at most {MOST_PAIRS}.",
                 "classes",
             )
-        amendment = Event.amend(record.seq, event.instance, classes, record.classes, event.weight)
+        amendment = Event.amend(
+            record.seq,
+            event.instance,
+            classes,
+            record.classes,
+            event.weight,
+            text=event.text,
+            reading=event.reading,
+        )
         [result] = await self._engine.submit([amendment])
         return msgspec.json.encode(Amended(result.seq, record.seq, changed=True))

@@ -24,6 +24,7 @@ from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.http.routes.names import Name
 from manyclass.service.http.schemas.events import Deleted, EventPage, EventRecord
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
+from manyclass.service.ingest.stored_instance import LONGEST_ID
 
 router = APIRouter(tags=["events"])
 
@@ -31,6 +32,10 @@ AMENDED_AT_ONCE = 200  # events of one request to the log
 PAGE_BYTES = 512 * 1024  # of the events of a page
 MOST_DELETED = 100_000  # events of a source, in one call
 
+InstanceId = Annotated[
+    str | None,
+    Query(alias="id", min_length=1, max_length=LONGEST_ID, description="of the labelled instance"),
+]
 InThread = Callable[..., Awaitable[Any]]  # as asyncio.to_thread
 
 _MOMENT: dict[str, Any] = {
@@ -69,21 +74,26 @@ async def find(engine: Engine, key: str, in_thread: InThread = asyncio.to_thread
     Raises Problem: 404 if the history has none, 409 if the key names several events.
     """
     found = await find_all(engine, key, in_thread)
-    return next((each for each in found if not each.is_undone), found[-1])
+    in_state = [each for each in found if not each.is_undone]
+    if len(in_state) > 1:
+        raise _ambiguous(key, in_state, engine.model)
+    return in_state[0] if in_state else found[-1]
 
 
 async def find_all(
     engine: Engine, key: str, in_thread: InThread = asyncio.to_thread
 ) -> list[Record]:
-    """Return the event of a key, and those of the same id that restores have undone.
+    """Return the event of a key, or all that label the instance of an id, and those of the same id
+    that restores have undone.
 
-    Raises Problem as `find` does.
+    Raises Problem: 404 if the history has none, 409 if the key names events of different ids.
     """
     found = await _found(engine, key, in_thread)
     if not found and (heartbeat := await engine.cluster.poll()) is not None:
         # Another process may have taught it a moment ago.
         await engine.reached(heartbeat.last_seq, engine.settings.rank_wait_seconds)
         found = await _found(engine, key, in_thread)
+    found = found or await _of_instance(engine, key, in_thread)
     if not found:
         raise Problem(404, f"The history has no event {key!r}: it is unknown, deleted or too old.")
     return found
@@ -92,15 +102,37 @@ async def find_all(
 async def _found(engine: Engine, key: str, in_thread: InThread) -> list[Record]:
     """Return the events of a key, oldest first; Problem 409 if it names several."""
     model = engine.model
-    number, event_ids = named_by(key)
+    number, event_ids, _ = named_by(key)
     seen = {event_id: (model.seen(event_id) or (0, 0))[0] for event_id in event_ids}
     meanings = await in_thread(_meanings, engine.history, number or 0, seen)
     records = {each.seq: each for meaning in meanings for each in meaning}
+    found = [records[each] for each in sorted(records)]
     if not any(len(meaning) == len(records) for meaning in meanings):
-        ids = {each.event.event_id or "" for each in records.values()}
-        keys = (f"{number_key(each, model, ids)!r} is event {each}" for each in sorted(records))
-        raise Problem(409, f"{key!r} names more than one event: {', '.join(keys)}.")
-    return [records[each] for each in sorted(records)]
+        raise _ambiguous(key, found, model)
+    return found
+
+
+async def _of_instance(engine: Engine, key: str, in_thread: InThread) -> list[Record]:
+    """Return the events that label the instance of an id, oldest first.
+
+    Reads all of the history, in pages.
+    """
+    instance_id = named_by(key).instance_id
+    wanted = Filter(instance_id=instance_id, with_undone=True)
+    found: list[Record] = []
+    after = None if instance_id is None else 0
+    while after is not None:
+        page = await in_thread(engine.history.page, wanted, AMENDED_AT_ONCE, after, False)
+        found += page.records
+        after = page.next
+    return found
+
+
+def _ambiguous(key: str, records: list[Record], model: Model) -> Problem:
+    """Return the problem of a key that names several events, with a key of each."""
+    ids = {each.event.event_id or "" for each in records}
+    keys = (f"{number_key(each.seq, model, ids)!r} is event {each.seq}" for each in records)
+    return Problem(409, f"{key!r} names more than one event: {', '.join(keys)}.")
 
 
 def _meanings(history: History, number: int, seen: dict[str, int]) -> list[list[Record]]:
@@ -119,6 +151,7 @@ async def list_events(
     reads: TheReads,
     of_class: Annotated[str | None, Query(alias="class", max_length=LONGEST_NAME)] = None,
     source: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
+    instance_id: InstanceId = None,
     since: Since = None,
     until: Until = None,
     wrong: bool = False,
@@ -129,14 +162,15 @@ async def list_events(
 ) -> Response:
     """List what was taught, newest first or oldest first, from behind event `after`.
 
-    `class` and `source` are exact; `wrong` leaves only events whose true class was not ranked first
-    before they were learned. With `undone`, events that a restore has undone are listed too: the
-    state is without them, and they stay in the history until they are deleted. Deleted events are
-    not listed.
+    `class`, `source` and `id`, of the labelled instance, are exact; `wrong` leaves only events
+    whose true class was not ranked first before they were learned. With `undone`, events that a
+    restore has undone are listed too: the state is without them, and they stay in the history until
+    they are deleted. Deleted events are not listed.
     """
     wanted = Filter(
         of_class=of_class,
         source=source,
+        instance_id=instance_id,
         since=None if since is None else int(1000 * since),
         until=None if until is None else int(1000 * until),
         wrong=wrong,
@@ -153,9 +187,11 @@ async def list_events(
 
 @router.get("/events/{name:name}", response_model=EventRecord, **needs(Scope.LEARN, 404, 409))
 async def get_event(engine: TheEngine, reads: TheReads, name: Name) -> Response:
-    """Return an event by its `event_id`, also behind `id:`, or by `seq:` and its number.
+    """Return an event by its `event_id`, also behind `id:`, by `seq:` and its number, or by the
+    `id` of the instance that it labels.
 
-    409 with the key of each if `name` is the id of one event and the number of another.
+    The last is looked for if no event has this `event_id`. 409 with the key of each if `name` is
+    the id of one event and the number of another, or several events label the instance.
     """
     record = await find(engine, name, reads.in_thread)
     return await reads.page(lambda: shown(record, engine.model))
@@ -167,8 +203,9 @@ async def delete_event(engine: TheEngine, name: Name) -> Deleted:
 
     At once it is not listed and not replayed. Its part in the weights is gone after the next
     rebuild (`POST /rebuild`), and so is every copy of it that the service has written. Events of
-    the same id that a restore has undone are deleted with it. 409 with the key of each if `name`
-    is the id of one event and the number of another.
+    the same id that a restore has undone are deleted with it; by the `id` of a ranked instance, all
+    events that label it. 409 with the key of each if `name` is the id of one event and the number
+    of another.
     """
     records = await find_all(engine, name)
     return Deleted(seq=await _delete(engine, records), deleted=len(records), more=False)
@@ -196,16 +233,19 @@ async def delete_events(
 
 
 async def _delete(engine: Engine, records: list[Record]) -> int:
-    results = await engine.submit([_deletion(each) for each in records], wait=True)
+    for at in range(0, len(records), AMENDED_AT_ONCE):
+        deletions = [_deletion(each) for each in records[at : at + AMENDED_AT_ONCE]]
+        results = await engine.submit(deletions, wait=True)
     return results[-1].seq
 
 
 def _deletion(record: Record) -> Event:
     """Return the event that deletes another; one that is undone is in no state to be taken from."""
-    instance, classes = record.event.instance, record.classes
+    event = record.event
     if record.is_undone:
-        instance, classes = Instance({}), []
-    return Event.amend(record.seq, instance, [], classes, record.event.weight)
+        return Event.amend(record.seq, Instance({}), [], [], event.weight)
+    replaced, given = record.classes, (event.text, event.reading)
+    return Event.amend(record.seq, event.instance, [], replaced, event.weight, None, 0, *given)
 
 
 def shown(record: Record, model: Model) -> dict[str, Any]:

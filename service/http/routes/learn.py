@@ -12,9 +12,9 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.decoding import check_many, decode
-from manyclass.service.http.event_builder import EventBuilder, Known, is_without_features
+from manyclass.service.http.event_builder import Built, EventBuilder, Known
 from manyclass.service.http.hot_call import HotCall, HotRequest
-from manyclass.service.http.instances import LARGE_BYTES, warning_of
+from manyclass.service.http.instances import LARGE_BYTES
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.problems import invalid, problem_of
@@ -100,11 +100,19 @@ class Learn(HotCall):
         time, within a limit of bytes: after that the answer is 410, and 404 after a restart of that
         process. Other processes on the same store look it up there; 503 when a process that may
         keep it did not answer. If several processes ranked an instance under the same `id` of
-        yours, the label goes to any one of them.
+        yours, the label goes to any one of them. The history has the event with the text that was
+        ranked, the `id`, and the `source` of the ranking if the event has none.
 
-        An instance without features (a text without words, no value above 0) makes no new class,
-        because it could never be ranked; `warnings` reports it. A learner that ignores features
-        makes it.
+        An instance without features (a text without words, no value other than 0) makes no new
+        class, because it could never be ranked; `warnings` reports it. A learner that ignores
+        features makes it.
+
+        Values below 0 count for learners with signed weights (`svm`, `pa`, `arow`, `mmp`, `path`,
+        `hieron`). They are absent to all others, the primary learner or shadows: `warnings` reports
+        it, and the history keeps them.
+
+        Of a text the words that are longer than a name may be are left out, and all behind the
+        largest number of features of an instance; `warnings` reports it.
 
         The number of features times the number of classes of an event, those of `not` included, is
         at most 200,000. An event places at most 1,000 classes, the events of one request 5,000.
@@ -140,7 +148,6 @@ class Learn(HotCall):
         answer = _one_answer(results[0]) if is_one else _many_answer(results)
         self._metrics.learn_events["duplicate"] += answer.duplicates
         if read.warnings:
-            self._metrics.without_features["learn"] += len(read.warnings)
             answer.warnings = read.warnings
         return _encode(answer)
 
@@ -154,7 +161,7 @@ class Learn(HotCall):
 
     async def _read(self, form: LearnRequest) -> "_Read":
         """Return the event of a request of one."""
-        read = _Read(await self._builder.instances([form]))
+        read = _Read(self._builder, await self._builder.instances([form]))
         read.add(form, await self._builder.event_in_turns(form, read.known))
         return read
 
@@ -168,7 +175,7 @@ class Learn(HotCall):
                 f" these place {placements}.",
                 "events",
             )
-        read = _Read(await self._builder.instances(forms))
+        read = _Read(self._builder, await self._builder.instances(forms))
         time_slice = TimeSlice()
         for position, form in enumerate(forms):
             event = await self._event(position, form, read.known)
@@ -177,7 +184,7 @@ class Learn(HotCall):
                 await time_slice.renew()
         return read
 
-    async def _event(self, position: int, form: LearnEvent, known: Known) -> Event | Result:
+    async def _event(self, position: int, form: LearnEvent, known: Known) -> Built:
         try:
             return await self._builder.event_in_turns(form, known)
         except Exception as error:
@@ -198,20 +205,18 @@ class Learn(HotCall):
 class _Read:
     """The events of a request, and what its answer needs of their forms, which may be large."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, builder: EventBuilder, known: Known) -> None:
+        self._builder = builder
         self.known = known
         self.events: list[Event | Result] = []
         self.ids: list[str | None] = []  # of the instances that were ranked before
         self.warnings: list[WarningDocument] = []
 
-    def add(
-        self, form: LearnEvent | LearnRequest, event: Event | Result, *place: str | int
-    ) -> None:
+    def add(self, form: LearnEvent | LearnRequest, built: Built, *place: str | int) -> None:
         """Add the event of a form, which stands at `place` in the request."""
-        self.events.append(event)
+        self.events.append(built.event)
         self.ids.append(form.id)
-        if is_without_features(event):
-            self.warnings.append(warning_of(form, *place))
+        self.warnings += self._builder.warnings_of(form, built, *place)
 
 
 def _one_answer(result: Result) -> LearnAnswer:

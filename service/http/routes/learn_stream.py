@@ -12,9 +12,9 @@ from manyclass.core.event import Event
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.decoding import decode
-from manyclass.service.http.event_builder import EventBuilder, Known, is_without_features
+from manyclass.service.http.event_builder import EventBuilder, Known
 from manyclass.service.http.hot_call import HotRequest
-from manyclass.service.http.instances import LARGE_BYTES, warning_of
+from manyclass.service.http.instances import LARGE_BYTES
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.line_reader import Lines, pieces
 from manyclass.service.http.problems import ClientGone, Problem, invalid, problem_of
@@ -183,11 +183,10 @@ class _Stream:
             try:
                 if isinstance(form, Problem):
                     raise form
-                event = await self._builder.event_in_turns(form, known)
-                events.append((line, form.id, event))
-                if is_without_features(event):
-                    self._metrics.without_features["learn"] += 1
-                    await self._report.warn(line, warning_of(form))
+                built = await self._builder.event_in_turns(form, known)
+                events.append((line, form.id, built.event))
+                for warning in self._builder.warnings_of(form, built):
+                    await self._report.warn(line, warning)
             except Exception as error:
                 problem = problem_of(error)
                 if problem.status >= 500:  # the line is not at fault

@@ -8,11 +8,11 @@ from typing import ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from manyclass.core.event import class_names
+from manyclass.core.event import Text, class_names
 from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.model import Model
 from manyclass.core.outcome import Node
-from manyclass.core.text import TextAnalysis
+from manyclass.core.text import AnalysedText, Reading, TextAnalysis
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.errors import NotReady
@@ -22,12 +22,12 @@ from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.batches import BatchBody, BatchRankings
 from manyclass.service.http.decoding import LONGEST_SHOWN, check_many, decode, names_of, whole
 from manyclass.service.http.hot_call import HotCall, HotRequest
+from manyclass.service.http.instance_warnings import warnings_of
 from manyclass.service.http.instances import (
     LARGE_BYTES,
     instance_of,
     is_large,
     large_instance_of,
-    warning_of,
 )
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.limits import Limits
@@ -54,7 +54,8 @@ from manyclass.service.ingest.pending_labels import MOST_SERVED, PendingLabels
 from manyclass.service.observability.metrics import Metrics
 
 EXPLAINED_AT_ONCE = 5_000  # features times classes
-Note = tuple[str | None, str | None] | None  # source and text of an instance
+# source and text of an instance, and how the text was read
+Note = tuple[str | None, Text | None, Reading | None] | None
 BLOCK_SECONDS = 0.001  # of ranking many instances, for which a change waits
 NOT_READY_502 = b"not-ready=502"  # a Prefer header that deploy/nginx/nginx.conf sets
 
@@ -96,7 +97,9 @@ class Rank(HotCall):
         not change.
 
         The answer has the `id` of the request, or a new one, by which /learn can refer to the
-        instance later; /review can list the instances of a `source`.
+        instance later; /review can list the instances of a `source`. The process has the instance,
+        its source and its text in memory until the label comes or the time is up; without a history
+        it drops the text.
 
         `explain` adds to each class the features that voted for it, heaviest first, at most 1,000;
         in a label tree also `path`, the nodes from below the root to the class, each with at most
@@ -119,7 +122,9 @@ class Rank(HotCall):
         highest score. `k` is at most 50 with `decode`; without a taxonomy it is refused.
 
         `warnings` lists the instances without features (texts without words, and `features` without
-        a value above 0), and names in `among` that no class has.
+        a value other than 0), values below 0 that are absent to the primary learner, texts that are
+        not instances as a whole (words longer than a name may be, more features than allowed), and
+        names in `among` that no class has.
 
         With `explain`, `k` is at most 50, with at most 20 instances; without, the number of
         instances times `k`, and times the classes of `among`, is at most 20,000. Events may be
@@ -136,11 +141,11 @@ class Rank(HotCall):
         body = await request.json_body(self._settings.max_body_bytes)
         if len(body) > LARGE_BYTES:
             with admission.in_slices(places), admission.large(len(body)):
-                batch = await run_in_thread(self._batch, body, model.seq)
+                batch = await run_in_thread(self._batch, body, model)
                 if batch is not None:
                     return await self._plain(model, batch)
                 return await self._answer(model, await self._large.request(body), admission.long)
-        batch = self._batch(body, model.seq)
+        batch = self._batch(body, model)
         if batch is not None:
             with admission.in_slices(places):
                 return await self._plain(model, batch)
@@ -164,12 +169,14 @@ class Rank(HotCall):
                 raise Problem(502, problem.detail, headers=problem.headers) from error
             raise
 
-    def _batch(self, body: bytes, seq: int) -> BatchBody | None:
-        """Return a plain body of many instances for a model that has learned event `seq`; None for
-        all others, and above a limit.
+    def _batch(self, body: bytes, model: Model) -> BatchBody | None:
+        """Return a plain body of many instances, whose answer has no warning; None for all others,
+        before the model has learned event `min_seq`, and above a limit.
         """
-        batch = BatchBody.read(body, self._settings.max_batch, self._most_features)
-        if batch is None or batch.min_seq > seq:
+        batch = BatchBody.read(body, model.text, self._settings.max_batch, self._most_features)
+        if batch is None or batch.min_seq > model.seq:
+            return None
+        if batch.has_signs and model.options.without_signs:
             return None
         return batch if len(batch) * batch.k <= MOST_RANKED_AT_ONCE else None
 
@@ -185,21 +192,21 @@ class Rank(HotCall):
         among = _among(request)
         if request.instances is not None:
             return await self._many(model, request, request.instances, among, places)
-        if places is self._admission.long and is_large(request, model.text):
-            instance = await large_instance_of(request, model.text, self._most_features)
+        if places is self._admission.long and is_large(request):
+            read = await large_instance_of(request, model.text, self._most_features)
         else:
-            instance = instance_of(request, model.text, self._most_features)
+            read = instance_of(request, model.text, self._most_features)
         if request.min_seq:
-            model = await self._model_after(request.min_seq, places)
-        seq, note = model.seq, _note(request)
+            analysis, model = model.text, await self._model_after(request.min_seq, places)
+            if model.text != analysis:  # the instance is of another one
+                return await self._answer(model, request, places)
+        instance = read.instance
+        seq, note = model.seq, _note(request, read)
         instance_id, ranked, confidence, abstained = self._rank(
             model, request, request, instance, note, among
         )
         answer = RankAnswer(instance_id, seq, [], confidence, abstained, abstained)
-        warnings = []
-        if not len(instance):
-            self._metrics.without_features["rank"] += 1
-            warnings.append(warning_of(request))
+        warnings = warnings_of(self._metrics, "rank", model, request, read)
         if among is not None:
             warnings += _warnings_of_names(model, among)
         if warnings:
@@ -219,18 +226,22 @@ class Rank(HotCall):
     ) -> list[bytes]:
         self._check(request, forms, among)
         time_slice = TimeSlice()
-        instances = []
+        read = []
         notes = []
-        warnings = []
         for position, form in enumerate(forms):
-            notes.append(_note(form, "instances", position))
-            instances.append(instance := await self._instance(position, form, model.text))
-            if not len(instance):
-                warnings.append(warning_of(form, "instances", position))
+            read.append(await self._instance(position, form, model.text))
+            notes.append(_note(form, read[-1], "instances", position))
             if time_slice.is_over:
                 await time_slice.renew()
         if request.min_seq:
-            model = await self._model_after(request.min_seq, places)
+            analysis, model = model.text, await self._model_after(request.min_seq, places)
+            if model.text != analysis:  # the instances are of another one
+                return await self._many(model, request, forms, among, places)
+        warnings: list[WarningDocument] = []
+        for position, (form, each) in enumerate(zip(forms, read, strict=True)):
+            place = "instances", position
+            warnings += warnings_of(self._metrics, "rank", model, form, each, *place)
+        instances = [each.instance for each in read]
         if among is None and request.decode is None and not request.explain:
             ids = [form.id for form in forms]
             how = (int(request.wanted), request.threshold, request.min_confidence)
@@ -240,7 +251,6 @@ class Rank(HotCall):
             parts = await self._one_by_one(
                 model, request, forms, instances, notes, among, time_slice
             )
-        self._metrics.without_features["rank"] += len(warnings)
         if among is not None:
             warnings += _warnings_of_names(model, among)
         if warnings:
@@ -334,9 +344,9 @@ class Rank(HotCall):
 
     async def _instance(
         self, position: int, form: RankInstance, analysis: TextAnalysis
-    ) -> Instance:
+    ) -> AnalysedText:
         try:
-            if is_large(form, analysis):
+            if is_large(form):
                 return await large_instance_of(form, analysis, self._most_features)
             return instance_of(form, analysis, self._most_features)
         except Exception as error:
@@ -398,14 +408,14 @@ class Rank(HotCall):
         return parts
 
 
-def _note(form: RankInstance, *place: str | int) -> Note:
+def _note(form: RankInstance, read: AnalysedText, *place: str | int) -> Note:
     """Return the source and the text of an instance, which are kept until its label comes."""
     if form.source is None and form.text is None:
         return None
     source = form.source
     if source is not None and len(source.encode()) > LONGEST_NAME:
         raise invalid(f"`source` has at most {LONGEST_NAME} bytes.", *place, "source")
-    return source, form.text
+    return source, form.text, read.reading
 
 
 def _among(request: RankRequest) -> list[str] | None:

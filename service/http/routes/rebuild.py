@@ -1,48 +1,96 @@
 """Rebuilds: learn the amended history again."""
 
-from typing import Annotated
+from typing import ClassVar
 
-from fastapi import APIRouter, Query, Request
+import msgspec
+from fastapi import APIRouter, Request
 
 from manyclass.core.errors import OptionError
-from manyclass.core.instance import LONGEST_NAME
 from manyclass.core.learners.options import Options
-from manyclass.service.history.rebuild import RebuildReport, RebuildStatus
-from manyclass.service.http.auth import Scope
-from manyclass.service.http.problems import Problem
+from manyclass.core.text import TextAnalysis
+from manyclass.service.config.settings import Settings
+from manyclass.service.engine import Engine
+from manyclass.service.history.rebuild import RebuildStatus
+from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.decoding import decode
+from manyclass.service.http.hot_call import ChangeCall, HotRequest
+from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.problems import Problem, invalid
+from manyclass.service.http.request_body import read_body, require_json
 from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.schemas.rebuild import RebuildRequest
 from manyclass.service.ingest.peer_rebuild import PeerRebuild
 
 router = APIRouter(tags=["events"])
 
-_A_SHADOW = "a shadow that learns the whole history: svm(replay=4)"
-ALearner = Annotated[
-    str | None, Query(min_length=1, max_length=LONGEST_NAME, description=_A_SHADOW)
-]
+_decoder = msgspec.json.Decoder(RebuildRequest)
 
 
-@router.post("/rebuild", **needs(Scope.ADMIN, 404, 409, 413, 422))
-async def rebuild(request: Request, engine: TheEngine, learner: ALearner = None) -> RebuildReport:
-    """Learn the history again as it was amended, and go over to the state that results.
+class RebuildState(ChangeCall):
+    """Rebuilds the state."""
 
-    With `learner`, a shadow of this name learns the whole history too, as if it had been there from
-    the first event on. It joins the shadows if there is none such, unless `MANYCLASS_SHADOWS` names
-    them, and can be promoted afterwards.
+    path = "/rebuild"
+    title = "rebuild"
+    tag = "events"
+    scope = Scope.ADMIN
+    statuses = (404, 409)
+    reads: ClassVar = {"application/json": ["RebuildRequest"]}
+    writes: ClassVar = {"application/json": ["RebuildReport"]}
+    needs_body: ClassVar = False
 
-    The answer comes when that state is durable. Then no trace of deleted events is left in the log,
-    the history, the snapshots and the free pages of the store. Ranking and learning go on
-    meanwhile. Of several processes the leader rebuilds, whichever is asked. 409 if a rebuild is
-    under way, the history does not reach back to a snapshot, or the learner is the primary one; 404
-    if there is no such learner.
-    """
-    _ = engine.rebuild  # raises HistoryOff, NotReady
-    rebuilds: PeerRebuild = request.app.state.rebuilds
-    if learner is not None:
-        try:
-            Options.parse(learner)
-        except OptionError as error:
-            raise Problem(404, str(error)) from error
-    return await rebuilds.run(engine.rebuild_state, learner)
+    def __init__(
+        self,
+        settings: Settings,
+        engine: Engine,
+        keys: ApiKeys,
+        budget: MemoryBudget,
+        rebuilds: PeerRebuild,
+    ) -> None:
+        super().__init__(settings, engine, keys, budget)
+        self._rebuilds = rebuilds
+
+    async def answer(self, request: HotRequest) -> bytes:
+        """Learn the history again as it was amended, and go over to the state that results.
+
+        With `learner`, a shadow of this name learns the whole history too, as if it had been there
+        from the first event on. It joins the shadows if there is none such, unless
+        `MANYCLASS_SHADOWS` names them, and can be promoted afterwards.
+
+        With `text`, the state is that of a service begun with this analysis of texts and taught the
+        same. The service ranks and learns by the former analysis until then. Texts that wait for
+        their label are read again when it comes. Events that were sent as `features` stay as they
+        are.
+
+        The answer comes when that state is durable. Then no trace of deleted events is left in the
+        log, the history, the snapshots and the free pages of the store. Ranking and learning go on
+        meanwhile. Of several processes the leader rebuilds, whichever is asked. 409 if a rebuild is
+        under way, the history does not reach back to a snapshot, the learner is the primary one, or
+        another analysis cannot read all events, for their texts were not kept or they have left the
+        history; 404 if there is no such learner.
+        """
+        _ = self._engine.rebuild  # raises HistoryOff, NotReady
+        body = await read_body(
+            request.headers, request.receive, self._settings.max_body_bytes, request.reservation
+        )
+        if body:
+            require_json(request.headers)
+        form = decode(_decoder, body) if body else RebuildRequest()
+        if form.learner is not None:
+            try:
+                Options.parse(form.learner)
+            except OptionError as error:
+                raise Problem(404, str(error)) from error
+        text = None if form.text is None else _analysis(form.text)
+        report = await self._rebuilds.run(self._engine.rebuild_state, form.learner, text)
+        return msgspec.json.encode(report)
+
+
+def _analysis(named: str) -> TextAnalysis:
+    """Return the analysis of this name; Problem."""
+    try:
+        return TextAnalysis.parse(named)
+    except ValueError as error:
+        raise invalid(f"`text`: {error}.", "text") from error
 
 
 @router.get("/rebuild", **needs(Scope.LEARN, 404))

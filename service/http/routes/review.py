@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.instance import LONGEST_NAME, Instance
+from manyclass.core.text import TextAnalysis
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import TheEngine, needs
@@ -20,7 +21,7 @@ from manyclass.service.http.schemas.review import (
     Review,
 )
 from manyclass.service.ingest.pending_labels import MOST_SERVED, PendingLabels
-from manyclass.service.ingest.stored_instance import ServedClasses, WaitingInstance
+from manyclass.service.ingest.stored_instance import Absence, ServedClasses, WaitingInstance
 
 router = APIRouter(tags=["learn"])
 
@@ -52,8 +53,8 @@ async def review(
     expires. With `learner`, `ranked` and `confidence` are those of this learner now, a shadow for
     example, and order the list: of the 10,000 instances at most that were served least certain.
 
-    An event with `not` and without `classes` does not count as a label. Texts are stored up to
-    4,096 bytes, beside the instance and within MANYCLASS_LATE_LABEL_BYTES.
+    An event with `not` and without `classes` does not count as a label. Of a text the first 4,096
+    bytes are shown. A service that keeps no history drops the texts.
 
     The list is that of the process that answers, of the instances that it ranked itself. Any
     process on the store takes the labels.
@@ -61,10 +62,10 @@ async def review(
     pending: PendingLabels = request.app.state.pending
     waiting: Callable[[], list[WaitingInstance]]
     if learner is None:
-        waiting = partial(pending.least_certain, limit, source)
+        waiting = partial(_least_certain, pending, engine.model.text, limit, source)
     else:
         by = enrolled(engine.model, learner)
-        waiting = partial(_least_certain_of, by, pending, limit, source)
+        waiting = partial(_least_certain_of, by, pending, engine.model.text, limit, source)
     shared = engine.cluster.shared
     process = None if shared is None else shared.name
     return await reads.page(
@@ -72,11 +73,37 @@ async def review(
     )
 
 
+def _least_certain(
+    pending: PendingLabels, analysis: TextAnalysis, limit: int, source: str | None
+) -> list[WaitingInstance]:
+    """Return instances that wait for a label, of texts as this analysis reads them. Blocks."""
+    waiting = pending.least_certain(limit, source)
+    return [_read_by(analysis, pending, each) for each in waiting]
+
+
+def _read_by(
+    analysis: TextAnalysis, pending: PendingLabels, waiting: WaitingInstance
+) -> WaitingInstance:
+    """Return an instance as this analysis reads its text: it may have come under another one."""
+    reading = waiting.reading
+    if reading is None or reading.analysis == analysis:
+        return waiting
+    stored = pending.find(waiting.id)  # with the whole text
+    if isinstance(stored, Absence) or stored.text is None:
+        return waiting
+    instance = analysis.instance_of(stored.text, reading.most_features).instance
+    return waiting._replace(data=bytes(instance))
+
+
 def _least_certain_of(
-    learner: Enrolled, pending: PendingLabels, limit: int, source: str | None
+    learner: Enrolled,
+    pending: PendingLabels,
+    analysis: TextAnalysis,
+    limit: int,
+    source: str | None,
 ) -> list[WaitingInstance]:
     """Return instances that wait for a label, least certain by a learner first. Blocks."""
-    candidates = pending.least_certain(MOST_RANKED_AGAIN, source)
+    candidates = _least_certain(pending, analysis, MOST_RANKED_AGAIN, source)
     waiting = (_ranked_by(learner, each) for each in candidates)
     return nsmallest(limit, waiting, key=_certainty)
 

@@ -4,7 +4,7 @@ import msgspec
 from pydantic import BaseModel, Field
 from typing_extensions import TypeAliasType
 
-from manyclass.service.http.schemas.parts import Classes
+from manyclass.service.http.schemas.parts import Classes, TextFields
 
 # Maps with a name, so that generated clients name them too.
 TaughtFeatures = TypeAliasType("TaughtFeatures", dict[str, float])
@@ -15,15 +15,17 @@ class EventRecord(BaseModel):
     """An event that was taught.
 
     `key` addresses it: its `event_id`, or `seq:` and its number if that id finds another event or
-    none. `classes` are the true ones after corrections. `undone`: a restore went back to a snapshot
-    before it, so the state is without it. `rank_before` is the rank of the best true class before
-    it was learned, null if none was retrieved; `outcome_known` is false if that was not recorded.
-    `time` is in unix seconds. The instance is `text` if it was sent as text, else `features`.
+    none. `id` is that of the ranked instance, of an event whose label named it. `classes` are the
+    true ones after corrections. `undone`: a restore went back to a snapshot before it, so the state
+    is without it. `rank_before` is the rank of the best true class before it was learned, null if
+    none was retrieved; `outcome_known` is false if that was not recorded. `time` is in unix
+    seconds. The instance is `text`, or its fields, if it was sent as text, else `features`.
     """
 
     seq: int
     key: str
     event_id: str | None
+    id: str | None
     time: float | None
     source: str | None
     classes: tuple[str, ...]
@@ -34,7 +36,7 @@ class EventRecord(BaseModel):
     undone: bool
     rank_before: int | None
     outcome_known: bool
-    text: str | None
+    text: str | TextFields | None
     features: TaughtFeatures | None
 
 

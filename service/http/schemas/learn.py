@@ -152,7 +152,7 @@ class StreamFault(msgspec.Struct, gc=False, tag="fault", tag_field="kind"):
 
 
 class StreamWarning(msgspec.Struct, gc=False, tag="warning", tag_field="kind"):
-    """A line that was accepted, and whose instance has no features: it makes no new class."""
+    """A line that was accepted, with a warning about its instance as in `warnings`."""
 
     line: int
     detail: str

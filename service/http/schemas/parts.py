@@ -4,6 +4,10 @@ from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, UnsetType
+from typing_extensions import TypeAliasType
+
+from manyclass.core.instance import LONGEST_NAME
+from manyclass.core.text import MOST_FIELDS
 
 MOST_CLASSES = 1000  # of one event, or to rank among
 LARGEST_SEQ = 2**63 - 1
@@ -14,14 +18,19 @@ DEPRECATED: Final[dict[str, Any]] = {"deprecated": True}  # schema of an old nam
 Name = str | int | float
 Names = list[Name]
 Features = msgspec.Raw  # manyclass.core.event reads it
+FieldName = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 Text = Annotated[
-    str,
+    str | Annotated[dict[FieldName, str], Meta(min_length=1, max_length=MOST_FIELDS)],
     Meta(
-        description="The analysis of the store makes its features: by default words, pairs of"
-        " neighbouring words, and characters of scripts without spaces between words.",
-        examples=["The goalie saved it."],
+        description="A text, or an object of the texts of fields, such as `title` and `body`. The"
+        " analysis of the store makes its features: by default words, pairs of neighbouring words,"
+        " and characters of scripts without spaces between words. The features of a field have its"
+        " name in front, as in `title:goalie`. A word longer than a name may be is left out, and"
+        " all behind the largest number of features of an instance; `warnings` reports it.",
+        examples=["The goalie saved it.", {"title": "Ice hockey", "body": "The goalie saved it."}],
     ),
 ]
+TextFields = TypeAliasType("TextFields", dict[str, str])  # named, as generated clients want it
 Classes = Annotated[Names, Meta(min_length=1, max_length=MOST_CLASSES)]
 
 
@@ -36,6 +45,7 @@ Warnings = Annotated[
     list[WarningDocument] | UnsetType,
     Meta(
         description="Instances without features (texts without words, and `features` without a"
-        " value above 0), and names in `among` that no class has. Absent when there are none."
+        " value other than 0), values below 0 that are absent to a learner, texts that are not"
+        " instances as a whole, and names in `among` that no class has. Absent when there are none."
     ),
 ]

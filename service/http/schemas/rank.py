@@ -30,7 +30,11 @@ _K = Meta(ge=1, le=MOST_RANKED)
 _Seq = Meta(ge=0, le=LARGEST_SEQ)
 _Source = Annotated[
     Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | None,
-    Meta(description="Where the instance comes from; `GET /review` lists instances by it."),
+    Meta(
+        description="Where the instance comes from: a user, a channel. `GET /review` lists"
+        " instances by it. An event that labels the instance by its `id` has it, unless it has a"
+        " `source` of its own."
+    ),
 ]
 
 

@@ -3,6 +3,8 @@
 from pydantic import BaseModel, Field
 from typing_extensions import TypeAliasType
 
+from manyclass.service.http.schemas.parts import TextFields
+
 DEFAULT_REVIEWED = 20
 MOST_REVIEWED = 100
 MOST_FEATURES = 500  # of one instance
@@ -21,7 +23,9 @@ class ReviewInstance(BaseModel):
     abstained: bool = Field(description="true if the ranking was served without classes")
     age: float = Field(description="seconds since it was ranked")
     source: str | None = Field(description="as it was sent with the instance")
-    text: str | None = Field(description="its first 4,096 bytes, of an instance sent as a text")
+    text: str | TextFields | None = Field(
+        description="its first 4,096 bytes, of an instance sent as a text"
+    )
     text_cut: bool = Field(description="true if the text was longer")
     features: StoredFeatures
     omitted_features: int = Field(description="the number of features beyond the first 500")

@@ -31,8 +31,8 @@ namespace manyclass {
 //     entries    [entry, entry, ... entry]
 //     bytes      [bytes of the first, ...]      in a queue of their own
 //
-// An entry also holds the first classes that were ranked, the source and the beginning of the text
-// if there are any, and whether a label has come.
+// An entry also holds the first classes that were ranked, the source and the text if there are any,
+// and whether a label has come.
 // Ids whose instance is gone are remembered (those made here by their number, the last
 // others by a hash), so that "too late" differs from "never seen".
 // Threads: any; each call holds the lock of the object.
@@ -45,31 +45,37 @@ public:
 
     enum class Found { stored, never_seen, too_late };
 
-    // A copy of an entry.
+    // A copy of an entry, with its text or the beginning of it.
     struct Stored {
         std::string instance, names;  // names: of the classes served, size u32 and bytes of each
         double ranked_at, confidence;  // negative: unknown
         std::uint64_t number;
-        std::string source, text;  // empty: none
+        std::string source, text;  // empty: none; the text as it is stored
         bool abstained, is_text_cut;
     };
 
-    // `prefix` begins the ids made here; `seed` salts the tables. Of clients' ids whose instance is
-    // gone so many are remembered; a call forgets at most so many that are only outdated.
-    PendingInstances(double seconds, std::size_t most_bytes, std::size_t most_forgotten,
-                     std::size_t aged_at_once, std::string prefix, std::uint64_t seed)
+    // Texts are dropped unless it `keeps_texts`. `prefix` begins the ids made here; `seed` salts
+    // the tables. Of clients' ids whose instance is gone so many are remembered; a call forgets at
+    // most so many that are only outdated.
+    PendingInstances(double seconds, std::size_t most_bytes, bool keeps_texts,
+                     std::size_t most_forgotten, std::size_t aged_at_once, std::string prefix,
+                     std::uint64_t seed)
         : seconds_(seconds),
           most_bytes_(most_bytes),
+          keeps_texts_(keeps_texts),
           most_forgotten_(most_forgotten),
           aged_at_once_(aged_at_once),
           prefix_(std::move(prefix)),
           hash_{seed},
           given_(0, hash_) {}
 
-    // Store an instance with its ranking, and set `id` to a new one; or under the id of a client,
-    // where the newest instance counts. A change that memory is too short for has no effect.
+    // Store an instance with its ranking, its source and its text, and set `id` to a new one; or
+    // under the id of a client, where the newest instance counts. A change that memory is too short
+    // for has no effect.
     void keep(double now, std::string_view instance, const ServedRanking& served,
-              const InstanceNote& note, std::string_view given, std::string& id) {
+              InstanceNote note, std::string_view given, std::string& id) {
+        if (note.text.empty()) note.reading = {};
+        if (!keeps_texts_) note.text = {};
         Entry entry(now, instance, served, note);
         const Held lock(mutex_);
         if (given.empty()) id.assign(prefix_).append(std::to_string(last_ + 1));
@@ -89,7 +95,7 @@ public:
         if (bytes_ > most_bytes_ || is_outdated(entries_.front(), now)) evict(now);
     }
 
-    // Copy the entry of an id.
+    // Copy the entry of an id, with its whole text.
     Found find(double now, std::string_view id, Stored& stored) {
         const Held lock(mutex_);
         evict(now);
@@ -97,16 +103,16 @@ public:
         if (number == 0)
             return forgotten_.count(hash_(id)) > 0 ? Found::too_late : Found::never_seen;
         if (number < first_ || is_outdated(entry_of(number), now)) return Found::too_late;
-        copy(number, stored);
+        copy(number, entry_of(number).text(), stored);
         return Found::stored;
     }
 
-    // Note that the label of an entry has come, and copy it. False if one had come before, or the
-    // entry is gone.
+    // Note that the label of an entry has come, and copy it without its text. False if one had come
+    // before, or the entry is gone.
     bool label(std::uint64_t number, Stored& stored) {
         const Held lock(mutex_);
         if (!holds(number) || entry_of(number).labelled) return false;
-        copy(number, stored);
+        copy(number, {}, stored);
         entry_of(number).labelled = true;
         return true;
     }
@@ -127,7 +133,7 @@ public:
             const std::uint64_t end = std::min(last + 1, next + SCANNED_AT_ONCE);
             for (; next < end; ++next) {
                 if (!is_waiting(next, now)) continue;
-                if (!source.empty() && entry_of(next).note().source != source) continue;
+                if (!source.empty() && entry_of(next).source() != source) continue;
                 const Candidate candidate{entry_of(next).confidence, next};
                 if (best.size() == most && !(candidate < best.front())) continue;
                 best.push_back(candidate);
@@ -143,12 +149,13 @@ public:
         return numbers;
     }
 
-    // Copy an entry that waits for a label, with its id. False if it does not.
+    // Copy an entry that waits for a label, with its id and the beginning of its text. False if it
+    // does not wait.
     bool read(double now, std::uint64_t number, Stored& stored, std::string& id) const {
         const Held lock(mutex_);
         if (!holds(number) || !is_waiting(number, now)) return false;
-        copy(number, stored);
         const Entry& entry = entry_of(number);
+        copy(number, beginning_of(entry.text()), stored);
         id = entry.given != nullptr ? entry.given->first : prefix_ + std::to_string(number);
         return true;
     }
@@ -177,11 +184,10 @@ private:
             : ranked_at(now),
               confidence(static_cast<float>(served.confidence)),
               names_bytes(static_cast<std::uint32_t>(served.names.size())),
+              text_bytes(static_cast<std::uint32_t>(note.reading.size() + note.text.size())),
               source_bytes(static_cast<std::uint32_t>(note.source.size())),
-              text_bytes(static_cast<std::uint32_t>(note.stored_text().size())),
               abstained(served.abstained),
               labelled(false),
-              is_text_cut(text_bytes < note.text.size()),
               size(instance.size() + names_bytes + note_bytes()) {}
 
         // Write the bytes to memory that has room for them and outlives the entry.
@@ -189,7 +195,7 @@ private:
                    const InstanceNote& note) {
             bytes = to;
             for (const std::string_view each :
-                 {instance, served.names, note.source, note.stored_text()})
+                 {instance, served.names, note.source, note.reading, note.text})
                 to = std::copy(each.begin(), each.end(), to);
         }
 
@@ -197,22 +203,20 @@ private:
             return part(size, size - names_bytes - note_bytes());
         }
         std::string_view names() const { return part(names_bytes + note_bytes(), names_bytes); }
-        InstanceNote note() const {
-            return {part(note_bytes(), source_bytes), part(text_bytes, text_bytes)};
-        }
+        std::string_view source() const { return part(note_bytes(), source_bytes); }
+        std::string_view text() const { return part(text_bytes, text_bytes); }  // as it is stored
 
         double ranked_at;
         Given::value_type* given = nullptr;  // id of the client and its newest number; nullptr: id
                                              // made here
         const char* bytes = nullptr;  // of the instance, the classes served, the source and the text
         float confidence;             // negative: unknown
-        std::uint32_t names_bytes;
-        std::uint32_t source_bytes : 14, text_bytes : 15, abstained : 1, labelled : 1,
-            is_text_cut : 1;  // a source has at most LONGEST_NAME bytes
-        std::size_t size;     // of the bytes
+        std::uint32_t names_bytes, text_bytes;  // a body has less than 4 GiB
+        std::uint32_t source_bytes : 14, abstained : 1, labelled : 1;  // at most LONGEST_NAME bytes
+        std::size_t size;                                              // of the bytes
 
     private:
-        std::uint32_t note_bytes() const { return source_bytes + text_bytes; }
+        std::size_t note_bytes() const { return std::size_t{text_bytes} + source_bytes; }
 
         // So many bytes, which begin so far before the end.
         std::string_view part(std::size_t before_end, std::size_t count) const {
@@ -232,17 +236,17 @@ private:
     Entry& entry_of(std::uint64_t number) { return entries_[number - first_]; }
     const Entry& entry_of(std::uint64_t number) const { return entries_[number - first_]; }
 
-    void copy(std::uint64_t number, Stored& stored) const {
+    void copy(std::uint64_t number, std::string_view text, Stored& stored) const {
         const Entry& entry = entry_of(number);
         stored.instance = entry.instance();
         stored.names = entry.names();
         stored.ranked_at = entry.ranked_at;
         stored.confidence = entry.confidence;
         stored.number = number;
-        stored.source = entry.note().source;
-        stored.text = entry.note().text;
+        stored.source = entry.source();
+        stored.text = text;
         stored.abstained = entry.abstained;
-        stored.is_text_cut = entry.is_text_cut;
+        stored.is_text_cut = text.size() < entry.text_bytes;
     }
 
     bool is_waiting(std::uint64_t number, double now) const {
@@ -321,7 +325,9 @@ private:
 
     mutable std::mutex mutex_;
     const double seconds_;
-    const std::size_t most_bytes_, most_forgotten_, aged_at_once_;
+    const std::size_t most_bytes_;
+    const bool keeps_texts_;
+    const std::size_t most_forgotten_, aged_at_once_;
     const std::string prefix_;
     const Hash hash_;
     std::deque<Entry> entries_;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/native/text/stored_text.hpp"
+
 namespace manyclass {
 
 // The classes as they were served, best first. A ranking that abstained has them too, though its
@@ -29,19 +31,19 @@ struct ServedRanking {
     }
 };
 
-// The source and the text that the client sent with an instance; both may be empty.
+// The source and the text that the client sent with an instance, in UTF-8; both may be empty. The
+// reading of a text counts if there is one.
 struct InstanceNote {
-    static constexpr std::size_t LONGEST_TEXT = 4096;  // bytes that are stored
-
-    std::string_view source, text;
-
-    // The part of the text that is stored, without a cut character at its end.
-    std::string_view stored_text() const {
-        if (text.size() <= LONGEST_TEXT) return text;
-        std::size_t end = LONGEST_TEXT;
-        while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-        return text.substr(0, end);
-    }
+    std::string_view source, reading, text;
 };
+
+// The beginning of a stored text, with its reading, and without a cut character at its end.
+inline std::string_view beginning_of(std::string_view stored) {
+    constexpr std::size_t longest = TextReading::BYTES + 4096;
+    if (stored.size() <= longest) return stored;
+    std::size_t end = longest;
+    while ((static_cast<unsigned char>(stored[end]) & 0xc0) == 0x80) --end;
+    return stored.substr(0, end);
+}
 
 }  // namespace manyclass

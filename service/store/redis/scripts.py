@@ -19,7 +19,7 @@ begin with {name}, so that a cluster keeps them on one server:
     {name}:processes   process -> "<last heartbeat, in ms> <seq, or nothing>"
     {name}:rules       process -> its version of the rules of learning; older releases write none,
                        and read no more than two words in {name}:processes
-    {name}:mail:P      messages to process P: a stream, for a minute
+    {name}:mail:P      messages to process P, while it is alive: a stream, for a minute
     {name}:snapshots   seq -> manifest, see manifest.py
     {name}:segments    last seq -> "<first seq> <bytes> <amendments> <checksum> <name in the
                        archive>" of each segment of the history, see segments.py
@@ -76,6 +76,7 @@ HEARTBEAT: Final = Script(
 )
 LEAVE: Final = Script("leave", "lease", "processes")
 POST: Final = Script("post", "processes")
+CLEAR_MAIL: Final = Script("clear_mail", "processes")
 TRIM: Final = Script("trim", "events", "lease", "processes", "snapshots", "rebuilt")
 PUT_CHUNK: Final = Script("put_chunk", "chunks")
 LIST_SNAPSHOT: Final = Script("list_snapshot", "events", "snapshots", "chunks", "lease")

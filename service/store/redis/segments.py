@@ -17,6 +17,7 @@ from manyclass.service.store.errors import SegmentMissing, StoreDamaged, StoreUn
 from manyclass.service.store.redis import scripts
 from manyclass.service.store.redis.file_rewrite import rewrite_files
 from manyclass.service.store.redis.link import pairs
+from manyclass.service.store.redis.mail import clear_mail
 from manyclass.service.store.redis.session import Session
 from manyclass.service.store.redis.snapshots import RedisSnapshots
 from manyclass.service.store.segments import SegmentInfo
@@ -120,6 +121,7 @@ class RedisSegments:
         with self._writing:
             if self._archive is not None:
                 self._delete_unlisted(self._archive, _fence(lease))
+        clear_mail(self._session)
         rewrite_files(self._session)
 
     def _delete_unlisted(self, archive: Archive, fence: int) -> None:

@@ -315,7 +315,9 @@ class RedisStore:
         self._is_registered = True
         position = "" if seq is None else seq
         tail, lease, manifests, processes, rules_of, sweep, is_full = self._session.run(
-            scripts.HEARTBEAT, self.name, position, self._lease_ms, rules, int(may_lead)
+            scripts.HEARTBEAT,
+            *(self.name, position, self._lease_ms, rules, int(may_lead)),
+            self._keys.mailbox_of(""),
         )
         versions = pairs(rules_of)
         leader = lease.decode().partition(" ")[2]
@@ -381,7 +383,7 @@ class RedisStore:
     def close(self) -> None:
         if self._is_registered and not self._session.closed.is_set():
             with suppress(StoreError):  # it expires after a while anyway
-                self._session.run(scripts.LEAVE, self.name)
+                self._session.run(scripts.LEAVE, self.name, self._keys.mailbox_of(""))
         self._session.close()
         with self._appending:
             self._drop_append_link()

@@ -71,10 +71,6 @@ class Manifest:
             raise SnapshotDamaged(self.seq, "manifest", "it belongs to another store")
         raise SnapshotDamaged(self.seq, "manifest", "its checksum does not fit")
 
-    def has_old_checksum(self, checksum: object) -> bool:
-        """Return whether this is the checksum by a release without identities."""
-        return _checksum(*astuple(self)) == checksum
-
 
 def find_manifest(connection: sqlite3.Connection, seq: int) -> tuple[Manifest, object]:
     """Return a manifest and its stamp, both as they are stored. SnapshotMissing."""
@@ -91,16 +87,10 @@ def _manifests(connection: sqlite3.Connection) -> Iterator[tuple[Manifest, objec
         yield Manifest(*fields), stamp
 
 
-def stamp_manifests(connection: sqlite3.Connection, before: bytes | None, store: bytes) -> None:
-    """Make the whole manifests of the store `before` (None: of a release that knew of no identity)
-    those of `store`. Damaged ones stay damaged.
-    """
+def stamp_manifests(connection: sqlite3.Connection, before: bytes, store: bytes) -> None:
+    """Make the whole manifests of the store `before` those of `store`; damaged ones stay so."""
     for manifest, stamp in list(_manifests(connection)):
-        if before is None:
-            is_whole = manifest.has_old_checksum(stamp)
-        else:
-            is_whole = stamp == manifest.stamp(before)
-        if is_whole:
+        if stamp == manifest.stamp(before):
             connection.execute(
                 "UPDATE snapshots SET checksum = ? WHERE seq = ?",
                 (manifest.stamp(store), manifest.seq),

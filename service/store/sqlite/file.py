@@ -28,10 +28,9 @@ from manyclass.service.store.errors import StoreDamaged, StoreError, StoreFull, 
 
 APPLICATION_ID = 0x6D636C73  # "mcls", in the header of every file that is ours
 VERSION = 3
-# 1 has neither identity nor chain, 2 has no history; opening one makes it a file of VERSION.
-READS = (1, 2, VERSION)
+# Releases that wrote 1 and 2 made other features of texts, see OLDEST_TEXTS in core/rules.py.
 
-FIRST_TABLES = (  # of version 1
+TABLES = (
     """CREATE TABLE events (
         last_seq INTEGER PRIMARY KEY, first_seq INTEGER NOT NULL,
         checksum BLOB NOT NULL, body BLOB NOT NULL)""",
@@ -43,15 +42,9 @@ FIRST_TABLES = (  # of version 1
         snapshot INTEGER NOT NULL, number INTEGER NOT NULL,
         checksum BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (snapshot, number))""",
     "CREATE TABLE floor (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, checksum BLOB NOT NULL)",
-)
-SECOND_TABLES = (
-    *FIRST_TABLES,
     """CREATE TABLE store (
         id INTEGER PRIMARY KEY, identity BLOB NOT NULL, unchained INTEGER NOT NULL,
         marked INTEGER NOT NULL, checksum BLOB NOT NULL)""",
-)
-TABLES = (
-    *SECOND_TABLES,
     """CREATE TABLE segments (
         last_seq INTEGER PRIMARY KEY, first_seq INTEGER NOT NULL, amendments INTEGER NOT NULL,
         checksum BLOB NOT NULL, body BLOB NOT NULL)""",
@@ -192,7 +185,7 @@ def read_header(path: Path, descriptor: int, salvage: bool = False) -> bool | No
             f"{path} belongs to another application",
             "name another file in MANYCLASS_STORE; it is untouched",
         )
-    if version not in READS:
+    if version != VERSION:
         raise other_version(path, version)
     (page_bytes,) = unpack_from(">H", header, 16)
     (pages,) = unpack_from(">I", header, 28)
@@ -237,6 +230,13 @@ def _pages_in_log(path: Path, page_bytes: int) -> set[int]:
 
 
 def other_version(path: Path, version: int) -> StoreError:
+    if version < VERSION:
+        return StoreError(
+            f"{path} has version {version}, of a release that made other features of texts, and"
+            f" this service reads version {VERSION}",
+            "begin a new store, and teach it the texts and labels again; the release that wrote"
+            " this store still serves it",
+        )
     return StoreError(
         f"{path} has version {version} and this service reads version {VERSION}",
         "use the release of manyclass that wrote it",

@@ -20,9 +20,7 @@ from manyclass.service.store.sqlite.contents import (
 )
 from manyclass.service.store.sqlite.file import (
     APPLICATION_ID,
-    FIRST_TABLES,
     RESTORE_HINT,
-    SECOND_TABLES,
     TABLES,
     VERSION,
     connect,
@@ -45,7 +43,7 @@ class Opened:
 
 
 def open_file(path: Path, lock: FileLock, salvage: bool = False) -> Opened:
-    """Open the store's file; make a store of an empty one, and adopt one of an older release.
+    """Open the store's file; make a store of an empty one.
 
     StoreError, StoreDamaged: the file is as it was. `salvage` also opens a file whose pages are
     missing or do not fit together.
@@ -61,7 +59,7 @@ def open_file(path: Path, lock: FileLock, salvage: bool = False) -> Opened:
         raise _lost(path, "is empty", mark)
     connection = connect(path)
     try:
-        facts = _upgraded(connection)
+        facts = _made(connection)
         # After the tables: a file that has them then always has our id in its header.
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != b"wal":
@@ -100,7 +98,7 @@ def accept_file(path: Path, lock: FileLock) -> Accepted:
     last_seq = 0
     if read_header(path, lock.descriptor, salvage=True) is not None:
         with closing(connect(path)) as connection:
-            if _checked_version(path, connection) > 1:
+            if _checked_version(path, connection) == VERSION:
                 facts = StoreFacts.read(connection)
                 last_seq = last_seq_of(connection, facts.identity)
                 # Another identity: the numbers behind the last event are given again, and nothing
@@ -110,8 +108,6 @@ def accept_file(path: Path, lock: FileLock) -> Accepted:
                 stamp_manifests(connection, facts.identity, other.identity)
                 other.write(connection)
                 connection.execute("COMMIT")
-            else:
-                last_seq = last_row_of(connection)[0]
     mark_path(path).unlink(missing_ok=True)
     sync_folder(path.parent)
     return Accepted(last_seq, None if mark is None else mark.seq)
@@ -134,15 +130,11 @@ def _check_pages(path: Path, reader: sqlite3.Connection) -> None:
 
 def _check(path: Path, reader: sqlite3.Connection, mark: Mark | None) -> None:
     """Raise StoreError if the file cannot be used with this mark."""
-    version = _checked_version(path, reader)
-    if version > 0:
-        low_watermark_of(reader)
-    if version <= 1:
+    if _checked_version(path, reader) == 0:
         if mark is not None:
-            raise _lost(path, "is a store of an older release", mark)
-        if version > 0:
-            _refuse_unfinished(path, reader)
+            raise _lost(path, "is empty", mark)
         return
+    low_watermark_of(reader)
     facts = StoreFacts.read(reader)
     if mark is None:
         if facts.marked:
@@ -160,23 +152,6 @@ def _check(path: Path, reader: sqlite3.Connection, mark: Mark | None) -> None:
         raise _lost(path, f"ends at event {last_seq}", mark)
 
 
-def _refuse_unfinished(path: Path, reader: sqlite3.Connection) -> None:
-    """Raise StoreError when a store of version 1 has events behind its newest snapshot.
-
-    They were applied under version 1 of the rules of learning, which this release does not have
-    (core/rules.py). Once the file is of version 2, the release that has them cannot read it.
-    """
-    (newest,) = reader.execute("SELECT coalesce(max(seq), 0) FROM snapshots").fetchone()
-    last_seq = last_row_of(reader)[0]
-    if last_seq > newest:
-        raise StoreError(
-            f"{path}: events {newest + 1} to {last_seq} were learned by an older release, and no"
-            " snapshot holds them",
-            "start that release on it once more and stop it by SIGTERM, so that it leaves a"
-            " snapshot; nothing was changed",
-        )
-
-
 def _lost(path: Path, what: str, mark: Mark) -> StoreDamaged:
     return StoreDamaged(
         f"{path} {what}, but {mark_path(path).name} says that event {mark.seq} was acknowledged:"
@@ -189,7 +164,7 @@ def _lost(path: Path, what: str, mark: Mark) -> StoreDamaged:
 def _checked_version(path: Path, connection: sqlite3.Connection) -> int:
     """Return the version of the file, 0 without tables. Raises StoreError for another one."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    expected = {0: (), 1: FIRST_TABLES, 2: SECOND_TABLES, VERSION: TABLES}
+    expected = {0: (), VERSION: TABLES}
     if version not in expected:
         raise other_version(path, version)
     schema = connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
@@ -198,20 +173,15 @@ def _checked_version(path: Path, connection: sqlite3.Connection) -> int:
     return int(version)
 
 
-def _upgraded(connection: sqlite3.Connection) -> StoreFacts:
-    """Upgrade the tables and manifests to this version; return the facts of the store."""
+def _made(connection: sqlite3.Connection) -> StoreFacts:
+    """Make the tables, unless they are there; return the facts of the store."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version == VERSION:
         return StoreFacts.read(connection)
-    has_facts = version == 2
     connection.execute("BEGIN IMMEDIATE")
-    for table in TABLES[len({0: (), 1: FIRST_TABLES, 2: SECOND_TABLES}[version]) :]:
+    for table in TABLES:
         connection.execute(table)
-    if has_facts:
-        facts = StoreFacts.read(connection)
-    else:
-        facts = StoreFacts.new(last_row_of(connection)[0]).write(connection)
-        stamp_manifests(connection, None, facts.identity)
+    facts = StoreFacts.new(0).write(connection)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")

@@ -156,6 +156,32 @@ def test_an_event_or_a_source_is_deleted_after_a_question(manyclass, service):
     assert none.stdout == "deleted 0 events\n"
 
 
+def test_labels_of_an_instance_are_listed_exported_and_deleted_by_its_id(manyclass):
+    with ephemeral_service(without_settings()) as url:
+        with Client(url) as client:
+            client.learn({"text": "kept", "classes": ["x"]})
+            client.rank({"text": "the lost card", "id": "q-1"})
+            client.learn({"id": "q-1", "classes": ["x"], "event_id": "e-1"})
+            client.learn({"id": "q-1", "classes": ["y"]})
+        given = ("--id", "q-1", "--url", url)
+        lines = rows(manyclass("events", "list", *given))
+        assert [(line[3], line[-1]) for line in lines] == [
+            ("y", "the lost card"),
+            ("x", "the lost card"),
+        ]
+        listed = manyclass("events", "list", "--json", *given).stdout.splitlines()
+        assert [json.loads(line)["id"] for line in listed] == ["q-1", "q-1"]
+        exported = manyclass("export", "--events", "--url", url).stdout.splitlines()
+        assert json.loads(exported[1]) == {
+            **{"text": "the lost card", "classes": ["x"], "event_id": "e-1"}
+        }
+        deleted = manyclass("events", "delete", "q-1", "--yes", "--url", url)
+        assert deleted.stdout.startswith("deleted 2 events")
+        assert manyclass("events", "list", *given).stdout == ""
+        left = rows(manyclass("events", "list", "--url", url))
+        assert [line[-1] for line in left] == ["kept"]
+
+
 def test_what_a_restore_has_undone_is_listed_when_asked_for_and_deleted(manyclass):
     with ephemeral_service(without_settings()) as url:
         with Client(url) as client:
@@ -208,3 +234,15 @@ def test_a_rebuild_learns_the_history_as_it_was_amended(manyclass, service):
     assert after.stdout == f"0 amended events wait for a rebuild\n{rebuilt.stdout}"
     with Client(service) as client, pytest.raises(RequestRefused):
         client.class_("rebuilt no")
+
+
+def test_a_rebuild_reads_texts_by_another_analysis(manyclass):
+    with ephemeral_service(without_settings()) as url, Client(url) as client:
+        client.learn({"text": "a café", "classes": ["x"]})
+        with pytest.raises(RequestRefused):
+            client.feature("cafe")
+        given = ("rebuild", "--text", "words+unmarked", "--url", url)
+        assert manyclass(*given).stdout.endswith("texts are read by words+unmarked\n")
+        assert client.feature("cafe").feature == "cafe"
+        refused = manyclass("rebuild", "--text", "letters", "--url", url, exit_code=1)
+        assert "must be words, or words with any of" in refused.stderr

@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from manyclass.cli.environment import without_settings
 from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
@@ -30,6 +32,22 @@ def test_lists_instances_without_a_label(manyclass):
         assert [line.split("\t")[0] for line in by_shadow.splitlines()] == ["one", "two"]
         unknown = manyclass("review", "--learner", "ff", "--url", url, exit_code=1)
         assert "no learner is named 'ff'; there are " in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("late goal\n in overtime", "late goal in overtime"),
+        ({"title": "late goal", "body": "in overtime"}, "late goal in overtime"),
+        ("goal " * 30, "goal " * 11 + "goal…"),
+    ],
+    ids=["a text", "fields", "a long text"],
+)
+def test_shows_a_text_as_it_was_sent(manyclass, text, shown):
+    with ephemeral_service(without_settings()) as url:
+        with Client(url) as client:
+            client.rank({"text": text, "id": "one"})
+        assert manyclass("review", "--url", url).stdout.rstrip("\n").split("\t")[4] == shown
 
 
 def test_a_limit_that_is_too_high(manyclass, nobody):

@@ -153,7 +153,7 @@ def test_texts_are_learned_and_served_by_one_analysis(manyclass, tmp_path, analy
     service = Service(tmp_path, store=store).start()
     try:
         with Client(service.url) as client:
-            seen, unseen = ("goalkeeping", "天") if analysis else ("天", "goalkeeping")
+            seen, unseen = ("goalkeeping", "x") if analysis else ("天", "goalkeeping")
             assert client.rank({"text": seen}).ranked[0].name == "one"
             assert not client.rank({"text": unseen}).ranked
     finally:
@@ -233,11 +233,16 @@ def test_some_of_very_many_bad_lines_are_named_and_all_counted(manyclass, tmp_pa
     assert f"{NAMED_LINES + 1234:,} bad lines left out" in result.stderr
 
 
-def test_values_an_instance_cannot_hold_are_counted(manyclass, tmp_path):
+def test_values_that_do_not_count_are_counted(manyclass, tmp_path):
     file = tmp_path / "rows.libsvm"
-    file.write_text("1 1:-1 2:0 3:1\n")
-    result = manyclass("train", file, "--out", tmp_path / "model.snapshot")
-    assert "2 values of 0 or less left out" in result.stderr
+    file.write_text("1 1:-1 2:0 3:1\n2 1:-2 3:1\n")
+    told = "2 values below 0, absent to ff"
+    for learner in ("svm", "ff", "committee(members=svm+ff)"):
+        result = manyclass(
+            "train", file, "--learner", learner, "--out", tmp_path / "model.snapshot"
+        )
+        assert "1 value of 0 left out" in result.stderr
+        assert (told in result.stderr) is (learner != "svm")
 
 
 def test_training_stops_early_and_keeps_the_best(manyclass, rows, tmp_path):

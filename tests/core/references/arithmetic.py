@@ -5,7 +5,7 @@ from math import frexp, ldexp
 import numpy as np
 from numpy import float32
 
-SMALLEST_VALUE = 1e-30  # smaller values count as absent
+SMALLEST_VALUE = 1e-30  # values of a smaller size count as absent
 SMALLEST_WEIGHT = np.finfo(float32).tiny  # subnormal weights depend on the processor
 
 
@@ -19,6 +19,13 @@ def log(x):
     for n in range(21, 0, -2):
         total = total * (z * z) + 1 / n
     return 2 * z * total + exponent * 0.6931471805599453
+
+
+def damped(x):
+    """Return 1 + ln |x| with the sign of x where |x| is above 1, else x."""
+    if x > 1:
+        return 1 + log(x)
+    return -1 - log(-x) if x < -1 else x
 
 
 def logistic(x):

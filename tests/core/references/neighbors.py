@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cache
-from math import sqrt
+from math import copysign, sqrt
 
 import numpy as np
 from numpy import float32
 
-from tests.core.references.arithmetic import log
+from tests.core.references.arithmetic import damped
 from tests.core.references.past import is_gone
 
 MOST_ENTRIES = 2048
@@ -33,8 +33,8 @@ def cut_off(value):
 def compared(value, binarize, sublinear):
     """Return a raw value of a past instance as it is compared: without counts."""
     if binarize:
-        return 1.0
-    return cut_off(1 + log(value) if sublinear and value > 1 else value)
+        return copysign(1.0, value)
+    return cut_off(damped(value) if sublinear else value)
 
 
 @dataclass

@@ -5,12 +5,12 @@ float32, all else is double, and sums are made in the order of the instance's fe
 """
 
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import copysign, sqrt
 
 from numpy import float32
 
 from manyclass.core.outcome import Learned
-from tests.core.references.arithmetic import SMALLEST_VALUE, log, total
+from tests.core.references.arithmetic import SMALLEST_VALUE, damped, log, total
 from tests.core.references.forgetting import Forgetting
 from tests.core.references.neighbors import (
     INDEXED_EXAMPLE_BYTES,
@@ -168,13 +168,19 @@ class Reference(Forgetting):
     # --- preprocessing ----------------------------------------------------------------------------
 
     def prepare(self, instance):
-        """Return the preprocessed instance: positive values, weighted and scaled by the options."""
-        values = {name: value for name, value in instance.items() if value >= SMALLEST_VALUE}
+        """Return the preprocessed instance: values weighted and scaled by the options.
+
+        Without signed weights, values below 0 are absent.
+        """
+        values = {
+            name: value
+            for name, value in instance.items()
+            if (abs(value) if self.signed else value) >= SMALLEST_VALUE
+        }
         if self.options.binarize:
-            return dict.fromkeys(values, 1.0)
+            return {name: copysign(1.0, value) for name, value in values.items()}
         if self.options.sublinear:
-            for name, value in values.items():
-                values[name] = 1 + log(value) if value > 1 else value
+            values = {name: damped(value) for name, value in values.items()}
         if self.options.tfidf:
             for name, value in values.items():
                 times_seen = self.rows[name].times_seen if name in self.rows else 0

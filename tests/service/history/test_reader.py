@@ -2,7 +2,7 @@
 
 import pytest
 
-from manyclass.service.history import recorder
+from manyclass.service.history import reader, recorder
 from manyclass.service.history.undone import Undone
 from manyclass.service.store.sqlite.store import SqliteStore
 from tests.service.faulty import Clock, FaultyStore
@@ -177,3 +177,29 @@ async def test_wrong_leaves_out_what_ranked_first():
             await call("POST", "/learn", {"features": ["one"], "classes": [name]})
         assert await listed(call) == [4, 3, 2, 1]
         assert await listed(call, "wrong=true") == [3, 1]
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+async def test_a_slow_search_goes_on_behind_each_part_that_it_has_read(monkeypatch, order):
+    """Also if no event of the part can match; and it finds each event once."""
+    monkeypatch.setattr(recorder, "SEGMENT_EVENTS", 10)
+    monkeypatch.setattr(reader, "SCAN_SECONDS", -1.0)
+    async with calling() as call:
+        for at in range(60):
+            source = {"source": "rare"} if at in (7, 31, 32) else {}
+            await call("POST", "/learn", {"features": ["a"], "classes": ["x"]} | source)
+            if at == 45:
+                await call("POST", "/snapshots")
+        found, pages, after = [], 0, None
+        while True:
+            given = "" if after is None else f"&after={after}"
+            answer = await call("GET", f"/events?source=rare&order={order}{given}")
+            page = answer.json()
+            found += [each["seq"] for each in page["events"]]
+            pages += 1
+            if page["next"] is None:
+                break
+            assert page["next"] != after
+            after = page["next"]
+        assert found == ([8, 32, 33] if order == "oldest" else [33, 32, 8])
+        assert pages >= 6

@@ -15,7 +15,7 @@ from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
-from manyclass.core.text import DEFAULT_TEXT
+from manyclass.core.text import DEFAULT_TEXT, Reading
 from manyclass.service.config.learners import limits_of
 from manyclass.service.errors import MemoryShort, RebuildRefused
 from manyclass.service.history import memory
@@ -24,6 +24,7 @@ from manyclass.service.store.sqlite.store import SqliteStore
 from tests.service.engines import running, teach, ticked
 from tests.service.faulty import learn
 
+READING = Reading(DEFAULT_TEXT, 1000)
 LEARNERS = [
     "svm",
     "ff(max_classes=4,max_features=6)",
@@ -229,7 +230,7 @@ async def test_nothing_of_a_deleted_event_is_left_in_the_files(tmp_path):
         await teach(engine, "a b -> x")
         text = "zzsecret went there"
         instance = Instance({"zzsecret": 1, "there": 1})
-        event = Event.learn(instance, ["zzclass"], source="zzperson", text=text)
+        event = Event.learn(instance, ["zzclass"], source="zzperson", text=text, reading=READING)
         [result] = await engine.submit([event])
         await teach(engine, "c d -> x")
         await engine.take_snapshot()

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.model_set import ModelSet
+from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.errors import RebuildRefused
 from manyclass.service.history import history as history_parts
 from manyclass.service.history import rebuild, recorder
@@ -20,6 +21,13 @@ from tests.redis_server import RedisServer
 from tests.s3_server import S3Server
 from tests.service.engines import until
 from tests.service.history.redis_cluster import History, event, leader, same
+from tests.service.history.test_other_text import (
+    WIDE,
+    batch_of,
+    drawn_events,
+    taught_by,
+    text_event,
+)
 from tests.service.history.test_rebuild import History as Amending
 from tests.service.history.test_rebuild import content, steps, taught
 
@@ -181,7 +189,8 @@ async def test_nothing_of_a_deleted_event_is_left_in_redis_and_in_the_archive(
 ):
     async with history.engine() as engine:
         await engine.submit([event("a b", "x")])
-        secret = event("zzsecret there", "zzclass", source="zzperson", text="zzsecret there")
+        origin = {"source": "zzperson", "instance_id": "zzid"}
+        secret = text_event("zzsecret there", "zzclass", **origin)
         [result] = await engine.submit([secret])
         await engine.submit([event("c d", "x")])
         await engine.take_snapshot()
@@ -202,9 +211,8 @@ async def test_nothing_of_an_undone_event_is_left_in_redis_and_in_the_archive(hi
         await engine.submit([event("a b", "x")])
         await until(lambda: engine.cluster.is_leader)
         kept = await engine.take_snapshot()
-        secret = event(
-            "zzsecret there", "zzclass", event_id="z", source="zzperson", text="zzsecret there"
-        )
+        origin = {"source": "zzperson", "instance_id": "zzid"}
+        secret = text_event("zzsecret there", "zzclass", event_id="z", **origin)
         await engine.submit([secret])
         await engine.submit([Event.amend(2, secret.instance, ["zzclass", "y"], secret.classes)])
         await engine.take_snapshot()
@@ -224,7 +232,7 @@ async def test_nothing_of_an_undone_event_is_left_in_redis_and_in_the_archive(hi
 
 
 def _holds(folder):
-    words = (b"zzsecret", b"zzclass", b"zzperson")
+    words = (b"zzsecret", b"zzclass", b"zzperson", b"zzid")
     found = []
     for each in folder.rglob("*"):
         with suppress(FileNotFoundError, IsADirectoryError):  # the server has removed it meanwhile
@@ -482,3 +490,45 @@ def test_the_state_of_three_processes_is_that_of_the_amended_stream(steps):
 
     with TemporaryDirectory() as folder, RedisServer(Path(folder) / "redis") as server:
         asyncio.run(run(Path(folder), server))
+
+
+async def test_every_process_goes_over_to_another_analysis_of_texts(history):
+    """Events that others have read by the former one, before the mark and behind it, are read
+    again, in every process and at a restart.
+    """
+    async with AsyncExitStack() as stack:
+        engines = [await stack.enter_async_context(history.engine()) for _ in range(3)]
+        first, second, third = await leader(*engines)
+        await second.submit(drawn_events(40, DEFAULT_TEXT))
+        relearning, loop = first.rebuild._relearning, asyncio.get_running_loop()
+
+        def meanwhile(call, text):
+            def made(*arguments):
+                found = call(*arguments)
+                taught = third.submit([text_event(text, "c1")])
+                asyncio.run_coroutine_threadsafe(taught, loop).result(30)
+                return found
+
+            return made
+
+        relearning.learn = meanwhile(relearning.learn, "early café")
+        relearning.catch_up = meanwhile(relearning.catch_up, "late café")
+        assert (await first.rebuild_state(text=WIDE)).text == str(WIDE)
+        await third.submit([text_event("read before c++", "c2")])
+        await second.admit_batch(batch_of(("in a batch, before", "c3")))
+        await same(*engines)
+        assert [each.model.text for each in engines] == [WIDE] * 3
+        expected = drawn_events(40, WIDE)
+        for text, name in (
+            ("early café", "c1"),
+            ("late café", "c1"),
+            ("read before c++", "c2"),
+            ("in a batch, before", "c3"),
+        ):
+            expected.append(text_event(text, name, WIDE))
+        assert content(third.model) == content(taught_by(WIDE, first.model.options, expected))
+        digest = third.model.digest()
+    async with history.engine() as again:
+        assert again.model.digest() == digest
+        if history.url is not None:
+            assert (await again.rebuild_state(text=WIDE)).base == 0

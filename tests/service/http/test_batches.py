@@ -7,11 +7,13 @@ import random
 import pytest
 
 from manyclass.core.instance import Instance
+from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.http import time_slice
 from manyclass.service.http.batches import BatchBody, BatchRankings
 from manyclass.service.http.routes import rank
 from tests.core.specifications import SPECIFICATIONS
 from tests.service.faulty import PATIENCE
+from tests.service.http.instance_texts import OTHER_TEXTS, PLAIN_TEXTS
 from tests.service.serving import Conversation, calling
 
 CLASSES = ["x", "ärger", "日本", "a b", 'quote"', "back\\slash", "".join(map(chr, range(33)))]
@@ -35,7 +37,7 @@ def asked_of(drawn, number):
 
 
 def is_plain(body):
-    return BatchBody.read(json.dumps(body).encode(), 1000, 1000) is not None
+    return BatchBody.read(json.dumps(body).encode(), DEFAULT_TEXT, 1000, 1000) is not None
 
 
 def one_of_many(content, seq):
@@ -162,7 +164,7 @@ ONE = b'{"features":["a"]}'
     ],
 )
 async def test_plain_bodies(call, body, monkeypatch):
-    assert BatchBody.read(body, 2, 10) is not None
+    assert BatchBody.read(body, DEFAULT_TEXT, 2, 10) is not None
     await assert_same_both_ways(call, body, monkeypatch)
 
 
@@ -216,14 +218,29 @@ async def test_plain_bodies(call, body, monkeypatch):
         b'{"instances":[{"features":{"a":"1"}}]}',
         b'{"instances":[{"features":{"a":01}}]}',
         b'{"instances":[{"features":{"a":1}1}]}',
-        b'{"instances":[{"text":"a"}]}',
         b'{"instances":[{"text":"a","features":["a"]}]}',
+        b'{"instances":[{"text":"a","text":"b"}]}',
+        *(json.dumps({"instances": [{"text": text}]}).encode() for text in OTHER_TEXTS),
     ],
 )
 async def test_bodies_that_are_not_plain(body, monkeypatch):
-    assert BatchBody.read(body, 2, 2) is None
+    assert BatchBody.read(body, DEFAULT_TEXT, 2, 2) is None
     async with calling(max_batch=2, max_features_per_instance=2) as call:
         await assert_same_both_ways(call, body, monkeypatch)
+
+
+@pytest.mark.parametrize("escaped", [False, True])
+async def test_texts(call, escaped, monkeypatch):
+    """Each instance that waits has its own text, as it was given."""
+    instances = [{"text": text, "id": f"{at}"} for at, text in enumerate(PLAIN_TEXTS)]
+    body = json.dumps({"instances": instances}, ensure_ascii=escaped).encode()
+    assert BatchBody.read(body, DEFAULT_TEXT, 1000, 2000) is not None
+    await assert_same_both_ways(call, body, monkeypatch)
+    assert (await call("POST", "/rank", body)).status_code == 200
+    found = [call.app.api.state.pending.find(each["id"]) for each in instances]
+    assert [each.text for each in found] == PLAIN_TEXTS
+    read = [DEFAULT_TEXT.instance_of(text).instance for text in PLAIN_TEXTS]
+    assert [each.data for each in found] == [*map(bytes, read)]
 
 
 async def assert_same_both_ways(call, body, monkeypatch):

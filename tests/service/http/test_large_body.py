@@ -5,17 +5,16 @@ import json
 import msgspec
 import pytest
 
-from manyclass.core import text
 from manyclass.core.instance import Instance
 from manyclass.core.outline import Outline
 from manyclass.service.http import decoding, instances, large_body, time_slice
-from manyclass.service.http.instances import LARGE_BYTES, is_large
+from manyclass.service.http.instances import LARGE_BYTES, LONG_TEXT, is_large
 from manyclass.service.http.request_body import PIECE_BYTES
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent
 from manyclass.service.http.schemas.rank import RankInstance
 from tests.service.serving import assert_problem, calling
 
-LONG = "." * (10 * text.SLICE_CHARACTERS)
+LONG = "." * 200_000
 
 
 def padded(body):
@@ -37,7 +36,7 @@ class Counted(time_slice.TimeSlice):
 @pytest.fixture
 def turns(monkeypatch):
     """Return a function that counts the turns since its last call."""
-    for module in (instances, large_body, *large_body_users()):
+    for module in (large_body, *large_body_users()):
         monkeypatch.setattr(module, "TimeSlice", Counted)
 
     def count():
@@ -120,27 +119,23 @@ async def test_brackets_that_do_not_match_are_no_json(call):
     assert_problem(await call("POST", "/learn", broken), 400)
 
 
-async def test_a_long_text_takes_a_turn_for_each_slice(call, turns):
+async def test_a_long_text_is_read_in_a_thread(call, monkeypatch):
+    made = []
+
+    async def in_thread(work, *args):
+        made.append(work)
+        return await time_slice.run_in_thread(work, *args)
+
+    monkeypatch.setattr(instances, "run_in_thread", in_thread)
     assert (await call("POST", "/rank", {"text": LONG})).status_code == 200
-    assert turns() >= 10
     body = {"instances": [{"text": LONG}] * 2}
     assert (await call("POST", "/rank", body)).status_code == 200
-    assert turns() >= 20
     event = {"text": LONG + " word", "classes": ["a"]}
     assert (await call("POST", "/learn", event)).status_code == 200
-    assert turns() >= 10
     assert (await call("POST", "/learn", {"events": [event] * 2})).status_code == 200
-    assert turns() >= 20
     assert (await call.stream(event, event))[-1]["accepted"] == 2
-    assert turns() >= 20
+    assert made == [instances.instance_of] * 8
     assert call.app.engine.model.learner.features == 1
-
-
-async def test_a_long_text_is_left_as_soon_as_it_has_too_many_words(turns):
-    async with calling(max_features_per_instance=9) as call:
-        text = "a " * 6 + LONG
-        assert_problem(await call("POST", "/rank", {"text": text}), 422, "#/text")
-        assert turns() <= 4  # the first is for reading the body
 
 
 async def test_elements_are_decoded_and_made_in_turns(call, turns):
@@ -213,13 +208,10 @@ async def test_features_times_classes_of_an_event_are_bounded(call):
 
 
 def test_large_features_and_texts_are_distinguished_from_small_ones():
-    analysis = text.WORDS_AND_PAIRS
-    short, long = ("." * size for size in (text.SLICE_CHARACTERS, text.SLICE_CHARACTERS + 1))
-    assert not is_large(RankInstance(text=short), analysis)
-    assert is_large(RankInstance(text=long), analysis)
-    assert is_large(RankInstance(text=short), text.TextAnalysis.parse("words+characters"))
-    assert not is_large(RankInstance(), analysis)
+    assert not is_large(RankInstance(text="." * LONG_TEXT))
+    assert is_large(RankInstance(text="." * (LONG_TEXT + 1)))
+    assert not is_large(RankInstance())
     large = msgspec.Raw(b"[" + b" " * LARGE_BYTES + b"]")
-    assert is_large(LearnEvent(classes=["a"], features=large), analysis)
+    assert is_large(LearnEvent(classes=["a"], features=large))
     assert Instance.from_json(large) == Instance([])
     assert Outline(b"{}", b"x", 1, 1).fault is None

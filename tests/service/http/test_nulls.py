@@ -23,6 +23,7 @@ FORMS = {
     "PlaceClassRequest": ("PUT", "/classes/x", {"parent": "top"}),
     "PlaceClassesRequest": ("POST", "/classes", {"parents": {"x": "top"}}),
     "RenameRequest": ("POST", "/classes/x", {"rename": "y"}),
+    "RebuildRequest": ("POST", "/rebuild", {}),
     "CorrectRequest": ("PUT", "/events/e", {"classes": ["y"]}),
 }
 INSTANCES = {"FeaturesInstance": {"features": ["a"]}, "TextInstance": TEXT}
@@ -72,7 +73,7 @@ async def prepared(call):
 
 
 async def answer(method, path, body, **headers):
-    """Return the status and the document of the answer of a new service, but for new ids."""
+    """Return the status and the document of the answer of a new service, without ids and times."""
     async with calling() as call:
         await prepared(call)
         answered = await call(method, path, body, **headers)
@@ -80,6 +81,7 @@ async def answer(method, path, body, **headers):
         for each in lines:
             for one in (each, *each.get("results", [])):
                 one.pop("id", None)
+                one.pop("finished_at", None)
         return answered.status_code, lines, call.digest()
 
 

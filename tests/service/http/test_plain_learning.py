@@ -3,10 +3,14 @@
 import asyncio
 import json
 import random
+from itertools import cycle
 
 import pytest
 
+from manyclass.core.model import Model
+from manyclass.core.text import TextAnalysis
 from manyclass.service.store.errors import CommitOutcomeUnknown, StoreUnavailable
+from tests.service.http.instance_texts import OTHER_TEXTS, PLAIN_TEXTS
 from tests.service.http.test_plain_rankings import VALUES
 from tests.service.http.two_ways import learn, rank, two_ways
 from tests.service.serving import KEYS, post, serving, statuses, until
@@ -39,6 +43,11 @@ PLAIN = [
     b'{"features":["a"],"classes":["x"],"weight":1e3}',
     b'{"features":["a"],"classes":["x"],"event_id":"e","weight":0.001}',
 ]
+MORE = [{}, {"source": "web"}, {"event_id": "e"}, {"weight": 2}]
+PLAIN += [
+    json.dumps({"text": text, "classes": ["x"], **more}, ensure_ascii=escaped).encode()
+    for text, more, escaped in zip(PLAIN_TEXTS, cycle(MORE), cycle([False, True]))
+]
 OTHERS = [
     b'{"features":["a"],"classes":["x"],"source":""}',
     b'{"features":["a"],"classes":["x"],"source":7}',
@@ -66,7 +75,9 @@ OTHERS = [
     b'{"features":null,"text":"a","classes":["x"]}',
     b'{"features":["a"],"classes":null,"not":["y"]}',
     b'{"features":["a"],"classes":["x"],"parents":{"x":"p"}}',
-    b'{"text":"some words","classes":["x"]}',
+    *(json.dumps({"text": text, "classes": ["x"]}).encode() for text in OTHER_TEXTS),
+    b'{"text":"some words","features":["a"],"classes":["x"]}',
+    b'{"text":"some words","text":"others","classes":["x"]}',
     b'{"id":"unknown","classes":["x"]}',
     b'{"features":["a"],"classes":[1,"x"]}',
     b'{"features":["a"],"classes":["x\\n"]}',
@@ -111,6 +122,63 @@ async def test_plain_events_are_learned_natively(ways, body):
 async def test_events_that_are_not_plain(ways, body):
     assert (await ways.talk(learn(body)))[1] == 0
     ways.assert_equal_counts()
+
+
+@pytest.mark.parametrize("more", MORE, ids=range(len(MORE)))
+@pytest.mark.parametrize("escaped", [False, True])
+async def test_the_history_has_the_texts_as_they_were_given(ways, more, escaped):
+    for number, text in enumerate(PLAIN_TEXTS):
+        more |= {"event_id": f"e {number}"} if "event_id" in more else {}
+        body = {"text": text, "classes": [f"c {number}"], **more}
+        request = learn(json.dumps(body, ensure_ascii=escaped).encode())
+        answer, answered = await ways.talk(request)
+        assert answered == 1
+        assert b'"warnings"' not in answer
+    ways.assert_equal_counts()
+    for way in (ways.native, ways.python):
+        events = (await way.call("GET", "/events?limit=100")).json()["events"]
+        found = {event["classes"][0]: event["text"] for event in events}
+        assert found == {f"c {number}": text for number, text in enumerate(PLAIN_TEXTS)}
+
+
+async def test_texts_are_read_by_the_analysis_of_the_model():
+    body = b'{"text":"C++ caf\xc3\xa9","classes":["x"]}'
+    found = {}
+    for spec in ("words", "words+pairs+characters+unmarked+symbols"):
+        async with two_ways(text=TextAnalysis.parse(spec)) as ways:
+            assert (await ways.talk(learn(body)))[1] == 1
+            assert (await ways.talk(rank(b'{"text":"cafe","explain":false}')))[1] == 1
+            ways.assert_equal_counts()
+            model = ways.native.app.engine.model
+            found[spec] = model.learner.has_feature("c++"), model.learner.has_feature("cafe")
+    assert list(found.values()) == [(False, False), (True, True)]
+
+
+async def test_a_learner_comes_with_its_analysis():
+    """After a rebuild under another analysis the next request is read by it."""
+    async with two_ways() as ways:
+        way = ways.native
+        live, pending = way.app.engine._live, way.app.api.state.pending
+        for spec in ("words", "words+pairs+unmarked"):
+            analysis = TextAnalysis.parse(spec)
+            live.use(Model(live.model.options, text=analysis))
+            await way.talk(rank('{"text":"été chaud","id":"a"}'.encode()))
+            await way.talk(learn('{"text":"été chaud","classes":["x"]}'.encode()))
+            read = analysis.instance_of("été chaud").instance
+            assert pending.find("a").data == bytes(read)
+            [event] = (await way.call("GET", "/events?limit=1")).json()["events"][-1:]
+            assert live.model.learner.has_feature("ete") == ("unmarked" in spec)
+            assert event["text"] == "été chaud"
+        assert way.answered_plainly == 4
+
+
+async def test_a_service_without_a_history_keeps_no_texts():
+    async with two_ways(history=False) as ways:
+        assert (await ways.talk(learn(b'{"text":"some words","classes":["x"]}')))[1] == 1
+        assert (await ways.talk(rank(b'{"text":"some words"}')))[1] == 1
+        ways.assert_equal_counts()
+        [waiting] = ways.native.app.api.state.pending.least_certain(10)
+        assert waiting.text is None
 
 
 async def test_a_learner_that_learns_no_weights_refuses_an_event_alone():

@@ -8,6 +8,7 @@ import pytest
 
 from manyclass.core.instance import Instance
 from tests.core.specifications import SPECIFICATIONS
+from tests.service.http.instance_texts import OTHER_TEXTS, PLAIN_TEXTS
 from tests.service.http.two_ways import PREFIX, rank, two_ways
 
 CLASSES = ["x", "y", "zeta", "ärger", "日本", "a b", "x/y<>&"]
@@ -68,6 +69,7 @@ PLAIN = [
     rank(b'{"features":["a"],"min_seq":1}'),
     rank(b'{"features":{"' + b"n" * 4096 + b'":1}}'),
     rank(b'{"features":{"a":1e30,"b":0,"c":-1}}'),
+    rank(b'{"features":{"a":-1e30,"b":-0.0}}'),
     rank(BODY, b"user-agent: x", b"ACCEPT: */*", b"x_y: 1", b"x-forwarded-for: 1.2.3.4"),
     rank(BODY, b"connection: keep-alive"),
     rank(BODY, b"Connection: Keep-Alive"),
@@ -76,6 +78,14 @@ PLAIN = [
     rank(BODY, head=[b"HOST:127.0.0.1", b"Content-Type:  application/json", b"CONTENT-length: %d"]),
     rank(BODY, head=[b"content-length: %d", b"content-type: application/json", b"host: localhost"]),
     rank(BODY, *(b"x%d: 1" % each for each in range(47))),
+    rank(b'{"text":"a b c","k":3}'),
+    rank(b'{"k":2,"threshold":0.5,"min_confidence":0.9,"source":"s","id":"t","text":"a \\u0062"}'),
+    rank(b'{"text":{"title":"a b","body":"c \\ud83d\\ude00"}}'),
+    *(
+        rank(json.dumps({"text": text}, ensure_ascii=escaped).encode())
+        for text in PLAIN_TEXTS
+        for escaped in (False, True)
+    ),
 ]
 
 
@@ -352,7 +362,7 @@ BODIES = [
     *(b'{"features"}', b'{"features":}', b'{"features":[}', b'{"features":["a"],}', b"{:1}"),
     *(b'{"features":["a"]}x', b'{"features":["a"]}{}', b'{"features":["a"]}\0', b'{"features":{]}'),
     *(b'\xef\xbb\xbf{"features":["a"]}', b'{"features":["a"]}\x0c', b'\x0b{"features":["a"]}'),
-    *(b'{"features":[]}', b'{"features":{}}', b'{"features":{"a":0}}', b'{"features":{"a":-1}}'),
+    *(b'{"features":[]}', b'{"features":{}}', b'{"features":{"a":0}}', b'{"features":{"a":-0}}'),
     *(b'{"features":[1,2]}', b'{"features":[1.0]}', b'{"features":[1.5]}', b'{"features":[true]}'),
     *(b'{"features":{"a":"1"}}', b'{"features":{"a":true}}', b'{"features":{"a":null}}'),
     *(b'{"features":{"a":1e31}}', b'{"features":{"a":1e400}}', b'{"features":{"a":NaN}}'),
@@ -367,7 +377,11 @@ BODIES = [
     *(b'{"features":["a"],"features":["b"]}', b'{"features":["a"],"k":1,"k":2}'),
     *(b'{"id":"a","id":"b",%s}' % REST, b'{"threshold":1,"threshold":2,%s}' % REST),
     *(b'{"fe\\u0061tures":["a"]}', b'{"Features":["a"]}', b'{"k\\u0000":1,%s}' % REST),
-    *(b'{"unknown":1,%s}' % REST, b'{"":1,%s}' % REST, b'{"text":"a"}', b'{"text":"a",%s}' % REST),
+    *(b'{"unknown":1,%s}' % REST, b'{"":1,%s}' % REST, b'{"text":"a",%s}' % REST),
+    *(b'{"text":"a","text":"b"}', b'{%s,"text":"a"}' % REST, b'{"text":"a\tb"}', b'{"text":"a'),
+    *(b'{"text":"\xff"}', b'{"text":"\xed\xa0\x80"}', b'{"text":"\\x"}', b'{"text":"\\u12"}'),
+    *(b'{"text":{"a":"b"}', b'{"text":{"a":"b","a":"c"}}', b'{"text":{"a":"b",}}', b'{"text":{,}}'),
+    *(json.dumps({"text": text}).encode() for text in OTHER_TEXTS),
     *(b'{"min_seq":9999999,%s}' % REST, b'{"min_seq":1.0,%s}' % REST, b'{"min_seq":-1,%s}' % REST),
     *(b'{"source":null,%s}' % REST, b'{"text":null,%s}' % REST, b'{"instances":null,%s}' % REST),
     *(b'{"features":null,"text":"a"}', b'{"features":null}'),
@@ -458,13 +472,14 @@ async def test_gzipped_bodies(ways):
 
 # --- random changes -------------------------------------------------------------------------------
 
-MUTATED = [*PLAIN[:9], PLAIN[12], PLAIN[18], PLAIN[19], PLAIN[22], PLAIN[23]]
+MUTATED = [*PLAIN[:9], PLAIN[12], PLAIN[18], PLAIN[19], PLAIN[22], PLAIN[23], *PLAIN[32:35]]
 TOKENS = [
     *(b"\r\n", b"\n", b"\r", b" ", b"\t", b":", b",", b'"', b"{", b"}", b"[", b"]", b"0", b"1e5"),
     *(b"a", b"z", b"1", b"7", b"00", b"x: y\r\n", b"bc", b"\xc3\xa9", b"  ", b"\n", b"_", b"."),
     *(b"\0", b"\\", b"\xff", b"\xc3\xa4", b"-", b".", b"transfer-encoding: chunked\r\n", b"40"),
     *(b"content-length: 40\r\n", b'"k":2,', b'"id":"z",', b"null", b"true", b'"threshold":-1,'),
     *(b'"explain":false,', b'"min_seq":3,', b'"among":null,', b"false"),
+    *(b"\\u00e9", b"\\ud83d", b"\\n", b'"text":"a b",', b'{"title":"a"}'),
 ]
 
 

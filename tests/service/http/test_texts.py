@@ -4,8 +4,8 @@ import pytest
 
 from manyclass.core.text import TextAnalysis
 from manyclass.service.http import instances
-from tests.service.http.test_large_body import Counted
-from tests.service.serving import assert_problem, calling
+from manyclass.service.http.time_slice import run_in_thread
+from tests.service.serving import calling
 
 WITHOUT_SPACES = [
     ("今日の東京の天気を教えて", "weather"),
@@ -42,12 +42,6 @@ async def test_phrases_without_spaces_are_ranked_after_a_few_events(call):
         assert await first_of(call, text) == name
 
 
-async def test_words_alone_know_nothing_of_such_phrases():
-    async with calling(text=TextAnalysis.parse("words+pairs")) as call:
-        await teach(call, WITHOUT_SPACES)
-        assert await first_of(call, "東京は雨ですか") is None
-
-
 async def test_a_text_is_the_same_in_any_form_of_its_letters(call):
     await teach(call, [("Straße Ｎｏ５", "a"), ("ｶﾞｲﾄﾞ", "b"), ("Élan", "c")])  # noqa: RUF001
     assert await first_of(call, "STRASSE") == "a"
@@ -68,28 +62,33 @@ async def test_characters_find_other_forms_of_a_word():
         assert {each["feature"][0] for each in ranked["features"]} == {"~"}
 
 
-@pytest.mark.parametrize("analysis", ["words", "words+pairs+characters+unspaced+normalized"])
-async def test_a_large_text_is_ranked_as_a_small_one_and_in_turns(analysis, monkeypatch):
-    monkeypatch.setattr(instances, "TimeSlice", Counted)
+@pytest.mark.parametrize("analysis", ["words", "words+pairs+characters+unmarked+symbols"])
+async def test_a_large_text_is_ranked_as_a_small_one_and_in_a_thread(analysis, monkeypatch):
+    passed = []
+
+    async def in_thread(work, *args):
+        passed.append(work)
+        return await run_in_thread(work, *args)
+
+    monkeypatch.setattr(instances, "run_in_thread", in_thread)
     async with calling(text=TextAnalysis.parse(analysis)) as call:
         await teach(call, WITHOUT_SPACES)
         text = "今日 weather guide ".ljust(70_000)
-        Counted.passed = 0
-        large = (await call("POST", "/rank", {"text": text + "é"})).json()
-        assert Counted.passed > 1
         small = (await call("POST", "/rank", {"text": text.strip() + " é"})).json()
+        assert not passed
+        large = (await call("POST", "/rank", {"text": text + "é"})).json()
+        assert passed
         assert large["ranked"] == small["ranked"]
 
 
-async def test_characters_count_as_features_of_an_instance():
-    settings = {"text": TextAnalysis.parse("words+characters"), "max_features_per_instance": 20}
+async def test_a_text_with_more_features_than_allowed_is_cut():
+    settings = {"text": TextAnalysis.parse("words+characters"), "max_features_per_instance": 10}
     async with calling(**settings) as call:
-        assert (await call("POST", "/rank", {"text": "goalies"})).status_code == 200
-        for text in ("goalies battings", "goalies battings ".ljust(10_000)):
-            for path, more in (("/rank", {}), ("/learn", {"classes": ["a"]})):
-                answer = await call("POST", path, {"text": text, **more})
-                problem = assert_problem(answer, 422, "#/text")
-                assert problem["detail"] == "An instance has at most 20 features."
+        for text in ("goalies battings", "goalies battings ".ljust(20_000)):
+            await call("POST", "/learn", {"text": text, "classes": ["a"]})
+            assert (await call("POST", "/rank", {"text": text})).status_code == 200
+        assert (await call("GET", "/features/~<goa")).status_code == 200
+        assert (await call("GET", "/features/~ngs>")).status_code == 404
 
 
 async def test_the_statistics_show_the_analysis():

@@ -127,9 +127,11 @@ class Way:
         return {
             **{name: samples(metrics, name) for name in COUNTED},
             "without features": metrics.without_features,
+            "cut texts": metrics.with_cut_texts,
             "pending": (len(pending), pending.bytes),
             "waiting": [
-                (each.id, each.data, each.served) for each in pending.least_certain(10_000)
+                (each.id, each.data, each.served, each.source, each.text)
+                for each in pending.least_certain(10_000)
             ],
             "requests in all": self.state.total_requests,
             "shed": limits.admission.shed,

@@ -5,15 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.instance import Instance
+from manyclass.core.text import DEFAULT_TEXT, Reading
 from manyclass.service.ingest import peer_lookup
-from manyclass.service.ingest.peer_messages import Answer, Question, opened, sealed
-from manyclass.service.ingest.stored_instance import Absence, StoredInstance
+from manyclass.service.ingest.peer_messages import Answer, Kept, Question, opened, sealed
+from manyclass.service.ingest.stored_instance import Absence
 from manyclass.service.store.errors import StoreUnavailable
 from manyclass.service.store.protocol import PeerMessage
 from tests.hypothesis_examples import examples
 from tests.service.faulty import PATIENCE, many_turns
 from tests.service.ingest.office import Office, processes
 
+READING = Reading(DEFAULT_TEXT, 1000)
 A, B = Instance(["a"]), Instance({"b": 2.0})
 TOO_LATE, NEVER_SEEN, NO_ANSWER = Absence.TOO_LATE, Absence.NEVER_SEEN, Absence.NO_ANSWER
 
@@ -201,6 +203,22 @@ async def test_large_instances_come_in_several_messages(monkeypatch):
     assert max(sizes) < 2000
 
 
+async def test_large_texts_come_in_several_messages_whole(monkeypatch):
+    monkeypatch.setattr(peer_lookup, "MESSAGE_BYTES", 1000)
+    one, two = await processes("one", "two")
+    texts = {f"id {number}": f"{number} {'ä' * 300}" for number in range(10)}
+    for name, text in texts.items():
+        two.pending.keep(A, name, source=f"of {name}", text=text, reading=READING)
+    found = await one.peer_lookup.find(list(texts))
+    assert {name: each.text for name, each in found.items()} == texts
+    assert {name: each.source for name, each in found.items()} == {
+        name: f"of {name}" for name in texts
+    }
+    sizes = [len(body) for sender, _, body in one.office.sent if sender == "two"]
+    assert len(sizes) > 2
+    assert max(sizes) < 4000
+
+
 async def test_answers_that_wait_to_be_sent_are_bounded(monkeypatch):
     monkeypatch.setattr(peer_lookup, "MOST_BYTES", 1000)
     _, two = await processes("one", "two")
@@ -236,15 +254,15 @@ async def test_only_expected_answers_of_asked_peers_are_accepted():
     def answer(sender, number, *what):
         one.peer_lookup.on_message(PeerMessage(sender, sealed(Answer(number, *what))))
 
-    answer("stranger", 1, [(made, 0.0, bytes(B))])
-    answer("one", 1, [(made, 0.0, bytes(B))])
-    answer("two", 2, [(made, 0.0, bytes(B))])
-    answer("two", 1, [("other", 0.0, bytes(B))])
+    answer("stranger", 1, [Kept(made, 0.0, bytes(B), 1)])
+    answer("one", 1, [Kept(made, 0.0, bytes(B), 1)])
+    answer("two", 2, [Kept(made, 0.0, bytes(B), 1)])
+    answer("two", 1, [Kept("other", 0.0, bytes(B), 1)])
     answer("three", 1, [], [], [made, made])
     await many_turns()
     assert not asking.done()
-    answer("two", 1, [(made, 2.0, bytes(A))])
-    answer("two", 1, [(made, 3.0, bytes(B))])
+    answer("two", 1, [Kept(made, 2.0, bytes(A), 1)])
+    answer("two", 1, [Kept(made, 3.0, bytes(B), 1)])
     assert await asking == {made: (A, 2)}
 
 
@@ -314,12 +332,14 @@ async def test_damaged_messages_are_left_unread():
         ["question", "1", ["x"]],
         ["question"],
         ["greeting", 1, ["x"]],
-        ["answer", 1, [["{made}", -1.0, bytes(A)]]],
-        ["answer", 1, [["{made}", float("nan"), bytes(A)]]],
-        ["answer", 1, [["{made}", float("inf"), bytes(A)]]],
-        ["answer", 1, [["{made}", 0.0, bytes(A)[:-1]]]],
-        ["answer", 1, [["{made}", 0.0, b""]]],
-        ["answer", 1, [["{made}", 0.0]]],
+        ["answer", 1, [["{made}", -1.0, bytes(A), 1]]],
+        ["answer", 1, [["{made}", float("nan"), bytes(A), 1]]],
+        ["answer", 1, [["{made}", float("inf"), bytes(A), 1]]],
+        ["answer", 1, [["{made}", 0.0, bytes(A)[:-1], 1]]],
+        ["answer", 1, [["{made}", 0.0, b"", 1]]],
+        ["answer", 1, [["{made}", 0.0, bytes(A), -1]]],
+        ["answer", 1, [["{made}", 0.0, bytes(A), 1, 5]]],
+        ["answer", 1, [["{made}", 0.0, bytes(A)]]],
         ["answer", 1, {"{made}": 0.0}],
         {"question": 1},
         5,
@@ -345,7 +365,7 @@ async def test_messages_that_make_no_sense_are_left_unread(said):
 @given(st.binary(max_size=60))
 async def test_an_instance_may_be_any_bytes(data):
     one, _, asking, made, (_, answer) = await messages_of_a_question()
-    one.peer_lookup.on_message(PeerMessage("two", sealed(Answer(1, [(made, 0.0, data)]))))
+    one.peer_lookup.on_message(PeerMessage("two", sealed(Answer(1, [Kept(made, 0.0, data, 1)]))))
     one.peer_lookup.on_message(PeerMessage("two", answer))
     [(found, _)] = (await asking).values()
     assert isinstance(found, Instance)
@@ -379,17 +399,6 @@ async def test_an_instance_waits_on_without_a_true_class():
     made = two.pending.keep(A, None, ["x"], 0.5)
     await labelled(one, made, [])
     assert [each.id for each in two.pending.least_certain(10)] == [made]
-
-
-async def test_a_process_of_an_older_version_hears_of_no_label():
-    one, _, asking, made, _ = await messages_of_a_question()
-    one.peer_lookup.on_message(PeerMessage("two", sealed(Answer(1, [(made, 0.0, bytes(A))]))))
-    assert await asking == {made: (A, 0.0)}
-    found = StoredInstance(bytes(A), 0.0, None, "two")
-    sent = len(one.office.sent)
-    one.peer_lookup.learned(found, ["x"], 1)
-    await many_turns()
-    assert len(one.office.sent) == sent
 
 
 async def test_labels_of_a_busy_moment_share_a_message_of_bounded_size(monkeypatch):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from manyclass.service.ingest.peer_messages import (
     SEAL_BYTES,
     Answer,
+    Kept,
     Labelled,
     Question,
     opened,
@@ -16,7 +17,10 @@ from manyclass.service.ingest.peer_messages import (
 
 LETTERS = [
     Question(7, ["one", "zwölf"]),
-    Answer(7, [("one", 0.5, b"bytes")], ["two"], ["three", "four"], [9]),
+    Answer(
+        7, [Kept("one", 0.5, b"bytes", 9, "inbox", "zwölf", (3, 9))], ["two"], ["three", "four"]
+    ),
+    Answer(7, [Kept("one", 0.5, b"bytes", 9)]),
     Answer(7),
     Labelled([(9, ["x", "zwölf"], 1), (2**60, ["y"], None)]),
 ]
@@ -64,21 +68,3 @@ def test_other_bytes_are_no_message(data):
 def test_a_message_with_a_valid_seal_is_checked_too(data):
     with pytest.raises(msgspec.DecodeError):
         opened(whole(data))
-
-
-def test_reads_answers_of_the_version_without_numbers():
-    packed = msgspec.msgpack.encode(["answer", 7, [("one", 0.5, b"bytes")], [], []])
-    assert opened(whole(packed)) == Answer(7, [("one", 0.5, b"bytes")])
-
-
-class FormerAnswer(msgspec.Struct, tag="answer", array_like=True):
-    number: int
-    kept: list[tuple[str, float, bytes]]
-    too_late: list[str]
-    never_seen: list[str]
-
-
-def test_the_version_without_numbers_reads_answers():
-    packed = sealed(Answer(7, [("one", 0.5, b"bytes")], numbers=[9]))[SEAL_BYTES:]
-    former = msgspec.msgpack.decode(packed, type=FormerAnswer)
-    assert former == FormerAnswer(7, [("one", 0.5, b"bytes")], [], [])

@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from manyclass.core.text import TextAnalysis
 from manyclass.service.errors import NotReady, RebuildRefused
 from manyclass.service.history.rebuild import RebuildReport, RebuildStatus
 from manyclass.service.ingest import peer_rebuild
@@ -13,7 +14,7 @@ from manyclass.service.ingest.peer_rebuild import PeerRebuild
 from manyclass.service.store.errors import StoreUnavailable
 from manyclass.service.store.protocol import Heartbeat, Process
 
-DONE = RebuildReport(7, 0, 5, 1, 1, 0, 0.25, 1000.5)
+DONE = RebuildReport(7, 0, 5, 1, 1, 0, "words", 0.25, 1000.5)
 
 
 class Mail:
@@ -76,12 +77,12 @@ def status_of(name):
     return RebuildStatus(running=True, learned=len(name), waiting=ord(name), last=DONE)
 
 
-async def never(learner):
+async def never(learner, text):
     raise AssertionError("this process does not lead")
 
 
 async def test_the_leader_rebuilds_and_the_answer_comes_back(posted):
-    async def rebuild(learner):
+    async def rebuild(learner, text):
         return DONE
 
     leader, other = posted.process("a", rebuild), posted.process("b", never)
@@ -96,7 +97,7 @@ async def test_a_refusal_comes_back_as_one_and_a_failure_as_unavailable(posted):
         ValueError("secret"),
     ]
 
-    async def rebuild(learner):
+    async def rebuild(learner, text):
         raise errors.pop(0)
 
     posted.process("a", rebuild)
@@ -119,7 +120,7 @@ async def test_without_an_answer_the_caller_does_not_wait_for_ever(posted, monke
 
 
 async def test_a_leader_that_goes_away_amid_the_rebuild_is_noticed(posted):
-    async def rebuild(learner):
+    async def rebuild(learner, text):
         posted.names = ("b",)
         await asyncio.sleep(60)
 
@@ -129,18 +130,20 @@ async def test_a_leader_that_goes_away_amid_the_rebuild_is_noticed(posted):
         await other()
 
 
-async def test_a_learner_of_the_question_reaches_the_leader(posted):
-    learners = []
+async def test_a_learner_and_an_analysis_of_the_question_reach_the_leader(posted):
+    asked = []
 
-    async def rebuild(learner):
-        learners.append(learner)
+    async def rebuild(learner, text):
+        asked.append((learner, text))
         return DONE
 
     posted.process("a", rebuild)
     other = posted.process("b", never)
+    wide = TextAnalysis.parse("words+characters")
     await other("svm(replay=4)")
+    await other(None, wide)
     await other()
-    assert learners == ["svm(replay=4)", None]
+    assert asked == [("svm(replay=4)", None), (None, wide), (None, None)]
 
 
 async def test_the_status_is_that_of_the_leader(posted):

@@ -3,9 +3,12 @@ import ctypes
 import pytest
 
 from manyclass.core.instance import Instance
+from manyclass.core.text import DEFAULT_TEXT, Reading
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.ingest.stored_instance import Absence, ServedClasses, StoredInstance
 from tests.service.faulty import Clock
+
+READING = Reading(DEFAULT_TEXT, 1000)  # 5 bytes
 
 A, B = Instance(["a"]), Instance({"b": 2.0})
 TOO_LATE, NEVER_SEEN = Absence.TOO_LATE, Absence.NEVER_SEEN
@@ -162,19 +165,55 @@ def test_source_and_text_are_kept_and_count_as_memory():
     pending, _ = window(most_bytes=10_000)
     pending.keep(A, "one", ["x"], 0.1)
     alone = pending.bytes
-    pending.keep(A, "two", ["x"], 0.2, source="s", text="the text ☃")
-    assert pending.bytes == 2 * alone + len("s") + len("the text ☃".encode())
+    pending.keep(A, "two", ["x"], 0.2, source="s", text="the text ☃", reading=READING)
+    assert pending.bytes == 2 * alone + len("s") + 5 + len("the text ☃".encode())
     one, two = pending.least_certain(10)
     assert (one.source, one.text, one.is_text_cut) == (None, None, False)
     assert (two.source, two.text, two.is_text_cut) == ("s", "the text ☃", False)
     assert (Instance.from_bytes(two.data), two.served.classes) == (A, ("x",))
     assert [each.id for each in pending.least_certain(10, "s")] == ["two"]
     for number in range(10):
-        pending.keep(A, f"long {number}", text="☃" * 10_000)
+        pending.keep(A, f"long {number}", text="☃" * 10_000, reading=READING)
     assert pending.bytes <= 10_000
-    assert {(each.text, each.is_text_cut) for each in pending.least_certain(10)} == {
-        ("☃" * 1365, True)
+    assert len(pending) == 0  # each takes more alone
+
+
+def test_a_text_is_kept_whole_and_shown_by_its_beginning():
+    pending, _ = window()
+    texts = {"one": "☃" * 10_000, "two": "x" * 4096, "three": "x" * 4095 + "é", "four": ""}
+    for name, text in texts.items():
+        pending.keep(A, name, ["x"], source=f"of {name}", text=text, reading=READING)
+    kept = {name: pending.find(name) for name in texts}
+    assert {name: each.text or "" for name, each in kept.items()} == texts
+    assert {each.source for each in kept.values()} == {f"of {name}" for name in texts}
+    shown = {each.id: (each.text, each.is_text_cut) for each in pending.least_certain(10)}
+    assert shown == {
+        "one": ("☃" * 1365, True),
+        "two": ("x" * 4096, False),
+        "three": ("x" * 4095, True),
+        "four": (None, False),
     }
+
+
+def test_texts_are_dropped_where_they_are_not_kept():
+    pending, _ = window(keeps_texts=False)
+    pending.keep(A, "one", ["x"])
+    alone = pending.bytes
+    pending.keep(A, "two", ["x"], source="s", text="the text", reading=READING)
+    assert pending.bytes == 2 * alone + len("s") + 5
+    found = pending.find("two")
+    assert (found.source, found.text, found.reading) == ("s", None, READING)
+    assert {(each.text, each.is_text_cut) for each in pending.least_certain(10)} == {(None, False)}
+
+
+@pytest.mark.parametrize("size", [10, 1000, 3900, 5000, 40_000])
+def test_the_bytes_counted_are_those_taken_by_texts_of_any_size(size):
+    pending, _ = window(most_bytes=10**9)
+    before = bytes_in_use()
+    for _ in range(2000):
+        pending.keep(A, None, ["a class"], 0.5, text="t" * size, reading=READING)
+    taken = bytes_in_use() - before
+    assert taken - 2**18 <= pending.bytes <= 1.4 * taken
 
 
 def test_only_the_newest_instance_of_an_id_waits_and_only_until_its_label_or_its_end():

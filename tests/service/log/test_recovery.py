@@ -136,7 +136,7 @@ def test_a_log_that_an_older_release_began_is_not_replayed_under_the_rules_of_th
     life.store.delete_snapshot(0)
     refusal = life.refused()
     assert "version 1 of the rules" in refusal
-    assert "put a backup of the store in its place" in refusal
+    assert "begin a new store, and teach it the texts and labels again" in refusal
 
 
 def test_a_log_is_not_replayed_with_unnamed_learners(life):

@@ -1,11 +1,12 @@
-"""Writes the files beside it with a checkout of an older release, whose stores they hold.
+"""Writes the files beside it with the release that is installed, whose stores they hold.
 
-git worktree add FOLDER 825d67e; build it there (python setup.py build_ext --inplace); then
-cd FOLDER && PYTHONPATH=HERE/dev python HERE/tests/system/upgrade/make.py, with HERE this checkout.
+python -m tests.system.upgrade.make, in the checkout of that release, with its environment. The
+commit is named in test_upgrade.py. It is done again when texts have other features: `OLDEST_TEXTS`
+of core/rules.py; `store.db` of the former release is then `other_texts.db`, which is refused.
 
 `store.db` and `redis.rdb` were left by a clean stop, `killed.db` by a kill. All hold the same
-events. `state.snapshot` is the answer of GET /state, `answers.json` what the service answered
-at the end, `environment.json` every setting that it was given.
+events, of features and of texts. `state.snapshot` is the answer of GET /state, `answers.json` what
+the service answered at the end, `environment.json` every setting that it was given.
 """
 
 import json
@@ -22,20 +23,10 @@ from tests.system.process import PATIENCE, Service
 HERE = Path(__file__).parent
 KEYS = {"admin_keys": "admin-key", "learn_keys": "learn-key", "rank_keys": "rank-key"}
 SETTINGS = {
-    "learner": "ff",
+    "learner": "ff(margin_threshold=0.2,min_weight=0.02,max_outdegree=8,rating=2,leak=no,"
+    "retrieval_window=5,mass_cap=20)",
     "shadows": "pa(replay=2,replay_size=20),svm(replay_size=20),oplt(arity=2,max_leaves=2),"
     "committee(members=ff(feature_memory=0)+ema(rate=0.5)+arow,vote=score)",
-    "margin_threshold": 0.2,
-    "min_weight": 0.02,
-    "max_outdegree": 8,
-    "rating": 2,
-    "leak": "no",
-    "boolean": "no",
-    "normalize": "l2",
-    "sublinear": "yes",
-    "tfidf": "no",
-    "retrieval_window": 5,
-    "feature_memory": 20,
     "max_features": 50,
     "max_classes": 8,
     "max_bytes": 2**24,
@@ -62,14 +53,23 @@ COUNTS = ("features", "classes", "edges", "learned", *EVICTED, "accuracy")
 
 
 def lesson(number):
-    """Return an event whose classes and features are few, and sometimes rare."""
+    """Return an event whose classes and features are few, and sometimes rare; some are texts."""
     chance = random.Random(number)
     label = min(int(chance.expovariate(0.4)), 6)
     name = f"class {label}" if chance.random() < 0.9 else f"rare class {number % 9}"
     hints = [f"{name} word {chance.randrange(4)}" for _ in range(2)]
     words = [f"wörd {min(int(chance.expovariate(0.1)), 30)}" for _ in range(3)]
-    features = {word: chance.choice([0.5, 1.0, 2.25]) for word in [*hints, *words]}
-    return {"features": features, "classes": [name], "event_id": f"event {number}"}
+    if number % 3:
+        given = {"features": {it: chance.choice([0.5, 1.0, 2.25]) for it in [*hints, *words]}}
+    else:
+        given = {"text": ", ".join([*words, *hints, "CAFÉ ☕"])}
+    return given | {"classes": [name], "event_id": f"event {number}"}
+
+
+def probe(number):
+    """Return the instance of an event that is not taught."""
+    given = lesson(LESSONS + number)
+    return {name: given[name] for name in ("features", "text") if name in given}
 
 
 def client_of(service):
@@ -91,7 +91,7 @@ def answer_to(client, method, path, body=None):
 
 def answers(client):
     """Return what each learner ranks, and all counts of learners, classes and events."""
-    probes = [{"features": lesson(LESSONS + each)["features"]} for each in range(PROBES)]
+    probes = [probe(each) for each in range(PROBES)]
     learners = answer_to(client, "GET", "/learners")["learners"]
     ranked = {}
     for name in sorted(each["learner"] for each in learners):
@@ -132,7 +132,6 @@ def kept(name):
 
 def live(service):
     """Let a service learn everything and stop; return what it answered before."""
-    service.command = ["-m", "service", "serve"]  # of the older release
     service.start()
     with client_of(service) as client:
         teach(client)
@@ -147,11 +146,12 @@ def main():
         service = Service(Path(folder), **SETTINGS)
         found, state = live(service)
         service.kill()
-        for name in ("killed.db", "killed.db-wal"):
-            keep(name, service.store.with_name(name.replace("killed", "store")).read_bytes())
+        for end in ("", "-wal", ".mark"):
+            keep(f"killed.db{end}", service.store.with_name(f"store.db{end}").read_bytes())
         service.start()
         service.stop()
-        keep("store.db", service.store.read_bytes())
+        for end in ("", ".mark"):
+            keep(f"store.db{end}", service.store.with_name(f"store.db{end}").read_bytes())
         keep("state.snapshot", state)
         shared = Service(Path(folder), store=redis.url, **SETTINGS)
         assert live(shared)[0] == found

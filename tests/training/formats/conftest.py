@@ -16,7 +16,9 @@ def read():
             if line and not line.isspace()
         )
         return [
-            (each.features, each.classes) if isinstance(each, Given) else each.reason
+            (each.features if each.text is None else each.text, each.classes)
+            if isinstance(each, Given)
+            else each.reason
             for each in reader_of(format)(lines)
         ]
 

@@ -7,12 +7,14 @@ def test_features_in_each_form_and_texts(read):
 {"features": ["ice", "puck", "puck", 5], "classes": ["hockey"]}
 {"text": "Stop the puck", "classes": ["hockey"], "event_id": "e", "split": "train", "x": {"y": []}}
 {"classes": ["hockey"], "features": {}}
+{"classes": ["hockey"], "text": {"title": "Stop", "body": "the puck"}}
 """
     assert read("jsonl", lines) == [
         ({"ice": 1.5, "puck": 2}, ["hockey", 7]),
         (["ice", "puck", "puck", 5], ["hockey"]),
         ("Stop the puck", ["hockey"]),
         ({}, ["hockey"]),
+        ({"title": "Stop", "body": "the puck"}, ["hockey"]),
     ]
 
 
@@ -23,7 +25,8 @@ def test_features_in_each_form_and_texts(read):
         (b'{"text": "x", "classes": "a"}', "Expected `array`"),
         (b'{"classes": ["a"]}', "either `features` or `text`"),
         (b'{"classes": ["a"], "text": "x", "features": {}}', "either `features` or `text`"),
-        (b'{"classes": ["a"], "text": null}', "Expected `str`"),
+        (b'{"classes": ["a"], "text": null}', "Expected `str | object`"),
+        (b'{"classes": ["a"], "text": {"title": 3}}', "Expected `str`"),
         (b'{"classes": ["a"], "features": {"f": "x"}}', "Expected `float`"),
         (b'{"classes": ["a"], "features": 3}', "features"),
         (b'["a"]', "Expected `object`"),

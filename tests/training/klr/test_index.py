@@ -49,9 +49,19 @@ def ranked(model, rows):
 @pytest.mark.parametrize("tfidf", [True, False])
 @pytest.mark.parametrize("sharing", SHARINGS)
 def test_the_learner_ranks_as_the_fit(rows, sharing, tfidf):
-    model = fitted(rows, sharing, tfidf=tfidf)
+    assert_ranks_alike(fitted(rows, sharing, tfidf=tfidf), Rows.of(labelled(60, seed=1)))
+
+
+def test_the_learner_ranks_rows_with_values_below_0_as_the_fit():
+    def signed(count, seed=0):
+        for instance, classes in labelled(count, seed=seed):
+            yield {name: (-1.0) ** n * (1 + n % 3) for n, name in enumerate(instance)}, classes
+
+    assert_ranks_alike(fitted(Rows.of(signed(160))), Rows.of(signed(60, seed=1)))
+
+
+def assert_ranks_alike(model, tested):
     made = convert(model, options_of(model, EVERY_EDGE))
-    tested = Rows.of(labelled(60, seed=1))
     # Words that the fit does not know make the learner's values smaller, by a factor for each row.
     tested = Rows.of(
         (

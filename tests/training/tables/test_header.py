@@ -24,7 +24,7 @@ def read(tmp_path):
             file.write_bytes(content if isinstance(content, bytes) else content.encode())
         said = []
         source = TableSource(str(file), format, Layout(**layout), guessed=said.append)
-        events = {line.number: line.kept and json.loads(line.data) for line in source}
+        events = {line.number: None if line.fault else json.loads(line.data) for line in source}
         return events, [each for each in said if "column" not in each], dict(source.left_out)
 
     return of

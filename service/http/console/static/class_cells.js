@@ -40,6 +40,9 @@ export function textOfCell(value, name) {
   throw new RowFault(`${name} is ${Array.isArray(value) ? "a list" : "an object"}, not a text`);
 }
 
+/** Return whether a value of JSON has the texts of fields. */
+export const isFields = (value) => value instanceof Map && value.size > 0 && [...value.values()].every((each) => typeof each === "string");
+
 const isNumber = (value) => typeof value === "number" || typeof value === "boolean";
 
 /** Return the classes of a cell; `isList` says that the cells of its column are lists. */

@@ -12,9 +12,11 @@ import { beat } from "./pulse.js";
 
 const SHOWN_FEATURES = 60;
 
-/** The instance of an event, or of a ranking, as it was sent. */
-export function InstanceText({ text, features }) {
-  if (text !== null && text !== undefined) return html`<p class="text">${text}</p>`;
+/** The instance of an event, or of a ranking, as it was sent; `isCut` says that its text goes on. */
+export function InstanceText({ text, features, isCut = false }) {
+  const end = isCut ? "…" : "";
+  if (typeof text === "string") return html`<p class="text">${text}${end}</p>`;
+  if (text) return Object.entries(text).map(([field, each], at, all) => html`<p class="text" key=${field}><b>${field}</b> ${each}${at === all.length - 1 && end}</p>`);
   const named = Object.entries(features ?? {});
   const more = named.length - SHOWN_FEATURES;
   return html`<p class="text">${named.slice(0, SHOWN_FEATURES).map(([name, value]) => (value === 1 ? name : `${name}: ${value}`)).join(" · ")}
@@ -93,6 +95,7 @@ export function EventItem({ event, note, proposed, onChanged }) {
       <a href=${`#/events?id=${encodeURIComponent(event.key)}`}>${event.key}</a>
       ${event.time !== null && html`<span>${time(event.time)}</span>`}
       ${event.source && html`<a href=${`#/events?source=${encodeURIComponent(event.source)}`}>${event.source}</a>`}
+      ${event.id !== null && event.id !== event.key && html`<span>id ${event.id}</span>`}
       <${RankBefore} event=${event} />
       ${event.corrected && html`<span>corrected</span>`}
       ${event.weight !== 1 && html`<span>weight ${event.weight}</span>`}

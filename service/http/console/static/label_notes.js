@@ -41,7 +41,8 @@ async function survey(table, columns, options, isWanted) {
       if (!each.row) throw new RowFault(each.detail);
       const { classes, text } = eventOf(each.row, columns, options);
       for (const name of classes) labels.add(name);
-      found.damaged += [text, ...classes].some((its) => its?.includes("\ufffd"));
+      const texts = typeof text === "object" ? Object.values(text) : [text];
+      found.damaged += [...texts, ...classes].some((its) => its?.includes("\ufffd"));
     } catch (fault) {
       if (!(fault instanceof RowFault)) throw fault;
       if (fault.left) left.add(fault.left);

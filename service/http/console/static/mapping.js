@@ -1,11 +1,12 @@
 // The roles of the columns of a table: how a row becomes an instance and an event.
 
-import { RowFault, classesOfCell, isNested, isScalar, listOf, textOfCell } from "./class_cells.js";
+import { RowFault, classesOfCell, isFields, isNested, isScalar, listOf, textOfCell } from "./class_cells.js";
 import { isEmptyLabel } from "./label_words.js";
 
 export const ROLES = {
   ignore: "not used",
   text: "text",
+  field: "part of the text, kept apart",
   class: "class",
   one_hot: "class, where it is 1",
   not: "not of these classes",
@@ -38,6 +39,9 @@ const roleNamed = (name) => GUESSES.find(([, names]) => names.test(name))?.[0];
 /** Return whether a column of this name is taken for a text or a class. */
 export const isColumnName = (name) => ["text", "class"].includes(roleNamed(name));
 
+/** Return whether a value is the text of an event of /learn as an object of fields. */
+const isEventText = (value, name) => name === "text" && isFields(value);
+
 const shown = (value) => (Array.isArray(value) ? value.join(" ") : String(value ?? "")).trim();
 const isFilled = (value) => value instanceof Map || shown(value) !== "";
 
@@ -49,7 +53,8 @@ export function guessed(names, rows) {
   const texts = cells.map((column) => column.map(shown));
   const every = names.map((_, at) => at);
   const unfit = { text: (value) => !isScalar(value), class: isNested };
-  const mayBe = (role) => (at) => names.indexOf(names[at]) === names.lastIndexOf(names[at]) && !(unfit[role] && cells[at].some(unfit[role]));
+  const isUnfit = (role, at) => unfit[role] && cells[at].some((value) => unfit[role](value) && !isEventText(value, names[at]));
+  const mayBe = (role) => (at) => names.indexOf(names[at]) === names.lastIndexOf(names[at]) && !isUnfit(role, at);
   const roles = names.map((name, at) => (mayBe(roleNamed(name))(at) ? roleNamed(name) ?? "ignore" : "ignore"));
   const of = (role) => every.filter((at) => roles[at] === role);
   const hasClassName = names.some((name) => roleNamed(name) === "class");
@@ -78,10 +83,10 @@ const filledCells = (row, columns, ...roles) => columns.flatMap((column, at) => 
 
 export const isBlank = (row) => !row.some(isFilled);
 
-export const hasInstance = (row, columns) => filledCells(row, columns, "text", "feature").length > 0;
+export const hasInstance = (row, columns) => filledCells(row, columns, "text", "field", "feature").length > 0;
 
-/** Return whether a row has both a text and a feature, which the service refuses. */
-export const isMixed = (row, columns) => ["text", "feature"].every((role) => filledCells(row, columns, role).length);
+/** Return whether a row has two of a text, parts of one and features, of which an instance is one. */
+export const isMixed = (row, columns) => ["text", "field", "feature"].filter((role) => filledCells(row, columns, role).length).length > 1;
 
 const numberOf = (value) => (typeof value === "number" ? value : NUMBER.test(shown(value)) ? Number(shown(value)) : NaN);
 
@@ -98,14 +103,29 @@ function addFeature(features, value, name) {
   else features[`${name}=${value}`] = 1;
 }
 
+/** Return cells as the texts of fields that are named as the columns. */
+function fieldsOf(cells) {
+  const fields = cells.map(([value, { name }]) => [name, textOfCell(value, name)]);
+  const twice = fields.find(([name], at) => fields.findIndex((each) => each[0] === name) < at);
+  if (twice) throw new RowFault(`two columns that are kept apart have the name ${twice[0]}`);
+  return Object.fromEntries(fields);
+}
+
+function textOf(cells) {
+  const [only] = cells;
+  if (cells.length === 1 && isEventText(only[0], only[1].name)) return Object.fromEntries(only[0]);
+  return cells.map(([value, { name }]) => textOfCell(value, name)).join(" ");
+}
+
 /** Return the instance of a row: { text } or { features }, and both of a mixed row. */
 export function instanceOf(row, columns) {
   const texts = filledCells(row, columns, "text");
+  const fields = filledCells(row, columns, "field");
   const given = filledCells(row, columns, "feature");
   const features = Object.create(null); // any name is one, "constructor" too
   for (const [value, { name }] of given) addFeature(features, value, name);
   return {
-    ...((texts.length || !given.length) && { text: texts.map(([value, { name }]) => textOfCell(value, name)).join(" ") }),
+    ...((texts.length || fields.length || !given.length) && { text: fields.length ? fieldsOf(fields) : textOf(texts) }),
     ...(given.length && { features }),
   };
 }
@@ -148,7 +168,7 @@ function parentsOf([value, { name }]) {
  */
 export function eventOf(row, columns, { separator, source, without = false }) {
   checkAnswer(row, columns);
-  if (!hasInstance(row, columns)) throw new RowFault(`no text: ${namesOf(columns, "text", "feature")} is empty`);
+  if (!hasInstance(row, columns)) throw new RowFault(`no text: ${namesOf(columns, "text", "field", "feature")} is empty`);
   const given = [...new Set([...classesOf(row, columns, "class", separator), ...flaggedClasses(row, columns)])];
   const classes = without ? given.filter((each) => !isEmptyLabel(each)) : given;
   const not = [...new Set(classesOf(row, columns, "not", separator))];

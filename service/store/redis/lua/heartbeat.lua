@@ -1,5 +1,5 @@
 -- KEYS facts, lease, processes, snapshots, chunks, rules, rebuilt; ARGV identity, process, seq or '', lease
--- in ms, version of the rules, 1 if it may lead
+-- in ms, version of the rules, 1 if it may lead, prefix of the keys of mailboxes
 -- -> tail, holder of the lease, manifests by seq, processes, rules of processes, 1 if there is
 -- something to sweep, 1 if the server has no memory for an append
 
@@ -32,6 +32,7 @@ end
 for i = 1, #processes, 2 do
     if math.abs(time - number_of(processes[i + 1])) > tonumber(ARGV[4]) then  -- clocks go back too
         redis.call('HDEL', KEYS[3], processes[i])
+        redis.call('UNLINK', ARGV[7] .. processes[i])
     else
         alive[#alive + 1] = processes[i]
         alive[#alive + 1] = processes[i + 1]

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 import pytest
 
 from manyclass.core.errors import IndexHalfChanged
-from manyclass.core.text import WORDS_AND_PAIRS
+from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.http.routes import rank
 from manyclass.service.observability.out_of_memory import NOT_READY_SECONDS, OutOfMemory
 from manyclass.service.store.errors import StoreFull, StoreUnavailable
@@ -66,7 +66,7 @@ async def test_an_engine_that_cannot_start_says_why():
         await call.learn(("a", "x"), ("b", "y"))
     store.lose_event(1)
     store._snapshots.clear()
-    async with calling(store=store, learner="ff", text=WORDS_AND_PAIRS) as call:
+    async with calling(store=store, learner="ff", text=DEFAULT_TEXT) as call:
         for path in ("/readyz", "/readyz?to=rank"):
             detail = assert_problem(await call("GET", path), 503)["detail"]
             assert "damaged" in detail

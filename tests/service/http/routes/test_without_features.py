@@ -1,6 +1,6 @@
 import pytest
 
-NOTHING = [{"text": "... !?"}, {"features": {"f": 0, "g": -1}}, {"features": []}, {"text": ""}]
+NOTHING = [{"text": "... !?"}, {"features": {"f": 0, "g": -1e-40}}, {"features": []}, {"text": ""}]
 WHOLE = {"features": ["f"], "classes": ["a"]}
 
 

@@ -1,5 +1,7 @@
 """Messages between the processes on one store."""
 
+import time
+
 from manyclass.service.store.protocol import PeerMessage
 
 
@@ -47,6 +49,42 @@ def test_a_message_to_nobody_is_dropped(data, open_redis):
     first.post([])
     first.post([(second.name, b"x"), ("nobody", b"y")])
     assert data.client.keys(data.key("mail:*")) == []
+
+
+def test_the_messages_of_a_process_that_ends_or_dies_go_with_it(data, open_redis):
+    ending, dying = open_redis(), open_redis()
+    sender = open_redis(lease_seconds=0.5)
+    for each in (ending, dying):
+        each.heartbeat(0)
+        sender.post([(each.name, b"x")])
+        assert data.client.xlen(data.key(f"mail:{each.name}")) == 1
+    ending.close()
+    assert not data.client.exists(data.key(f"mail:{ending.name}"))
+    time.sleep(0.6)
+    sender.heartbeat(0)
+    assert data.client.keys(data.key("mail:*")) == []
+
+
+def test_a_scrub_deletes_messages_once_the_living_have_read_them(
+    data, open_redis, follow, monkeypatch
+):
+    """A process that was killed counts as alive for some seconds, and reads nothing."""
+    sender, living, killed = open_redis(), open_redis(), open_redis()
+    follower = follow(living)
+    for each in (sender, living, killed):
+        each.heartbeat(0)
+    sender.post([(living.name, b"early"), (killed.name, b"early"), (killed.name, b"early")])
+
+    def late(seconds):
+        assert seconds > 0
+        follower.wait_for(lambda: len(follower.messages) == 1)
+        sender.post([(living.name, b"late"), (killed.name, b"late")])
+
+    monkeypatch.setattr(sender._session.closed, "wait", late)
+    sender.archived_segments.scrub()
+    follower.wait_for(lambda: len(follower.messages) == 2)
+    [left] = data.client.xrange(data.key(f"mail:{killed.name}"))
+    assert left[1][b"body"] == b"late"
 
 
 def test_peer_messages_arrive_after_the_clock_of_the_server_was_set_back(

@@ -132,7 +132,7 @@ export default function Events({ query }) {
   return html`
     <h1>Events</h1>
     <form class="row" onSubmit=${search} role="search">
-      <${Field} label="Id"><input type="text" value=${form.id} placeholder="event_id or seq:42" onInput=${put("id")} /><//>
+      <${Field} label="Id"><input type="text" value=${form.id} placeholder="event_id, id or seq:42" onInput=${put("id")} /><//>
       <${Field} label="Source"><input type="text" value=${form.source} onInput=${put("source")} /><//>
       <${ClassField} value=${form.of} onInput=${(of) => setForm({ ...form, of })} />
       <label class="check"><input type="checkbox" checked=${form.wrong} onChange=${tick("wrong")} /> only wrongly ranked</label>

@@ -14,6 +14,7 @@ import { Action, Field, NeedsScope, Problem, useTask } from "../parts.js";
 import { beat } from "../pulse.js";
 import { openTable } from "../rows.js";
 import { TeachAgain, repeatedBy } from "../taught_source.js";
+import { readingOf } from "../text_parts.js";
 import { UnknownClasses } from "../unknown_classes.js";
 
 const LONGEST = 120; // characters of a shown cell
@@ -61,14 +62,21 @@ const isWord = (value) => typeof value === "string" && Number.isNaN(Number(value
 
 /** Tell what the columns of an instance become, and what they cannot be. */
 function RoleNotes({ rows, columns }) {
+  const { stats } = useAccess();
   const features = columns.flatMap(({ name, role }, at) => (role === "feature" ? [[name, rows.map((row) => row[at]).find(isWord)]] : []));
   if (rows.some((row) => isMixed(row, columns)))
-    return html`<p class="problem" role="alert">An instance is a text or features, not both. Give ${namesOf(columns, "feature")} the role
-      text too – the words of all text columns are put together – or give ${namesOf(columns, "text")} the role “not used”.</p>`;
+    return html`<p class="problem" role="alert">A row is one text, parts of a text that are kept apart, or features, and not two of these.
+      Give ${namesOf(columns, "field", "feature") || namesOf(columns, "text")} the role text too – the words of all text columns are put together – or
+      give ${namesOf(columns, "text") || namesOf(columns, "field")} the role “not used”.</p>`;
   const cell = features.find(([, value]) => value !== undefined);
   const lists = namesOf(columns.filter((each) => each.isList), "class");
   const twice = [...new Set(columns.map((each) => each.name).filter((name, at, all) => all.indexOf(name) !== at))];
-  return html`${namesOf(columns, "text") && html`<p class="hint">The text is read as words and pairs of neighbouring words.</p>`}
+  const isOne = columns.filter((each) => each.role === "text").length < 2;
+  return html`${namesOf(columns, "text", "field") && html`<p class="hint">The text is read as ${readingOf(stats.settings.MANYCLASS_TEXT)}.</p>`}
+    ${!isOne && html`<p class="hint">${namesOf(columns, "text")} are put together to one text. To tell a word in one of them from the same word
+      in another, give them the role “${ROLES.field}”.</p>`}
+    ${namesOf(columns, "field") && html`<p class="hint">A word in one of ${namesOf(columns, "field")} is told from the same word in another. Messages to rank
+      need parts of the same names.</p>`}
     ${features.length > 0 && html`<p class="hint">A number is the value of its feature.
       ${cell && html` Another cell is one feature as a whole: <code>${cell[0]}=${shown(cell[1])}</code>. For its words and pairs of
       words, give ${cell[0]} the role text.`}</p>`}
@@ -127,7 +135,7 @@ export default function Import() {
   };
   const rank = () => begin("ranked", async (report, signal) =>
     save(`${file.name.replace(/\.\w+(\.gz)?$/, "")}-ranked.csv`, new Blob(await rankFile(table, columns, report, signal)), "text/csv"));
-  const given = namesOf(columns, "text", "feature") !== "";
+  const given = namesOf(columns, "text", "field", "feature") !== "";
   const labelled = namesOf(columns, "class", "one_hot", "not") !== "";
   const isReady = given && !table?.rows.some((row) => isMixed(row, columns));
   const [example] = table ? eventsOf(table.rows, columns, options) : [];

@@ -9,6 +9,7 @@ import { count, fixed, plural } from "../format.js";
 import { Action, Dialog, Field, Problem, Status, Table, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
 import { RenameClass } from "../rename_class.js";
+import { readingOf } from "../text_parts.js";
 import { WeightList, classAddress, featureAddress } from "../weight_list.js";
 
 const PAGE = 50;
@@ -173,5 +174,5 @@ export default function Names({ query }) {
     <p>${plural(stats.classes, "class", "classes")}, ${plural(stats.features, "feature")} and ${plural(stats.edges, "edge")}: the
       weights of features for classes.</p>
     <div class="columns"><${NameList} kind=${CLASSES} hint="In the order of their names, capital letters first." />
-      <${NameList} kind=${FEATURES} hint="Of a text: its words in lower case, and two neighbouring words." /></div>`;
+      <${NameList} kind=${FEATURES} hint=${`Of a text, in lower case: ${readingOf(stats.settings.MANYCLASS_TEXT)}.`} /></div>`;
 }

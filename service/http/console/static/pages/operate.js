@@ -8,6 +8,7 @@ import { bytes, count, plural, seconds, time } from "../format.js";
 import { Action, Dialog, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
 import { pauseText } from "../paused.js";
 import { beat, usePulse } from "../pulse.js";
+import { TEXT_PARTS } from "../text_parts.js";
 
 const EVERY = 1000; // milliseconds, while a rebuild runs
 
@@ -109,13 +110,32 @@ function useRebuildStatus() {
   return { status, load };
 }
 
-function Rebuild() {
+/** Boxes for the parts of a message that count. `text` is an analysis as the service names it. */
+function Reading({ text, onChange }) {
+  const parts = text.split("+");
+  const tick = (part) => (event) => {
+    const { checked } = event.currentTarget;
+    const kept = TEXT_PARTS.map(([name]) => name).filter((name) => (name === part ? checked : parts.includes(name)));
+    onChange(["words", ...kept].join("+"));
+  };
+  return html`<details><summary>How messages are read</summary>
+    <p class="hint">Beside the words of a message these count. With another choice a rebuild reads every message of the
+      history again; the service is then as if it had been so from the first one on.</p>
+    ${TEXT_PARTS.map(([name, plain]) => html`<p key=${name}><label class="check"><input type="checkbox" checked=${parts.includes(name)} onChange=${tick(name)} /> ${plain}</label></p>`)}
+  </details>`;
+}
+
+function Rebuild({ stats }) {
   const { status, load } = useRebuildStatus();
   const task = useTask();
+  const present = stats.settings.MANYCLASS_TEXT;
+  const [chosen, setChosen] = useState(null);
+  const body = chosen && chosen !== present ? { text: chosen } : undefined;
   const isRunning = task.busy || status?.running;
   const rebuild = () => task.run(async () => {
     try {
-      await ask("POST", "/rebuild");
+      await ask("POST", "/rebuild", { body });
+      setChosen(null);
     } finally {
       await beat();
       await load();
@@ -129,12 +149,13 @@ function Rebuild() {
       ? `${plural(status.waiting, "corrected or erased event waits", "corrected or erased events wait")} for a rebuild.`
       : "No corrected or erased event waits for a rebuild."}
       ${status?.last && html` The last one learned ${plural(status.last.events, "event")} in ${seconds(status.last.seconds)}, ${time(status.last.finished_at)}.`}</p><//>
+    <${Reading} text=${chosen ?? present} onChange=${setChosen} />
     <div class="actions"><${Action} needs="admin" busy=${isRunning} onClick=${rebuild}>
       ${isRunning ? "Rebuilding …" : "Rebuild now"}<//></div>
     ${status?.running && html`<p class="hint">${plural(status.learned, "event")} learned so far.</p>`}
     <${NeedsScope} scope="admin" to="rebuild" />
     <${Problem} error=${task.error} />
-    <${CallText} call=${{ method: "POST", path: "/rebuild" }} />
+    <${CallText} call=${{ method: "POST", path: "/rebuild", body }} />
   </section>`;
 }
 
@@ -179,7 +200,7 @@ export default function Operate() {
   return html`<h1>Operate</h1>
     <${Health} stats=${stats} />
     <${Snapshots} />
-    <${Rebuild} />
+    <${Rebuild} stats=${stats} />
     <${Processes} stats=${stats} />
     <${Settings} values=${stats.settings} />`;
 }

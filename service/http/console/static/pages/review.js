@@ -26,8 +26,8 @@ function Keys({ on, onChange }) {
 }
 
 /** Teach the class of an instance; by its text or features if the service has dropped it, and they are whole. */
-async function teachInstance({ id, text, text_cut, features, omitted_features }, label) {
-  const event = { classes: [label], source: "console" };
+async function teachInstance({ id, text, text_cut, features, omitted_features, source }, label) {
+  const event = { classes: [label], source: source ?? "console" };
   try {
     return await ask("POST", "/learn", { body: { id, ...event } });
   } catch (error) {
@@ -117,14 +117,14 @@ export default function Review({ query }) {
           <p class="hint">ranked ${seconds(current.age)} ago,
             ${current.confidence === null ? " without a confidence" : ` confidence ${percent(current.confidence)}`}${current.abstained ? ", abstained" : ""}
             ${current.source && html`, from <button type="button" class="quiet" onClick=${() => setSource(current.source)}>${current.source}</button>`}</p>
-          <${InstanceText} text=${current.text && (current.text_cut ? `${current.text}…` : current.text)} features=${current.features} />
+          <${InstanceText} text=${current.text} isCut=${current.text_cut} features=${current.features} />
           ${current.text === null && current.omitted_features > 0 && html`<p class="hint">and ${count(current.omitted_features)} more features</p>`}
           <${Choices} waiting=${current} busy=${task.busy} onChoose=${teach} />
           <${ClassForm} key=${current.id} label="Another class (n)" inputRef=${field} disabled=${task.busy} onTeach=${teach}>
             <button type="button" onClick=${skip}>Skip (s)</button>
             <button type="button" onClick=${undo} disabled=${!done.length}>Undo (u)</button>
           <//>
-          <${CallText} call=${{ method: "POST", path: "/learn", body: { id: current.id, classes: [current.ranked[0] ?? "a class"], source: "console" } }} />
+          <${CallText} call=${{ method: "POST", path: "/learn", body: { id: current.id, classes: [current.ranked[0] ?? "a class"], source: current.source ?? "console" } }} />
         </section>`
       : waiting && html`<p class="nothing">Nothing waits for a label. Rank something, here under Try or by POST /rank: it waits for an hour
           unless it is set otherwise.</p>

@@ -12,6 +12,7 @@ import { beat, usePulse } from "../pulse.js";
 import { Bars, Confidence } from "../rank_box.js";
 import { SamplePanel } from "../sample_panel.js";
 import { SAMPLES } from "../samples.js";
+import { TextBox, isBlank } from "../text_box.js";
 import { TintedText } from "../tint.js";
 import { Undo } from "../undo.js";
 import { VoteTable } from "../vote_table.js";
@@ -23,8 +24,10 @@ const ID = `console-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
 
 let kept = { text: "", taught: null }; // so that a visit to another page loses nothing
 
+const gapIn = (text) => (typeof text === "string" ? gapFeatures(text) : null);
+
 const instanceOf = (text) => {
-  const features = gapFeatures(text);
+  const features = gapIn(text);
   return features ? { features } : { text };
 };
 
@@ -41,7 +44,7 @@ function useRanking(text, again) {
   const { seq } = usePulse();
   const ranked = useRef({ text: null });
   useEffect(() => {
-    if (!text.trim()) {
+    if (isBlank(text)) {
       setRanking(null);
       return undefined;
     }
@@ -133,12 +136,10 @@ export default function Try({ query }) {
   const votes = useMemo(() => focus?.features ?? [], [focus]);
   return html`
     <h1>Try</h1>
-    <label class="field big"><span>Text to rank</span>
-      <textarea ref=${box} rows="2" value=${text} placeholder="Type a text: it is ranked as you type" maxlength="100000"
-        onInput=${(event) => type(event.currentTarget.value)}></textarea></label>
+    <${TextBox} text=${text} inputRef=${box} onText=${type} />
     <${Problem} error=${error ?? task.error} />
-    ${ranking && text.trim() && html`<section aria-label="Ranking">
-      ${gapFeatures(text) && html`<p class="hint">The gap _ asks for a word: its features are the words around it.</p>`}
+    ${ranking && !isBlank(text) && html`<section aria-label="Ranking">
+      ${gapIn(text) && html`<p class="hint">The gap _ asks for a word: its features are the words around it.</p>`}
       <${TintedText} text=${ranking.text} votes=${votes} />
       ${ranked.length === 0
         ? html`<p class="nothing">Nothing here is known yet. Teach it: name its class below.</p>`
@@ -152,7 +153,7 @@ export default function Try({ query }) {
     <${Status}>${taught && !taught.isUndone && html`<p class="moved"><${Moved} taught=${taught} ranking=${ranking} /></p>`}<//>
     ${taught && html`<div class="after"><${Undo} key=${taught.seq} eventKey=${`seq:${taught.seq}`} onDone=${undone} />
       <${CallText} call=${taught.call} title="The taught event as curl and Python" /></div>`}
-    ${ranking && text.trim() && html`<${VoteTable} name=${focus?.class} votes=${votes} />
+    ${ranking && !isBlank(text) && html`<${VoteTable} name=${focus?.class} votes=${votes} />
       <${CallText} call=${rankCall(text)} title="This ranking as curl and Python" />`}
     <${Start} onTry=${type} />
   `;

@@ -1,0 +1,208 @@
+"""The cost of texts: of their analysis, and of requests beside a bare ASGI application.
+
+The analysis of texts of some languages, short and long, by three analyses: nanoseconds of CPU a
+character, the median of many rounds. Then requests of questions and articles, as in serving.py, on
+the event loop and by a worker, with words and pairs and with the analysis of new stores. Then other
+libraries that read and rank the same texts, in this process. Files come first (file_reading.py).
+"""
+# ruff: noqa: RUF001 (the signs of Chinese are meant)
+
+import os
+from argparse import ArgumentParser, Namespace
+from itertools import chain
+from pathlib import Path
+from statistics import median
+from time import thread_time_ns
+from typing import Any
+
+from benchmarks import load, serving
+from benchmarks.file_reading import FORMER_SHARE, file_rows
+from benchmarks.process import service_on_sqlite
+from benchmarks.report import Cell, Report
+from benchmarks.serving_peers import PREBUILT
+from benchmarks.text_peers import peer_rows
+from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
+from manyclass.evaluation import readers
+
+ROUNDS = 31
+ROUND_NANOSECONDS = 2_000_000
+LONG = 2_000  # characters
+
+Samples = tuple[list[dict[str, Any]], list[dict[str, Any]]]  # labelled questions, and articles
+
+ANALYSES = ("words+pairs", "words+pairs+characters", "words+pairs+characters+unmarked+symbols")
+DEFAULT, WORDS_AND_PAIRS = str(DEFAULT_TEXT), "words+pairs"
+QUESTION_CHARACTERS, ARTICLE_CHARACTERS = 57, 1_900
+# CPU time a request, beside a bare application, by the analysis, and where and what is asked.
+LIMITS = {
+    (analysis, f"{where}, {what}"): limit
+    for analysis, what, limits in (
+        (DEFAULT, "/rank of a question", (0.75, 0.65)),
+        (DEFAULT, "/rank of an article", (3.5, 3.5)),
+        (DEFAULT, "/learn of a question", (4.0, 4.0)),
+        (WORDS_AND_PAIRS, "/rank of a question", (0.75, 0.65)),
+        (WORDS_AND_PAIRS, "/rank of an article", (1.5, 1.5)),
+        (WORDS_AND_PAIRS, "/learn of a question", (2.6, 2.6)),
+    )
+    for where, limit in zip(("loop", "worker"), limits, strict=True)
+}
+QUESTION = "What is the exchange rate for my card when I travel abroad?"
+SENTENCES = {
+    "English": (
+        "The council passed a budget on Monday, after two weeks of talks on schools,",
+        "roads and the price of water; critics said that small towns had too little attention.",
+    ),
+    "German": (
+        "Für die größte Übersicht wählen Sie die Schaltfläche; danach prüft das System die",
+        "Einträge und zeigt sämtliche Änderungen der vergangenen Woche in einer schönen Tabelle.",
+    ),
+    "Hindi": ("हिन्दी भाषा में लिखा हुआ यह पाठ बहुत ही सरल और स्पष्ट है,", "और इसे पढ़ना आसान है।"),
+    "Chinese": ("我想订一张去北京的火车票，明天天气怎么样？", "请告诉我时间和价格，谢谢。"),
+    "Arabic": ("هذا النص مكتوب باللغة العربية وهو سهل القراءة والفهم،", "ويحتوي كلمات مُشَكَّلَة."),
+    "Russian": (
+        "Это простой текст на русском языке, который нужно разобрать",
+        "на слова и пары слов.",
+    ),
+}
+
+
+def texts() -> dict[str, str]:
+    """Return the texts by name: a question, and 2,000 characters of each language."""
+    found = {"a question": QUESTION}
+    for language, (first, second) in SENTENCES.items():
+        words = f"{first} {second}".split(" ")
+        # each round of the sentence begins at another word, so that pairs differ
+        turned = [" ".join(words[at:] + words[:at]) for at in range(len(words))]
+        whole = " ".join(turned)
+        found[language] = (whole * (LONG // len(whole) + 1))[:LONG]
+    return found
+
+
+def nanoseconds(analysis: TextAnalysis, text: str) -> float:
+    """Return the median CPU time to make the instance of a text once."""
+    begin = thread_time_ns()
+    analysis.instance_of(text)
+    repeats = max(1, ROUND_NANOSECONDS // max(1, thread_time_ns() - begin))
+    rounds = []
+    for _ in range(ROUNDS):
+        begin = thread_time_ns()
+        for _ in range(repeats):
+            analysis.instance_of(text)
+        rounds.append((thread_time_ns() - begin) / repeats)
+    return median(rounds)
+
+
+def analysis_rows() -> list[dict[str, Cell]]:
+    """Return the nanoseconds a character of each text by each analysis."""
+    return [
+        {
+            "nanoseconds a character": f"{name}, {len(text):,}",
+            **{each: nanoseconds(TextAnalysis.parse(each), text) / len(text) for each in ANALYSES},
+        }
+        for name, text in texts().items()
+    ]
+
+
+# --- requests ------------------------------------------------------------------------------------
+
+
+def pieces(text: str, size: int) -> list[str]:
+    """Return pieces of whole words, of nearly so many characters; the end of the text is left."""
+    found, words, length = list[str](), list[str](), 0
+    for word in text.split():
+        if length + len(word) > size and words:
+            found.append(" ".join(words))
+            words, length = [], 0
+        words.append(word)
+        length += len(word) + 1
+    return found
+
+
+def samples(folder: Path) -> Samples:
+    """Return labelled texts as long as a question, and as long as an article."""
+    both = []
+    for size in (QUESTION_CHARACTERS, ARTICLE_CHARACTERS):
+        both.append(
+            [
+                {"text": piece, "classes": classes}
+                for text, classes in readers.posts(folder)
+                for piece in pieces(text, size)[:4]
+            ]
+        )
+    questions, articles = both
+    return questions, articles
+
+
+def request_rows(
+    analysis: str,
+    workers: int,
+    samples: Samples,
+    options: Namespace,
+) -> list[dict[str, Cell]]:
+    """Return the costs of requests by one analysis, beside a bare application."""
+    questions, articles = samples
+    ranked = [
+        [load.post("/rank", serving.encoded({"text": each["text"]})) for each in some[:PREBUILT]]
+        for some in samples
+    ]
+    learned = [load.post("/learn", serving.encoded(each)) for each in questions[:PREBUILT]]
+    where = "worker" if workers else "loop"
+    rows = []
+    with service_on_sqlite(
+        {options.server_core},
+        options.folder,
+        text=analysis,
+        max_concurrent=serving.UNLIMITED,
+        workers=workers,
+    ) as server:
+        serving.teach(server, [*chain(questions[::4], articles[::4])])
+        for name, requests, connections in (
+            ("/rank of a question", ranked[0], serving.RANK_CONNECTIONS),
+            ("/rank of an article", ranked[1], serving.RANK_CONNECTIONS),
+            ("/learn of a question", learned, serving.LEARN_CONNECTIONS),
+        ):
+            ours, theirs = serving.beside_bare(server, requests, connections, options)
+            bare = theirs["CPU µs/request"]
+            rows.append(serving.row(f"bare, as {name}", theirs, 1, None))
+            rows.append(serving.row(f"{where}, {name}", ours, 1, bare))
+    return rows
+
+
+def in_process(samples: Samples) -> list[dict[str, Cell]]:
+    """Return the times of other libraries with the texts, all of which they learn."""
+    bodies = {
+        what: [serving.encoded({"text": each["text"]}) for each in some[:PREBUILT]]
+        for what, some in zip(("a question", "an article"), samples, strict=True)
+    }
+    rows = [(str(each["text"]), each["classes"][0]) for some in samples for each in some[:PREBUILT]]
+    return peer_rows(rows, bodies)
+
+
+def main(options: Namespace) -> None:
+    os.sched_setaffinity(0, {options.load_core})
+    report = Report(options)
+    files = file_rows(options.data, options.former, options.server_core)
+    report.table("Files", files)
+    for each in files:
+        if share := each.get("x former"):
+            report.limit(f"{each['']} x former", float(share), FORMER_SHARE)
+    report.table("Analysis", analysis_rows())
+    sent = samples(options.data)
+    for analysis in dict.fromkeys((DEFAULT, WORDS_AND_PAIRS)):
+        for workers in (0, 1):
+            rows = request_rows(analysis, workers, sent, options)
+            report.table(f"{analysis}, {workers} workers", rows)
+            for each in rows:
+                name = str(each[""])
+                if limit := LIMITS.get((analysis, name)):
+                    report.limit(f"{name} x bare", float(each["x bare"] or 0), limit)
+    report.table("In this process", in_process(sent))
+    report.close()
+
+
+if __name__ == "__main__":
+    parser = ArgumentParser(description=__doc__)
+    serving.add_options(parser, seconds=3.0, rounds=5)
+    parser.add_argument("--former", help="the Python of another manyclass, as .venv/bin/python")
+    parser.add_argument("--folder", type=Path, help="where the service keeps its store meanwhile")
+    main(parser.parse_args())

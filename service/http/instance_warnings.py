@@ -1,0 +1,98 @@
+"""Warnings of instances without features, of values below 0 that a learner does not use, and of
+texts that are not instances as a whole."""
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from manyclass.core.abilities import has_features, names_without_signs
+from manyclass.core.instance import LONGEST_NAME, Instance
+from manyclass.core.model import Model
+from manyclass.core.text import AnalysedText
+from manyclass.service.http.decoding import LONGEST_SHOWN
+from manyclass.service.http.instances import Form, features_of
+from manyclass.service.http.problems import pointer
+from manyclass.service.http.schemas.parts import WarningDocument
+from manyclass.service.observability.metrics import Metrics
+
+_EMPTY: Final = {
+    "text": "The text has no words.",
+    "features": "No feature has a value other than 0.",
+    "id": "The instance of this id has no features.",
+}
+
+
+def warnings_of(
+    metrics: Metrics,
+    call: Literal["rank", "learn"],
+    model: Model,
+    form: Form,
+    read: AnalysedText,
+    *place: str | int,
+) -> list[WarningDocument]:
+    """Return the warnings about the instance of a form, and count the instance.
+
+    The primary learner ranks; the shadows learn too.
+    """
+    instance, long_words, truncated, _ = read
+    details = []
+    member = _member_of(form)
+    if long_words or truncated:
+        metrics.with_cut_texts[call] += 1
+    if long_words:
+        details.append(_long_words(long_words))
+    if truncated:
+        details.append(
+            f"The text has more features than the {len(instance)} that an instance may have; those"
+            " behind them are left out."
+        )
+    if len(instance) == 0:
+        metrics.without_features[call] += 1
+        details.append("No other word is left." if long_words else _EMPTY[member])
+    elif instance.is_signed:
+        learners = [model.options] if call == "rank" else model.model_set.learners
+        if names := names_without_signs(learners):
+            details.append(_about_signs(metrics, call, model, instance, names))
+    return [WarningDocument(detail, pointer((*place, member))) for detail in details]
+
+
+def _about_signs(
+    metrics: Metrics,
+    call: Literal["rank", "learn"],
+    model: Model,
+    instance: Instance,
+    names: Sequence[str],
+) -> str:
+    """Return that the values below 0 are absent to these learners, and count the instance."""
+    if has_features(instance, model.options):
+        metrics.with_absent_values[call] += 1
+        return _values_below_0([name for name, value in instance.items() if value < 0], names)
+    metrics.without_features[call] += 1
+    absent_to = ", ".join(names)
+    return f"No feature has a value above 0, and those below are absent to {absent_to}."
+
+
+def _long_words(count: int) -> str:
+    if count == 1:
+        return f"A word of the text is longer than {LONGEST_NAME} bytes, and left out."
+    return f"{count} words of the text are longer than {LONGEST_NAME} bytes, and left out."
+
+
+def _member_of(form: Form) -> Literal["text", "features", "id"]:
+    """Return the member of a form that its instance comes from."""
+    if form.text is not None:
+        return "text"
+    return "id" if features_of(form) is None else "features"
+
+
+def _values_below_0(features: Sequence[str], learners: Sequence[str]) -> str:
+    """Return the sentence that the values of these features are absent to these learners."""
+    first = features[0]
+    shown = repr(first if len(first) <= LONGEST_SHOWN else first[:LONGEST_SHOWN] + "…")
+    absent_to = ", ".join(learners)
+    if len(features) == 1:
+        return f"The value of feature {shown} is below 0, so it is absent to {absent_to}."
+    others = len(features) - 1
+    return (
+        f"The values of feature {shown} and {others} more are below 0, so they are absent to"
+        f" {absent_to}."
+    )

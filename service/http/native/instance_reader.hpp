@@ -1,0 +1,68 @@
+// Reads the instance of a plain body, from its features or its text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "core/native/text/json.hpp"
+#include "core/native/text/text_features.hpp"
+
+namespace manyclass::http {
+
+// It uses memory of the thread, so one instance is read and written before the next.
+class InstanceReader {
+public:
+    // Begin an instance of at most `most` features, with this analysis of a text.
+    void begin(const TextParts& parts, std::size_t most) {
+        parts_ = parts;
+        most_ = most;
+        constexpr std::uint32_t no_limit = std::numeric_limits<std::uint32_t>::max();
+        reading_ = TextReading(parts.code(),
+                               most < no_limit ? static_cast<std::uint32_t>(most) : no_limit);
+        features_ = nullptr;
+        texts_ = nullptr;
+        text_ = {};
+    }
+
+    // True of a member that has an instance.
+    static bool reads(std::string_view key) { return key == "features" || key == "text"; }
+
+    // Read the value of such a member. False if an instance was read before, for another form, and
+    // for a text that is not an instance as a whole: the answer has a warning then.
+    bool read(JsonCursor& json, std::string_view key) {
+        if (has_instance()) return false;
+        if (key == "features") {
+            features_ = &JsonFeatures::mine();
+            return features_->read(json, most_);
+        }
+        texts_ = &TextFeatures::mine();
+        texts_->begin(parts_, most_);
+        return texts_->read(json, text_) && texts_->long_words() == 0 && !texts_->truncated();
+    }
+
+    bool has_instance() const { return features_ != nullptr || texts_ != nullptr; }
+
+    // Write the bytes of the instance that was read; return how many features it has.
+    std::uint32_t write(std::string& out) const {
+        return texts_ != nullptr ? texts_->write(out) : features_->write(out);
+    }
+
+    // The text as it is stored behind its reading, empty without one; valid until the next is read.
+    std::string_view text() const { return text_; }
+
+    // The reading of a text, as it is stored; the same until the next `begin`.
+    std::string_view reading() const { return reading_.view(); }
+
+private:
+    TextParts parts_;
+    std::size_t most_ = 0;
+    TextReading reading_;
+    JsonFeatures* features_ = nullptr;
+    TextFeatures* texts_ = nullptr;
+    std::string_view text_;
+};
+
+}  // namespace manyclass::http

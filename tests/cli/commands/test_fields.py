@@ -1,0 +1,104 @@
+"""Texts of fields from files to a service and back, and texts that are cut."""
+
+import json
+
+import pytest
+
+from tests.service.serving import serving
+
+FIELDS = {"title": "Ice hockey", "body": "The goalie saved it"}
+TABLE = "title,body,label\nA serve,an ace,tennis\nA drive,,golf\n"
+LONG = "x" * 5000
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    with serving(store=f"sqlite:{tmp_path_factory.mktemp('store')}/events.db") as served:
+        yield served.url
+
+
+def lines(*bodies):
+    return "".join(json.dumps(body) + "\n" for body in bodies)
+
+
+def test_fields_are_taught_listed_exported_and_trained(manyclass, url, tmp_path):
+    line = lines({"text": FIELDS, "classes": ["hockey"]})
+    assert "learned 1 in" in manyclass("learn", "-", "--url", url, input=line).stderr
+    table = tmp_path / "rows.csv"
+    table.write_text(TABLE)
+    columns = ("--text-column", "title", "--text-column", "body", "--class-column", "label")
+    manyclass("learn", table, "--url", url, *columns, "--fields")
+    listed = manyclass("events", "list", "--url", url, "--class", "hockey").stdout
+    assert "Ice hockey The goalie saved it" in listed
+
+    exported = manyclass("export", "--events", "--url", url).stdout
+    texts = [json.loads(each)["text"] for each in exported.splitlines()]
+    assert texts == [FIELDS, {"title": "A serve", "body": "an ace"}, {"title": "A drive"}]
+    file = tmp_path / "events.jsonl"
+    file.write_text(exported)
+    manyclass("train", file, "--out", tmp_path / "of_events")
+    features = manyclass("export", tmp_path / "of_events").stdout
+    assert "title:hockey" in features
+    assert "body:an ace" in features
+
+    result = manyclass("rank", "-", "--url", url, "--explain", input=lines({"text": FIELDS}))
+    votes = json.loads(result.stdout)["ranked"][0]["features"]
+    assert {"title:hockey", "body:goalie"} <= {each["feature"] for each in votes}
+
+
+def test_a_ranked_table_keeps_its_columns_and_one_of_lines_the_fields(manyclass, url, tmp_path):
+    table, out = tmp_path / "rows.csv", tmp_path / "out.csv"
+    table.write_text(TABLE)
+    columns = ("--text-column", "title", "--text-column", "body", "--fields", "--out", out)
+    manyclass("rank", table, "--url", url, *columns)
+    assert out.read_text().splitlines()[1].startswith("A serve,an ace,tennis,")
+    manyclass("rank", "-", "--url", url, "--out", out, input=lines({"id": "1", "text": FIELDS}))
+    assert '"{""title"": ""Ice hockey"", ""body"": ' in out.read_text()
+
+
+@pytest.mark.parametrize("command", ["learn", "rank", "report"])
+def test_fields_without_their_columns_are_refused(manyclass, command, tmp_path):
+    table = tmp_path / "rows.csv"
+    table.write_text(TABLE)
+    result = manyclass(command, table, "--fields", exit_code=2)
+    assert "name the column of each field" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("command", ["train", "report"])
+def test_texts_with_words_left_out_are_said_once(manyclass, command, tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_text(
+        lines(
+            {"text": "ice", "classes": ["a"]},
+            {"text": f"puck {LONG}", "classes": ["b"]},
+            {"text": {"body": f"{LONG} ball"}, "classes": ["b"]},
+            {"text": "ice puck", "classes": ["a"]},
+        )
+    )
+    options = ("--out", tmp_path / "state") if command == "train" else ("--folds", 2)
+    said = manyclass(command, file, *options).stderr
+    assert said.count("longer than 4,096 bytes") == 1
+    assert (
+        f"2 texts with words longer than 4,096 bytes, which are left out; the first: {file}:2"
+        in said
+    )
+
+
+def test_warnings_of_the_service_about_lines_are_said_once(manyclass, url, tmp_path):
+    file = tmp_path / "cut.jsonl"
+    cut = f"puck {LONG}"
+    texts = ["ice", cut, "ice puck", cut, "?"]
+    file.write_text(lines(*({"text": text, "classes": ["a"]} for text in texts)))
+    said = manyclass("learn", file, "--url", url, "--batch", 3).stderr
+    about = "A word of the text is longer than 4096 bytes, and left out."
+    assert f"warning about 2 lines, the first {file}:2: {about}" in said
+    assert f"warning about {file}:5: The text has no words." in said
+    file.write_text(lines({"text": cut}, {"text": "ice"}))
+    assert f"warning about {file}:1: {about}" in manyclass("rank", file, "--url", url).stderr
+
+
+def test_texts_of_too_many_features_are_said(manyclass, tmp_path):
+    with serving(max_features_per_instance=5) as served:
+        line = lines({"text": "one two three four five", "classes": ["a"]})
+        said = manyclass("learn", "-", "--url", served.url, input=line).stderr
+    assert "warning about standard input:1: The text has more features than the 5" in said
