@@ -115,7 +115,7 @@ class Proxy:
         self._loop.add_reader(self._listening, self._accept)
 
     def _accept(self):
-        with suppress(OSError):  # the caller left again
+        with suppress(BlockingIOError, ConnectionError):  # the caller left again
             self._loop.create_task(self._serve(self._listening.accept()[0]))
 
     def _refuse(self):

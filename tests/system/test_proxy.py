@@ -234,5 +234,6 @@ def test_close_while_callers_connect(server):
             caller.start()
             assert first.wait(PATIENCE)
         caller.join(PATIENCE)
+        assert not caller.is_alive()
         del proxy
         gc.collect()  # a socket left open fails the test
