@@ -263,6 +263,22 @@ def test_a_word_that_is_longer_than_a_name_is_left_out_and_counted(letter):
     assert found.long_words == 1
 
 
+@pytest.mark.parametrize("before", ["", ".", "c", "é", "é\u0301 ", "👩\u200d", "日", "c++"])
+@pytest.mark.parametrize("behind", ["", "\u0301", "\u200d👩", "é", "+", " ", "日", ",+x"])
+def test_an_image_in_base64_is_left_out_whole(before, behind):
+    """Its signs cut it into many words, which would be features of no other text."""
+    code = (61 * "aB9" + "+-/_.=") * (LONGEST_NAME // 189) + "q" * (LONGEST_NAME % 189)
+    assert len(code) == LONGEST_NAME
+    for each in (code, code + "x", code + code, f"{code}x {code}x", code + "x," + code):
+        assert_equal(EVERYTHING, f"see{before}{each}{behind}below")
+        assert_equal(PAIRS, {"a": each + behind, "b": before + each})
+    found = PAIRS.instance_of(f"see data:image/png;base64,{code}== below")
+    words = {"see", "data", "image", "png", "base64", "below"}
+    assert {name for name, _ in found.instance.items() if " " not in name} == words
+    assert ("base64 below", 1) in found.instance.items()
+    assert found.long_words == 1
+
+
 def test_a_letter_with_more_marks_than_a_name_is_left_out():
     marks = "\u0301\u0316" * 6_000
     assert_equal(EVERYTHING, f"a{marks} b")

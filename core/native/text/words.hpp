@@ -37,7 +37,8 @@ class WordReader {
 public:
     explicit WordReader(Sink& sink) : sink_(sink), begin_(buffer_.data() + LEFT) {}
 
-    // Read a text in valid UTF-8; words of more bytes than `longest` are left out.
+    // Read a text in valid UTF-8; words of more bytes than `longest` are left out, and so are images
+    // in base64 and the like.
     void read(std::string_view text, std::size_t longest) {
         longest_ = longest < LONGEST_NAME ? longest : LONGEST_NAME;
         wants_signs_ = sink_.wants_signs();
@@ -48,10 +49,15 @@ public:
         begin_word();
         const char* at = text.data();
         const char* const end = at + text.size();
-        while (at < end && !is_done_) {
-            at = read_ascii(at, end);
-            if (at < end && !is_done_) at = read_others(at, end, at > text.data() ? at[-1] : '\0');
+        for (auto code = long_code(at, end); !code.empty(); code = long_code(at, end)) {
+            read_part(at, code.data());
+            if (is_done_) return;
+            take_other(' ');
+            if (is_done_) return;
+            ++long_words_;
+            at = code.data() + code.size();
         }
+        read_part(at, end);
         if (!is_done_) end_word();
     }
 
@@ -63,6 +69,43 @@ private:
 
     static constexpr std::size_t LEFT = 2, RIGHT = 32, MOST_SIGNS = 3;
     static constexpr std::size_t MOST_ATTACHED = 8192;  // such a word is too long for a name
+
+    // Whether a byte belongs to base64, to web tokens, or to a path.
+    static constexpr std::array<bool, 256> IN_CODE = [] {
+        std::array<bool, 256> in_code{};
+        for (const char sign : std::string_view("+/=_.-")) in_code[std::size_t(sign)] = true;
+        for (std::size_t sign = '0'; sign <= '9'; ++sign) in_code[sign] = true;
+        for (std::size_t sign = 'A'; sign <= 'Z'; ++sign)
+            in_code[sign] = in_code[sign - 'A' + 'a'] = true;
+        return in_code;
+    }();
+
+    // The first run of such bytes that is longer than a name may be; empty without one. Each step
+    // looks at the place where the run would be too long, so it passes over most of a text.
+    static std::string_view long_code(const char* at, const char* end) {
+        constexpr auto LONGEST = static_cast<std::ptrdiff_t>(LONGEST_NAME);
+        const auto in_code = [](char sign) { return IN_CODE[static_cast<unsigned char>(sign)]; };
+        while (end - at > LONGEST) {
+            const char* behind = at + LONGEST + 1;
+            while (behind > at && in_code(behind[-1])) --behind;
+            if (behind == at) {
+                behind += LONGEST + 1;
+                while (behind < end && in_code(*behind)) ++behind;
+                return {at, static_cast<std::size_t>(behind - at)};
+            }
+            at = behind;
+        }
+        return {};
+    }
+
+    // Read the text up to `end`, which no mark follows.
+    void read_part(const char* at, const char* end) {
+        const char* const begin = at;
+        while (at < end && !is_done_) {
+            at = read_ascii(at, end);
+            if (at < end && !is_done_) at = read_others(at, end, at > begin ? at[-1] : '\0');
+        }
+    }
 
     // Eight bytes: the top bit of each that is not a word character of ASCII, and the folded ones.
     struct Eight {

@@ -17,6 +17,8 @@ LONGEST_NAME = 4096  # bytes
 SHORTEST, LONGEST, WEIGHT = 4, 4, 1.0  # runs of characters
 MOST_SIGNS = 3
 JOINER = "\u200d"
+LONG_CODE = re.compile(f"[A-Za-z0-9+/=_.-]{{{LONGEST_NAME + 1},}}")  # an image in base64
+LONG_WORD = (LONGEST_NAME + 1) * "x"
 
 
 def characters_of(ranges: str) -> frozenset[str]:
@@ -215,7 +217,7 @@ class Features:
 
     def read(self, text: str, prefix: str = "") -> None:
         before: str | None = None
-        for word in words_of(text):
+        for word in words_of(LONG_CODE.sub(f" {LONG_WORD} ", text)):
             if self.truncated:
                 return
             if len((prefix + word.text).encode()) > LONGEST_NAME:
