@@ -9,6 +9,7 @@ libraries that read and rank the same texts, in this process. Files come first (
 
 import os
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from statistics import median
@@ -32,6 +33,7 @@ Samples = tuple[list[dict[str, Any]], list[dict[str, Any]]]  # labelled question
 
 ANALYSES = ("words+pairs", "words+pairs+characters", "words+pairs+characters+unmarked+symbols")
 DEFAULT, WORDS_AND_PAIRS = str(DEFAULT_TEXT), "words+pairs"
+AMONG = 10  # classes
 QUESTION_CHARACTERS, ARTICLE_CHARACTERS = 57, 1_900
 # CPU time a request, beside a bare application, by the analysis, and where and what is asked.
 LIMITS = {
@@ -133,6 +135,12 @@ def samples(folder: Path) -> Samples:
     return questions, articles
 
 
+def rankings(some: Sequence[dict[str, Any]], **how: object) -> list[bytes]:
+    """Return requests that rank the texts."""
+    bodies = (serving.encoded({"text": each["text"], **how}) for each in some[:PREBUILT])
+    return [load.post("/rank", body) for body in bodies]
+
+
 def request_rows(
     analysis: str,
     workers: int,
@@ -141,10 +149,7 @@ def request_rows(
 ) -> list[dict[str, Cell]]:
     """Return the costs of requests by one analysis, beside a bare application."""
     questions, articles = samples
-    ranked = [
-        [load.post("/rank", serving.encoded({"text": each["text"]})) for each in some[:PREBUILT]]
-        for some in samples
-    ]
+    among = sorted({name for each in questions for name in each["classes"]})[:AMONG]
     learned = [load.post("/learn", serving.encoded(each)) for each in questions[:PREBUILT]]
     where = "worker" if workers else "loop"
     rows = []
@@ -156,11 +161,15 @@ def request_rows(
         workers=workers,
     ) as server:
         serving.teach(server, [*chain(questions[::4], articles[::4])])
-        for name, requests, connections in (
-            ("/rank of a question", ranked[0], serving.RANK_CONNECTIONS),
-            ("/rank of an article", ranked[1], serving.RANK_CONNECTIONS),
+        asked = [
+            ("/rank of a question", rankings(questions), serving.RANK_CONNECTIONS),
+            ("/rank of an article", rankings(articles), serving.RANK_CONNECTIONS),
             ("/learn of a question", learned, serving.LEARN_CONNECTIONS),
-        ):
+        ]
+        for how in ({"threshold": 0.1, "min_confidence": 0.1}, {"among": among}, {"explain": True}):
+            name = f"/rank of a question, {' and '.join(how)}"
+            asked.append((name, rankings(questions, **how), serving.RANK_CONNECTIONS))
+        for name, requests, connections in asked:
             ours, theirs = serving.beside_bare(server, requests, connections, options)
             bare = theirs["CPU µs/request"]
             rows.append(serving.row(f"bare, as {name}", theirs, 1, None))
