@@ -14,6 +14,7 @@ import selectors
 import socket
 import time
 from collections import Counter
+from random import Random
 
 from benchmarks.process import service_on_sqlite
 from benchmarks.report import Report
@@ -45,6 +46,22 @@ def event(features=("a",), classes=("x",)):
 
 def encoded(value):
     return json.dumps(value, separators=(",", ":")).encode()
+
+
+def text(size, seed):
+    """Return a text of about so many bytes, of words that differ from those of other seeds."""
+    return " ".join(f"{number:x}" for number in Random(seed).sample(range(16**7, 16**8), size // 9))
+
+
+def texts(count, size):
+    """Return a body of so many texts, each of about so many bytes."""
+    return encoded({"instances": [{"text": text(size, seed)} for seed in range(count)]})
+
+
+def texts_of_fields():
+    """Return a body of texts of nearly 8 MiB, which take the most memory for their bytes."""
+    words = " ".join(f"{number:x}" for number in range(2500))
+    return encoded({"instances": [{"text": {"x" * 250: words}}] * 600})
 
 
 def many_events():
@@ -86,6 +103,15 @@ KINDS = {
     "rankings of many features": lambda: (
         64,
         request("/rank", encoded({"instances": [{"features": named(1000, 6)}] * 800})),
+    ),
+    "rankings of texts": lambda: (16, request("/rank", texts(1000, 8000))),
+    "rankings of fields with long names": lambda: (16, request("/rank", texts_of_fields())),
+    "events of texts": lambda: (
+        16,
+        request(
+            "/learn",
+            encoded({"events": [{"text": text(8000, n), "classes": ["x"]} for n in range(1000)]}),
+        ),
     ),
     "rankings with long ids": lambda: (
         1900,

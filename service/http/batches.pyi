@@ -26,11 +26,20 @@ class BatchBody:
     def has_signs(self) -> bool:
         """True if a value of an instance is below 0."""
 
+    @property
+    def size(self) -> int:
+        """The bytes of all instances in wire form."""
+
     @staticmethod
     def read(
-        data: bytes, analysis: TextAnalysis, most_instances: int, most_features: int
+        data: bytes,
+        analysis: TextAnalysis,
+        most_instances: int,
+        most_features: int,
+        most_bytes: int,
     ) -> BatchBody | None:
-        """Return a body as it is read; None for one that is not plain, and for all refusals.
+        """Return a body as it is read; None for one that is not plain, and for all refusals:
+        one of them is more than `most_bytes` of instances in wire form.
 
         Texts are read by the analysis. Releases the GIL while it reads.
         """

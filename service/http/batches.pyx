@@ -43,7 +43,9 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
         string_view text
     cdef cppclass NativeBody "manyclass::http::BatchBody":
         NativeBody(const TextParts& parts) except +
-        bint read(string_view data, size_t most_instances, size_t most_features) except +
+        bint read(
+            string_view data, size_t most_instances, size_t most_features, size_t most_bytes
+        ) except +
         const vector[BatchInstance]& instances()
         const string& wire()
         string_view reading()
@@ -69,14 +71,14 @@ cdef class BatchBody:
 
     @staticmethod
     def read(bytes data not None, TextAnalysis analysis not None, size_t most_instances,
-             size_t most_features):
+             size_t most_features, size_t most_bytes):
         cdef string_view text = string_view(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
         cdef bint plain
         cdef BatchBody body = BatchBody.__new__(BatchBody)
         body._data = data
         with nogil:
             body._native.reset(new NativeBody(analysis.parts))
-            plain = deref(body._native).read(text, most_instances, most_features)
+            plain = deref(body._native).read(text, most_instances, most_features, most_bytes)
         return body if plain else None
 
     def __len__(self):
@@ -89,6 +91,10 @@ cdef class BatchBody:
     @property
     def min_seq(self):
         return deref(self._native).options().min_seq
+
+    @property
+    def size(self):
+        return deref(self._native).wire().size()
 
     @property
     def has_signs(self):

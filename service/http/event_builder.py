@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from manyclass.core.event import Event
-from manyclass.core.instance import Instance
 from manyclass.core.outcome import EventKey
 from manyclass.core.text import AnalysedText
 from manyclass.service.engine import Engine
@@ -82,41 +81,44 @@ class EventBuilder:
                 )
         return known
 
-    def event(self, form: LearnEvent | LearnRequest, known: Known) -> Built:
+    async def event(self, form: LearnEvent | LearnRequest, known: Known) -> Built:
         """Return the event that a form describes, or the Result of the event that it repeats.
 
-        `known` is the result of `instances` for this form, and perhaps for others.
+        `known` is the result of `instances` for this form, and perhaps for others. The instance is
+        made in a thread if it is large, or waited under another analysis of texts.
         """
-        if form.id is None:
-            read = instance_of(form, self._engine.model.text, self._most_features)
+        analysis = self._engine.model.text
+        if form.id is not None:
+            stored = known[form.id]
+            if isinstance(stored, StoredInstance) and not stored.is_read_by(analysis):
+                stored = await run_in_thread(stored.read_again, analysis)
+            return self._event_of_id(form, form.id, stored)
+        if not is_large(form):
+            read = instance_of(form, analysis, self._most_features)
             return Built(self._event_of(form, read), read)
+        Labels.of(form)
+        read = await large_instance_of(form, analysis, self._most_features)
+        return Built(await run_in_thread(self._event_of, form, read), read)
+
+    def _event_of_id(
+        self, form: LearnEvent | LearnRequest, instance_id: str, stored: StoredInstance | Absence
+    ) -> Built:
         labels = Labels.of(form)
         if features_of(form) is not None or form.text is not None:
             raise invalid("An event has either an instance or the `id` of one, not both.", "id")
         event_id = form.event_id
         fingerprint = 0
         if event_id is not None:
-            fingerprint = labels.fingerprint(form.id)
+            fingerprint = labels.fingerprint(instance_id)
             repeated = self._engine.model.repeats([EventKey(event_id, fingerprint)])
             if repeated:
                 return Built(Result.of_retry(repeated[0]), None)
-        stored = known[form.id]
         if isinstance(stored, Absence):
-            raise self._without_instance(form.id, stored)
+            raise self._without_instance(instance_id, stored)
         self._metrics.label_delay.observe(stored.age)
-        instance = Instance.from_bytes(stored.data)
-        read = whole(instance)._replace(reading=stored.reading)
+        read = whole(stored.instance)._replace(reading=stored.reading)
         event = self._learn(form, read, labels, event_id, fingerprint, stored)
         return Built(event, read)
-
-    async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Built:
-        """Return the same as `event`, made in a thread when its instance is large."""
-        analysis = self._engine.model.text
-        if form.id is not None or not is_large(form):
-            return self.event(form, known)
-        Labels.of(form)
-        read = await large_instance_of(form, analysis, self._most_features)
-        return Built(await run_in_thread(self._event_of, form, read), read)
 
     def learned(
         self, instance_id: str | None, known: Known, event: Event | Result, result: Result
@@ -187,6 +189,13 @@ class EventBuilder:
                 status, detail = 410, f"The instance of id {instance_id!r} is no longer kept."
             case Absence.NEVER_SEEN:
                 status, detail = 404, f"No instance was ranked under id {instance_id!r}."
+            case Absence.TEXT_NOT_KEPT:
+                status = 410
+                detail = (
+                    f"The analysis of texts has changed since id {instance_id!r} was ranked, and"
+                    " its text is not kept without a history (MANYCLASS_HISTORY): send the label"
+                    " with the text."
+                )
         return Problem(status, detail, [Fault(detail, "#/id")])
 
     def _was_learned(self, form: LearnEvent | LearnRequest) -> bool:

@@ -1,6 +1,6 @@
 """The memory budget: one limit for the bytes that requests and answers hold."""
 
-from manyclass.service.http.problems import unavailable
+from manyclass.service.http.problems import Problem, unavailable
 
 SMALL_BYTES = 65_536  # a request up to this size may use the whole limit
 RESERVED = 8  # this fraction of the limit is for small requests only: 1 / RESERVED
@@ -19,8 +19,11 @@ class MemoryBudget:
 
     def fits(self, growth: int, size: int) -> bool:
         """Return whether a reservation may grow by `growth` bytes to `size`."""
-        reserved = 0 if size <= SMALL_BYTES else self.limit // RESERVED
-        return self.used + growth <= self.limit - reserved
+        return self.used + growth <= self.most(size)
+
+    def most(self, size: int) -> int:
+        """Return the bytes that all may hold with a reservation of this size."""
+        return self.limit - (0 if size <= SMALL_BYTES else self.limit // RESERVED)
 
 
 class Reservation:
@@ -33,13 +36,25 @@ class Reservation:
         self.size = 0
 
     def resize(self, size: int) -> None:
-        """Reserve this many bytes; if they do not fit, keep the old size and raise Problem 503."""
+        """Reserve this many bytes; if they do not fit, keep the old size and raise Problem 503, or
+        413 if they never will.
+        """
         growth = size - self.size
         if growth > 0 and not self._budget.fits(growth, size):
             self._budget.refused += 1
+            if size > (most := self._budget.most(size)):
+                raise Problem(
+                    413,
+                    f"This request takes more than {most} bytes of memory, which is what all may"
+                    " take: send it in parts, or raise MANYCLASS_MAX_BUFFERED_BYTES.",
+                )
             raise unavailable("Requests and answers under way take all memory they may use.")
         self._budget.used += growth
         self.size = size
+
+    def add(self, size: int) -> None:
+        """Reserve this many bytes more, as `resize` does."""
+        self.resize(self.size + size)
 
     def release(self) -> None:
         """Give all bytes back."""

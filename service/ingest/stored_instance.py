@@ -6,7 +6,8 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta
 
 from manyclass.core.event import Text
-from manyclass.core.text import Reading
+from manyclass.core.instance import Instance
+from manyclass.core.text import Reading, TextAnalysis
 
 LONGEST_ID = 200
 
@@ -27,6 +28,25 @@ class StoredInstance(NamedTuple):
     source: str | None = None
     text: Text | None = None
     reading: Reading | None = None
+
+    @property
+    def instance(self) -> Instance:
+        """Return the instance."""
+        return Instance.from_bytes(self.data)
+
+    def is_read_by(self, analysis: TextAnalysis) -> bool:
+        """Return whether the instance is the same under this analysis."""
+        return self.reading is None or self.reading.analysis == analysis
+
+    def read_again(self, analysis: TextAnalysis) -> "StoredInstance | Absence":
+        """Return the instance as this analysis reads its text."""
+        if self.reading is None or self.is_read_by(analysis):
+            return self
+        if self.text is None:
+            return Absence.TEXT_NOT_KEPT
+        reading = self.reading._replace(analysis=analysis)
+        instance = analysis.instance_of(self.text, reading.most_features).instance
+        return self._replace(data=bytes(instance), reading=reading)
 
 
 class ServedClasses(NamedTuple):
@@ -62,3 +82,4 @@ class Absence(IntEnum):
     NEVER_SEEN = 0
     TOO_LATE = 1  # it was ranked, and is no longer stored
     NO_ANSWER = 2  # of a process that may have ranked it
+    TEXT_NOT_KEPT = 3  # another analysis has read it

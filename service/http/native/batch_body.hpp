@@ -29,12 +29,14 @@ public:
     // Texts are read by this analysis.
     explicit BatchBody(const TextParts& parts) : parts_(parts) {}
 
-    // Read a whole body of 1 to `most_instances`, each with at most `most_features`. False for
-    // another key, a key twice, a value of another form or out of range, an instance without
-    // features, and invalid JSON; then use no result.
-    bool read(std::string_view data, std::size_t most_instances, std::size_t most_features) {
+    // Read a whole body of 1 to `most_instances`, each with at most `most_features`, of `most_bytes`
+    // together. False for another key, a key twice, a value of another form or out of range, an
+    // instance without features, and invalid JSON; then use no result.
+    bool read(std::string_view data, std::size_t most_instances, std::size_t most_features,
+              std::size_t most_bytes) {
         most_instances_ = most_instances;
         most_features_ = most_features;
+        most_bytes_ = most_bytes;
         data_ = data;
         JsonCursor json(data);
         if (!read_object(json, &BatchBody::read_member)) return false;
@@ -89,7 +91,7 @@ private:
         has_signs_ |= is_signed(instance_);
         wire_.append(instance_);
         one_.text = kept(reader_.text());
-        return one_.features > 0;
+        return one_.features > 0 && wire_.size() <= most_bytes_;
     }
 
     // The text, in memory that lives as long as this.
@@ -104,7 +106,7 @@ private:
     InstanceReader reader_;  // so a body is read by one thread
     std::string_view data_;
     std::deque<std::string> texts_;  // that are not in the body as they are stored
-    std::size_t most_instances_ = 0, most_features_ = 0;
+    std::size_t most_instances_ = 0, most_features_ = 0, most_bytes_ = 0;
     std::vector<Instance> instances_;
     Instance one_{};  // under way
     std::string wire_, instance_;

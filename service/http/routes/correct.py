@@ -12,6 +12,7 @@ from manyclass.service.http.problems import Problem, invalid
 from manyclass.service.http.routes.events import find
 from manyclass.service.http.schemas.events import Amended, CorrectRequest
 from manyclass.service.http.schemas.learn import MOST_PAIRS
+from manyclass.service.http.time_slice import run_in_thread
 
 _decoder = msgspec.json.Decoder(CorrectRequest)
 
@@ -48,7 +49,7 @@ class CorrectEvent(ChangeCall):
                 f"A restore has undone event {record.seq}, so its label is in no state: teach it"
                 " again, or delete it.",
             )
-        event = record.event.read_by(self._engine.model.text)
+        event = await run_in_thread(record.event.read_by, self._engine.model.text)
         if record.is_corrected and sorted(classes) == sorted(record.classes):
             return msgspec.json.encode(Amended(record.seq, record.seq, changed=False))
         if len(event.instance) * (len(classes) + len(record.classes)) > MOST_PAIRS:

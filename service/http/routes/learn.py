@@ -46,7 +46,7 @@ def _reserve(reservation: Reservation, form: LearnRequest | LearnEvent) -> None:
     names = names_in(form)
     if isinstance(form, LearnRequest) and form.events is not None:
         names += sum(map(names_in, form.events))
-    reservation.resize(reservation.size + NAME_BYTES * names)
+    reservation.add(NAME_BYTES * names)
 
 
 class Learn(HotCall):
@@ -138,7 +138,7 @@ class Learn(HotCall):
                 read = await self._read(form)
             else:
                 sent = len(form.events)
-                read = await self._read_many(form, form.events)
+                read = await self._read_many(form, form.events, request.reservation)
             del form  # events that wait to be learned count in the queue, their forms nowhere
             results = await self._learn(read, is_one)
         except Exception as error:
@@ -162,10 +162,12 @@ class Learn(HotCall):
     async def _read(self, form: LearnRequest) -> "_Read":
         """Return the event of a request of one."""
         read = _Read(self._builder, await self._builder.instances([form]))
-        read.add(form, await self._builder.event_in_turns(form, read.known))
+        read.add(form, await self._builder.event(form, read.known))
         return read
 
-    async def _read_many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> "_Read":
+    async def _read_many(
+        self, request: LearnRequest, forms: Sequence[LearnEvent], reservation: Reservation
+    ) -> "_Read":
         """Return the events of a request of many."""
         check_many(request, LearnEvent, "events", forms, self._settings.max_batch, "event to learn")
         placements = sum(map(placements_in, forms))
@@ -178,15 +180,17 @@ class Learn(HotCall):
         read = _Read(self._builder, await self._builder.instances(forms))
         time_slice = TimeSlice()
         for position, form in enumerate(forms):
-            event = await self._event(position, form, read.known)
-            read.add(form, event, "events", position)
+            built = await self._event(position, form, read.known)
+            if isinstance(built.event, Event):
+                reservation.add(len(bytes(built.event)))  # a text makes many features
+            read.add(form, built, "events", position)
             if time_slice.is_over:
                 await time_slice.renew()
         return read
 
     async def _event(self, position: int, form: LearnEvent, known: Known) -> Built:
         try:
-            return await self._builder.event_in_turns(form, known)
+            return await self._builder.event(form, known)
         except Exception as error:
             raise problem_of(error).within("events", position) from error
 

@@ -31,6 +31,7 @@ from manyclass.service.http.instances import (
 )
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.limits import Limits
+from manyclass.service.http.memory_budget import Reservation
 from manyclass.service.http.problems import Problem, invalid, pointer, problem_of, unavailable
 from manyclass.service.http.schemas.parts import WarningDocument
 from manyclass.service.http.schemas.rank import (
@@ -138,22 +139,24 @@ class Rank(HotCall):
         model = self._model(request.headers)
         admission = self._admission
         places = admission.places(b"content-encoding" in request.headers)
+        held = request.reservation
         body = await request.json_body(self._settings.max_body_bytes)
         if len(body) > LARGE_BYTES:
             with admission.in_slices(places), admission.large(len(body)):
                 batch = await run_in_thread(self._batch, body, model)
                 if batch is not None:
-                    return await self._plain(model, batch)
-                return await self._answer(model, await self._large.request(body), admission.long)
+                    return await self._plain(model, batch, held)
+                form = await self._large.request(body)
+                return await self._answer(model, form, admission.long, held)
         batch = self._batch(body, model)
         if batch is not None:
             with admission.in_slices(places):
-                return await self._plain(model, batch)
+                return await self._plain(model, batch, held)
         form = decode(_decoder, body)
         if form.instances is None and not form.explain:
-            return await self._answer(model, form, places)
+            return await self._answer(model, form, places, held)
         with admission.in_slices(places):
-            return await self._answer(model, form, admission.long)
+            return await self._answer(model, form, admission.long, held)
 
     def _model(self, headers: Headers) -> Model:
         """Return the model in use. Raises NotReady before there is one, or the requested 502.
@@ -172,8 +175,11 @@ class Rank(HotCall):
     def _batch(self, body: bytes, model: Model) -> BatchBody | None:
         """Return a plain body of many instances, whose answer has no warning; None for all others,
         before the model has learned event `min_seq`, and above a limit.
+
+        Its instances are counted when all are made, so that they may take a part of the memory.
         """
-        batch = BatchBody.read(body, model.text, self._settings.max_batch, self._most_features)
+        most = self._settings.max_batch, self._most_features, self._budget.limit // 4
+        batch = BatchBody.read(body, model.text, *most)
         if batch is None or batch.min_seq > model.seq:
             return None
         if batch.has_signs and model.options.without_signs:
@@ -181,7 +187,7 @@ class Rank(HotCall):
         return batch if len(batch) * batch.k <= MOST_RANKED_AT_ONCE else None
 
     async def _answer(
-        self, model: Model, request: RankRequest, places: Places
+        self, model: Model, request: RankRequest, places: Places, held: Reservation
     ) -> bytes | list[bytes]:
         if isinstance(request.wanted, float):
             whole(request.wanted, "k")
@@ -191,7 +197,7 @@ class Rank(HotCall):
             raise invalid(f"`k` is at most {MOST_DECODED} with `decode`.", "k")
         among = _among(request)
         if request.instances is not None:
-            return await self._many(model, request, request.instances, among, places)
+            return await self._many(model, request, request.instances, among, places, held)
         if places is self._admission.long and is_large(request):
             read = await large_instance_of(request, model.text, self._most_features)
         else:
@@ -199,7 +205,7 @@ class Rank(HotCall):
         if request.min_seq:
             analysis, model = model.text, await self._model_after(request.min_seq, places)
             if model.text != analysis:  # the instance is of another one
-                return await self._answer(model, request, places)
+                return await self._answer(model, request, places, held)
         instance = read.instance
         seq, note = model.seq, _note(request, read)
         instance_id, ranked, confidence, abstained = self._rank(
@@ -223,6 +229,7 @@ class Rank(HotCall):
         forms: Sequence[RankInstance],
         among: list[str] | None,
         places: Places,
+        held: Reservation,
     ) -> list[bytes]:
         self._check(request, forms, among)
         time_slice = TimeSlice()
@@ -230,13 +237,14 @@ class Rank(HotCall):
         notes = []
         for position, form in enumerate(forms):
             read.append(await self._instance(position, form, model.text))
+            held.add(len(bytes(read[-1].instance)))  # a text makes many features
             notes.append(_note(form, read[-1], "instances", position))
             if time_slice.is_over:
                 await time_slice.renew()
         if request.min_seq:
             analysis, model = model.text, await self._model_after(request.min_seq, places)
             if model.text != analysis:  # the instances are of another one
-                return await self._many(model, request, forms, among, places)
+                return await self._many(model, request, forms, among, places, held)
         warnings: list[WarningDocument] = []
         for position, (form, each) in enumerate(zip(forms, read, strict=True)):
             place = "instances", position
@@ -258,7 +266,8 @@ class Rank(HotCall):
         parts.append(b"}")
         return parts
 
-    async def _plain(self, model: Model, body: BatchBody) -> list[bytes]:
+    async def _plain(self, model: Model, body: BatchBody, held: Reservation) -> list[bytes]:
+        held.add(body.size)
         rankings = BatchRankings.of_body(body)
         return [*await self._in_blocks(model, rankings, TimeSlice()), b"}"]
 

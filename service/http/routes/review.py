@@ -85,14 +85,11 @@ def _read_by(
     analysis: TextAnalysis, pending: PendingLabels, waiting: WaitingInstance
 ) -> WaitingInstance:
     """Return an instance as this analysis reads its text: it may have come under another one."""
-    reading = waiting.reading
-    if reading is None or reading.analysis == analysis:
+    if waiting.reading is None or waiting.reading.analysis == analysis:
         return waiting
     stored = pending.find(waiting.id)  # with the whole text
-    if isinstance(stored, Absence) or stored.text is None:
-        return waiting
-    instance = analysis.instance_of(stored.text, reading.most_features).instance
-    return waiting._replace(data=bytes(instance))
+    read = stored if isinstance(stored, Absence) else stored.read_again(analysis)
+    return waiting if isinstance(read, Absence) else waiting._replace(data=read.data)
 
 
 def _least_certain_of(

@@ -8,8 +8,9 @@ import pytest
 
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
-from manyclass.core.text import DEFAULT_TEXT, Reading
+from manyclass.core.text import DEFAULT_TEXT, Reading, TextAnalysis
 from manyclass.service.http.routes import events as event_routes
+from manyclass.service.http.schemas.learn import MOST_PAIRS
 from manyclass.service.store import open_store
 from manyclass.service.store.sqlite.store import SqliteStore
 from tests.redis_server import RedisServer
@@ -376,3 +377,42 @@ def test_a_stamped_or_joined_event_keeps_its_text_and_id():
 
 def origin_of(event):
     return [event.text, event.instance_id, event.time]
+
+
+# --- after a change of the analysis ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["one", "many", "stream"])
+async def test_a_label_is_checked_with_the_features_that_it_teaches(way):
+    """The analysis may have changed since the ranking: under this one there are more features."""
+    text = " ".join(f"word{number}" for number in range(100))
+    classes = [f"{number}" for number in range(1000)]  # 100,000 features times classes, then more
+    async with calling(text=TextAnalysis()) as call:
+        pending = call.app.api.state.pending
+        read = DEFAULT_TEXT.instance_of(text)
+        assert len(read.instance) * len(classes) > MOST_PAIRS
+        await rank(call, text=text, id="q-1")
+        call.app.engine.model.text = DEFAULT_TEXT
+        before = call.digest()
+        event = {"id": "q-1", "classes": classes}
+        if way == "one":
+            assert_problem(await call("POST", "/learn", event), 422, "#/classes")
+        elif way == "many":
+            answer = await call("POST", "/learn", {"events": [event]})
+            assert_problem(answer, 422, "#/events/0/classes")
+        else:
+            assert (await call.stream(event))[-1]["rejected"] == 1
+        assert (call.digest(), len(pending)) == (before, 1)
+        await label(call, id="q-1")
+        [found] = await listed(call)
+        assert found["text"] == text
+
+
+async def test_a_label_of_a_text_that_was_not_kept_is_refused():
+    async with calling(history=False, text=TextAnalysis()) as call:
+        await rank(call, text=TEXT, id="q-1")
+        await rank(call, features=["a"], id="q-2")
+        call.app.engine.model.text = DEFAULT_TEXT
+        refused = await call("POST", "/learn", {"id": "q-1", "classes": ["x"]})
+        assert "send the label with the text" in assert_problem(refused, 410, "#/id")["detail"]
+        assert (await label(call, id="q-2"))["accepted"] == 1

@@ -37,7 +37,7 @@ def asked_of(drawn, number):
 
 
 def is_plain(body):
-    return BatchBody.read(json.dumps(body).encode(), DEFAULT_TEXT, 1000, 1000) is not None
+    return BatchBody.read(json.dumps(body).encode(), DEFAULT_TEXT, 1000, 1000, 2**20) is not None
 
 
 def one_of_many(content, seq):
@@ -164,7 +164,7 @@ ONE = b'{"features":["a"]}'
     ],
 )
 async def test_plain_bodies(call, body, monkeypatch):
-    assert BatchBody.read(body, DEFAULT_TEXT, 2, 10) is not None
+    assert BatchBody.read(body, DEFAULT_TEXT, 2, 10, 2**20) is not None
     await assert_same_both_ways(call, body, monkeypatch)
 
 
@@ -224,7 +224,7 @@ async def test_plain_bodies(call, body, monkeypatch):
     ],
 )
 async def test_bodies_that_are_not_plain(body, monkeypatch):
-    assert BatchBody.read(body, DEFAULT_TEXT, 2, 2) is None
+    assert BatchBody.read(body, DEFAULT_TEXT, 2, 2, 2**20) is None
     async with calling(max_batch=2, max_features_per_instance=2) as call:
         await assert_same_both_ways(call, body, monkeypatch)
 
@@ -234,7 +234,7 @@ async def test_texts(call, escaped, monkeypatch):
     """Each instance that waits has its own text, as it was given."""
     instances = [{"text": text, "id": f"{at}"} for at, text in enumerate(PLAIN_TEXTS)]
     body = json.dumps({"instances": instances}, ensure_ascii=escaped).encode()
-    assert BatchBody.read(body, DEFAULT_TEXT, 1000, 2000) is not None
+    assert BatchBody.read(body, DEFAULT_TEXT, 1000, 2000, 2**20) is not None
     await assert_same_both_ways(call, body, monkeypatch)
     assert (await call("POST", "/rank", body)).status_code == 200
     found = [call.app.api.state.pending.find(each["id"]) for each in instances]

@@ -5,11 +5,13 @@ import gzip
 import json
 import tracemalloc
 from itertools import pairwise
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.http import line_reader, time_slice
 from manyclass.service.http.line_reader import Lines, pieces
 from manyclass.service.http.memory_budget import MemoryBudget, Reservation
@@ -17,7 +19,10 @@ from manyclass.service.http.problems import Problem
 from manyclass.service.http.request_body import GUNZIP_BYTES
 from manyclass.service.log.submission import NAME_BYTES
 from tests.service.faulty import Clock, FaultyStore, many_turns
-from tests.service.serving import calling, line
+from tests.service.serving import assert_problem, calling, line
+
+TEXT = " ".join(f"{number:x}" for number in Random(1).sample(range(16**7, 16**8), 100))
+INSTANCE_BYTES = len(bytes(DEFAULT_TEXT.instance_of(TEXT).instance))  # 9 times those of the text
 
 
 def fed(lines, data, beside=0):
@@ -142,15 +147,58 @@ async def test_names_on_their_way_through_the_log_count_in_the_budget():
             assert call.app.limits.budget.used == 0
 
 
+async def test_the_features_of_texts_on_their_way_through_the_log_count_in_the_budget():
+    """They take ten times the bytes of the body."""
+    store = FaultyStore()
+    event = {"text": TEXT, "classes": ["x"]}
+    many = {"events": [event] * 100}
+    async with calling(store=store, max_body_bytes=2**20) as call:
+        budget = call.app.limits.budget
+        for lines in (False, True):
+            with store.before_append.shut() as gate:
+                if lines:
+                    talk = call.streaming()
+                    talk.say((json.dumps(event).encode() + b"\n") * 100, more=False)
+                    answer = asyncio.ensure_future(talk.end())
+                else:
+                    answer = asyncio.ensure_future(
+                        call("POST", "/learn", {"events": [event] * 100})
+                    )
+                await gate.reached()
+                assert budget.used >= 100 * INSTANCE_BYTES
+            await answer
+            assert budget.used == 0
+
+
+@pytest.mark.parametrize("how", [{}, {"among": ["x"]}, {"explain": True}])
+async def test_texts_whose_features_never_fit_in_memory_are_refused(how):
+    count = 20
+    limit = 10 * INSTANCE_BYTES
+    async with calling(max_body_bytes=limit // 2, max_buffered_bytes=limit) as call:
+        few = {"instances": [{"text": TEXT}] * 4} | how
+        assert (await call("POST", "/rank", few)).status_code == 200
+        waiting = len(call.app.api.state.pending)
+        many = {"instances": [{"text": TEXT}] * count} | how
+        assert len(json.dumps(many)) < limit // 2
+        refused = assert_problem(await call("POST", "/rank", many), 413)
+        assert "send it in parts" in refused["detail"]
+        assert (len(call.app.api.state.pending), call.app.limits.budget.used) == (waiting, 0)
+        await call("POST", "/rank", few)
+        event = {"text": TEXT, "classes": ["x"]}
+        assert_problem(await call("POST", "/learn", {"events": [event] * count}), 413)
+        assert (await call("POST", "/learn", {"events": [event] * 4})).status_code == 200
+        assert call.app.limits.budget.used == 0
+
+
 async def test_names_that_do_not_fit_in_memory_are_refused():
     event = {"text": "a", "classes": [f"{number:x}" for number in range(1000)]}
     async with calling(max_body_bytes=2**18, max_buffered_bytes=2**20) as call:
         assert (await call("POST", "/learn", event)).status_code == 200
         before = call.digest()
-        assert (await call("POST", "/learn", {"events": [event] * 30})).status_code == 503
+        assert (await call("POST", "/learn", {"events": [event] * 30})).status_code == 413
         talk = call.streaming()
         talk.say((json.dumps(event).encode() + b"\n") * 30, more=False)
-        assert (await talk.end())[0] == 503
+        assert (await talk.end())[0] == 413
         assert (call.digest(), call.app.limits.budget.used) == (before, 0)
 
 
@@ -187,20 +235,27 @@ async def test_the_unpacking_of_a_stream_counts_too(call):
 async def test_a_line_for_which_there_is_no_memory_is_refused(call):
     budget = call.app.limits.budget
     budget.limit = 10_000
+    others = Reservation(budget)
+    others.resize(5_000)
     talk = call.streaming()
     talk.say(line())
     await call.settled(1)
-    talk.say(b" " * 10_001)
+    talk.say(b" " * 6_000)
     failure = await talk.hear_line()
     assert (failure["kind"], failure["status"]) == ("failure", 503)
     assert failure["learned_up_to_line"] == 1
     await talk.end()
-    assert budget.used == 0
+    assert budget.used == 5_000
     talk = call.streaming()
-    talk.say(b" " * 10_001)
+    talk.say(b" " * 6_000)
     status, headers, _ = await talk.end()
     assert status == 503
     assert int(headers[b"retry-after"]) >= 1
+    others.release()
+    talk = call.streaming()
+    talk.say(b" " * 10_001)  # never
+    assert (await talk.end())[0] == 413
+    assert budget.used == 0
 
 
 async def test_a_line_that_does_not_end_ends_its_stream(call, report_after, monkeypatch):
@@ -266,5 +321,5 @@ async def test_what_does_not_fit_ends_the_stream_where_it_is_received():
         return {"type": "http.request", "body": b"x" * 1000, "more_body": True}
 
     stop = asyncio.get_running_loop().create_future()
-    with pytest.raises(Problem, match="take all memory"):
+    with pytest.raises(Problem, match="takes more than 500 bytes of memory"):
         await anext(pieces(receive, None, stop, 1, lines.hold))
