@@ -70,7 +70,7 @@ private:
     static constexpr std::size_t LEFT = 2, RIGHT = 32, MOST_SIGNS = 3;
     static constexpr std::size_t MOST_ATTACHED = 8192;  // such a word is too long for a name
 
-    // Whether a byte belongs to base64, to web tokens, or to a path.
+    // True for a byte of base64, to web tokens, or to a path.
     static constexpr std::array<bool, 256> IN_CODE = [] {
         std::array<bool, 256> in_code{};
         for (const char sign : std::string_view("+/=_.-")) in_code[std::size_t(sign)] = true;

@@ -161,9 +161,7 @@ async def test_the_features_of_texts_on_their_way_through_the_log_count_in_the_b
                     talk.say((json.dumps(event).encode() + b"\n") * 100, more=False)
                     answer = asyncio.ensure_future(talk.end())
                 else:
-                    answer = asyncio.ensure_future(
-                        call("POST", "/learn", {"events": [event] * 100})
-                    )
+                    answer = asyncio.ensure_future(call("POST", "/learn", many))
                 await gate.reached()
                 assert budget.used >= 100 * INSTANCE_BYTES
             await answer
