@@ -69,7 +69,10 @@ def _lines(*objects: Json) -> str:
     return "".join(json.dumps(each) + "\n" for each in objects)
 
 
-_NOT_TEXT = '`text` must be a string: "the goalie saved it" (got int)'
+_NOT_TEXT = (
+    '`text` must be a string, or an object of 1 to 16 strings: "the goalie saved it" or'
+    ' {"title": "ice hockey"} (got int)'
+)
 _NOT_CLASSES = '`classes` must be a list of names, 1 to 1000: ["hockey"] (got str)'
 _NOT_LEARNED = (
     "ff cannot learn `not`; pa, mmp, arow, svm, path, hieron can, and a committee of these alone"
@@ -82,13 +85,6 @@ _RECOVERY = {
     "replayed": 0,
     "last_seq": 0,
     "seconds": 0.004,
-}
-_ACCURACY = {
-    window: {
-        **{"examples": 5, "r1": 0.4, "r5": 0.6, "r10": 0.6, "mrr": 0.5},
-        **{"taxonomic_loss": None, "parent_accuracy": None},
-    }
-    for window in ("100", "1000", "10000")
 }
 _TAUGHT = {
     "seq": 12,
@@ -115,22 +111,30 @@ def _class(name: str, **known: Json) -> Json:
     return {"class": name, **empty, **known, "next": None}
 
 
-def _learner(name: str, primary: bool, options: Json, edges: int, size: int) -> Json:
+def _accuracy(r1: float, mrr: float) -> Json:
+    known = {"examples": 5, "r1": r1, "r5": 0.6, "r10": 0.6, "mrr": mrr}
+    unknown = {"taxonomic_loss": None, "parent_accuracy": None}
+    return {window: known | unknown for window in ("100", "1000", "10000")}
+
+
+def _learner(
+    name: str, primary: bool, options: Json, edges: int, size: int, resident: int, accuracy: Json
+) -> Json:
     return {
         "learner": name,
         "primary": primary,
         "options": {"learner": name, **options},
-        "features": 19,
+        "features": 45,
         "classes": 2,
         "edges": edges,
         "learned": 5,
         "bytes": size,
-        "resident_bytes": size + 966,
+        "resident_bytes": resident,
         "evicted_features": 0,
         "evicted_classes": 0,
         "neighbor_weight": 0.0,
         "learn_seconds": 0.000041,
-        "accuracy": _ACCURACY,
+        "accuracy": accuracy,
         "confidence": {
             "calibration_error": None,
             "brier": None,
@@ -141,8 +145,8 @@ def _learner(name: str, primary: bool, options: Json, edges: int, size: int) -> 
 
 
 _LEARNERS = [
-    _learner("svm", True, {"C_negative": 0.2, "replay": 2}, 37, 2530),
-    _learner("ff", False, {"min_weight": 0.01, "rating": 10}, 24, 1389),
+    _learner("svm", True, {"C_negative": 0.2, "replay": 2}, 89, 5144, 6686, _accuracy(0.4, 0.5)),
+    _learner("ff", False, {"min_weight": 0.01, "rating": 10}, 59, 3082, 3984, _accuracy(0.2, 0.4)),
 ]
 _STATS = {
     "seq": 5,
@@ -152,18 +156,18 @@ _STATS = {
     "processes": None,
     "log_seq": 5,
     "store_unreachable_seconds": 0.0,
-    "features": 19,
+    "features": 45,
     "classes": 2,
-    "edges": 37,
+    "edges": 89,
     "learned": 5,
-    "bytes": 2530,
-    "resident_bytes": 3496,
+    "bytes": 5144,
+    "resident_bytes": 6686,
     "evicted_features": 0,
     "evicted_classes": 0,
     "taxonomy": 0,
     "taxonomy_bytes": 128,
-    "outdegrees": [0, 1, 18],
-    "accuracy": _ACCURACY,
+    "outdegrees": [0, 1, 44],
+    "accuracy": _accuracy(0.4, 0.5),
     "learners": _LEARNERS,
     "late_labels": {"waiting": 5, "bytes": 2212},
     "history": {
@@ -251,7 +255,7 @@ CALLS: Final = (
         {
             "id": "q-1",
             "seq": 4,
-            "ranked": _scores(baseball=0.416, hockey=0.128),
+            "ranked": _scores(baseball=0.468, hockey=0.181),
             "confidence": None,
         },
         body={"text": "a puck over the fence", "id": "q-1"},
@@ -265,8 +269,8 @@ CALLS: Final = (
             "ranked": [
                 {
                     "class": "hockey",
-                    "score": 0.237,
-                    "features": [{"feature": "puck", "score": 0.237}],
+                    "score": 0.139,
+                    "features": [{"feature": "puck", "score": 0.139}],
                 }
             ],
             "confidence": None,
@@ -279,7 +283,7 @@ CALLS: Final = (
         {
             "id": "q-5",
             "seq": 4,
-            "ranked": _scores(hockey=0.128),
+            "ranked": _scores(hockey=0.181),
             "confidence": None,
             "warnings": [{"detail": "No class is named 'golf'.", "pointer": "#/among"}],
         },
@@ -291,8 +295,8 @@ CALLS: Final = (
         {
             "seq": 4,
             "results": [
-                {"id": "q-3", "ranked": _scores(baseball=0.726), "confidence": None},
-                {"id": "q-4", "ranked": _scores(hockey=0.489), "confidence": None},
+                {"id": "q-3", "ranked": _scores(baseball=0.682), "confidence": None},
+                {"id": "q-4", "ranked": _scores(hockey=0.238), "confidence": None},
             ],
         },
         body={
@@ -425,7 +429,7 @@ CALLS: Final = (
     Call(
         "get_class",
         "a class and its heaviest features",
-        _class("hockey", learned=3, features=_weights("feature", goalie=0.501, ice=0.489)),
+        _class("hockey", learned=3, features=_weights("feature", ice=0.516, goalie=0.446)),
         parameters={"name": "hockey", "limit": 2},
     ),
     _unknown("get_class", "class", "cricket"),
@@ -533,8 +537,8 @@ CALLS: Final = (
             "id": "q-6",
             "seq": 9,
             "ranked": [
-                {"class": "hockey", "score": 0.367, "expected_loss": 0.149},
-                {"class": "baseball", "score": 0.233, "expected_loss": 0.851},
+                {"class": "hockey", "score": 0.612, "expected_loss": 0.113},
+                {"class": "baseball", "score": 0.348, "expected_loss": 0.887},
             ],
             "confidence": None,
         },
