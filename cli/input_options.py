@@ -29,18 +29,20 @@ class Input:
     def sources(self, files: Sequence[str]) -> list[Source]:
         """Return the source of each file; the rows of tables become JSON lines.
 
-        The columns of all tables are looked up before anything is read; an error ends the command.
+        All files have to be there, and the columns of all tables are looked up, before anything is
+        read; an error ends the command.
         """
-        self._check_options([self._format_of(file) for file in files])
-        sources = [self._source(file) for file in files]
-        for source in sources:
-            if isinstance(source, TableSource):
-                try:
+        try:
+            for file in files:
+                Source(file).check_there()
+            self._check_options([self._format_of(file) for file in files])
+            sources = [self._source(file) for file in files]
+            for source in sources:
+                if isinstance(source, TableSource):
                     source.check()
-                except FileFault as error:
-                    complain(str(error))
-                    is_use = isinstance(error, TableFault)
-                    raise typer.Exit(WRONG_USE if is_use else FAILED) from error
+        except FileFault as error:
+            complain(str(error))
+            raise typer.Exit(WRONG_USE if isinstance(error, TableFault) else FAILED) from error
         return sources
 
     def _check_options(self, formats: Sequence[str | None]) -> None:

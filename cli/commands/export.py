@@ -112,7 +112,7 @@ def _of_file(file: Path) -> Model:
         with file.open("rb") as opened:
             return Model.load(iter(lambda: opened.read(READ_BYTES), b""))
     except OSError as error:
-        complain(f"{file} cannot be read: {error}")
+        complain(f"{file} cannot be read: {error.strerror or error}")
         raise typer.Exit(FAILED) from error
     except (RulesDiffer, SnapshotError) as error:
         complain(f"{file}: {error}")

@@ -120,3 +120,28 @@ def test_rows_left_out_and_labels_to_look_at_are_said(manyclass, tmp_path):
     assert "read 2 instances" in said
     assert "1 row by its label left out" in said
     assert "--leave-out" not in said
+
+
+@pytest.mark.parametrize("name", ["missing", "missing.csv", "missing.jsonl", "folder"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(["learn"], ["rank"], ["rank", "--out", "{}/out.csv"], ["report"], ["place"]),
+        *(["evaluate"], ["train", "--out", "{}/out"], ["fit", "--out", "{}/out"]),
+        *(["convert", "--out", "{}/out"], ["export"], ["evaluate", "{}/rows.jsonl", "--test"]),
+    ],
+)
+def test_a_file_that_cannot_be_opened_is_one_line(manyclass, nobody, tmp_path, name, command):
+    file = tmp_path / name
+    (tmp_path / "rows.jsonl").write_bytes(LINES)
+    if name.startswith("folder"):
+        file.mkdir()
+    words = [each.format(tmp_path) for each in command]
+    result = manyclass(*words, file, exit_code=1)
+    reason = "Is a directory" if file.is_dir() else "No such file or directory"
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith(f"manyclass: {file}")
+    assert reason in result.stderr
+    assert "Errno" not in result.stderr
+    assert not result.stdout
+    assert not (tmp_path / "out").exists()
