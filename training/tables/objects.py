@@ -73,9 +73,13 @@ def _has_each_key_once(found: dict[str, Any], data: bytes) -> bool:
 def _key_twice(found: dict[str, Any], data: bytes) -> str | None:
     """Return the first key that the object, or the fields of a text in it, has twice; else None."""
     pairs: list[tuple[str, Any]] = json.loads(data, object_pairs_hook=list, parse_int=str)
-    texts = [value for key, value in pairs if isinstance(cell_of(found[key]), Fields)]
+    objects = {key for key, value in found.items() if isinstance(value, dict)}
+    texts = [value for key, value in pairs if key in objects and _is_fields(found[key])]
     for each in (pairs, *texts):
-        for key, times in Counter(key for key, _ in each).items():
-            if times > 1:
-                return key
+        if len({key for key, _ in each}) < len(each):
+            return Counter(key for key, _ in each).most_common(1)[0][0]
     return None
+
+
+def _is_fields(value: object) -> bool:
+    return isinstance(cell_of(value), Fields)
