@@ -145,3 +145,14 @@ def test_a_file_that_cannot_be_opened_is_one_line(manyclass, nobody, tmp_path, n
     assert "Errno" not in result.stderr
     assert not result.stdout
     assert not (tmp_path / "out").exists()
+
+
+def test_the_keys_of_lines_take_the_options_of_columns(manyclass, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"q": "ice", "label": "a|b"}\n{"q": "net", "label": "b"}\n')
+    state = ("--out", tmp_path / "state")
+    columns = ("--text-column", "q", "--class-column", "label")
+    assert "2 classes" in manyclass("train", file, *columns, "--class-separator=|", *state).stderr
+    refused = manyclass("train", file, "--class-separator=|", *state, exit_code=2).stderr
+    assert "the keys of JSON lines are columns" in " ".join(refused.split())
+    manyclass("train", file, *columns, "--delimiter=|", *state, exit_code=2)

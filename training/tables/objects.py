@@ -20,7 +20,7 @@ _END_OF_KEY: Final = re.compile(rb'"\s*:')  # in a text too, behind an escaped q
 
 
 def _number(written: str) -> float | str:
-    """Return a number with a point or an exponent; as it is written if it is no finite float."""
+    """Return a number with a point or an exponent; as it is written if no float is so large."""
     number = float(written)
     return number if isfinite(number) else written
 

@@ -29,7 +29,7 @@ def test_fields_are_taught_listed_exported_and_trained(manyclass, url, tmp_path)
     columns = ("--text-column", "title", "--text-column", "body", "--class-column", "label")
     manyclass("learn", table, "--url", url, *columns, "--fields")
     listed = manyclass("events", "list", "--url", url, "--class", "hockey").stdout
-    assert "Ice hockey The goalie saved it" in listed
+    assert "\ttitle: Ice hockey  body: The goalie saved it\n" in listed
 
     exported = manyclass("export", "--events", "--url", url).stdout
     texts = [json.loads(each)["text"] for each in exported.splitlines()]
@@ -57,11 +57,43 @@ def test_a_ranked_table_keeps_its_columns_and_one_of_lines_the_fields(manyclass,
 
 
 @pytest.mark.parametrize("command", ["learn", "rank", "report"])
-def test_fields_without_their_columns_are_refused(manyclass, command, tmp_path):
-    table = tmp_path / "rows.csv"
-    table.write_text(TABLE)
-    result = manyclass(command, table, "--fields", exit_code=2)
-    assert "name the column of each field" in " ".join(result.stderr.split())
+@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl"])
+def test_fields_without_their_columns_are_refused(manyclass, command, name, tmp_path):
+    file = tmp_path / name
+    file.write_text(TABLE)
+    result = manyclass(command, file, "--fields", exit_code=2)
+    said = " ".join(result.stderr.split())
+    assert "name the column of each field" in said
+    assert ("lines of" in said) == name.endswith(".jsonl")
+
+
+OF_KEYS = ("--text-column", "title", "--text-column", "body", "--class-column", "label")
+OF_TEXT = ("--text-column", "text", "--class-column", "label")
+ROWS = [({"title": "A serve", "body": "an ace"}, "tennis"), ({"body": "A drive"}, "golf")]
+
+
+def test_keys_of_lines_become_fields_and_objects_of_texts_are(manyclass, tmp_path):
+    keys, texts, states = tmp_path / "keys.jsonl", tmp_path / "texts.jsonl", []
+    keys.write_text(lines(*({**text, "label": label} for text, label in ROWS)))
+    texts.write_text(lines(*({"text": text, "label": label} for text, label in ROWS)))
+    given = [(keys, *OF_KEYS, "--fields"), (texts, *OF_TEXT), (texts, *OF_TEXT, "--fields")]
+    for options in given:
+        manyclass("train", *options, "--out", tmp_path / "state")
+        states.append(manyclass("export", tmp_path / "state").stdout)
+        assert "read 2 instances" in manyclass("evaluate", *options, "--progressive").stderr
+    assert "title:serve" in states[0]
+    assert states[0] == states[1] == states[2]
+
+
+def test_lines_of_fields_and_a_label_are_taught_as_the_message_says(manyclass, url, tmp_path):
+    file = tmp_path / "texts.jsonl"
+    file.write_text(lines(*({"text": text, "label": label} for text, label in ROWS)))
+    refused = manyclass("learn", file, "--url", url, exit_code=1).stderr
+    assert f"the keys text, label: add {' '.join(OF_TEXT)}\n" in refused
+    manyclass("learn", file, "--url", url, *OF_TEXT)
+    events = manyclass("events", "list", "--source", file.name, "--url", url, "--json").stdout
+    texts = [json.loads(each)["text"] for each in events.splitlines()]
+    assert texts == [ROWS[1][0], ROWS[0][0]]
 
 
 @pytest.mark.parametrize("command", ["train", "report"])
