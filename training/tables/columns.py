@@ -220,16 +220,16 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
     if not texts and not layout.text and possible:
         texts = [max(possible, key=letters)]
         free.remove(texts[0])
-    options = [f"--text-column {_quoted(at, names)}" for at in texts]
+    options = [f"--text-column {as_option(at, names)}" for at in texts]
     if not texts and not layout.text:
         options.append("--text-column COLUMN")
     if labelled and not layout.classes and not layout.one_hot:
         free = [at for at in free if at not in unusable]
         at = classes[0] if classes else min(free, key=fitness, default=None)
         if one_hot:
-            options += [f"--one-hot {_quoted(at, names)}" for at in one_hot]
+            options += [f"--one-hot {as_option(at, names)}" for at in one_hot]
         else:
-            options.append("--class-column " + ("COLUMN" if at is None else _quoted(at, names)))
+            options.append("--class-column " + ("COLUMN" if at is None else as_option(at, names)))
     hidden = [names[at] for at in unusable if labelled and CLASS_NAMES.fullmatch(names[at])]
     said = (
         f" (column {listed(hidden)} holds objects: write the classes as a list)" if hidden else ""
@@ -243,7 +243,7 @@ def _joined(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _quoted(at: int, names: Sequence[str]) -> str:
+def as_option(at: int, names: Sequence[str]) -> str:
     """Return a column as an option names it: by its number, if another one has its name."""
     return str(at + 1) if names.count(names[at]) > 1 else shlex.quote(names[at])
 

@@ -77,7 +77,8 @@ def _key_twice(found: dict[str, Any], data: bytes) -> str | None:
     texts = [value for key, value in pairs if key in objects and _is_fields(found[key])]
     for each in (pairs, *texts):
         if len({key for key, _ in each}) < len(each):
-            return Counter(key for key, _ in each).most_common(1)[0][0]
+            [(key, _)] = Counter(key for key, _ in each).most_common(1)
+            return str(key)
     return None
 
 

@@ -1,6 +1,9 @@
 """Texts of fields from files to a service and back, and texts that are cut."""
 
+import csv
 import json
+import re
+import shlex
 
 import pytest
 
@@ -46,14 +49,73 @@ def test_fields_are_taught_listed_exported_and_trained(manyclass, url, tmp_path)
     assert {"title:hockey", "body:goalie"} <= {each["feature"] for each in votes}
 
 
-def test_a_ranked_table_keeps_its_columns_and_one_of_lines_the_fields(manyclass, url, tmp_path):
+def test_a_ranked_table_keeps_its_columns(manyclass, url, tmp_path):
     table, out = tmp_path / "rows.csv", tmp_path / "out.csv"
     table.write_text(TABLE)
     columns = ("--text-column", "title", "--text-column", "body", "--fields", "--out", out)
-    manyclass("rank", table, "--url", url, *columns)
+    result = manyclass("rank", table, "--url", url, *columns)
     assert out.read_text().splitlines()[1].startswith("A serve,an ace,tennis,")
-    manyclass("rank", "-", "--url", url, "--out", out, input=lines({"id": "1", "text": FIELDS}))
-    assert '"{""title"": ""Ice hockey"", ""body"": ' in out.read_text()
+    assert "reads them" not in result.stderr
+
+
+def reading(result):
+    """Return the options that the command says to read the fields with."""
+    [said] = re.findall("has a column of its own: (.*) reads them", result.stderr)
+    return shlex.split(said)
+
+
+def table_of(file):
+    with file.open(newline="") as opened:
+        return [*csv.reader(opened)]
+
+
+def texts_of(manyclass, url, source):
+    listed = manyclass("events", "list", "--source", source, "--oldest", "--url", url, "--json")
+    return [json.loads(each)["text"] for each in listed.stdout.splitlines()]
+
+
+LATE = [{"title": f"Ice hockey {at}", "body": 'a "puck",\nand ice'} for at in range(5)]
+LATE = [*LATE, {"title": "=1+1", "my note; x": "ä"}, {"body": "{}"}, {"id": "7", "text": "a"}]
+
+
+@pytest.mark.parametrize("batch", [1, 200])
+@pytest.mark.parametrize("is_table", [False, True], ids=["lines", "a table of their keys"])
+def test_ranked_fields_are_taught_again_as_they_were(manyclass, url, tmp_path, batch, is_table):
+    file, out = tmp_path / "in.jsonl", tmp_path / f"ranked-{batch}-{is_table}.csv"
+    more = {"meta": {"by": "x"}, "marks": ["a", "b"]} if is_table else {}
+    file.write_text(lines(*({"text": text, **more} for text in LATE)))
+    columns = ["--text-column", "text"] if is_table else []
+    manyclass("learn", "-", "--url", url, input=lines({"text": LATE[0], "classes": ["ice"]}))
+    options = ("--url", url, "--out", out, "-k", 1, "--batch", batch)
+    read = reading(manyclass("rank", file, *columns, *options))
+    header, *rows = table_of(out)
+    names = ["title", "body", "my note; x", "id", "text"]
+    before, behind = ([], ["meta", "marks"]) if is_table else (["id"], ["features"])
+    assert header == [*before, *names, *behind, "confidence", "class_1", "score_1"]
+    assert rows[5][len(before) :][:5] == ["=1+1", "", "ä", "", ""]
+    assert not is_table or rows[0][5:7] == ['{"by":"x"}', '["a","b"]']
+
+    refused = manyclass("learn", out, "--url", url, exit_code=2).stderr
+    assert "--class-column class_1, and --fields to keep title, body and text apart" in refused
+    for row in rows:
+        row[-2] = "ice"
+    with out.open("w", newline="") as opened:
+        csv.writer(opened).writerows([header, *rows])
+    manyclass("learn", out, "--url", url, *read, "--class-column", "class_1")
+    assert texts_of(manyclass, url, out.name) == LATE
+
+
+def test_texts_with_and_without_fields_are_in_columns_of_their_own(manyclass, url, tmp_path):
+    out = tmp_path / "out.csv"
+    body = lines({"text": "an ace", "id": "1"}, {"text": FIELDS, "id": "2"})
+    result = manyclass("rank", "-", "--url", url, "--out", out, "-k", 1, input=body)
+    header, *rows = table_of(out)
+    assert header[:5] == ["id", "text", "title", "body", "features"]
+    assert [row[:5] for row in rows] == [
+        ["1", "an ace", "", "", ""],
+        ["2", "", *FIELDS.values(), ""],
+    ]
+    assert "reads them; texts without fields are in column text" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["learn", "rank", "report"])
@@ -91,9 +153,7 @@ def test_lines_of_fields_and_a_label_are_taught_as_the_message_says(manyclass, u
     refused = manyclass("learn", file, "--url", url, exit_code=1).stderr
     assert f"the keys text, label: add {' '.join(OF_TEXT)}\n" in refused
     manyclass("learn", file, "--url", url, *OF_TEXT)
-    events = manyclass("events", "list", "--source", file.name, "--url", url, "--json").stdout
-    texts = [json.loads(each)["text"] for each in events.splitlines()]
-    assert texts == [ROWS[1][0], ROWS[0][0]]
+    assert texts_of(manyclass, url, file.name) == [ROWS[0][0], ROWS[1][0]]
 
 
 @pytest.mark.parametrize("command", ["train", "report"])
