@@ -156,3 +156,13 @@ def test_the_keys_of_lines_take_the_options_of_columns(manyclass, tmp_path):
     refused = manyclass("train", file, "--class-separator=|", *state, exit_code=2).stderr
     assert "the keys of JSON lines are columns" in " ".join(refused.split())
     manyclass("train", file, *columns, "--delimiter=|", *state, exit_code=2)
+
+
+def test_one_of_a_kind_is_said_so(manyclass, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"features": ["ice"], "classes": ["a"]}\n')
+    said = manyclass("train", file, "--out", tmp_path / "state").stderr
+    assert "read 1 instance in" in said
+    assert ": 1 class, 1 feature\n" in said
+    assert "pass 1: 1 row in" in said
+    assert "svm: 1 class, 1 feature, " in said
