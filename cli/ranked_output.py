@@ -1,7 +1,7 @@
 """The results of `manyclass rank`: lines of JSON, or a table with the columns of the input."""
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import TextIOWrapper
 from itertools import chain
 from typing import IO, Final, Protocol
@@ -105,11 +105,10 @@ class TableOutput:
                 complain(f"{line.file}: its columns are not those of the first file")
                 raise typer.Exit(WRONG_USE)
             cells = _cells_of(line, body, result)
-            for at, cell in enumerate(cells):
-                if isinstance(cell, dict):
-                    self._fields.setdefault(at, {}).update(dict.fromkeys(cell))
-                elif cell:
-                    self._plain.add(at)
+            if dict in map(type, cells):
+                for at, cell in enumerate(cells):
+                    if isinstance(cell, dict):
+                        self._fields.setdefault(at, {}).update(dict.fromkeys(cell))
             rows.append([*cells, *self._cells(result)])
         self._kept.write(_ENCODER.encode_lines(rows))
 
@@ -119,26 +118,35 @@ class TableOutput:
             return
         text = TextIOWrapper(self._opened, "utf-8", newline="")
         rows = csv.writer(text, delimiter=self._delimiter())
+        if self._fields:
+            for cells in self._rows():
+                self._plain |= {
+                    at for at in self._fields if cells[at] and isinstance(cells[at], str)
+                }
         names = [name for at in range(len(self._columns)) for name in self._names(at)]
         rows.writerow([*names, *self._result_names(names)])
-        self._kept.seek(0)
-        for line in self._kept:
-            cells = _KEPT.decode(line)
-            kept = chain.from_iterable(map(self._spread, range(len(self._columns)), cells))
-            rows.writerow([*kept, *cells[len(self._columns) :]])
+        rows.writerows(map(self._spread_row, self._rows()) if self._fields else self._rows())
         text.detach()
         if self._fields:
             self._say_fields(names)
+
+    def _rows(self) -> Iterator[list[Kept]]:
+        self._kept.seek(0)
+        return map(_KEPT.decode, self._kept)
+
+    def _spread_row(self, cells: list[Kept]) -> list[Kept]:
+        spread = map(self._spread, range(len(self._columns)), cells)
+        return [*chain.from_iterable(spread), *cells[len(self._columns) :]]
 
     def _names(self, at: int) -> list[str]:
         """Return the columns of the result in place of a column of the input."""
         is_plain = at not in self._fields or at in self._plain
         return [*([self._columns[at]] if is_plain else []), *self._fields.get(at, ())]
 
-    def _spread(self, at: int, cell: Kept) -> list[str]:
+    def _spread(self, at: int, cell: Kept) -> list[Kept]:
         """Return the cells of the result in place of a cell of the input."""
         if at not in self._fields:
-            return [str(cell)]
+            return [cell]
         fields = cell if isinstance(cell, dict) else {}
         plain = [cell if isinstance(cell, str) else ""] if at in self._plain else []
         return [*plain, *(fields.get(name, "") for name in self._fields[at])]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from manyclass.core.errors import did_you_mean
-from manyclass.core.text import MOST_FIELDS
 from manyclass.training.tables.label_lists import labels_of
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.record import (
@@ -99,8 +98,6 @@ def _positions(flag: str, given: Sequence[str], names: Sequence[str]) -> tuple[i
 
 def _check_fields(text: Sequence[int], names: Sequence[str]) -> None:
     """Raise TableError unless the columns of a text can be its fields, each by its own name."""
-    if len(text) > MOST_FIELDS:
-        raise TableError(f"a text has at most {MOST_FIELDS} fields, and here are {len(text)}")
     for name, times in Counter(names[at] for at in text).items():
         if times > 1:
             raise TableError(

@@ -156,6 +156,18 @@ def test_lines_of_fields_and_a_label_are_taught_as_the_message_says(manyclass, u
     assert texts_of(manyclass, url, file.name) == [ROWS[0][0], ROWS[1][0]]
 
 
+def test_a_row_of_too_many_fields_is_refused_alone(manyclass, url, tmp_path):
+    names = [f"f{at}" for at in range(17)]
+    file = tmp_path / "many.csv"
+    file.write_text(f"{','.join(names)},label\n{'x,' * 17}a\n{'x,' * 16},a\n")
+    columns = (each for name in names for each in ("--text-column", name))
+    options = (*columns, "--fields", "--class-column", "label")
+    for command in (["train", file, "--out", tmp_path / "state"], ["learn", file, "--url", url]):
+        result = manyclass(*command, *options, exit_code=1)
+        assert f"{file}:2: a text has 1 to 16 fields, not 17" in result.stderr
+    assert len(texts_of(manyclass, url, file.name)[0]) == 16
+
+
 @pytest.mark.parametrize("command", ["train", "report"])
 def test_texts_with_words_left_out_are_said_once(manyclass, command, tmp_path):
     file = tmp_path / "a.jsonl"
