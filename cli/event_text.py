@@ -16,9 +16,15 @@ def beginning_of(event: TaughtEvent) -> str:
 
 
 def beginning_of_text(text: Text) -> str:
-    """Return a text, or its fields, shortened, on one line."""
-    fields = [text] if isinstance(text, str) else text.values()
-    return shortened(" ".join(" ".join(fields).split()))
+    """Return a text, or its fields with their names, shortened, on one line."""
+    if isinstance(text, str):
+        return shortened(_on_one_line(text))
+    fields = (f"{_on_one_line(name)}: {_on_one_line(each)}" for name, each in text.items())
+    return shortened("  ".join(fields))
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def shortened(text: str) -> str:

@@ -15,6 +15,8 @@ from manyclass.training.lines import FileFault, Source
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.source import TableFault, TableSource
 
+KEYS: Final = "keys"  # JSON lines whose keys are columns
+
 
 @dataclass(frozen=True, slots=True)
 class Input:
@@ -29,41 +31,47 @@ class Input:
     def sources(self, files: Sequence[str]) -> list[Source]:
         """Return the source of each file; the rows of tables become JSON lines.
 
-        The columns of all tables are looked up before anything is read; an error ends the command.
+        All files have to be there, and the columns of all tables are looked up, before anything is
+        read; an error ends the command.
         """
-        self._check_options([self._format_of(file) for file in files])
-        sources = [self._source(file) for file in files]
-        for source in sources:
-            if isinstance(source, TableSource):
-                try:
+        try:
+            for file in files:
+                Source(file).check_there()
+            self._check_options([self._format_of(file) for file in files])
+            sources = [self._source(file) for file in files]
+            for source in sources:
+                if isinstance(source, TableSource):
                     source.check()
-                except FileFault as error:
-                    complain(str(error))
-                    is_use = isinstance(error, TableFault)
-                    raise typer.Exit(WRONG_USE if is_use else FAILED) from error
+        except FileFault as error:
+            complain(str(error))
+            raise typer.Exit(WRONG_USE if isinstance(error, TableFault) else FAILED) from error
         return sources
 
     def _check_options(self, formats: Sequence[str | None]) -> None:
         """Raise BadParameter for an option that means nothing for any of the files."""
         layout = self.layout
         if layout.fields and not layout.text:
+            lines = '; lines of {"text": {"title": "...", "body": "..."}} need no --fields'
             raise typer.BadParameter(
-                "name the column of each field: --text-column title --text-column body",
+                "name the column of each field: --text-column title --text-column body"
+                + (lines if {"jsonl", None} & {*formats} else ""),
                 param_hint="--fields",
             )
+        if layout.names_columns:  # of JSON lines, their keys
+            formats = [KEYS if each == "jsonl" else each for each in formats]
         for flag, is_given, read_by in (
             ("--delimiter", layout.delimiter is not None, ("csv",)),
             ("--no-header", not layout.header, ("csv", "xlsx")),
-            ("--encoding", layout.encoding is not None, (None, "csv", *FORMATS)),
-            ("--leave-out", bool(layout.left_out), (None, "jsonl", *TABLES)),
-            ("--class-separator", bool(layout.class_separator), TABLES),
-            ("--fields", layout.fields, TABLES),
+            ("--encoding", layout.encoding is not None, (None, KEYS, "csv", *FORMATS)),
+            ("--leave-out", bool(layout.left_out), (None, KEYS, "jsonl", *TABLES)),
+            ("--class-separator", bool(layout.class_separator), (KEYS, *TABLES)),
+            ("--fields", layout.fields, (KEYS, *TABLES)),
         ):
-            tables = "jsonl" in formats and layout.names_columns and "csv" not in read_by
-            if is_given and not tables and {*read_by}.isdisjoint(formats):
-                read_as = " and ".join(sorted({each or "jsonl" for each in formats}))
+            if is_given and {*read_by}.isdisjoint(formats):
+                read_as = {"jsonl" if each in (None, KEYS) else each for each in formats}
                 raise typer.BadParameter(
-                    f"files that are read as {read_as} have none; --format csv reads them as CSV",
+                    f"files that are read as {' and '.join(sorted(read_as))} have none;"
+                    + _remedy(read_by, formats),
                     param_hint=flag,
                 )
 
@@ -95,6 +103,13 @@ class Input:
         if format in (None, "jsonl"):
             return JsonLines(file, layout.encoding, layout.left_out, self.labelled)
         return Source(file, layout.encoding)
+
+
+def _remedy(read_by: Sequence[str | None], formats: Sequence[str | None]) -> str:
+    """Return how to read files so that an option means something for them."""
+    if KEYS in read_by and {"jsonl", None} & {*formats}:
+        return " with --text-column and --class-column, the keys of JSON lines are columns"
+    return " --format csv reads them as CSV"
 
 
 def _option(name: str, annotation: Any, default: Any, *flags: str, **about: Any) -> Parameter:

@@ -224,7 +224,10 @@ def _arrays(file: Path) -> dict[str, NDArray[Any]]:
     try:
         with file.open("rb") as opened:
             return read_arrays(opened)
-    except (OSError, ModelFault) as error:
+    except OSError as error:
+        complain(f"{file}: {error.strerror or error}")
+        raise typer.Exit(FAILED) from error
+    except ModelFault as error:
         complain(f"{file}: {error}")
         raise typer.Exit(FAILED) from error
 

@@ -10,6 +10,7 @@ from manyclass.cli.input_options import Input
 from manyclass.cli.learner_option import check_learnable, options_of
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.reading import check_mostly_good, read_files, say_absent, taxonomy_of
+from manyclass.cli.run_summary import counted
 from manyclass.cli.state_writing import check_targets, serving, write
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
@@ -71,8 +72,9 @@ def _train(rows: Rows, options: Options, plan: Plan, taxonomy: Taxonomy) -> Trai
         _say("kept back", training.kept_back)
     learner = training.learner
     typer.echo(
-        f"{learner.options.specification}: {learner.classes:,} classes, {learner.features:,}"
-        f" features, {learner.edges:,} edges, {learner.bytes:,} bytes",
+        f"{learner.options.specification}: {counted(learner.classes, 'class', 'classes')},"
+        f" {counted(learner.features, 'feature')}, {counted(learner.edges, 'edge')},"
+        f" {learner.bytes:,} bytes",
         err=True,
     )
     return training
@@ -83,7 +85,7 @@ def _say_pass(made: Pass) -> None:
 
 
 def _say(what: str, made: Pass) -> None:
-    parts = [f"{what}: {made.rows:,} rows in {made.seconds:.1f} s"]
+    parts = [f"{what}: {counted(made.rows, 'row')} in {made.seconds:.1f} s"]
     for label, accuracy in (("before learning", made.training), ("held out", made.held_out)):
         if accuracy is not None:
             recall = f"R1 {accuracy.r1:.4f}  R5 {accuracy.r5:.4f}"

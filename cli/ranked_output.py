@@ -1,8 +1,9 @@
 """The results of `manyclass rank`: lines of JSON, or a table with the columns of the input."""
 
 import csv
-from collections.abc import Callable, Sequence
-from io import StringIO
+from collections.abc import Callable, Iterator, Sequence
+from io import TextIOWrapper
+from itertools import chain
 from typing import IO, Final, Protocol
 
 import msgspec
@@ -12,13 +13,18 @@ from manyclass.cli.batches import Item
 from manyclass.cli.connection import WRONG_USE, complain
 from manyclass.cli.request_lines import Body
 from manyclass.client.types import RankedClass, Ranking, Rankings
+from manyclass.training.formats.given import Text
 from manyclass.training.lines import Line
-from manyclass.training.tables.record import Cell
+from manyclass.training.tables.columns import as_option
+from manyclass.training.tables.record import Cell, Fields
 from manyclass.training.tables.source import Row
 
 LINE_COLUMNS: Final = ("id", "text", "features")  # of a table of results of JSON lines
 
+Kept = Text  # a cell of the input; that of a text may have fields
+
 _ENCODER = msgspec.json.Encoder()
+_KEPT = msgspec.json.Decoder(list[Kept])
 
 
 class Output(Protocol):
@@ -26,6 +32,9 @@ class Output(Protocol):
 
     def write(self, items: Sequence[Item], answer: Rankings) -> None:
         """Write the result of each item."""
+
+    def end(self) -> None:
+        """Write what was kept until the end."""
 
 
 class RankedLine(msgspec.Struct, omit_defaults=True):
@@ -64,37 +73,105 @@ class LineOutput:
         self._opened.write(_ENCODER.encode_lines(lines))
         self._opened.flush()
 
+    def end(self) -> None:
+        """Do nothing: each result is written at once."""
+
 
 class TableOutput:
-    """Writes CSV: the columns of the input, the confidence, and each class with its score."""
+    """Writes CSV: the columns of the input, the confidence, and each class with its score.
 
-    def __init__(self, opened: IO[bytes], classes: int, delimiter: Callable[[], str]) -> None:
-        """`delimiter` is called before the first row is written."""
+    A text of fields has a column for each field. The last row may have a new one, so that all rows
+    are kept until the end.
+    """
+
+    def __init__(
+        self, opened: IO[bytes], kept: IO[bytes], classes: int, delimiter: Callable[[], str]
+    ) -> None:
+        """`kept` has the rows until the end, when `delimiter` is called."""
         self._opened = opened
+        self._kept = kept
         self._classes = classes
         self._delimiter = delimiter
         self._columns: Sequence[str] = ()  # of the input
+        self._fields: dict[int, dict[str, None]] = {}  # the names of fields in a column
+        self._plain: set[int] = set()  # columns with a text without fields
 
     def write(self, items: Sequence[Item], answer: Rankings) -> None:
-        """Write the row of each item with its result."""
-        written = StringIO()
-        rows = csv.writer(written, delimiter=self._delimiter())
-        if not self._columns:
-            self._columns = _columns_of(items[0][0])
-            rows.writerow([*self._columns, *self._result_names()])
+        """Keep the row of each item with its result."""
+        self._columns = self._columns or _columns_of(items[0][0])
+        rows: list[list[Kept]] = []
         for (line, body), result in zip(items, answer.results, strict=True):
             if _columns_of(line) != self._columns:
                 complain(f"{line.file}: its columns are not those of the first file")
                 raise typer.Exit(WRONG_USE)
-            rows.writerow([*_cells_of(line, body, result), *self._cells(result)])
-        self._opened.write(written.getvalue().encode())
+            cells = _cells_of(line, body, result)
+            if dict in map(type, cells):
+                for at, cell in enumerate(cells):
+                    if isinstance(cell, dict):
+                        self._fields.setdefault(at, {}).update(dict.fromkeys(cell))
+            rows.append([*cells, *self._cells(result)])
+        self._kept.write(_ENCODER.encode_lines(rows))
 
-    def _result_names(self) -> list[str]:
+    def end(self) -> None:
+        """Write all rows, and print how to read fields again."""
+        if not self._columns:
+            return
+        text = TextIOWrapper(self._opened, "utf-8", newline="")
+        rows = csv.writer(text, delimiter=self._delimiter())
+        if self._fields:
+            for cells in self._rows():
+                self._plain |= {
+                    at for at in self._fields if cells[at] and isinstance(cells[at], str)
+                }
+        names = [name for at in range(len(self._columns)) for name in self._names(at)]
+        rows.writerow([*names, *self._result_names(names)])
+        rows.writerows(map(self._spread_row, self._rows()) if self._fields else self._rows())
+        text.detach()
+        if self._fields:
+            self._say_fields(names)
+
+    def _rows(self) -> Iterator[list[Kept]]:
+        self._kept.seek(0)
+        return map(_KEPT.decode, self._kept)
+
+    def _spread_row(self, cells: list[Kept]) -> list[Kept]:
+        spread = map(self._spread, range(len(self._columns)), cells)
+        return [*chain.from_iterable(spread), *cells[len(self._columns) :]]
+
+    def _names(self, at: int) -> list[str]:
+        """Return the columns of the result in place of a column of the input."""
+        is_plain = at not in self._fields or at in self._plain
+        return [*([self._columns[at]] if is_plain else []), *self._fields.get(at, ())]
+
+    def _spread(self, at: int, cell: Kept) -> list[Kept]:
+        """Return the cells of the result in place of a cell of the input."""
+        if at not in self._fields:
+            return [cell]
+        fields = cell if isinstance(cell, dict) else {}
+        plain = [cell if isinstance(cell, str) else ""] if at in self._plain else []
+        return [*plain, *(fields.get(name, "") for name in self._fields[at])]
+
+    def _say_fields(self, names: Sequence[str]) -> None:
+        before, options = 0, []
+        for at in range(len(self._columns)):
+            many = len(self._names(at))
+            if at in self._fields:
+                first = before + many - len(self._fields[at])
+                options += [as_option(each, names) for each in range(first, before + many)]
+            before += many
+        read = " ".join(f"--text-column {option}" for option in options)
+        plain = [self._columns[at] for at in self._fields if at in self._plain]
+        complain(
+            f"each field of a text has a column of its own: {read} --fields reads them"
+            + (f"; texts without fields are in column {plain[0]}" if plain else "")
+        )
+
+    def _result_names(self, columns: Sequence[str]) -> list[str]:
         names = ["confidence"]
         for number in range(1, self._classes + 1):
             names += [f"class_{number}", f"score_{number}"]
         prefix = ""
-        while any(prefix + name in self._columns for name in names):
+        while any(prefix + name in columns for name in names):
             prefix += "new_"  # of a table that was ranked before
         return [prefix + name for name in names]
 
@@ -109,15 +186,20 @@ def _columns_of(line: Line) -> Sequence[str]:
     return line.names if isinstance(line, Row) else LINE_COLUMNS
 
 
-def _cells_of(line: Line, body: Body, result: Ranking) -> list[str]:
+def _cells_of(line: Line, body: Body, result: Ranking) -> Sequence[Kept]:
     if isinstance(line, Row):
-        return [_text(cell) for cell in line.cells]
-    text = msgspec.json.decode(body["text"]) if "text" in body else ""
-    if not isinstance(text, str):  # the texts of fields
-        text = bytes(body["text"]).decode()
+        return [_kept(cell, line.text) for cell in line.cells]
+    text: Kept = msgspec.json.decode(body["text"]) if "text" in body else ""
     return [result.id, text, bytes(body.get("features", b"")).decode()]
 
 
-def _text(cell: Cell) -> str:
-    """Return a cell of the input as one text; a list as JSON, so that its items stay apart."""
-    return cell if isinstance(cell, str) else msgspec.json.encode(cell).decode()
+def _kept(cell: Cell, text: Text) -> Kept:
+    """Return a cell of the input as one text, or the fields of the text.
+
+    A list is JSON, so that its items stay apart, and so is an object.
+    """
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, list):
+        return _ENCODER.encode(cell).decode()
+    return cell.texts if isinstance(cell, Fields) and cell.texts is text else cell.notation

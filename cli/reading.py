@@ -169,7 +169,8 @@ def _summary(rows: Rows, account: Account, left_out: Counter[str], seconds: floa
     """Return the counts and the time of reading, in one line."""
     parts = [
         f"read {counted(account.instances, 'instance')} in {seconds:.1f} s:"
-        f" {len(rows.classes):,} classes, {len(rows.features):,} features"
+        f" {counted(len(rows.classes), 'class', 'classes')},"
+        f" {counted(len(rows.features), 'feature')}"
     ]
     parts += [f"{counted(number, noun)} left out" for noun, number in left_out.items()]
     if account.rejected:

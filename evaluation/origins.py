@@ -26,8 +26,10 @@ class Origins:
         self._numbers.append(given.line.number)
         text = given.text
         if isinstance(text, dict):
-            text = " ".join(text.values())
-        self._texts.append(None if text is None else _first_words(text))
+            named = (f"{_first_words(name)}: {_first_words(each)}" for name, each in text.items())
+            self._texts.append(shortened("  ".join(named)))
+        else:
+            self._texts.append(None if text is None else _first_words(text))
 
     def line(self, row: int) -> str:
         """Return the number of the line, after the name of its file if there are several."""

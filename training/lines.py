@@ -1,11 +1,14 @@
 """Lines of files and of standard input, plain or compressed, in UTF-8 or another encoding."""
 
+import errno
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path
+from stat import S_ISDIR
 from typing import BinaryIO, Final, cast
 
 import msgspec
@@ -100,6 +103,21 @@ class Source:
             return Path(self.file).stat().st_size or None  # a named pipe says 0
         except OSError:
             return None
+
+    def check_there(self) -> None:
+        """Raise FileFault for a file that is missing, is a folder, or may not be read.
+
+        The file is not opened: a pipe is read once.
+        """
+        if self.file == STANDARD_INPUT:
+            return
+        try:
+            is_folder = S_ISDIR(Path(self.file).stat().st_mode)
+        except OSError as error:
+            raise FileFault(self.name, error.strerror or str(error)) from error
+        if is_folder or not os.access(self.file, os.R_OK):
+            reason = errno.EISDIR if is_folder else errno.EACCES
+            raise FileFault(self.name, os.strerror(reason))
 
     def __iter__(self) -> Iterator[Line]:
         self.left_out.clear()

@@ -28,6 +28,12 @@ _REJECTED_ROWS: Final = (
     "rejected rows, which the page Import of the console saved: mend these rows of the file that"
     " they come from, and teach them as a file of their own"
 )
+_INSTANCES: Final = (
+    "instances without classes, which `manyclass rank` reads; a line to learn has its classes too:"
+    ' "classes": ["..."]'
+)
+_LABELS: Final = "labels of instances that were ranked before, which `manyclass learn` reads"
+_INSTANCE_KEYS: Final = {"text", "features", "id", "event_id", "source", "weight"}
 _ARRAY = re.compile(r'\ufeff?\s*\[\s*[\["]')
 _ELEMENTS = re.compile(r'\ufeff?\s*(\{\s*"(events|instances)"\s*:\s*)?\[\s*(?=\{)')
 _SPARSE = re.compile(r"\S+( \d+:[-+.\deE]+)+\s*(#.*)?")  # a line of libsvm
@@ -126,10 +132,13 @@ def _of_files(name: str, format: str) -> str:
 
 def _objects(found: dict[str, Any], labelled: bool) -> str:
     """Recognise an object of JSON whose keys are not those of an event or an instance."""
-    if not found or not ({"classes", "not"} if labelled else {"text", "features"}).isdisjoint(
-        found
-    ):
+    has_instance, has_classes = {"text", "features"} & {*found}, {"classes", "not"} & {*found}
+    if not found or (has_classes if labelled else has_instance):
         return ""
+    if labelled and has_instance and {*found} <= _INSTANCE_KEYS:
+        return _INSTANCES
+    if "id" in found and has_classes:
+        return _LABELS
     row = Record(1, [cell_of(value) for value in found.values()])
     names = list(found)
     return f"JSON lines with the keys {listed(names)}: add {suggestion(names, [row], labelled)}"

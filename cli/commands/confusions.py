@@ -10,6 +10,7 @@ import typer
 from manyclass.cli.commands.suspects import MOST_EVENTS
 from manyclass.cli.connection import URL, Key, Url, connected
 from manyclass.cli.printable import print_cells
+from manyclass.cli.run_summary import counted
 from manyclass.client.types import ClassErrors, ConfusedPair
 
 MOST_LISTED = 1000
@@ -43,7 +44,9 @@ def confusions(
         sys.stdout.buffer.flush()
         return
     first = "-" if report.r1 is None else f"{report.r1:.3f}"
-    typer.echo(f"{report.events:,} events, ranked right before learning: {first}", err=True)
+    typer.echo(
+        f"{counted(report.events, 'event')}, ranked right before learning: {first}", err=True
+    )
     for each in listed:
         print_cells(_of_pair(each) if isinstance(each, ConfusedPair) else _of_class(each))
 

@@ -14,6 +14,7 @@ import typer
 from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
 from manyclass.cli.history_export import events_of_service, events_of_store
 from manyclass.cli.paths import path_of
+from manyclass.cli.run_summary import counted
 from manyclass.client.types import TaughtEvent
 from manyclass.core.errors import RulesDiffer, SnapshotError
 from manyclass.core.learners.options import Options
@@ -99,7 +100,7 @@ def _lines(events: Iterable[TaughtEvent]) -> Iterator[bytes]:
         first, count = first or event.seq, count + 1
         yield msgspec.json.encode(event.body()) + b"\n"
     begins = f", the first of them event {first} of the log" if count else ""
-    typer.echo(f"exported {count:,} events{begins}", err=True)
+    typer.echo(f"exported {counted(count, 'event')}{begins}", err=True)
 
 
 def _write(lines: Iterable[bytes]) -> None:
@@ -112,7 +113,7 @@ def _of_file(file: Path) -> Model:
         with file.open("rb") as opened:
             return Model.load(iter(lambda: opened.read(READ_BYTES), b""))
     except OSError as error:
-        complain(f"{file} cannot be read: {error}")
+        complain(f"{file} cannot be read: {error.strerror or error}")
         raise typer.Exit(FAILED) from error
     except (RulesDiffer, SnapshotError) as error:
         complain(f"{file}: {error}")

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import IO, Annotated, Final, Literal, cast
 
 import typer
@@ -27,6 +28,7 @@ from manyclass.training.lines import Line, Source
 from manyclass.training.tables.source import TableSource
 
 TABLE_SUFFIXES: Final = (".csv", ".tsv")  # of --out
+KEPT_IN_MEMORY: Final = 2**23  # bytes of the rows of a table; more are kept in a file
 
 
 def _finite(given: float | None) -> float | None:
@@ -108,7 +110,12 @@ def rank(
     _check_out(out, explain, files)
     out = None if out == STANDARD_OUTPUT else out
     sources = input.sources(files)
-    with connected(url, key, checked=True) as client, _opened(out) as opened:
+    classes = max(k, len(among or ()))
+    with (
+        connected(url, key, checked=True) as client,
+        _opened(out) as opened,
+        _output(opened, out, classes, sources) as output,
+    ):
 
         def send(instances: Sequence[Body]) -> Rankings:
             bodies = cast(Sequence[InstanceBody], instances)
@@ -129,20 +136,20 @@ def rank(
             instance = instance_of(line, ignore_unknown)
             return rows.given(line, instance) if is_table(out) else instance
 
-        classes = max(k, len(among or ()))
         most = min(batch, _most_at_once(classes, explain))
-        output: Output = LineOutput(opened)
-        if is_table(out):
-            output = TableOutput(opened, classes, lambda: _delimiter(out, sources))
         writer = _Writer(output)
         try:
             run("ranked", sources, most, read, send, writer, labelled=False)
-        except typer.Exit:
+        except typer.Exit as ended:
             rows.free(client)
+            if ended.exit_code == BAD_LINES:
+                output.end()
             raise
+        else:
+            rows.free(client)
+            output.end()
         finally:
             writer.warnings.tell()
-        rows.free(client)
 
 
 def _most_at_once(classes: int, explain: bool) -> int:
@@ -189,9 +196,21 @@ def _check_out(out: Path | None, explain: bool, files: Sequence[str]) -> None:
         raise typer.BadParameter("a table has no place for features", param_hint="--explain")
 
 
-def _delimiter(out: Path | None, sources: Sequence[Source]) -> str:
+@contextmanager
+def _output(
+    opened: IO[bytes], out: Path | None, classes: int, sources: Sequence[Source]
+) -> Iterator[Output]:
+    """Yield the output of the results; a table keeps its rows in a file without a name."""
+    if out is None or not is_table(out):
+        yield LineOutput(opened)
+        return
+    with SpooledTemporaryFile(KEPT_IN_MEMORY, dir=str(out.parent)) as kept:
+        yield TableOutput(opened, kept, classes, lambda: _delimiter(out, sources))
+
+
+def _delimiter(out: Path, sources: Sequence[Source]) -> str:
     """Return the delimiter of the table: that of the input, if it is CSV as well."""
-    if out is not None and out.suffix.lower() == ".tsv":
+    if out.suffix.lower() == ".tsv":
         return "\t"
     found = (each.delimiter for each in sources if isinstance(each, TableSource))
     return next(filter(None, found), ",")

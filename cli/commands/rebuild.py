@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.cli.run_summary import counted
 from manyclass.client.types import RebuildReport
 
 
@@ -45,8 +46,9 @@ def rebuild(
             return
         found = client.rebuild_status()
     if found.running:
-        typer.echo(f"a rebuild is under way: {found.learned:,} events learned")
-    typer.echo(f"{found.waiting:,} amended events wait for a rebuild")
+        typer.echo(f"a rebuild is under way: {counted(found.learned, 'event')} learned")
+    waiting = counted(found.waiting, "amended event waits", "amended events wait")
+    typer.echo(f"{waiting} for a rebuild")
     if found.last is not None:
         _print(found.last)
 
@@ -54,12 +56,11 @@ def rebuild(
 def _print(report: RebuildReport) -> None:
     typer.echo(
         f"rebuilt the state at event {report.seq} from snapshot {report.base} on, in"
-        f" {report.seconds:.1f} s: {report.events:,} events learned, {report.corrected:,}"
+        f" {report.seconds:.1f} s: {counted(report.events, 'event')} learned, {report.corrected:,}"
         f" corrected, {report.deleted:,} deleted"
     )
     if report.base:
         typer.echo(f"events up to {report.base} are in the state as they were taught")
     if report.unreached:
-        typer.echo(
-            f"{report.unreached:,} amended events are among these: their data is left", err=True
-        )
+        unreached = counted(report.unreached, "amended event is", "amended events are")
+        typer.echo(f"{unreached} among these: their data is left", err=True)

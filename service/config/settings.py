@@ -155,21 +155,21 @@ class Settings:
             row = ROWS["max_buffered_bytes"]
             least = row.text(2 * self.max_body_bytes)
             raise SettingError(
-                row.variable,
+                self._named(row),
                 repr(row.text(self.max_buffered_bytes)),
-                f"must be at least twice {ROWS['max_body_bytes'].variable}, so {least} or more",
+                f"must be at least twice {self._named(ROWS['max_body_bytes'])}, so {least} or more",
             )
         if self.archive is not None and not is_redis(self.store):
             row = ROWS["archive"]
             raise SettingError(
-                row.variable,
+                self._named(row),
                 repr(row.text(self.archive)),
                 "is for a store in Redis; other stores keep the history themselves",
             )
         self._of_learners(LearnerSettings.check)
         if self.without_keys and not self.insecure_open and not _is_loopback(self.host):
             raise SettingError(
-                ROWS["host"].variable,
+                self._named(ROWS["host"]),
                 repr(self.host),
                 "no key is set, so every client that reaches this address could rank, learn and"
                 " delete: set MANYCLASS_RANK_KEYS, MANYCLASS_LEARN_KEYS and MANYCLASS_ADMIN_KEYS,"
@@ -188,12 +188,13 @@ class Settings:
     def check_text(self, stored: TextAnalysis) -> None:
         """Raise SettingError if another analysis of texts is set than that of the store."""
         row = ROWS["text"]
+        name = self._named(row)
         if self.text not in (None, stored):
             raise SettingError(
-                row.variable,
+                name,
                 repr(row.text(self.text)),
                 f"the store has learned by {stored}, which is of no use to another analysis: start"
-                f" with {row.variable}={stored} or without it; `manyclass rebuild --text"
+                f" with {name}={stored} or without it; `manyclass rebuild --text"
                 f" {self.text}` then teaches its history by {self.text}",
             )
 
@@ -212,7 +213,11 @@ class Settings:
             row = ROWS[error.option]
             message = str(error).removeprefix(f"{error.option}: ")
             value = repr(row.text(getattr(self, row.name)))
-            raise SettingError(row.variable, value, message) from error
+            raise SettingError(self._named(row), value, message) from error
+
+    def _named(self, row: "Row") -> str:
+        """Return the name by which a setting was given: its option, or else its variable."""
+        return row.flag if self.given.get(row.name) == "command line" else row.variable
 
     def shown(self, in_force: Model | None = None) -> dict[str, str]:
         """Return variable -> value as text, in the order of the table; keys are only counted.

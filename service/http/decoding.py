@@ -52,6 +52,7 @@ _TAKES: Final = {
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<key>.*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(?P<key>.*)`")
 _GOT = re.compile(r", got `(?P<got>[^`]*)`$")
+_OUT_OF_RANGE = {"Number out of range": "a number that is not a finite float, as 1e400"}
 
 
 def decode(
@@ -93,7 +94,8 @@ def _mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> 
         return invalid(f"The key `{key}` is missing: {_TAKES[key]}", *place, key)
     keys = [step for step in place if isinstance(step, str)]
     got = _GOT.search(detail)
-    ending = f" (got {got['got']})" if got else ""
+    given = got["got"] if got else _OUT_OF_RANGE.get(detail)
+    ending = f" (got {given})" if given else ""
     if not keys:
         known = _keys(form, ())
         example = '{"text": "the goalie saved it"}'

@@ -120,3 +120,49 @@ def test_rows_left_out_and_labels_to_look_at_are_said(manyclass, tmp_path):
     assert "read 2 instances" in said
     assert "1 row by its label left out" in said
     assert "--leave-out" not in said
+
+
+@pytest.mark.parametrize("name", ["missing", "missing.csv", "missing.jsonl", "folder"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(["learn"], ["rank"], ["rank", "--out", "{}/out.csv"], ["report"], ["place"]),
+        *(["evaluate"], ["train", "--out", "{}/out"], ["fit", "--out", "{}/out"]),
+        *(["convert", "--out", "{}/out"], ["export"], ["evaluate", "{}/rows.jsonl", "--test"]),
+    ],
+)
+def test_a_file_that_cannot_be_opened_is_one_line(manyclass, nobody, tmp_path, name, command):
+    file = tmp_path / name
+    (tmp_path / "rows.jsonl").write_bytes(LINES)
+    if name.startswith("folder"):
+        file.mkdir()
+    words = [each.format(tmp_path) for each in command]
+    result = manyclass(*words, file, exit_code=1)
+    reason = "Is a directory" if file.is_dir() else "No such file or directory"
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith(f"manyclass: {file}")
+    assert reason in result.stderr
+    assert "Errno" not in result.stderr
+    assert not result.stdout
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_keys_of_lines_take_the_options_of_columns(manyclass, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"q": "ice", "label": "a|b"}\n{"q": "net", "label": "b"}\n')
+    state = ("--out", tmp_path / "state")
+    columns = ("--text-column", "q", "--class-column", "label")
+    assert "2 classes" in manyclass("train", file, *columns, "--class-separator=|", *state).stderr
+    refused = manyclass("train", file, "--class-separator=|", *state, exit_code=2).stderr
+    assert "the keys of JSON lines are columns" in " ".join(refused.split())
+    manyclass("train", file, *columns, "--delimiter=|", *state, exit_code=2)
+
+
+def test_one_of_a_kind_is_said_so(manyclass, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"features": ["ice"], "classes": ["a"]}\n')
+    said = manyclass("train", file, "--out", tmp_path / "state").stderr
+    assert "read 1 instance in" in said
+    assert ": 1 class, 1 feature\n" in said
+    assert "pass 1: 1 row in" in said
+    assert "svm: 1 class, 1 feature, " in said

@@ -28,7 +28,11 @@ def test_a_line_has_the_name_of_its_file_among_several():
         ("x" * 81, "x" * 79 + "…"),
         ("x" * 80, "x" * 80),
         ("", ""),
-        ({"title": "a puck", "body": "over\nthe fence"}, "a puck over the fence"),
+        (
+            {"title": "a puck", "body": "over\nthe fence"},
+            "title: a puck  body: over the fence",
+        ),
+        ({"title": "a " * 90, "body": "b"}, f"title: {'a ' * 35}a…"),
     ],
 )
 def test_a_text_is_shown_by_its_beginning(text, beginning):

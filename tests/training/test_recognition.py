@@ -41,6 +41,14 @@ from manyclass.training.recognition import MOST_REJECTED, recognised, stopping
         ("first, second\n", "plain text"),
         ("one, two, three\nfour\nfive\n", "plain text"),
         ("PAR1\0\0", "Parquet"),
+        (
+            '{"text": {"title": "Ice"}, "label": "x", "id": 7}\n',
+            "JSON lines with the keys text, label, id: add --text-column text --class-column label",
+        ),
+        ('{"text": "a", "id": "q-1"}\n', "instances without classes, which `manyclass rank` reads"),
+        ('{"text": {"title": "a"}, "id": "q-1"}\n', "instances without classes"),
+        ('{"features": {"a": 1}}\n', "instances without classes"),
+        ('{"events": [{"text": "a", "event_id": "e"}]}', "instances without classes"),
     ],
 )
 def test_a_format_is_recognised_with_what_to_do(begin, likely):
@@ -76,6 +84,9 @@ def test_to_rank_no_class_is_asked_for():
     )
     assert recognised(b'{"q": "a"}\n', labelled=False).endswith("add --text-column q")
     assert recognised(b'{"text": "a", "label": "x"}\n', labelled=False) == ""
+    assert recognised(b'{"id": "q", "classes": ["a"]}\n', labelled=False).startswith(
+        "labels of instances that were ranked before, which `manyclass learn` reads"
+    )
 
 
 def results(rejected, accepted=0):

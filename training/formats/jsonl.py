@@ -28,6 +28,7 @@ class _Event(msgspec.Struct):
     rejected: msgspec.Raw | UnsetType = msgspec.field(name="not", default=UNSET)
 
 
+_OUT_OF_RANGE = ("Number out of range", "a number is not a finite float, as 1e400")
 _EVENT = msgspec.json.Decoder(_Event)
 
 
@@ -39,7 +40,7 @@ def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
         except UnicodeDecodeError as error:
             yield Rejected(line, not_utf8(error))
         except (LineFault, msgspec.DecodeError, RecursionError) as error:
-            yield Rejected(line, str(error))
+            yield Rejected(line, str(error).replace(*_OUT_OF_RANGE))
         else:
             yield _given(line, event)
 

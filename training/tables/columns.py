@@ -8,10 +8,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from manyclass.core.errors import did_you_mean
-from manyclass.core.text import MOST_FIELDS
 from manyclass.training.tables.label_lists import labels_of
 from manyclass.training.tables.layout import Layout
-from manyclass.training.tables.record import Cell, Record, TableError, Unusable, text_of
+from manyclass.training.tables.record import (
+    Cell,
+    Fields,
+    Record,
+    TableError,
+    Unusable,
+    is_filled,
+    text_of,
+)
 
 # As the console's page Import guesses them: tests/console/test_tables.py compares both.
 CLASS_NAMES: Final = re.compile(
@@ -21,6 +28,10 @@ TEXT_NAMES: Final = re.compile(
     r"(text|question|sentence|title|body|message|description|content|query|utterance)s?",
     re.IGNORECASE,
 )
+_ID_NAMES: Final = re.compile(
+    r"(.*[\s_-])?(id|key|nr|no|number|index|row|uuid|guid)", re.IGNORECASE
+)  # never proposed
+_BEST_CLASS: Final = re.compile("(new_)*class_1")  # of a table that was ranked
 ANSWER: Final = "answer"  # of an annotator, in files of Prodigy
 ANSWERS: Final = ("accept", "reject", "ignore")
 ACCEPTED: Final = "accept"  # the choices, in files of Prodigy
@@ -51,9 +62,9 @@ def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelle
     or a missing column raises.
     """
     id = None if layout.id is None else position(layout.id, names)
-    text = tuple(position(each, names) for each in layout.text)
-    classes = tuple(position(each, names) for each in layout.classes) if labelled else ()
-    one_hot = tuple(position(each, names) for each in layout.one_hot) if labelled else ()
+    text = _positions("--text-column", layout.text, names)
+    classes = _positions("--class-column", layout.classes, names) if labelled else ()
+    one_hot = _positions("--one-hot", layout.one_hot, names) if labelled else ()
     taken = {*text, *classes, *one_hot, id}
     said: list[str] = []
     if layout.fields:
@@ -73,10 +84,20 @@ def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelle
     return Columns(text, classes, id, one_hot, lists, answer, ", ".join(said))
 
 
+def _positions(flag: str, given: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
+    """Return the positions of columns; TableError for one that is given twice: another is meant."""
+    found = tuple(position(each, names) for each in given)
+    for at, times in Counter(found).items():
+        if times > 1:
+            raise TableError(
+                f"column `{_shortened(names[at])}` is given twice by {flag}: the columns are"
+                f" {listed(names)}"
+            )
+    return found
+
+
 def _check_fields(text: Sequence[int], names: Sequence[str]) -> None:
     """Raise TableError unless the columns of a text can be its fields, each by its own name."""
-    if len(text) > MOST_FIELDS:
-        raise TableError(f"a text has at most {MOST_FIELDS} fields, and here are {len(text)}")
     for name, times in Counter(names[at] for at in text).items():
         if times > 1:
             raise TableError(
@@ -89,20 +110,18 @@ def _column(at: int, rows: Sequence[Record]) -> list[Cell]:
 
 
 def _unusable(names: Sequence[str], rows: Sequence[Record]) -> list[int]:
-    """Return the columns that hold values which are neither texts nor classes."""
-    return [
-        at
-        for at in range(len(names))
-        if any(isinstance(cell, Unusable) for cell in _column(at, rows))
-    ]
+    """Return the columns that hold objects or lists of them, and so no classes."""
+    return _holding((Unusable, Fields), names, rows)
 
 
 def _no_texts(names: Sequence[str], rows: Sequence[Record]) -> list[int]:
-    """Return the columns that hold lists or objects."""
+    """Return the columns that hold lists, or objects of others than texts."""
+    return _holding((Unusable, list), names, rows)
+
+
+def _holding(kinds: tuple[type, ...], names: Sequence[str], rows: Sequence[Record]) -> list[int]:
     return [
-        at
-        for at in range(len(names))
-        if any(not isinstance(cell, str) for cell in _column(at, rows))
+        at for at in range(len(names)) if any(isinstance(cell, kinds) for cell in _column(at, rows))
     ]
 
 
@@ -157,8 +176,9 @@ def suggestion(names: Sequence[str], rows: Sequence[Record], labelled: bool) -> 
 def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelled: bool) -> str:
     """Return the options to add to those of the layout.
 
-    Columns of objects are in none, lists are not in those of texts, nor are answers of Prodigy and
-    what it writes for itself.
+    Columns of objects are in those of texts only if they hold fields, and then by themselves. Lists
+    are in none of texts. Ids and blank columns are in none, nor are answers of Prodigy and what it
+    writes for itself.
     """
     given = [*layout.text, *layout.classes, *layout.one_hot]
     taken = {position(each, names) for each in given}
@@ -166,7 +186,8 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
         taken.add(position(layout.id, names))
     unusable, no_texts = _unusable(names, rows), _no_texts(names, rows)
     answer = _answer(names, rows)
-    taken |= {*unusable}
+    taken |= {at for at, name in enumerate(names) if _ID_NAMES.fullmatch(name)}
+    blank = [at for at in range(len(names)) if not is_filled(_column(at, rows))]
     if answer is not None:
         taken |= {answer, *(at for at, name in enumerate(names) if name.startswith("_"))}
 
@@ -180,34 +201,46 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
     def of(pattern: re.Pattern[str]) -> list[int]:
         return [at for at, name in enumerate(names) if at not in taken and pattern.fullmatch(name)]
 
-    classes = of(CLASS_NAMES)
+    classes = [at for at in of(CLASS_NAMES) if at not in unusable]
     if answer is not None and not classes and ACCEPTED in names:
         classes = [names.index(ACCEPTED)]
-    texts = [] if layout.text else [at for at in of(TEXT_NAMES) if at not in no_texts]
-    free = [at for at in range(len(names)) if at not in {*taken, *classes, *texts}]
+    classes = classes or of(_BEST_CLASS)[-1:]
+    texts = [] if layout.text else [at for at in of(TEXT_NAMES) if at not in (*no_texts, *blank)]
+    texts = [at for at in texts if at in unusable][:1] or texts  # fields are a whole text
+    free = [at for at in range(len(names)) if at not in {*taken, *blank, *classes, *texts}]
     one_hot = [] if classes else _one_hot(free, rows)
     free = [at for at in free if at not in one_hot]
-    possible = [at for at in free if at not in no_texts]
+    possible = [at for at in free if at not in (*no_texts, *unusable)]
+    needs_class = labelled and not (classes or one_hot or layout.classes or layout.one_hot)
+    if len(possible) <= needs_class:
+        possible = [at for at in free if at not in no_texts]
     if not texts and not layout.text and possible:
         texts = [max(possible, key=letters)]
         free.remove(texts[0])
-    options = [f"--text-column {_quoted(at, names)}" for at in texts]
+    options = [f"--text-column {as_option(at, names)}" for at in texts]
     if not texts and not layout.text:
         options.append("--text-column COLUMN")
     if labelled and not layout.classes and not layout.one_hot:
+        free = [at for at in free if at not in unusable]
         at = classes[0] if classes else min(free, key=fitness, default=None)
         if one_hot:
-            options += [f"--one-hot {_quoted(at, names)}" for at in one_hot]
+            options += [f"--one-hot {as_option(at, names)}" for at in one_hot]
         else:
-            options.append("--class-column " + ("COLUMN" if at is None else _quoted(at, names)))
+            options.append("--class-column " + ("COLUMN" if at is None else as_option(at, names)))
     hidden = [names[at] for at in unusable if labelled and CLASS_NAMES.fullmatch(names[at])]
     said = (
         f" (column {listed(hidden)} holds objects: write the classes as a list)" if hidden else ""
     )
+    if len(texts) > 1 and not layout.fields:
+        said += f", and --fields to keep {_joined([_shortened(names[at]) for at in texts])} apart"
     return " ".join(options) + said
 
 
-def _quoted(at: int, names: Sequence[str]) -> str:
+def _joined(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def as_option(at: int, names: Sequence[str]) -> str:
     """Return a column as an option names it: by its number, if another one has its name."""
     return str(at + 1) if names.count(names[at]) > 1 else shlex.quote(names[at])
 

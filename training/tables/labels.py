@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from manyclass.training.tables.columns import ONE_COLD, ONE_HOT, Columns, listed
 from manyclass.training.tables.label_lists import is_notation, labels_of
-from manyclass.training.tables.record import Cell, Unusable, text_of
+from manyclass.training.tables.record import Cell, Fields, Unusable, text_of
 
 _REMEDY = 'several classes are a list, ["a", "b"]'
 
@@ -33,7 +33,7 @@ def labels(
 def _of_cell(cell: Cell, name: str, is_list: bool) -> list[str]:
     if isinstance(cell, list):
         return cell
-    if isinstance(cell, Unusable):
+    if isinstance(cell, Unusable | Fields):
         one = ": write the classes with 1 as a list" if cell.kind == "an object" else ""
         raise LabelFault(f"column {listed([name])} holds {cell.kind}{one or f'; {_REMEDY}'}")
     if is_list and cell.strip():

@@ -1,24 +1,35 @@
 """A row of a table, before its columns are known."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from math import isnan
+from typing import ClassVar
 
 import msgspec
 
 _NO_UTF8 = "bytes that are not UTF-8"
 
 
-@dataclass(frozen=True, slots=True)
-class Unusable:
+class Unusable(msgspec.Struct, frozen=True, tag=True):
     """A value that is neither a text nor a class: `kind` says what it is, as "an object"."""
 
     kind: str
     notation: str  # in JSON
 
 
-Cell = str | list[str] | Unusable  # JSON and Parquet have lists
+class Fields(msgspec.Struct, frozen=True, tag=True):
+    """An object of texts alone: a text of fields, and no class."""
+
+    kind: ClassVar[str] = "an object"
+    texts: dict[str, str]
+
+    @property
+    def notation(self) -> str:
+        """The object in JSON."""
+        return _notation(self.texts)
+
+
+Cell = str | list[str] | Unusable | Fields  # JSON and Parquet have lists and objects
 
 
 class TableError(Exception):
@@ -53,6 +64,9 @@ def cell_of(value: object) -> Cell:
                 return Unusable("a list of lists or objects", _notation(value))
             return [_scalar(each) for each in value if each is not None]
         case dict():
+            texts = {name: text for name, text in value.items() if text is not None}
+            if texts and all(isinstance(text, str) for text in texts.values()):
+                return Fields(texts)
             return Unusable("an object", _notation(value))
         case bytes():
             try:
@@ -88,6 +102,10 @@ def _notation(value: object) -> str:
 def is_filled(cells: Iterable[Cell]) -> bool:
     """Return whether one of the cells is not blank."""
     for cell in cells:
+        if isinstance(cell, Fields):
+            if is_filled(cell.texts.values()):
+                return True
+            continue
         text = cell if isinstance(cell, str) else text_of(cell)
         if text and not text.isspace():
             return True
@@ -96,6 +114,6 @@ def is_filled(cells: Iterable[Cell]) -> bool:
 
 def text_of(cell: Cell) -> str:
     """Return the cell as one text, as it is written in a table."""
-    if isinstance(cell, Unusable):
+    if isinstance(cell, Unusable | Fields):
         return cell.notation
     return cell if isinstance(cell, str) else " ".join(cell)

@@ -25,9 +25,9 @@ from manyclass.training.tables.labels import LabelFault, labels
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.record import (
     Cell,
+    Fields,
     Record,
     TableError,
-    Unusable,
     is_filled,
     text_of,
 )
@@ -209,7 +209,7 @@ class TableSource(Source):
         found: list[str] | None = None
         if not fault and self._labelled:
             if not is_filled([cells[at] for at in columns.text]):
-                fault = f"no text: {listed([names[at] for at in columns.text])} is empty"
+                fault = f"no text: {_are_empty(columns.text, names)}"
             else:
                 try:
                     found = labels(cells, names, columns, self._layout.class_separator)
@@ -223,7 +223,7 @@ class TableSource(Source):
                 self.left_out[LEFT_OUT_LABELS if found else NO_LABELS] += 1
                 return None
             if not taught:
-                fault = f"no class: {listed([names[at] for at in columns.classes])} is empty"
+                fault = f"no class: {_are_empty(columns.classes, names)}"
             found = taught
         if fault:
             return Row(self.name, record.number, None, fault, record.lines, "", names, cells)
@@ -237,13 +237,21 @@ class TableSource(Source):
 
     def _text(self, cells: Sequence[Cell], names: Sequence[str], columns: Columns) -> Text:
         """Return the filled cells of the text, joined by blanks, or as fields."""
-        if not self._layout.fields and len(columns.text) == 1:
-            return text_of(cells[columns.text[0]])
+        if len(columns.text) == 1:
+            cell = cells[columns.text[0]]
+            if isinstance(cell, Fields):
+                return cell.texts
+            if not self._layout.fields:
+                return text_of(cell)
         texts = [text_of(cells[at]) for at in columns.text]
         if not self._layout.fields:
             return " ".join(filter(None, texts))
         fields = {names[at]: text for at, text in zip(columns.text, texts, strict=True)}
         return {name: text for name, text in fields.items() if text.strip()} or fields
+
+
+def _are_empty(columns: Sequence[int], names: Sequence[str]) -> str:
+    return f"{listed([names[at] for at in columns])} {'is' if len(columns) == 1 else 'are'} empty"
 
 
 def _is_header(record: Record, header: Record, names: Sequence[str]) -> bool:
@@ -275,7 +283,11 @@ def _fault_of(cells: Sequence[Cell], names: Sequence[str], columns: Columns) -> 
         )
     for at in (*columns.text, *([] if columns.id is None else [columns.id])):
         cell = cells[at]
-        if not isinstance(cell, str):
-            kind = cell.kind if isinstance(cell, Unusable) else "a list"
-            return f"column {listed([names[at]])} holds {kind} in place of a text"
+        if isinstance(cell, str) or (isinstance(cell, Fields) and columns.text == (at,)):
+            continue
+        name = listed([names[at]])
+        if isinstance(cell, Fields) and at in columns.text:
+            return f"column {name} holds the fields of a whole text: give no other --text-column"
+        kind = "a list" if isinstance(cell, list) else cell.kind
+        return f"column {name} holds {kind} in place of a text"
     return ""

@@ -174,7 +174,7 @@ def test_a_stream_is_ranked_before_it_is_learned(manyclass, rows, tmp_path):
         (["--set", "clinc", "--test", "x.jsonl"], "files to train on"),
         (["--set", "clinc", "--held-out", "1"], "--held-out"),
         (["--set", "clinc", "--peers", "always", "--progressive"], "cannot learn a stream"),
-        (["--set", "clinc", "rows.txt"], "give it with --format"),
+        (["--set", "clinc", __file__], "give it with --format"),
         (["--set", "clinc", "rows.jsonl", "--format", "arff"], "is not a format"),
     ],
 )

@@ -1,4 +1,5 @@
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -226,8 +227,7 @@ def test_a_rebuild_learns_the_history_as_it_was_amended(manyclass, service):
     [key] = teach(service, "rebuilt", {"text": "rebuilt", "classes": ["rebuilt no"]})
     manyclass("events", "correct", key, "rebuilt yes", "--new-class", "--url", service)
     before = manyclass("rebuild", "--status", "--url", service)
-    assert "amended events wait for a rebuild" in before.stdout
-    assert "0 amended events" not in before.stdout
+    assert re.search(r"1 amended event waits|[2-9]\d* amended events wait", before.stdout)
     rebuilt = manyclass("rebuild", "--url", service)
     assert rebuilt.stdout.startswith("rebuilt the state at event ")
     after = manyclass("rebuild", "--status", "--url", service)

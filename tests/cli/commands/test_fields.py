@@ -1,6 +1,9 @@
 """Texts of fields from files to a service and back, and texts that are cut."""
 
+import csv
 import json
+import re
+import shlex
 
 import pytest
 
@@ -29,7 +32,7 @@ def test_fields_are_taught_listed_exported_and_trained(manyclass, url, tmp_path)
     columns = ("--text-column", "title", "--text-column", "body", "--class-column", "label")
     manyclass("learn", table, "--url", url, *columns, "--fields")
     listed = manyclass("events", "list", "--url", url, "--class", "hockey").stdout
-    assert "Ice hockey The goalie saved it" in listed
+    assert "\ttitle: Ice hockey  body: The goalie saved it\n" in listed
 
     exported = manyclass("export", "--events", "--url", url).stdout
     texts = [json.loads(each)["text"] for each in exported.splitlines()]
@@ -46,22 +49,123 @@ def test_fields_are_taught_listed_exported_and_trained(manyclass, url, tmp_path)
     assert {"title:hockey", "body:goalie"} <= {each["feature"] for each in votes}
 
 
-def test_a_ranked_table_keeps_its_columns_and_one_of_lines_the_fields(manyclass, url, tmp_path):
+def test_a_ranked_table_keeps_its_columns(manyclass, url, tmp_path):
     table, out = tmp_path / "rows.csv", tmp_path / "out.csv"
     table.write_text(TABLE)
     columns = ("--text-column", "title", "--text-column", "body", "--fields", "--out", out)
-    manyclass("rank", table, "--url", url, *columns)
+    result = manyclass("rank", table, "--url", url, *columns)
     assert out.read_text().splitlines()[1].startswith("A serve,an ace,tennis,")
-    manyclass("rank", "-", "--url", url, "--out", out, input=lines({"id": "1", "text": FIELDS}))
-    assert '"{""title"": ""Ice hockey"", ""body"": ' in out.read_text()
+    assert "reads them" not in result.stderr
+
+
+def reading(result):
+    """Return the options that the command says to read the fields with."""
+    [said] = re.findall("has a column of its own: (.*) reads them", result.stderr)
+    return shlex.split(said)
+
+
+def table_of(file):
+    with file.open(newline="") as opened:
+        return [*csv.reader(opened)]
+
+
+def texts_of(manyclass, url, source):
+    listed = manyclass("events", "list", "--source", source, "--oldest", "--url", url, "--json")
+    return [json.loads(each)["text"] for each in listed.stdout.splitlines()]
+
+
+LATE = [{"title": f"Ice hockey {at}", "body": 'a "puck",\nand ice'} for at in range(5)]
+LATE = [*LATE, {"title": "=1+1", "my note; x": "ä"}, {"body": "{}"}, {"id": "7", "text": "a"}]
+
+
+@pytest.mark.parametrize("batch", [1, 200])
+@pytest.mark.parametrize("is_table", [False, True], ids=["lines", "a table of their keys"])
+def test_ranked_fields_are_taught_again_as_they_were(manyclass, url, tmp_path, batch, is_table):
+    file, out = tmp_path / "in.jsonl", tmp_path / f"ranked-{batch}-{is_table}.csv"
+    more = {"meta": {"by": "x"}, "marks": ["a", "b"]} if is_table else {}
+    file.write_text(lines(*({"text": text, **more} for text in LATE)))
+    columns = ["--text-column", "text"] if is_table else []
+    manyclass("learn", "-", "--url", url, input=lines({"text": LATE[0], "classes": ["ice"]}))
+    options = ("--url", url, "--out", out, "-k", 1, "--batch", batch)
+    read = reading(manyclass("rank", file, *columns, *options))
+    header, *rows = table_of(out)
+    names = ["title", "body", "my note; x", "id", "text"]
+    before, behind = ([], ["meta", "marks"]) if is_table else (["id"], ["features"])
+    assert header == [*before, *names, *behind, "confidence", "class_1", "score_1"]
+    assert rows[5][len(before) :][:5] == ["=1+1", "", "ä", "", ""]
+    assert not is_table or rows[0][5:7] == ['{"by":"x"}', '["a","b"]']
+
+    refused = manyclass("learn", out, "--url", url, exit_code=2).stderr
+    assert "--class-column class_1, and --fields to keep title, body and text apart" in refused
+    for row in rows:
+        row[-2] = "ice"
+    with out.open("w", newline="") as opened:
+        csv.writer(opened).writerows([header, *rows])
+    manyclass("learn", out, "--url", url, *read, "--class-column", "class_1")
+    assert texts_of(manyclass, url, out.name) == LATE
+
+
+def test_texts_with_and_without_fields_are_in_columns_of_their_own(manyclass, url, tmp_path):
+    out = tmp_path / "out.csv"
+    body = lines({"text": "an ace", "id": "1"}, {"text": FIELDS, "id": "2"})
+    result = manyclass("rank", "-", "--url", url, "--out", out, "-k", 1, input=body)
+    header, *rows = table_of(out)
+    assert header[:5] == ["id", "text", "title", "body", "features"]
+    assert [row[:5] for row in rows] == [
+        ["1", "an ace", "", "", ""],
+        ["2", "", *FIELDS.values(), ""],
+    ]
+    assert "reads them; texts without fields are in column text" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["learn", "rank", "report"])
-def test_fields_without_their_columns_are_refused(manyclass, command, tmp_path):
-    table = tmp_path / "rows.csv"
-    table.write_text(TABLE)
-    result = manyclass(command, table, "--fields", exit_code=2)
-    assert "name the column of each field" in " ".join(result.stderr.split())
+@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl"])
+def test_fields_without_their_columns_are_refused(manyclass, command, name, tmp_path):
+    file = tmp_path / name
+    file.write_text(TABLE)
+    result = manyclass(command, file, "--fields", exit_code=2)
+    said = " ".join(result.stderr.split())
+    assert "name the column of each field" in said
+    assert ("lines of" in said) == name.endswith(".jsonl")
+
+
+OF_KEYS = ("--text-column", "title", "--text-column", "body", "--class-column", "label")
+OF_TEXT = ("--text-column", "text", "--class-column", "label")
+ROWS = [({"title": "A serve", "body": "an ace"}, "tennis"), ({"body": "A drive"}, "golf")]
+
+
+def test_keys_of_lines_become_fields_and_objects_of_texts_are(manyclass, tmp_path):
+    keys, texts, states = tmp_path / "keys.jsonl", tmp_path / "texts.jsonl", []
+    keys.write_text(lines(*({**text, "label": label} for text, label in ROWS)))
+    texts.write_text(lines(*({"text": text, "label": label} for text, label in ROWS)))
+    given = [(keys, *OF_KEYS, "--fields"), (texts, *OF_TEXT), (texts, *OF_TEXT, "--fields")]
+    for options in given:
+        manyclass("train", *options, "--out", tmp_path / "state")
+        states.append(manyclass("export", tmp_path / "state").stdout)
+        assert "read 2 instances" in manyclass("evaluate", *options, "--progressive").stderr
+    assert "title:serve" in states[0]
+    assert states[0] == states[1] == states[2]
+
+
+def test_lines_of_fields_and_a_label_are_taught_as_the_message_says(manyclass, url, tmp_path):
+    file = tmp_path / "texts.jsonl"
+    file.write_text(lines(*({"text": text, "label": label} for text, label in ROWS)))
+    refused = manyclass("learn", file, "--url", url, exit_code=1).stderr
+    assert f"the keys text, label: add {' '.join(OF_TEXT)}\n" in refused
+    manyclass("learn", file, "--url", url, *OF_TEXT)
+    assert texts_of(manyclass, url, file.name) == [ROWS[0][0], ROWS[1][0]]
+
+
+def test_a_row_of_too_many_fields_is_refused_alone(manyclass, url, tmp_path):
+    names = [f"f{at}" for at in range(17)]
+    file = tmp_path / "many.csv"
+    file.write_text(f"{','.join(names)},label\n{'x,' * 17}a\n{'x,' * 16},a\n")
+    columns = (each for name in names for each in ("--text-column", name))
+    options = (*columns, "--fields", "--class-column", "label")
+    for command in (["train", file, "--out", tmp_path / "state"], ["learn", file, "--url", url]):
+        result = manyclass(*command, *options, exit_code=1)
+        assert f"{file}:2: a text has 1 to 16 fields, not 17" in result.stderr
+    assert len(texts_of(manyclass, url, file.name)[0]) == 16
 
 
 @pytest.mark.parametrize("command", ["train", "report"])

@@ -36,7 +36,7 @@ def test_a_wrong_label_is_suspected(manyclass, taught):
 def test_pairs_of_classes_are_listed(manyclass, taught):
     result = manyclass("confusions", "--last", 1, "--url", taught)
     assert rows(result) == [["1", "hockey", "baseball", "seq:121"]]
-    assert result.stderr == "1 events, ranked right before learning: 0.000\n"
+    assert result.stderr == "1 event, ranked right before learning: 0.000\n"
     listed = manyclass("confusions", "--last", 1, "--json", "--url", taught).stdout
     [pair] = map(json.loads, listed.splitlines())
     assert pair == {"ranked_first": "hockey", "true": "baseball", "count": 1, "events": [121]}

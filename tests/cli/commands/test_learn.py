@@ -268,14 +268,15 @@ def test_a_late_label_by_id(manyclass, service):
     assert learned(service, "late") == {"late": 1}
 
 
-def test_a_file_that_is_missing_does_not_keep_the_others_from_being_learned(
-    manyclass, service, tmp_path
+@pytest.mark.parametrize("missing", ["missing", "missing.csv", "missing.jsonl.gz"])
+def test_nothing_is_learned_or_said_to_be_if_a_file_is_missing(
+    manyclass, service, tmp_path, missing
 ):
     there = tmp_path / "there.jsonl"
     there.write_text(lines(*events("there", 3)))
-    result = manyclass("learn", tmp_path / "missing", there, "--url", service, exit_code=1)
-    assert "missing: No such file or directory" in result.stderr
-    assert sum(learned(service, "there").values()) == 3
+    result = manyclass("learn", there, tmp_path / missing, "--url", service, exit_code=1)
+    assert result.stderr == f"manyclass: {tmp_path / missing}: No such file or directory\n"
+    assert learned(service, "there") == {}
 
 
 def test_ctrl_c_ends_with_what_was_done(manyclass, service, monkeypatch):

@@ -38,7 +38,10 @@ def test_lists_instances_without_a_label(manyclass):
     ("text", "shown"),
     [
         ("late goal\n in overtime", "late goal in overtime"),
-        ({"title": "late goal", "body": "in overtime"}, "late goal in overtime"),
+        (
+            {"title": "late goal", "body": "in\n overtime"},
+            "title: late goal  body: in overtime",
+        ),
         ("goal " * 30, "goal " * 11 + "goal…"),
     ],
     ids=["a text", "fields", "a long text"],

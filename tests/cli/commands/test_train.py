@@ -292,9 +292,9 @@ def test_a_wrong_command_line_is_refused_before_anything_is_read(
 
 
 def test_a_file_whose_format_is_not_known(manyclass, tmp_path):
-    result = manyclass(
-        "train", tmp_path / "rows.txt", "--out", tmp_path / "model.snapshot", exit_code=2
-    )
+    file = tmp_path / "rows.txt"
+    file.write_text("a row\n")
+    result = manyclass("train", file, "--out", tmp_path / "model.snapshot", exit_code=2)
     assert "--format" in result.stderr
 
 

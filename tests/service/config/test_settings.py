@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from manyclass.core.text import TextAnalysis
 from manyclass.service.config.reference import with_settings
 from manyclass.service.config.settings import TABLE, SettingError, Settings, not_read, read
 
@@ -225,3 +226,32 @@ def test_a_password_in_the_url_of_the_store_is_never_shown(url, shown):
     assert settings.store == url
     assert settings.shown()["MANYCLASS_STORE"] == shown
     assert "s3cret" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "others"),
+    [
+        ("host", "0.0.0.0", {}),
+        ("archive", "file:///tmp/archive", {"store": "memory:"}),
+        ("max_buffered_bytes", "1MiB", {}),
+        ("learner", "svm", {"shadows": "svm"}),
+    ],
+)
+def test_a_setting_that_is_refused_beside_others_is_named_as_it_was_given(setting, value, others):
+    variable, flag = f"MANYCLASS_{setting.upper()}", f"--{setting.replace('_', '-')}"
+    assert refused({variable: value}, **others).variable in (variable, "--shadows")
+    assert refused({}, **{setting: value}, **others).variable in (flag, "--shadows")
+
+
+@pytest.mark.parametrize("given_as", ["MANYCLASS_TEXT", "--text"])
+def test_another_analysis_of_texts_is_named_as_it_was_given(given_as):
+    environment, overrides = {"MANYCLASS_TEXT": "words"}, {}
+    if given_as == "--text":
+        overrides = {"text": "words"}
+    with pytest.raises(SettingError) as caught:
+        read(environment, overrides).check_text(TextAnalysis.parse("words+pairs"))
+    assert str(caught.value) == (
+        f"{given_as}='words': the store has learned by words+pairs, which is of no use to another"
+        f" analysis: start with {given_as}=words+pairs or without it; `manyclass rebuild --text"
+        " words` then teaches its history by words"
+    )

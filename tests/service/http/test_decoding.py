@@ -69,6 +69,20 @@ def test_every_key_has_an_example_the_service_reads(form):
             decode(msgspec.json.Decoder(form), json.dumps(body).encode())
 
 
+@pytest.mark.parametrize(
+    ("key", "form", "body", "within"),
+    [
+        ("weight", LearnRequest, b'{"weight": -1e400}', ()),
+        ("features", dict[str, float] | list[str], b'{"a": -1e400}', ("features",)),
+    ],
+)
+def test_a_number_that_is_not_a_finite_float_is_told(key, form, body, within):
+    with pytest.raises(Problem) as caught:
+        decode(msgspec.json.Decoder(form), body, within)
+    assert caught.value.detail.startswith(f"`{key}` must be ")
+    assert caught.value.detail.endswith("(got a number that is not a finite float, as 1e400)")
+
+
 def test_a_long_key_is_cut_short():
     detail, pointer = refused(RankRequest, {"x" * 10_000: 1})
     assert len(detail) < 300

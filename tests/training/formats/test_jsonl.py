@@ -29,6 +29,14 @@ def test_features_in_each_form_and_texts(read):
         (b'{"classes": ["a"], "text": {"title": 3}}', "Expected `str`"),
         (b'{"classes": ["a"], "features": {"f": "x"}}', "Expected `float`"),
         (b'{"classes": ["a"], "features": 3}', "features"),
+        (
+            b'{"classes": ["a"], "features": {"f": -1e400}}',
+            "a number is not a finite float, as 1e400 - at `$.features[...]`",
+        ),
+        (
+            b'{"classes": ["a"], "text": "x", "weight": 1e999}',
+            "a number is not a finite float, as 1e400 - at `$.weight`",
+        ),
         (b'["a"]', "Expected `object`"),
         (b'{"classes": ["a"], ', "truncated"),
         (b'{"x": ' + b"[" * 100_000, "recursion"),

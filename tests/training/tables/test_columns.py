@@ -2,7 +2,7 @@ from importlib.resources import files
 
 import pytest
 
-from manyclass.training.tables.columns import MOST_NAMED, choose, column_names
+from manyclass.training.tables.columns import MOST_NAMED, choose, column_names, suggestion
 from manyclass.training.tables.delimited import DELIMITERS
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.record import Record, TableError
@@ -45,9 +45,32 @@ def test_given_columns_are_not_guessed():
 
 def test_names_that_fit_twice_are_not_guessed():
     assert message(["title", "text", "label"]).endswith(
-        "add --text-column title --text-column text --class-column label"
+        "add --text-column title --text-column text --class-column label, and --fields to keep"
+        " title and text apart"
     )
     assert "--class-column tags" in message(["text", "tags", "label"])
+    assert message(["title", "text", "label"], fields=True).endswith("--class-column label")
+
+
+@pytest.mark.parametrize("kind", ["text", "classes", "one_hot"])
+@pytest.mark.parametrize("again", ["title", "2"])
+def test_a_column_that_is_given_twice_is_refused(kind, again):
+    flag = {"text": "--text-column", "classes": "--class-column", "one_hot": "--one-hot"}[kind]
+    given = {"text": ("body",), "classes": ("label",), kind: ("title", again)}
+    assert message(["body", "title", "label"], **given) == (
+        f"column `title` is given twice by {flag}: the columns are body, title, label"
+    )
+
+
+def test_ids_and_blank_columns_are_not_proposed():
+    assert message(["id", "a", "nr"]).endswith("add --text-column a --class-column COLUMN")
+    assert message(["Row_ID", "key"]).endswith("add --text-column COLUMN --class-column COLUMN")
+    row = ["7", "", "My card", "it is lost", "", "lost_card", "0.9"]
+    names = ["id", "text", "title", "body", "features", "class_1", "score_1"]
+    assert suggestion(names, [Record(2, row)], True) == (
+        "--text-column title --text-column body --class-column class_1, and --fields to keep title"
+        " and body apart"
+    )
 
 
 def test_the_command_takes_the_longest_cells_for_the_text_and_the_shortest_for_the_class():

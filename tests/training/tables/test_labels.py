@@ -100,7 +100,7 @@ def test_objects_and_nested_lists_are_neither_labels_nor_texts(table):
         {"q": "ice", "label": {"delivery": 1.0, "refund": 0.0}},
         {"q": "ice", "label": [["a"]]},
         {"q": "ice", "label": [{"a": 1}]},
-        {"q": {"en": "ice"}, "label": "a"},
+        {"q": {"en": ["ice"]}, "label": "a"},
         {"q": ["ice", "puck"], "label": "a"},
         {"q": "ice", "label": ["a", 12345678901234567890, None, True, 2.0]},
     )
@@ -136,8 +136,20 @@ def test_columns_of_objects_and_lists_are_not_proposed():
         "--text-column text --class-column COLUMN (column label holds objects: write the classes"
         " as a list)"
     )
-    assert proposed({"text": {"en": "words"}, "label": "a"}) == (
+    assert proposed({"text": {"en": ["words"]}, "label": "a"}) == (
         "--text-column COLUMN --class-column label"
+    )
+    with_meta = {"meta": {"url": "a long address"}, "words": "some words", "kind": "x"}
+    assert proposed(with_meta) == "--text-column words --class-column kind"
+
+
+def test_fields_are_proposed_as_the_whole_text():
+    fields = {"title": "Ice", "body": "a puck"}
+    assert proposed({"text": fields, "title": "Ice", "label": "a"}) == (
+        "--text-column text --class-column label"
+    )
+    assert proposed({"mail": fields, "id": 7, "kind": "x"}) == (
+        "--text-column mail --class-column kind"
     )
 
 

@@ -31,6 +31,8 @@ def test_lines_without_an_object_have_no_columns(table):
         table("[1]\nx\n", format="jsonl", text=("a",))
     with pytest.raises(TableFault, match="it is empty"):
         table("", format="jsonl", text=("a",))
+    with pytest.raises(TableFault, match="no line is an object of JSON"):
+        table("[1]\n", format="jsonl", text=("a",))
 
 
 @pytest.mark.parametrize("depth", [2, 900, 5000])
@@ -39,6 +41,30 @@ def test_lists_that_are_nested_are_a_fault_of_their_line(table, depth):
     found = table(content, format="jsonl", name="a.jsonl", labelled=False, text=("q",))
     assert found[1] == {"text": "ice"}
     assert "holds a list of lists" in found[2] or "recursion" in found[2]
+
+
+def test_a_number_that_is_no_finite_float_is_a_text_as_it_is_written(table):
+    content = '{"q": -1e400, "n": 1e999, "x": 2.50, "y": 3.0}\n'
+    jsonl = {"format": "jsonl", "name": "a.jsonl", "labelled": False}
+    assert table(content, **jsonl, text=("q", "n"))[1] == {"text": "-1e400 1e999"}
+    assert table(content, **jsonl, text=("x", "y"))[1] == {"text": "2.5 3"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"q": "ice", "c": "y", "c" : "z"}',
+        '{"q": "ice", "c": "y", "c"\t: "z"}',
+        '{"c": "y", "q": "ice", "\\u0063":"z"}',
+        '{"q": "a: b \\": c", "c":"y", "c":"z"}',
+        '{"q": "ice", "c": "y", "m": {"a": {"b": 1}}, "c": "z"}',
+    ],
+)
+def test_each_writing_of_a_key_twice_is_found(table, line):
+    content = '{"q": "a \\": b: c", "c": "x"}\n' + line + "\n"
+    found = table(content, format="jsonl", name="a.jsonl", text=("q",), classes=("c",))
+    assert found[1] == {"text": 'a ": b: c', "classes": ["x"]}
+    assert found[2] == "the key `c` stands twice"
 
 
 def test_a_key_that_stands_twice_is_a_fault_of_its_line(table):
