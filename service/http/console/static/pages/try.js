@@ -12,7 +12,7 @@ import { beat, usePulse } from "../pulse.js";
 import { Bars, Confidence } from "../rank_box.js";
 import { SamplePanel } from "../sample_panel.js";
 import { SAMPLES } from "../samples.js";
-import { TextBox, isBlank } from "../text_box.js";
+import { TextBox, textOf } from "../text_box.js";
 import { TintedText } from "../tint.js";
 import { Undo } from "../undo.js";
 import { VoteTable } from "../vote_table.js";
@@ -22,7 +22,9 @@ const K = 8;
 // One id for all that is typed here: what waits for a label by id is the last text, not every letter.
 const ID = `console-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
 
-let kept = { text: "", taught: null }; // so that a visit to another page loses nothing
+const entryOf = (typed) => ({ typed, text: textOf(typed) });
+
+let kept = { entry: entryOf(""), taught: null }; // so that a visit to another page loses nothing
 
 const gapIn = (text) => (typeof text === "string" ? gapFeatures(text) : null);
 
@@ -44,8 +46,9 @@ function useRanking(text, again) {
   const { seq } = usePulse();
   const ranked = useRef({ text: null });
   useEffect(() => {
-    if (isBlank(text)) {
+    if (text === null) {
       setRanking(null);
+      setError(null);
       return undefined;
     }
     const abort = new AbortController();
@@ -103,19 +106,18 @@ function Start({ onTry }) {
 }
 
 export default function Try({ query }) {
-  const [text, setText] = useState(query.text ?? kept.text);
+  const [{ typed, text }, setEntry] = useState(query.text === undefined ? kept.entry : entryOf(query.text));
   const [taught, setTaught] = useState(kept.taught?.text === text ? kept.taught : null);
   const [pointed, setPointed] = useState(null);
   const [again, setAgain] = useState(0);
   const { ranking, error } = useRanking(text, again);
   const task = useTask();
-  const box = useRef();
-  kept = { text, taught: taught?.isUndone ? null : taught };
-  useEffect(() => box.current.focus(), []);
+  kept = { entry: { typed, text }, taught: taught?.isUndone ? null : taught };
 
   const type = (next) => {
-    setText(next);
-    if (taught?.text !== next) setTaught(null);
+    const entry = entryOf(next);
+    setEntry(entry);
+    if (taught?.text !== entry.text) setTaught(null);
   };
   const undone = () => {
     setTaught({ ...taught, isUndone: true });
@@ -136,9 +138,9 @@ export default function Try({ query }) {
   const votes = useMemo(() => focus?.features ?? [], [focus]);
   return html`
     <h1>Try</h1>
-    <${TextBox} text=${text} inputRef=${box} onText=${type} />
+    <${TextBox} typed=${typed} onType=${type} />
     <${Problem} error=${error ?? task.error} />
-    ${ranking && !isBlank(text) && html`<section aria-label="Ranking">
+    ${ranking && text !== null && html`<section aria-label="Ranking">
       ${gapIn(text) && html`<p class="hint">The gap _ asks for a word: its features are the words around it.</p>`}
       <${TintedText} text=${ranking.text} votes=${votes} />
       ${ranked.length === 0
@@ -153,7 +155,7 @@ export default function Try({ query }) {
     <${Status}>${taught && !taught.isUndone && html`<p class="moved"><${Moved} taught=${taught} ranking=${ranking} /></p>`}<//>
     ${taught && html`<div class="after"><${Undo} key=${taught.seq} eventKey=${`seq:${taught.seq}`} onDone=${undone} />
       <${CallText} call=${taught.call} title="The taught event as curl and Python" /></div>`}
-    ${ranking && !isBlank(text) && html`<${VoteTable} name=${focus?.class} votes=${votes} />
+    ${ranking && text !== null && html`<${VoteTable} name=${focus?.class} votes=${votes} />
       <${CallText} call=${rankCall(text)} title="This ranking as curl and Python" />`}
     <${Start} onTry=${type} />
   `;
