@@ -21,6 +21,10 @@ TEXT_NAMES: Final = re.compile(
     r"(text|question|sentence|title|body|message|description|content|query|utterance)s?",
     re.IGNORECASE,
 )
+KEY_NAMES: Final = re.compile(  # of columns that name a row; but the id of a label names the label
+    r"(?!(?i:(class|label|categor(y|ie)|intent|target|tag)s?[\s_.-]?id$))"
+    r"((?i:(.*[\s_.-])?(id|key|uuid|guid))|.*[a-z](Id|ID|Key))"
+)
 ANSWER: Final = "answer"  # of an annotator, in files of Prodigy
 ANSWERS: Final = ("accept", "reject", "ignore")
 ACCEPTED: Final = "accept"  # the choices, in files of Prodigy
@@ -157,8 +161,8 @@ def suggestion(names: Sequence[str], rows: Sequence[Record], labelled: bool) -> 
 def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelled: bool) -> str:
     """Return the options to add to those of the layout.
 
-    Columns of objects are in none, lists are not in those of texts, nor are answers of Prodigy and
-    what it writes for itself.
+    Columns of objects, ids and keys are in none, lists are not in those of texts, nor are answers
+    of Prodigy and what it writes for itself.
     """
     given = [*layout.text, *layout.classes, *layout.one_hot]
     taken = {position(each, names) for each in given}
@@ -166,7 +170,7 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
         taken.add(position(layout.id, names))
     unusable, no_texts = _unusable(names, rows), _no_texts(names, rows)
     answer = _answer(names, rows)
-    taken |= {*unusable}
+    taken |= {*unusable, *(at for at, name in enumerate(names) if KEY_NAMES.fullmatch(name))}
     if answer is not None:
         taken |= {answer, *(at for at, name in enumerate(names) if name.startswith("_"))}
 
