@@ -6,6 +6,7 @@ import { count, percent } from "./format.js";
 import { Problem, useTask } from "./parts.js";
 import { beat } from "./pulse.js";
 import { teachSample } from "./samples.js";
+import { WarningTable, withWarnings } from "./warnings.js";
 
 /** The sentence being read, with the word that was asked for. */
 function Reading({ last }) {
@@ -18,6 +19,7 @@ function Reading({ last }) {
 export function SamplePanel({ sample, onTry, onDone }) {
   const [points, setPoints] = useState([]);
   const [last, setLast] = useState(null);
+  const [kinds, setKinds] = useState(new Map()); // of warnings
   const [finished, setFinished] = useState(false);
   const abort = useRef(null);
   const task = useTask();
@@ -28,6 +30,7 @@ export function SamplePanel({ sample, onTry, onDone }) {
       try {
         await teachSample(sample, (report) => {
           setLast({ ...report, seconds: (performance.now() - began) / 1000 });
+          setKinds((before) => withWarnings(before, report.warned));
           if (report.r1 !== null) setPoints((before) => [...before, report]);
         }, abort.current.signal);
       } finally {
@@ -47,6 +50,7 @@ export function SamplePanel({ sample, onTry, onDone }) {
       : "Unpacking …"}</p>
     <${Reading} last=${finished ? null : last?.last} />
     <${Problem} error=${task.error} />
+    <${WarningTable} kinds=${kinds} />
     ${points.length > 1 && html`<${Lines} label="Accuracy before each event was learned" yTo=${1} series=${[
       { name: "first (R1)", points: points.map((each) => [each.done, each.r1]) },
       { name: "among five (R5)", points: points.map((each) => [each.done, each.r5]) },

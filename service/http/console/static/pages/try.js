@@ -16,6 +16,7 @@ import { TextBox, textOf } from "../text_box.js";
 import { TintedText } from "../tint.js";
 import { Undo } from "../undo.js";
 import { VoteTable } from "../vote_table.js";
+import { Warnings } from "../warnings.js";
 
 const WAIT = 120; // milliseconds after a key, before the text is ranked
 const K = 8;
@@ -126,7 +127,7 @@ export default function Try({ query }) {
   const teach = useCallback((label) => task.run(async () => {
     const body = { ...instanceOf(text), classes: [label], source: "console" };
     const answer = await ask("POST", "/learn", { body });
-    setTaught({ name: label, text, seq: answer.seq, before: answer.rank_before, call: { method: "POST", path: "/learn", body } });
+    setTaught({ name: label, text, seq: answer.seq, before: answer.rank_before, warnings: answer.warnings, call: { method: "POST", path: "/learn", body } });
     setPointed(label);
     setAgain((times) => times + 1);
     await beat();
@@ -143,8 +144,9 @@ export default function Try({ query }) {
     ${ranking && text !== null && html`<section aria-label="Ranking">
       ${gapIn(text) && html`<p class="hint">The gap _ asks for a word: its features are the words around it.</p>`}
       <${TintedText} text=${ranking.text} votes=${votes} />
+      <${Status}><${Warnings} answer=${ranking} /><//>
       ${ranked.length === 0
-        ? html`<p class="nothing">Nothing here is known yet. Teach it: name its class below.</p>`
+        ? html`<p class="nothing">Nothing here is known yet.${!ranking.warnings && " Teach it: name its class below."}</p>`
         : html`<${Confidence} value=${ranking.confidence} />
           <${Bars} text=${ranking.text} ranked=${ranked} pointed=${focus?.class} taught=${taught?.isUndone ? null : taught?.name} onChoose=${teach} onPoint=${setPointed} />
           <p class="hint">${may("learn") ? "Click the right class to teach it. " : ""}The words are tinted by their votes for
@@ -152,7 +154,8 @@ export default function Try({ query }) {
       <${ClassForm} label="Another class" placeholder="a class, new or known" disabled=${task.busy || !may("learn")} onTeach=${teach} />
       <${NeedsScope} scope="learn" to="teach" />
     </section>`}
-    <${Status}>${taught && !taught.isUndone && html`<p class="moved"><${Moved} taught=${taught} ranking=${ranking} /></p>`}<//>
+    <${Status}>${taught && !taught.isUndone && html`<p class="moved"><${Moved} taught=${taught} ranking=${ranking} /></p>
+      <${Warnings} answer=${taught} />`}<//>
     ${taught && html`<div class="after"><${Undo} key=${taught.seq} eventKey=${`seq:${taught.seq}`} onDone=${undone} />
       <${CallText} call=${taught.call} title="The taught event as curl and Python" /></div>`}
     ${ranking && text !== null && html`<${VoteTable} name=${focus?.class} votes=${votes} />
