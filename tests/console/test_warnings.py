@@ -102,7 +102,7 @@ def test_a_bad_row_alone_is_rejected_when_it_is_taught_and_ranked(empty, look):
     rejected = page.get_by_label("Rejected lines").locator("tbody tr")
     reasons = (
         "2the field body of text is a number, not a text",
-        f"3the field {'n' * 40}… of the text: a field name has 251 bytes",
+        f"3the field {'n' * 40} of the text: a field name has 251 bytes",
         "4a text has 1 to 16 fields, not 17",
         "5The body is not JSON",
     )

@@ -68,7 +68,7 @@ export function faultText(detail, faults) {
   const step = /\/text\/([^/]+)$/.exec(faults[0]?.pointer ?? "")?.[1];
   if (step === undefined) return detail;
   const name = new URLSearchParams(`name=${step}`).get("name").replaceAll("~1", "/").replaceAll("~0", "~");
-  return `the field ${name.length > LONGEST ? `${name.slice(0, LONGEST)}…` : name} of the text: ${detail}`;
+  return `the field ${name.slice(0, LONGEST)} of the text: ${detail}`;
 }
 
 /** Teach events as a stream of lines; return its summary, the lines refused, and the warnings about others.

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef } from "./html.js";
 import { save } from "./api.js";
-import { Lines } from "./chart.js";
+import { Accuracy } from "./chart.js";
 import { count, percent, plural } from "./format.js";
 import { jsonText } from "./json_text.js";
 import { pauseText } from "./paused.js";
@@ -38,7 +38,7 @@ export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left
     warned: withWarnings(sum.warned, warned),
     refused: sum.refused + rejected.length,
     rejected: sum.rejected.length < MOST_REJECTED ? [...sum.rejected, ...rejected] : sum.rejected,
-    points: r1 === null ? sum.points : [...sum.points, { lines: all, r1, r5 }],
+    points: r1 === null ? sum.points : [...sum.points, { at: all, r1, r5 }],
     now: performance.now(),
   };
 }
@@ -63,10 +63,7 @@ export function Progress({ table, sum, running, onStop, verb }) {
       ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}
       ${sum.left.size > 0 && html` Left out: ${[...sum.left].map(([reason, rows], at) => `${at ? ", " : ""}${reason} (${count(rows)})`)}.`}
       <${CreatedClasses} names=${sum.created} /></p>
-    ${sum.points.length > 1 && html`<${Lines} label="Accuracy before each row was learned" yTo=${1} yText=${(value) => value.toFixed(1)} series=${[
-      { name: "R1", points: sum.points.map((each) => [each.lines, each.r1]) },
-      { name: "R5", points: sum.points.map((each) => [each.lines, each.r5]) },
-    ]} />`}
+    <${Accuracy} points=${sum.points} />
     <${WarningTable} kinds=${sum.warned} />
     ${sum.refused > 0 && html`<${Table} label="Rejected lines" head=${["Line", "Reason"]}>${sum.rejected.slice(0, SHOWN).map((each) => html`<tr key=${each.line}>
       <td class="number">${each.line}</td><td>${each.detail}</td></tr>`)}<//>

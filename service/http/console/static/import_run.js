@@ -82,20 +82,18 @@ async function answerTo(instances, signal) {
   }
 }
 
-/** Return { results: [{ row, ranked, confidence }], rejected, warned } of rows, each with its instance; if the service
- * refuses them, it is asked about either half. */
+/** Return rows, each with the answer to its instance or with the `detail` of a refusal: those that the service refuses
+ * together are sent again by halves. */
 async function ranked(rows, id, signal) {
-  if (!rows.length) return { results: [], rejected: [], warned: [] };
+  if (!rows.length) return [];
   try {
     const { results, warnings = [] } = await answerTo(rows.map(({ its }) => ({ ...its, id })), signal);
-    const lineOf = ({ pointer }) => rows[Number(pointer.split("/")[2])].line;
-    return { results: results.map((each, at) => ({ ...each, row: rows[at].row })), rejected: [], warned: warnings.map((each) => ({ line: lineOf(each), detail: each.detail })) };
+    return rows.map((row, at) => ({ ...row, ...results[at], warnings: warnings.filter(({ pointer }) => pointer.startsWith(`#/instances/${at}/`)) }));
   } catch (error) {
     if (!UNFIT.includes(error.status)) throw error;
-    if (rows.length === 1) return { results: [], rejected: [{ ...rows[0], detail: faultText(error.message, error.faults) }], warned: [] };
+    if (rows.length === 1) return [{ ...rows[0], detail: faultText(error.message, error.faults) }];
     const half = rows.length >> 1;
-    const [one, other] = [await ranked(rows.slice(0, half), id, signal), await ranked(rows.slice(half), id, signal)];
-    return { results: [...one.results, ...other.results], rejected: [...one.rejected, ...other.rejected], warned: [...one.warned, ...other.warned] };
+    return [...(await ranked(rows.slice(0, half), id, signal)), ...(await ranked(rows.slice(half), id, signal))];
   }
 }
 
@@ -120,12 +118,15 @@ export async function rankFile(table, columns, report, signal) {
   for await (const some of inPieces(rowsOf(table), RANKED)) {
     signal.throwIfAborted();
     const { made, rejected, left } = sorted(some, (row) => instanceOf(row, columns));
-    const { results, rejected: refused, warned } = await ranked(made, id, signal);
+    const all = await ranked(made, id, signal);
+    const results = all.filter((each) => each.ranked);
     for (const { row, ranked: classes, confidence } of results) {
       const cells = Array.from({ length: CLASSES }, (_, place) => [classes[place]?.class, classes[place]?.score.toFixed(6)]).flat();
       csv.add([...row, confidence, ...cells]);
     }
-    report({ lines: some.length, accepted: results.length, duplicates: 0, r1: null, r5: null, rejected: [...rejected, ...refused], left, warned, created: [] });
+    rejected.push(...all.filter((each) => each.detail));
+    const warned = results.flatMap(({ line, warnings }) => warnings.map(({ detail }) => ({ line, detail })));
+    report({ lines: some.length, accepted: results.length, duplicates: 0, r1: null, r5: null, rejected, left, warned, created: [] });
   }
   await answerTo([{ text: "", id }], signal);
   return csv.parts();

@@ -177,10 +177,13 @@ function parentsOf([value, { name }]) {
   return parents;
 }
 
-/** Return whether an instance has neither a feature nor a letter. */
-const isEmpty = ({ text = "", features = {} }) => !Object.keys(features).length && ![text].flatMap((each) => (typeof each === "string" ? each : Object.values(each))).some((each) => each.trim());
+/** Return the texts of fields, or a text alone, or none. */
+export const textsOf = (text = {}) => (typeof text === "string" ? [text] : Object.values(text));
 
-const areEmpty = (columns, ...roles) => `${namesOf(columns, ...roles)} ${columns.filter((each) => roles.includes(each.role)).length > 1 ? "are" : "is"} empty`;
+/** Return whether an instance has neither a feature nor a letter. */
+const isEmpty = ({ text, features }) => !Object.keys(features ?? {}).length && !textsOf(text).some((each) => each.trim());
+
+const areEmpty = (names) => `${names} ${names.includes(", ") ? "are" : "is"} empty`;
 
 /** Return the event of a row; a RowFault says why there is none.
  *
@@ -189,13 +192,13 @@ const areEmpty = (columns, ...roles) => `${namesOf(columns, ...roles)} ${columns
 export function eventOf(row, columns, { separator, source, without = false }) {
   checkAnswer(row, columns);
   const instance = instanceOf(row, columns);
-  if (isEmpty(instance)) throw new RowFault(`no text: ${areEmpty(columns, "text", "field", "feature")}, and nothing can be learned from it`);
+  if (isEmpty(instance)) throw new RowFault(`no text: ${areEmpty(namesOf(columns, "text", "field", "feature"))}, and nothing can be learned from it`);
   const given = [...new Set([...classesOf(row, columns, "class", separator), ...flaggedClasses(row, columns)])];
   const classes = without ? given.filter((each) => !isEmptyLabel(each)) : given;
   const not = [...new Set(classesOf(row, columns, "not", separator))];
   if (!classes.length && given.length) throw new RowFault(`its label is ${given[0]}`, `label ${given[0]}`);
   if (!classes.length && !not.length && namesOf(columns, "one_hot")) throw new RowFault("it has no class", "row without a class");
-  if (!classes.length && !not.length) throw new RowFault(`no class: ${areEmpty(columns, "class")}`);
+  if (!classes.length && !not.length) throw new RowFault(`no class: ${areEmpty(namesOf(columns, "class"))}`);
   const event = { ...instance, classes };
   const [id] = filledCells(row, columns, "event_id");
   const [its = [source, {}]] = filledCells(row, columns, "source");

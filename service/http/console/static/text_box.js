@@ -5,10 +5,7 @@ import { html, useEffect, useRef } from "./html.js";
 const MOST = 16; // parts of a text
 const LONGEST = 100_000;
 
-/** Return whether a text, or each of its parts, has nothing but blanks. */
-const isBlank = (text) => !(typeof text === "string" ? [text] : Object.values(text)).some((each) => each.trim());
-
-/** Return why a part, of [name, text] as they were typed, cannot be sent; "" if it can, or has no text. */
+/** Return why a part, [name, text] as typed, cannot be sent; "" if it can, or has no text. */
 function faultOf(parts, at) {
   const name = parts[at][0].trim();
   if (!parts[at][1].trim()) return "";
@@ -17,11 +14,12 @@ function faultOf(parts, at) {
   return isTwice ? `Another part is named ${name}. Give part ${at + 1} another name.` : "";
 }
 
-/** Return the text that was typed, as a string or as [name, text] of each part, as it is sent; null if nothing is. */
+/** Return what was typed, a string or [name, text] of each part, as it is sent; null if nothing is. */
 export function textOf(typed) {
-  if (typeof typed !== "string" && typed.some((_, at) => faultOf(typed, at))) return null;
-  const text = typeof typed === "string" ? typed : Object.fromEntries(typed.filter((each) => each[1].trim()).map(([name, its]) => [name.trim(), its]));
-  return isBlank(text) ? null : text;
+  if (typeof typed === "string") return typed.trim() ? typed : null;
+  const filled = typed.filter((each) => each[1].trim());
+  if (!filled.length || typed.some((_, at) => faultOf(typed, at))) return null;
+  return Object.fromEntries(filled.map(([name, its]) => [name.trim(), its]));
 }
 
 function Part({ parts, at, nameRef, textRef, onPart }) {

@@ -4,23 +4,16 @@ import { html, useMemo } from "./html.js";
 import { count, fixed } from "./format.js";
 
 // Letters of scripts without spaces are words, each with its marks; so are emoji.
-const UNSPACED = `(?=[${[
-  ...["Han", "Hiragana", "Katakana", "Bopomofo", "Tangut", "Khitan_Small_Script", "Nushu", "Thai", "Lao"],
-  ...["Myanmar", "Khmer", "Tai_Le", "New_Tai_Lue", "Tai_Tham", "Tai_Viet", "Ahom"],
-]
-  .map((each) => `\\p{scx=${each}}`)
-  .join("")}])(?![\u02B0-\u02FF])[\\p{L}\\p{Nl}]`; // an apostrophe or a tone is of its word
-// Unicode 15.0 has more pictographs than later ones; the service reads by it.
-const PICTOGRAPH = String.raw`[\p{ExtPict}\u2388\u2605\u2607-\u2612\u2616-\u2685\u2690-\u2705\u2708-\u2712\u2765-\u2767`
-  + String.raw`\u{1F000}-\u{1F0FF}\u{1F10D}-\u{1F10F}\u{1F12F}\u{1F16C}-\u{1F16F}\u{1F1AD}\u{1F249}-\u{1F3FA}\u{1F400}-\u{1F53D}`
-  + String.raw`\u{1F546}-\u{1F64F}\u{1F680}-\u{1F6FF}\u{1F7D5}-\u{1F7FF}\u{1F8AE}-\u{1F8FF}\u{1F947}-\u{1FAFF}]`;
+const SCRIPTS = "Han Hira Kana Bopo Tang Kits Nshu Thai Laoo Mymr Khmr Tale Talu Lana Tavt Ahom";
+const UNSPACED = String.raw`(?=[${SCRIPTS.replace(/\w+ ?/g, "\\p{scx=$&}").replaceAll(" ", "")}])(?![\u02B0-\u02FF])[\p{L}\p{Nl}]`; // an apostrophe or a tone is of its word
+// The service reads by Unicode 15.0, which has more pictographs than later ones.
+const PICTOGRAPH = String.raw`[\p{ExtPict}\u2605\u2607-\u2612\u2616-\u2685\u2690-\u2705\u2708-\u2712\u{1F000}-\u{1F0FF}\u{1F249}-\u{1F3FA}\u{1F400}-\u{1F53D}\u{1F546}-\u{1F64F}\u{1F680}-\u{1F6FF}]`;
 const EMOJI = String.raw`\p{RI}\p{RI}|${PICTOGRAPH}(?:\p{EMod}|\u200D${PICTOGRAPH})*`;
 const LETTER = String.raw`[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]`;
 const WORD = new RegExp(`${EMOJI}|${UNSPACED}\\p{M}*|(?:(?!${UNSPACED}|${PICTOGRAPH})${LETTER})+`, "gu");
 const ATTACHED = /^[\p{M}\p{DI}\u1160-\u11FF]/u; // marks, what is invisible, and the later parts of a syllable of Hangul
 const JOINED = new RegExp(`(${PICTOGRAPH}|\\p{EMod})$`, "u"); // by a zero-width joiner to the next emoji
-const NOT_SMALL = String.raw`ı\p{scx=Cherokee}`; // the service keeps the one, and folds Cherokee to capital letters
-const [SMALL, CHEROKEE] = [new RegExp(`[^${NOT_SMALL}]+`, "gu"), /\p{scx=Cherokee}+/gu];
+const SMALL = /[^ı\p{sc=Cherokee}]+/gu; // the service keeps the one, and folds the others to capital letters
 const RUN = 4; // characters
 const SHOWN = 20_000; // characters of a text, or of the texts of fields
 const LONG = 300; // characters, behind which a text may have to be scrolled
@@ -31,7 +24,7 @@ const foldedPart = (text) =>
     .replace(/\p{DI}/gu, "")
     .normalize("NFKC")
     .replace(SMALL, (part) => part.toLowerCase().toUpperCase().toLowerCase())
-    .replace(CHEROKEE, (part) => part.toUpperCase())
+    .replace(/\p{sc=Cherokee}+/gu, (part) => part.toUpperCase())
     .replaceAll("ς", "σ")
     .normalize("NFC")
     .replaceAll("i\u0307", "i");
@@ -45,28 +38,22 @@ function stretches(text) {
   return found;
 }
 
-/** Return a folded text, and where in the text the stretch of each of its units begins and ends. */
-function folded(text) {
-  const its = { text: "", begins: [], ends: [] };
+/** Return the words of a text: { name, begin, end, score }. Two of one stretch, as those of the Arabic ﷺ, have the same places. */
+function wordsOf(text) {
+  const [begins, ends] = [[], []]; // of the stretch of each unit of the folded text
+  let folded = "";
   let at = 0;
   for (const stretch of stretches(text)) {
     const part = foldedPart(stretch);
-    const whole = stretch.includes("\u200D") && JOINED.test(part) ? `${part}\u200D` : part;
-    for (let unit = 0; unit < whole.length; unit += 1) {
-      its.begins.push(at);
-      its.ends.push(at + stretch.length);
+    folded += stretch.includes("\u200D") && JOINED.test(part) ? `${part}\u200D` : part;
+    while (begins.length < folded.length) {
+      begins.push(at);
+      ends.push(at + stretch.length);
     }
-    its.text += whole;
     at += stretch.length;
   }
-  return its;
-}
-
-/** Return the words of a text: { name, begin, end }. Two of one stretch, as those of the Arabic ﷺ, have the same places. */
-function wordsOf(text) {
-  const its = folded(text);
-  return [...its.text.matchAll(WORD)]
-    .map(({ 0: word, index }) => ({ name: word.replace(/[\u200D\p{EMod}]/gu, ""), begin: its.begins[index], end: its.ends[index + word.length - 1] }))
+  return [...folded.matchAll(WORD)]
+    .map(({ 0: word, index }) => ({ name: word.replace(/[\u200D\p{EMod}]/gu, ""), begin: begins[index], end: ends[index + word.length - 1], score: 0 }))
     .filter((each) => each.name);
 }
 
@@ -84,7 +71,7 @@ function runs(name) {
  */
 export function pieces(text, votes) {
   const scores = new Map(votes.map(({ feature, score }) => [feature, score]));
-  const words = wordsOf(text).map((each) => ({ ...each, score: 0 }));
+  const words = wordsOf(text);
   const pairs = words.slice(1).map((word, before) => `${words[before].name} ${word.name}`);
   const parts = words.map((each) => [each.name, ...runs(each.name)]);
   const times = new Map();
@@ -99,9 +86,8 @@ export function pieces(text, votes) {
   let end = 0;
   for (const word of words) {
     if (word.begin < end) { // of the stretch of the word before
-      const last = found.at(-1);
-      last.text += text.slice(end, word.end);
-      last.score += word.score;
+      found.at(-1).text += text.slice(end, word.end);
+      found.at(-1).score += word.score;
     } else {
       if (word.begin > end) found.push({ text: text.slice(end, word.begin), score: null });
       found.push({ text: text.slice(word.begin, word.end), score: word.score });

@@ -1,13 +1,13 @@
 // Try: rank while typing, teach by a click, see the bars move, undo.
 
-import { html, useCallback, useEffect, useMemo, useRef, useState } from "../html.js";
+import { html, useCallback, useMemo, useRef, useState } from "../html.js";
 import { ask } from "../api.js";
 import { checkAccess, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { ordinal } from "../format.js";
 import { gapFeatures } from "../gap_words.js";
 import { ClassForm } from "../new_class.js";
-import { NeedsScope, Problem, Status, useTask } from "../parts.js";
+import { NeedsScope, Problem, Status, useLater, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
 import { Bars, Confidence } from "../rank_box.js";
 import { SamplePanel } from "../sample_panel.js";
@@ -46,30 +46,17 @@ function useRanking(text, again) {
   const [error, setError] = useState(null);
   const { seq } = usePulse();
   const ranked = useRef({ text: null });
-  useEffect(() => {
-    if (text === null) {
-      setRanking(null);
+  useLater(async (signal) => {
+    try {
+      const { method, path, body } = rankCall(text);
+      const answer = text === null ? null : await ask(method, path, { body, signal });
+      ranked.current = { text };
+      setRanking(answer && { ...answer, text });
       setError(null);
-      return undefined;
+    } catch (reason) {
+      if (reason.name !== "AbortError") setError(reason);
     }
-    const abort = new AbortController();
-    const wait = ranked.current.text === text ? 0 : WAIT;
-    const timer = setTimeout(async () => {
-      try {
-        const { method, path, body } = rankCall(text);
-        const answer = await ask(method, path, { body, signal: abort.signal });
-        ranked.current = { text };
-        setRanking({ ...answer, text });
-        setError(null);
-      } catch (reason) {
-        if (reason.name !== "AbortError") setError(reason);
-      }
-    }, wait);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [text, seq, again]);
+  }, text === null || ranked.current.text === text ? 0 : WAIT, [text, seq, again]);
   return { ranking, error };
 }
 
