@@ -255,9 +255,14 @@ def test_columns_of_one_name_are_not_proposed(read):
             {"text": "a", "label": "x"},
             '{"text": "a", "label": "x", "label": "y"}',
             '{"features": {"a": 1, "a": 2}, "label": "x"}',
+            '{"text": {"a": "b", "a": "c"}, "label": "x"}',
         ),
     )
-    assert labelled(found)[1:] == [(2, "the key label stands twice"), (3, "the key a stands twice")]
+    assert labelled(found)[1:] == [
+        (2, "the key label stands twice"),
+        (3, "the key a stands twice"),
+        (4, "the key a stands twice"),
+    ]
 
 
 def test_strings_of_json_are_read_to_their_end(read):
