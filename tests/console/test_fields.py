@@ -95,3 +95,50 @@ def test_a_long_text_of_parts_that_waits_for_a_label_is_shown_cut(empty, look):
     expect(shown.first).to_have_text("title Ice hockey")
     expect(shown.last).to_contain_text("body goalie goalie")
     assert shown.last.inner_text().endswith("…")
+
+
+def test_parts_without_a_name_of_their_own_are_not_ranked(empty, look):
+    httpx.post(f"{empty.url}/learn", json={"text": {"my tags": "ice"}, "classes": ["sports"]})
+    page = look(empty)
+    page.get_by_role("button", name="Title and body apart").click()
+    page.get_by_label("title", exact=True).fill("a puck")
+    expect(page.locator("p.tinted")).to_have_text(["title a puck"])
+    page.get_by_role("button", name="Add a part").click()
+    page.get_by_label("Text", exact=True).fill("ice")
+    asked = []
+    page.on("request", lambda each: asked.append(each.url) if "/rank" in each.url else None)
+    name = page.get_by_label("Name of part 3")
+    said = page.get_by_role("alert")
+    for typed, fault in (
+        ("  ", "Part 3 has no name. Name it, or take its text away."),
+        (" title", "Another part is named title. Give part 3 another name."),
+    ):
+        name.fill(typed)
+        expect(said.filter(has_text=fault)).to_be_visible()
+        expect(page.locator("p.tinted")).to_have_count(0)
+        expect(name).to_have_attribute("aria-invalid", "true")
+    page.get_by_role("link", name="Operate").click()
+    page.get_by_role("heading", name="Operate").wait_for()
+    page.get_by_role("link", name="Try").click()
+    expect(name).to_have_value(" title")
+    page.wait_for_timeout(300)
+    assert asked == []
+    name.fill("")
+    name.press_sequentially("my tags")
+    expect(page.locator("p.tinted")).to_have_text(["title a puck", "my tags ice"])
+    expect(page.locator(".bars .name").first).to_have_text("sports")
+    expect(said.filter(has_text="part")).to_have_count(0)
+    page.get_by_label("title", exact=True).fill("")
+    name.fill("title")  # of an empty part there is nothing to lose
+    expect(page.locator("p.tinted")).to_have_text(["title ice"])
+
+
+def test_the_focus_goes_to_the_new_boxes(empty, look):
+    page = look(empty)
+    expect(page.get_by_label("Text to rank")).to_be_focused()
+    page.get_by_role("button", name="Title and body apart").press("Enter")
+    expect(page.get_by_label("title", exact=True)).to_be_focused()
+    page.get_by_role("button", name="Add a part").press("Enter")
+    expect(page.get_by_label("Name of part 3")).to_be_focused()
+    page.get_by_role("button", name="One text again").press("Enter")
+    expect(page.get_by_label("Text to rank")).to_be_focused()

@@ -28,7 +28,7 @@ def choose(page, name, content):
 
 def teach(page):
     page.get_by_role("button", name="Teach the file").click()
-    expect(page.get_by_text("lines read:")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("read: learned")).to_be_visible(timeout=30_000)
 
 
 def test_a_csv_file_is_mapped_and_taught(empty, look):
@@ -229,7 +229,7 @@ def test_rows_with_other_bytes_are_rejected_and_mended(empty, look):
     rows = b"text,label\n" + b"a,b\n" * 20_000 + b"caf\xe9,x\nth\xc3\xa9,y\n"
     choose(page, "a.csv", rows)
     hint = page.get_by_label("What the rows say")
-    said = "1 row will be rejected, the first in line 20002: the byte E9"
+    said = "To rank it to CSV: 1 row will be rejected, the first in line 20002: the byte E9"
     expect(hint).to_contain_text(said, timeout=60_000)
     choose(page, "a.csv", rows.replace(b"a,b\n" * 19_999, b""))
     teach(page)
@@ -291,7 +291,7 @@ def test_rejected_answers_are_left_out_and_counted(empty, look):
     page = look(empty, "import")
     choose(page, "a.jsonl", "\n".join(map(json.dumps, lines)).encode())
     hint = page.get_by_label("What the rows say")
-    expect(hint).to_contain_text("left out: answer reject (2), answer ignore (1).")
+    expect(hint).to_contain_text("when the file is taught: answer reject (2), answer ignore (1).")
     teach(page)
     expect(page.get_by_text("Left out: answer reject (2), answer ignore (1).")).to_be_visible()
     assert taught_events(empty) == [("t0", "x")]
@@ -463,7 +463,7 @@ def test_a_row_is_a_text_or_features(empty, look):
     page.get_by_label("Role of question").select_option("ignore")
     expect(page.get_by_text("one feature as a whole: region=north")).to_be_visible()
     teach(page)
-    expect(page.get_by_label("Rejected lines")).to_contain_text("no text: region, price is empty")
+    expect(page.get_by_label("Rejected lines")).to_contain_text("no text: region, price are empty")
     [event] = httpx.get(f"{empty.url}/events").json()["events"]
     assert event["features"] == {"region=north": 1, "price": 3}
 

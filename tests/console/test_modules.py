@@ -30,7 +30,11 @@ TINT = """async ([text, votes]) => {
     const words = pieces(text, votes).filter(each => each.score !== null);
     return words.map(each => [each.text, each.score]);
 }"""
-PARTED = {"Arabic", "Cherokee", "Kana", "Thai"}  # letters that become several, or capital ones
+CHANGED_LETTERS = (  # that the service parts, puts together, or folds in a way of its own
+    "น้ำใส ນ້ຳ ｶﾞｲﾄﾞ ﾊﾟ ﷺ ꮳꮃꭹ Ꮳ ẞ ŉ ΐ ᾳ İi\u0307 ½㎏ ㄱㅏ ﾡￂ \u1112\u1161\u11ab Ⅷ ㎞²",
+    "e\u0323\u0302 a\u200d\u0301 rock\u02bcn\u02bcroll 〇二",
+    "ab🅰cd ★★☎ 👩🏽\u200d💻x ☎\ufe0f ™\u200d💻 1\ufe0f⃣",
+)
 
 
 @pytest.fixture
@@ -62,11 +66,16 @@ def test_quantiles_lie_within_their_bucket(page):
 
 def test_every_feature_of_a_text_tints_its_words(page):
     analysis = TextAnalysis.parse("words+pairs+characters")
-    for each in EXAMPLES:
-        if each.script not in PARTED:
-            votes = [{"feature": name, "score": 1} for name in analysis.features_of(each.text)]
-            words = page.evaluate(TINT, [each.text, votes])
-            assert sum(score for _, score in words) == pytest.approx(len(votes)), each
+    for text in (*(each.text for each in EXAMPLES), *CHANGED_LETTERS):
+        votes = [{"feature": name, "score": 1} for name in analysis.features_of(text)]
+        words = page.evaluate(TINT, [text, votes])
+        assert sum(score for _, score in words) == pytest.approx(len(votes)), text
+
+
+def test_two_words_of_one_letter_are_tinted_as_one(page):
+    votes = [{"feature": name, "score": 1} for name in ("น้ํ", "า", "الله", "2")]
+    expected = [["น้ำ", 2], ["ใ", 0], ["ﷺ", 1], ["½", 1]]
+    assert page.evaluate(TINT, ["น้ำใ ﷺ ½", votes]) == expected
 
 
 def test_votes_are_divided_among_words(page):

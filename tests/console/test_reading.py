@@ -255,9 +255,14 @@ def test_columns_of_one_name_are_not_proposed(read):
             {"text": "a", "label": "x"},
             '{"text": "a", "label": "x", "label": "y"}',
             '{"features": {"a": 1, "a": 2}, "label": "x"}',
+            '{"text": {"a": "b", "a": "c"}, "label": "x"}',
         ),
     )
-    assert labelled(found)[1:] == [(2, "the key label stands twice"), (3, "the key a stands twice")]
+    assert labelled(found)[1:] == [
+        (2, "the key label stands twice"),
+        (3, "the key a stands twice"),
+        (4, "the key a stands twice"),
+    ]
 
 
 def test_strings_of_json_are_read_to_their_end(read):
@@ -289,7 +294,23 @@ def test_objects_and_nested_lists_are_neither_classes_nor_texts(read):
         ),
         ({"text": "a", "label": '["x", "y"]'}, "label is a list, those of the first rows are not"),
         ({"text": ["a", "b"], "label": "x"}, "text is a list, not a text"),
-        ({"text": {"en": 1}, "label": "x"}, "text is an object, not a text"),
+        ({"text": {"en": 1}, "label": "x"}, "the field en of text is a number, not a text"),
+        (
+            {"text": {"a": "b", "c": ["d"]}, "label": "x"},
+            "the field c of text is a list",
+        ),
+        ({"text": {"a": {"b": "c"}}, "label": "x"}, "the field a of text is an object, not a text"),
+        ({"text": {"a": True}, "label": "x"}, "the field a of text is true or false, not a text"),
+        ({"text": {"a": None}, "label": "x"}, "text has no field with a text"),
+        (
+            {"text": {"a": " ", "b": ""}, "label": "x"},
+            "text, features are empty",
+        ),
+        (
+            {"text": "", "label": "x"},
+            "are empty, and nothing can be learned from it",
+        ),
+        ({"features": {}, "label": "x"}, "no text: text, features are empty"),
         (
             {"text": "a", "label": "x", "event_id": {"$oid": "1"}},
             "event_id is an object, not a text",
@@ -305,6 +326,31 @@ def test_objects_and_nested_lists_are_neither_classes_nor_texts(read):
         assert reason in said
     several = read("a.jsonl", lines_of({"text": "a", "label": ["x", 7, None, True]}))
     assert labelled(several) == [(1, "a", "x", "7", "true")]
+
+
+def test_a_wrong_row_among_the_first_leaves_the_others(read):
+    rows = [{"text": {"title": "a", "body": "b"}, "label": "x"} for _ in range(4)]
+    rows[1] = {"text": {"title": "a", "body": 7}, "label": "x"}
+    rows[2]["text"]["body"] = None
+    found = read("a.jsonl", lines_of(*rows))
+    assert found["roles"] == [["text", "text"], ["label", "class"]]
+    assert labelled(found) == [
+        (1, {"title": "a", "body": "b"}, "x"),
+        (2, "the field body of text is a number, not a text"),
+        (3, {"title": "a"}, "x"),
+        (4, {"title": "a", "body": "b"}, "x"),
+    ]
+    for wrong, reason in (
+        ({"text": ["a"], "label": "x"}, "text is a list, not a text"),
+        ({"text": {"en": 1}, "label": "x"}, "the field en of text is a number, not a text"),
+        ({"text": "a", "label": {"x": 1}}, "label is an object, not a class"),
+    ):
+        found = read(
+            "a.jsonl", lines_of({"text": "a", "label": "x"}, wrong, {"text": "b", "label": "y"})
+        )
+        (one, (line, said), three) = labelled(found)
+        assert (one, line, three) == ((1, "a", "x"), 2, (3, "b", "y"))
+        assert said.startswith(reason)
 
 
 def test_columns_of_objects_are_not_proposed(read):

@@ -121,7 +121,14 @@ LINES = {
 }
 KINDS |= {f"{kind} in lines": (content, GIVEN, "") for kind, content in LINES.items()}
 COLUMNS = ["name", "note", "kind"]
+KEYS = "id key ID Key _id uuid GUID row_id customer-id ticketId userID sortKey order.key"
+NO_KEYS = "label_id class-id tagID hockey monkey valid ids"
 TABLES = [  # columns, and cells of rows
+    *([[name, "words"], [["1", "a b"], ["2", "c d"]]] for name in KEYS.split()),
+    *([[name, "words"], [["1", "a b"], ["2", "c d"]]] for name in NO_KEYS.split()),
+    [["id", "f", "g", "h", "words"], [["1", "1", "0", "1", "a b"], ["0", "0", "1", "1", "c d"]]],
+    [["uuid", "n"], [["1b4e28ba-2fa1-11d2-883f-0016d3cca427", "1"]]],
+    [["id"], [["1"]]],
     *(
         [["nr", name, "note"], [["1", "b", "some words"], ["2", "b", "other words"]]]
         for name in CLASS_NAMES.split()
@@ -171,7 +178,8 @@ def proposed(columns, rows):
     """Return the roles that the command line proposes."""
     records = [Record(number, cells) for number, cells in enumerate(rows, 2)]
     words = shlex.split(suggestion(columns, records, True))
-    roles = {"--text-column": "text", "--class-column": "class"}
+    assert len(words) % 2 == 0, words
+    roles = {"--text-column": "text", "--class-column": "class", "--one-hot": "one_hot"}
     named = {name: roles[option] for option, name in zip(words[::2], words[1::2], strict=True)}
     return [[name, named.get(name, "ignore")] for name in columns]
 
@@ -190,6 +198,15 @@ def taught(source):
 def test_the_roles_of_columns_are_those_that_the_command_line_proposes(page):
     for table in TABLES:
         assert page.evaluate(ROLES, table) == proposed(*table), table
+
+
+def test_an_id_is_neither_a_class_nor_a_text(page):
+    for name in KEYS.split():
+        found = page.evaluate(ROLES, [["words", name], [["a b", "1"], ["c d", "1"]]])
+        assert found == [["words", "text"], [name, "ignore"]]
+    for name in NO_KEYS.split():
+        found = page.evaluate(ROLES, [["words", name], [["a b", "1"], ["c d", "1"]]])
+        assert found == [["words", "text"], [name, "class"]]
 
 
 @pytest.mark.parametrize("content", FILES)

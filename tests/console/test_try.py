@@ -4,6 +4,8 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.console.looking import severe_faults
+
 pytestmark = pytest.mark.slow  # needs chromium
 
 
@@ -150,6 +152,19 @@ def test_without_a_history_the_undo_says_why_it_is_not_there(serve, look):
     teach(page, "pets")
     expect(page.get_by_text("No undo here")).to_be_visible()
     assert page.get_by_role("button", name="Undo").count() == 0
+
+
+@pytest.mark.parametrize("parted", [False, True])
+def test_the_tinted_copy_of_a_long_text_scrolls_in_its_box(taught, look, parted):
+    page = look(taught)
+    if parted:
+        page.get_by_role("button", name="Title and body apart").click()
+    box = page.get_by_label("body", exact=True) if parted else page.get_by_label("Text to rank")
+    box.fill("where is my card " * 6000)
+    tints = page.get_by_role("group", name="The text and its votes")
+    expect(tints.locator("p.tinted .hint")).to_have_text("… and 80,000 more characters")
+    assert tints.evaluate("each => each.offsetHeight") < 300
+    assert severe_faults(page) == []
 
 
 def test_typing_leaves_one_instance_to_review(taught, look):

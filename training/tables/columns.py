@@ -28,10 +28,11 @@ TEXT_NAMES: Final = re.compile(
     r"(text|question|sentence|title|body|message|description|content|query|utterance)s?",
     re.IGNORECASE,
 )
-_ID_NAMES: Final = re.compile(
-    r"(.*[\s_-])?(id|key|nr|no|number|index|row|uuid|guid)", re.IGNORECASE
-)  # never proposed
 _BEST_CLASS: Final = re.compile("(new_)*class_1")  # of a table that was ranked
+KEY_NAMES: Final = re.compile(  # of columns that name a row; but the id of a label names the label
+    r"(?!(?i:(class|label|categor(y|ie)|intent|target|tag)s?[\s_.-]?id$))"
+    r"((?i:(.*[\s_.-])?(id|key|nr|index|uuid|guid))|.*[a-z](Id|ID|Key))"
+)
 ANSWER: Final = "answer"  # of an annotator, in files of Prodigy
 ANSWERS: Final = ("accept", "reject", "ignore")
 ACCEPTED: Final = "accept"  # the choices, in files of Prodigy
@@ -177,8 +178,8 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
     """Return the options to add to those of the layout.
 
     Columns of objects are in those of texts only if they hold fields, and then by themselves. Lists
-    are in none of texts. Ids and blank columns are in none, nor are answers of Prodigy and what it
-    writes for itself.
+    are in none of texts. Ids, keys and blank columns are in none, nor are answers of Prodigy and
+    what it writes for itself.
     """
     given = [*layout.text, *layout.classes, *layout.one_hot]
     taken = {position(each, names) for each in given}
@@ -186,7 +187,7 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
         taken.add(position(layout.id, names))
     unusable, no_texts = _unusable(names, rows), _no_texts(names, rows)
     answer = _answer(names, rows)
-    taken |= {at for at, name in enumerate(names) if _ID_NAMES.fullmatch(name)}
+    taken |= {at for at, name in enumerate(names) if KEY_NAMES.fullmatch(name)}
     blank = [at for at in range(len(names)) if not is_filled(_column(at, rows))]
     if answer is not None:
         taken |= {answer, *(at for at, name in enumerate(names) if name.startswith("_"))}

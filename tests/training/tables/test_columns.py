@@ -83,6 +83,16 @@ def test_the_command_takes_the_longest_cells_for_the_text_and_the_shortest_for_t
     assert message(["a", "b", "c"], classes=("b",)).endswith("add --text-column a")
 
 
+def test_an_id_is_neither_the_text_nor_the_class():
+    for name in ("id", "KEY", "uuid", "order_id", "ticketId"):
+        columns = ["n", "b b", name]
+        assert message(columns).endswith("add --text-column 'b b' --class-column n")
+        assert message([name, "b b"], rows=[Record(2, ["long as a text", "x"])]).endswith(
+            "add --text-column 'b b' --class-column COLUMN"
+        )
+    assert message(["label_id", "b b"]).endswith("--class-column label_id")
+
+
 def test_one_column_cannot_have_both():
     assert message(["text"]).endswith("add --text-column text --class-column COLUMN")
 

@@ -1,6 +1,7 @@
 // The calls of the public API, with the key of this session.
 
 const KEY = "manyclass-key"; // in the storage of this tab, gone with it
+const LONGEST = 40; // characters of the name of a field
 const PATIENCE = 60; // seconds for which a full service is asked again
 
 /** The address of the service; the console may be below a path of a proxy. */
@@ -19,6 +20,7 @@ export class Refusal extends Error {
     super(problem.detail || problem.title || `The service answered ${status}.`);
     this.status = status;
     this.retryAfter = retryAfter;
+    this.faults = problem.errors ?? [];
   }
 }
 
@@ -61,7 +63,15 @@ export const ask = async (method, url, options) => (await send(method, url, opti
 
 export const get = (url, options) => ask("GET", url, options);
 
-/** Teach events as a stream of lines; return its summary, and the lines refused.
+/** Return a fault as a text, with the name of the field of a text that it is about. */
+export function faultText(detail, faults) {
+  const step = /\/text\/([^/]+)$/.exec(faults[0]?.pointer ?? "")?.[1];
+  if (step === undefined) return detail;
+  const name = new URLSearchParams(`name=${step}`).get("name").replaceAll("~1", "/").replaceAll("~0", "~");
+  return `the field ${name.slice(0, LONGEST)} of the text: ${detail}`;
+}
+
+/** Teach events as a stream of lines; return its summary, the lines refused, and the warnings about others.
  *
  * A service that refuses them for now is asked again, for as long as `isPaused` answers true and for PATIENCE besides.
  */
@@ -73,7 +83,7 @@ export async function learnLines(events, signal, isPaused) {
       const reports = text.trim().split("\n").map((line) => JSON.parse(line));
       const last = reports.at(-1);
       if (last.kind === "failure") throw new Refusal(last.status, last, 1);
-      return { ...last, faults: reports.filter((each) => each.kind === "fault") };
+      return { ...last, faults: reports.filter((each) => each.kind === "fault"), warnings: reports.filter((each) => each.kind === "warning") };
     } catch (error) {
       if (![429, 503].includes(error.status) || waited >= PATIENCE) throw error;
       const paused = await isPaused();

@@ -10,6 +10,8 @@ const BOTTOM = 24;
 const TOP = 10;
 const RIGHT = 12;
 
+const Nothing = ({ label, text = "Nothing to draw yet." }) => html`<figure class="chart"><figcaption>${label}</figcaption><p class="hint">${text}</p></figure>`;
+
 /** Return up to about five round numbers from 0 to `most`, which are round after division by a power of `base`. */
 function ticks(most, base) {
   if (base !== 10) {
@@ -57,7 +59,7 @@ export function Lines({ label, series, yTo, yText = count, yBase, xText = count,
     .filter((each) => each.points.length > 1);
   const points = drawn.flatMap((each) => each.points);
   if (points.length < 2)
-    return html`<figure class="chart"><figcaption>${label}</figcaption><p class="hint">Nothing to draw yet.</p></figure>`;
+    return html`<${Nothing} label=${label} />`;
   const xs = points.map(([x]) => x);
   const xFrom = Math.min(...xs);
   const xTo = Math.max(...xs);
@@ -71,9 +73,15 @@ export function Lines({ label, series, yTo, yText = count, yBase, xText = count,
   </>`;
 }
 
+/** The accuracy while events are taught: points of { at, r1, r5 }. */
+export function Accuracy({ points }) {
+  const series = [["first (R1)", "r1"], ["among five (R5)", "r5"]].map(([name, key]) => ({ name, points: points.map((each) => [each.at, each[key]]) }));
+  return points.length > 1 && html`<${Lines} label="Accuracy before each event was learned" yTo=${1} series=${series} yText=${(value) => value.toFixed(1)} />`;
+}
+
 /** Columns: values of 0, 1, 2, … of which the last stands for all beyond it. */
 export function Columns({ label, values, xText = count, columns = 40 }) {
-  if (!values.length) return html`<figure class="chart"><figcaption>${label}</figcaption><p class="hint">Nothing to draw yet.</p></figure>`;
+  if (!values.length) return html`<${Nothing} label=${label} />`;
   const each = Math.ceil(values.length / columns);
   const sums = [];
   values.forEach((value, index) => {
@@ -102,7 +110,7 @@ export function Reliability({ label, bins }) {
   const filled = bins.filter((each) => each.outcomes);
   const most = Math.max(1, ...filled.map((each) => each.outcomes));
   if (!filled.length)
-    return html`<figure class="chart"><figcaption>${label}</figcaption><p class="hint">No confidence before 100 outcomes.</p></figure>`;
+    return html`<${Nothing} label=${label} text="No confidence before 100 outcomes." />`;
   return html`<figure class="chart"><figcaption>${label}</figcaption>
     <svg class="square" viewBox=${`0 0 ${side} ${side}`} role="img"
       aria-label=${`${label}: ${filled.map((each) => `${each.confidence.toFixed(2)} confident, ${each.right.toFixed(2)} right`).join("; ")}`}>

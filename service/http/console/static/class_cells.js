@@ -34,14 +34,17 @@ export const isScalar = (value) => typeof value !== "object" || value === null;
 export const isNested = (value) => value instanceof Map || (Array.isArray(value) && !value.every(isScalar))
   || (typeof value === "string" && STRUCTURE.test(value) && !listOf(value));
 
+/** Return what a value of JSON is, in words. */
+export const kindOf = (value) => (Array.isArray(value) ? "a list" : { number: "a number", boolean: "true or false", string: "a text" }[typeof value] ?? "an object");
+
 /** Return a cell as a text; null is none, and a list or an object raises a RowFault. */
 export function textOfCell(value, name) {
   if (isScalar(value)) return String(value ?? "");
-  throw new RowFault(`${name} is ${Array.isArray(value) ? "a list" : "an object"}, not a text`);
+  throw new RowFault(`${name} is ${kindOf(value)}, not a text`);
 }
 
 /** Return whether a value of JSON has the texts of fields. */
-export const isFields = (value) => value instanceof Map && value.size > 0 && [...value.values()].every((each) => typeof each === "string");
+export const isFields = (value) => value instanceof Map && value.size > 0 && [...value.values()].every((each) => each === null || typeof each === "string");
 
 const isNumber = (value) => typeof value === "number" || typeof value === "boolean";
 

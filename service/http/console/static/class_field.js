@@ -1,7 +1,8 @@
 // A field for the name of a class, which proposes classes that begin with what was typed.
 
-import { html, useEffect, useState } from "./html.js";
+import { html, useState } from "./html.js";
 import { get, withParameters } from "./api.js";
+import { useLater } from "./parts.js";
 
 const PROPOSED = 12;
 let fields = 0;
@@ -15,20 +16,13 @@ export async function classesFrom(prefix, limit, signal) {
 export function ClassField({ value, onInput, label = "Class", inputRef, placeholder }) {
   const [proposed, setProposed] = useState([]);
   const [id] = useState(() => `classes-${(fields += 1)}`);
-  useEffect(() => {
-    const abort = new AbortController();
-    const timer = setTimeout(async () => {
-      try {
-        setProposed(await classesFrom(value, PROPOSED, abort.signal));
-      } catch {
-        setProposed([]); // a name may be typed without proposals
-      }
-    }, 120);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [value]);
+  useLater(async (signal) => {
+    try {
+      setProposed(await classesFrom(value, PROPOSED, signal));
+    } catch {
+      setProposed([]); // a name may be typed without proposals
+    }
+  }, 120, [value]);
   return html`<label class="field"><span>${label}</span>
     <input type="text" list=${id} ref=${inputRef} value=${value} autocomplete="off" spellcheck=${false}
       placeholder=${placeholder} onInput=${(event) => onInput(event.currentTarget.value)} />

@@ -3,7 +3,6 @@
 import { html, useState } from "./html.js";
 import { ask, path } from "./api.js";
 import { ClassField } from "./class_field.js";
-import { CallText } from "./call_text.js";
 import { ordinal, time } from "./format.js";
 import { useNewClass } from "./new_class.js";
 import { sayAmended, sayKept } from "./notice.js";
@@ -47,7 +46,7 @@ export function Correct({ event, proposed, onClose, onDone }) {
     return true;
   };
   return html`<${Dialog} title="Correct the label" confirm="Correct" kind=${question ? "" : "primary"} needs="learn" disabled=${!classes.length || isSame}
-    onConfirm=${confirm} onClose=${onClose}>
+    call=${call} onConfirm=${confirm} onClose=${onClose}>
     <${InstanceText} ...${event} />
     <p class="hint">It was taught as ${event.classes.join(", ") || "no class"}.${isSame && " Name another class to correct it."}</p>
     ${names.map((name, index) => html`<${ClassField} key=${index} label=${index ? `Class ${index + 1}` : "True class"} value=${name}
@@ -59,24 +58,19 @@ export function Correct({ event, proposed, onClose, onDone }) {
     ${question}
     <p class="hint">It is learned at once with this label; after the next rebuild the state is as if it had
       always been so.</p>
-    <${CallText} call=${call} />
   <//>`;
 }
 
 function Delete({ event, onClose, onDone }) {
-  const call = { method: "DELETE", path: path("events", event.key) };
-  const confirm = async () => {
-    await ask(call.method, call.path);
+  const say = () => {
     sayAmended(`Event ${event.key} is erased.`);
-    await beat();
     onDone?.();
   };
-  return html`<${Dialog} title="Erase this event" confirm="Erase" kind="danger" needs="admin" onConfirm=${confirm} onClose=${onClose}>
+  return html`<${Dialog} title="Erase this event" confirm="Erase" kind="danger" needs="admin" call=${{ method: "DELETE", path: path("events", event.key) }} onDone=${say} onClose=${onClose}>
     <${InstanceText} ...${event} />
     <p>${event.classes.join(", ")}</p>
     <p class="hint">It is listed and replayed no longer. Its part in the weights, and its bytes in the store, go with the
       next rebuild (Operate).</p>
-    <${CallText} call=${call} />
   <//>`;
 }
 

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef } from "./html.js";
 import { save } from "./api.js";
-import { Lines } from "./chart.js";
+import { Accuracy } from "./chart.js";
 import { count, percent, plural } from "./format.js";
 import { jsonText } from "./json_text.js";
 import { pauseText } from "./paused.js";
@@ -10,11 +10,12 @@ import { Problem, Table, useTask } from "./parts.js";
 import { usePulse } from "./pulse.js";
 import { linesOfRecords } from "./rows.js";
 import { CreatedClasses } from "./unknown_classes.js";
+import { WarningTable, withWarnings } from "./warnings.js";
 
 const SHOWN = 10;
 const MOST_REJECTED = 100_000; // rows kept to download
 
-export const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], created: [], left: new Map(), refused: 0, points: [], began: 0, now: 0 };
+export const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], created: [], left: new Map(), warned: new Map(), refused: 0, points: [], began: 0, now: 0 };
 
 /** A rejected row as a line of JSON: a row of cells as an object, whose keys have the order of the columns. */
 function rejectedLine({ line, detail, row }, names) {
@@ -23,7 +24,7 @@ function rejectedLine({ line, detail, row }, names) {
 }
 
 /** The sum of what was reported so far, and one report more. */
-export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left, created }) {
+export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left, created, warned }) {
   const all = sum.lines + lines;
   const allLeft = new Map(sum.left);
   for (const each of left) allLeft.set(each, (allLeft.get(each) ?? 0) + 1);
@@ -34,9 +35,10 @@ export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left
     duplicates: sum.duplicates + duplicates,
     created: [...sum.created, ...created],
     left: allLeft,
+    warned: withWarnings(sum.warned, warned),
     refused: sum.refused + rejected.length,
     rejected: sum.rejected.length < MOST_REJECTED ? [...sum.rejected, ...rejected] : sum.rejected,
-    points: r1 === null ? sum.points : [...sum.points, { lines: all, r1, r5 }],
+    points: r1 === null ? sum.points : [...sum.points, { at: all, r1, r5 }],
     now: performance.now(),
   };
 }
@@ -56,15 +58,13 @@ export function Progress({ table, sum, running, onStop, verb }) {
   return html`<section class="card" aria-label="Progress" ref=${box}>
     ${running && html`<progress aria-label="At work"></progress>`}
     ${running && paused && verb === "learned" && html`<p>${pauseText(paused)} Leave this page open.</p>`}
-    <p role="status">${count(sum.lines)} lines read${running ? " so far" : ""}: ${verb} ${count(sum.accepted)}, skipped
+    <p role="status">${plural(sum.lines, "line")} read${running ? " so far" : ""}: ${verb} ${count(sum.accepted)}, skipped
       ${" "}${verb === "learned" && `${plural(sum.duplicates, "duplicate")} and `}${plural(sum.refused, "invalid row")}. ${count(Math.round(rate))} a second.
       ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}
       ${sum.left.size > 0 && html` Left out: ${[...sum.left].map(([reason, rows], at) => `${at ? ", " : ""}${reason} (${count(rows)})`)}.`}
       <${CreatedClasses} names=${sum.created} /></p>
-    ${sum.points.length > 1 && html`<${Lines} label="Accuracy before each row was learned" yTo=${1} yText=${(value) => value.toFixed(1)} series=${[
-      { name: "R1", points: sum.points.map((each) => [each.lines, each.r1]) },
-      { name: "R5", points: sum.points.map((each) => [each.lines, each.r5]) },
-    ]} />`}
+    <${Accuracy} points=${sum.points} />
+    <${WarningTable} kinds=${sum.warned} />
     ${sum.refused > 0 && html`<${Table} label="Rejected lines" head=${["Line", "Reason"]}>${sum.rejected.slice(0, SHOWN).map((each) => html`<tr key=${each.line}>
       <td class="number">${each.line}</td><td>${each.detail}</td></tr>`)}<//>
       <div class="actions">

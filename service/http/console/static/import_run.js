@@ -1,6 +1,6 @@
 // Teach a file, or rank it to CSV, piece by piece.
 
-import { ask, learnLines, pause } from "./api.js";
+import { ask, faultText, learnLines, pause } from "./api.js";
 import { RowFault } from "./class_cells.js";
 import { GuardedCsv } from "./csv_text.js";
 import { eventOf, instanceOf, isBlank } from "./mapping.js";
@@ -8,9 +8,10 @@ import { isPaused } from "./pulse.js";
 import { rowsOf } from "./rows.js";
 import { KnownClasses } from "./unknown_classes.js";
 
-const LEARNED = 100; // rows of one request, whose answer names up to 100 faults
+const LEARNED = 50; // rows of one request: its answer names up to 100 faults and 100 warnings, and a row may have two
 const RANKED = 200;
 const CLASSES = 5; // of a ranked row
+const UNFIT = [400, 413, 422]; // the answers to a request of which an instance cannot be ranked
 const PATIENCE = 60; // times that a full service is asked again, a second apart or more
 
 async function* inPieces(rows, size) {
@@ -49,7 +50,7 @@ function sorted(some, make) {
 /** Teach the rows of a table, but for blank ones. Each event gets an id, so that a request sent twice teaches it once.
  *
  * `report` takes { lines, accepted, duplicates, r1, r5, rejected: [{ line, last, detail, row }], left: [reason],
- * created: [class] } of each piece; a row of CSV is in the lines from `line` to `last`.
+ * created: [class], warned: [{ line, detail }] } of each piece; a row of CSV is in the lines from `line` to `last`.
  */
 export async function teachFile(table, columns, options, report, signal) {
   const run = crypto.getRandomValues(new Uint32Array(2)).join("-");
@@ -61,24 +62,38 @@ export async function teachFile(table, columns, options, report, signal) {
     const { made, rejected, left } = sorted(some.filter(({ row }) => !row || !isBlank(row)), (row) => eventOf(row, columns, options));
     const events = made.map(({ its }) => ({ event_id: `import-${run}-${(number += 1)}`, ...its }));
     for (const each of await known.unknown(events.flatMap((event) => event.classes))) absent.add(each);
-    const answer = events.length ? await learnLines(events, signal, isPaused) : { accepted: 0, duplicates: 0, r1: null, r5: null, faults: [] };
+    const answer = events.length ? await learnLines(events, signal, isPaused) : { accepted: 0, duplicates: 0, r1: null, r5: null, faults: [], warnings: [] };
     const refused = new Set(answer.faults.map((each) => each.line));
     const learned = new Set(events.filter((_, index) => !refused.has(index + 1)).flatMap((each) => each.classes));
-    for (const { line, detail } of answer.faults) {
-      rejected.push({ ...made[line - 1], detail });
-    }
-    report({ lines: some.length, accepted: answer.accepted, duplicates: answer.duplicates, r1: answer.r1, r5: answer.r5, rejected, left, created: [...learned].filter((each) => absent.delete(each)) });
+    for (const { line, detail, errors } of answer.faults) rejected.push({ ...made[line - 1], detail: faultText(detail, errors) });
+    const warned = answer.warnings.map(({ line, detail }) => ({ line: made[line - 1].line, detail }));
+    report({ lines: some.length, accepted: answer.accepted, duplicates: answer.duplicates, r1: answer.r1, r5: answer.r5, rejected, left, warned, created: [...learned].filter((each) => absent.delete(each)) });
   }
 }
 
-async function ranked(instances, signal) {
+async function answerTo(instances, signal) {
   for (let times = 0; ; times += 1) {
     try {
-      return (await ask("POST", "/rank", { body: { instances, k: CLASSES }, signal })).results;
+      return await ask("POST", "/rank", { body: { instances, k: CLASSES }, signal });
     } catch (error) {
       if (![429, 503].includes(error.status) || times === PATIENCE) throw error;
       await pause(error.retryAfter || 1);
     }
+  }
+}
+
+/** Return rows, each with the answer to its instance or with the `detail` of a refusal: those that the service refuses
+ * together are sent again by halves. */
+async function ranked(rows, id, signal) {
+  if (!rows.length) return [];
+  try {
+    const { results, warnings = [] } = await answerTo(rows.map(({ its }) => ({ ...its, id })), signal);
+    return rows.map((row, at) => ({ ...row, ...results[at], warnings: warnings.filter(({ pointer }) => pointer.startsWith(`#/instances/${at}/`)) }));
+  } catch (error) {
+    if (!UNFIT.includes(error.status)) throw error;
+    if (rows.length === 1) return [{ ...rows[0], detail: faultText(error.message, error.faults) }];
+    const half = rows.length >> 1;
+    return [...(await ranked(rows.slice(0, half), id, signal)), ...(await ranked(rows.slice(half), id, signal))];
   }
 }
 
@@ -103,13 +118,16 @@ export async function rankFile(table, columns, report, signal) {
   for await (const some of inPieces(rowsOf(table), RANKED)) {
     signal.throwIfAborted();
     const { made, rejected, left } = sorted(some, (row) => instanceOf(row, columns));
-    const results = made.length ? await ranked(made.map(({ its }) => ({ ...its, id })), signal) : [];
-    results.forEach(({ ranked: classes, confidence }, index) => {
+    const all = await ranked(made, id, signal);
+    const results = all.filter((each) => each.ranked);
+    for (const { row, ranked: classes, confidence } of results) {
       const cells = Array.from({ length: CLASSES }, (_, place) => [classes[place]?.class, classes[place]?.score.toFixed(6)]).flat();
-      csv.add([...made[index].row, confidence, ...cells]);
-    });
-    report({ lines: some.length, accepted: made.length, duplicates: 0, r1: null, r5: null, rejected, left, created: [] });
+      csv.add([...row, confidence, ...cells]);
+    }
+    rejected.push(...all.filter((each) => each.detail));
+    const warned = results.flatMap(({ line, warnings }) => warnings.map(({ detail }) => ({ line, detail })));
+    report({ lines: some.length, accepted: results.length, duplicates: 0, r1: null, r5: null, rejected, left, warned, created: [] });
   }
-  await ranked([{ text: "", id }], signal);
+  await answerTo([{ text: "", id }], signal);
   return csv.parts();
 }

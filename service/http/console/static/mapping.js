@@ -1,6 +1,6 @@
 // The roles of the columns of a table: how a row becomes an instance and an event.
 
-import { RowFault, classesOfCell, isFields, isNested, isScalar, listOf, textOfCell } from "./class_cells.js";
+import { RowFault, classesOfCell, isFields, isNested, isScalar, kindOf, listOf, textOfCell } from "./class_cells.js";
 import { isEmptyLabel } from "./label_words.js";
 
 export const ROLES = {
@@ -28,6 +28,8 @@ const GUESSES = [
   ["not", /^not$/],
   ["parents", /^parents$/],
 ];
+const KEYS = [/^(.*[\s_.-])?(id|key|nr|index|uuid|guid)$/i, /[a-z](Id|ID|Key)$/]; // names of a row
+const LABEL_ID = /^(class|label|categor(y|ie)|intent|target|tag)s?[\s_.-]?id$/i; // that of its label
 const ANSWERS = /^(accept|reject|ignore)?$/;
 const YES = /^(1|1\.0|true)$/i;
 const NO = /^(0|0\.0|false)?$/i;
@@ -39,21 +41,28 @@ const roleNamed = (name) => GUESSES.find(([, names]) => names.test(name))?.[0];
 /** Return whether a column of this name is taken for a text or a class. */
 export const isColumnName = (name) => ["text", "class"].includes(roleNamed(name));
 
-/** Return whether a value is the text of an event of /learn as an object of fields. */
-const isEventText = (value, name) => name === "text" && isFields(value);
+const isKey = (name) => KEYS.some((each) => each.test(name)) && !LABEL_ID.test(name);
+
+/** Return whether a value may be the text of an event of /learn as an object of fields. */
+const isEventText = (value, name) => name === "text" && value instanceof Map;
 
 const shown = (value) => (Array.isArray(value) ? value.join(" ") : String(value ?? "")).trim();
 const isFilled = (value) => value instanceof Map || shown(value) !== "";
 
 /** Return { name, role, isList } of each column, with the roles that `manyclass learn` proposes
  * (training/tables/columns.py): by its name; else the longest column is the text, and the class is the first of the
- * shortest without gaps whose values come again. Columns of one name, and those with objects, are left to the user. */
+ * shortest without gaps whose values come again. Columns of one name, those that are mostly objects, and ids and keys are
+ * left to the user. */
 export function guessed(names, rows) {
   const cells = names.map((_, at) => rows.map((row) => row[at]));
   const texts = cells.map((column) => column.map(shown));
   const every = names.map((_, at) => at);
   const unfit = { text: (value) => !isScalar(value), class: isNested };
-  const isUnfit = (role, at) => unfit[role] && cells[at].some((value) => unfit[role](value) && !isEventText(value, names[at]));
+  const isText = names.map((name, at) => name === "text" && cells[at].some(isFields));
+  const isUnfit = (role, at) => {
+    const filled = cells[at].filter(isFilled);
+    return unfit[role] && !isText[at] && 2 * filled.filter(unfit[role]).length > filled.length;
+  };
   const mayBe = (role) => (at) => names.indexOf(names[at]) === names.lastIndexOf(names[at]) && !isUnfit(role, at);
   const roles = names.map((name, at) => (mayBe(roleNamed(name))(at) ? roleNamed(name) ?? "ignore" : "ignore"));
   const of = (role) => every.filter((at) => roles[at] === role);
@@ -61,11 +70,11 @@ export function guessed(names, rows) {
   const letters = (at) => texts[at].join("").length;
   const gaps = (at) => 2 * texts[at].includes("") + (rows.length > 1 && new Set(texts[at]).size === rows.length);
   const put = (role, order) => {
-    const [first] = of("ignore").filter((at) => !isColumnName(names[at])).filter(mayBe(role)).sort(order);
+    const [first] = of("ignore").filter((at) => !isColumnName(names[at]) && !isKey(names[at])).filter(mayBe(role)).sort(order);
     if (first !== undefined) roles[first] = role;
   };
   for (const at of of("ignore")) if (names[at] === "answer" && texts[at].every((each) => ANSWERS.test(each)) && texts[at].some(Boolean)) roles[at] = "answer";
-  const flags = of("ignore").filter((at) => texts[at].every((each) => YES.test(each) || NO.test(each)));
+  const flags = of("ignore").filter((at) => !isKey(names[at]) && texts[at].every((each) => YES.test(each) || NO.test(each)));
   const isOneHot = !hasClassName && flags.length >= LEAST_FLAGS && flags.some((at) => texts[at].some((each) => YES.test(each)));
   if (isOneHot) for (const at of flags) roles[at] = "one_hot";
   const [, ...others] = of("class");
@@ -82,8 +91,6 @@ export const namesOf = (columns, ...roles) => columns.filter((each) => roles.inc
 const filledCells = (row, columns, ...roles) => columns.flatMap((column, at) => (roles.includes(column.role) && isFilled(row[at]) ? [[row[at], column]] : []));
 
 export const isBlank = (row) => !row.some(isFilled);
-
-export const hasInstance = (row, columns) => filledCells(row, columns, "text", "field", "feature").length > 0;
 
 /** Return whether a row has two of a text, parts of one and features, of which an instance is one. */
 export const isMixed = (row, columns) => ["text", "field", "feature"].filter((role) => filledCells(row, columns, role).length).length > 1;
@@ -111,9 +118,17 @@ function fieldsOf(cells) {
   return Object.fromEntries(fields);
 }
 
+/** Return the fields of a text that is an object of them; null is no text. */
+function fieldsIn(value, name) {
+  const fields = [...value].filter(([, each]) => each !== null);
+  const wrong = fields.find(([, each]) => typeof each !== "string");
+  if (wrong) throw new RowFault(`the field ${wrong[0].slice(0, 40)} of ${name} is ${kindOf(wrong[1])}, not a text`);
+  if (!fields.length) throw new RowFault(`${name} has no field with a text`);
+  return Object.fromEntries(fields);
+}
+
 function textOf(cells) {
-  const [only] = cells;
-  if (cells.length === 1 && isEventText(only[0], only[1].name)) return Object.fromEntries(only[0]);
+  if (cells.length === 1 && isEventText(cells[0][0], cells[0][1].name)) return fieldsIn(cells[0][0], cells[0][1].name);
   return cells.map(([value, { name }]) => textOfCell(value, name)).join(" ");
 }
 
@@ -162,20 +177,29 @@ function parentsOf([value, { name }]) {
   return parents;
 }
 
+/** Return the texts of fields, or a text alone, or none. */
+export const textsOf = (text = {}) => (typeof text === "string" ? [text] : Object.values(text));
+
+/** Return whether an instance has neither a feature nor a letter. */
+const isEmpty = ({ text, features }) => !Object.keys(features ?? {}).length && !textsOf(text).some((each) => each.trim());
+
+const areEmpty = (names) => `${names} ${names.includes(", ") ? "are" : "is"} empty`;
+
 /** Return the event of a row; a RowFault says why there is none.
  *
  * `separator` divides several classes in one cell, if it is given; `without` leaves out labels such as nan.
  */
 export function eventOf(row, columns, { separator, source, without = false }) {
   checkAnswer(row, columns);
-  if (!hasInstance(row, columns)) throw new RowFault(`no text: ${namesOf(columns, "text", "field", "feature")} is empty`);
+  const instance = instanceOf(row, columns);
+  if (isEmpty(instance)) throw new RowFault(`no text: ${areEmpty(namesOf(columns, "text", "field", "feature"))}, and nothing can be learned from it`);
   const given = [...new Set([...classesOf(row, columns, "class", separator), ...flaggedClasses(row, columns)])];
   const classes = without ? given.filter((each) => !isEmptyLabel(each)) : given;
   const not = [...new Set(classesOf(row, columns, "not", separator))];
   if (!classes.length && given.length) throw new RowFault(`its label is ${given[0]}`, `label ${given[0]}`);
   if (!classes.length && !not.length && namesOf(columns, "one_hot")) throw new RowFault("it has no class", "row without a class");
-  if (!classes.length && !not.length) throw new RowFault(`no class: ${namesOf(columns, "class")} is empty`);
-  const event = { ...instanceOf(row, columns), classes };
+  if (!classes.length && !not.length) throw new RowFault(`no class: ${areEmpty(namesOf(columns, "class"))}`);
+  const event = { ...instance, classes };
   const [id] = filledCells(row, columns, "event_id");
   const [its = [source, {}]] = filledCells(row, columns, "source");
   const [weight] = filledCells(row, columns, "weight");

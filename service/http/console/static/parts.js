@@ -1,8 +1,11 @@
 // Parts that several pages have: messages, buttons with a scope, dialogs, fields.
 
-import { html, useLayoutEffect, useRef, useState } from "./html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { may } from "./access.js";
+import { ask } from "./api.js";
+import { CallText } from "./call_text.js";
 import { count } from "./format.js";
+import { beat } from "./pulse.js";
 
 /** Return { busy, error, run }: `run` awaits a function and keeps its error to show. */
 export function useTask() {
@@ -19,6 +22,18 @@ export function useTask() {
     }
   };
   return { ...state, run };
+}
+
+/** Call a function so many milliseconds after a change, with a signal that the next change aborts. */
+export function useLater(action, wait, changes) {
+  useEffect(() => {
+    const abort = new AbortController();
+    const timer = setTimeout(() => action(abort.signal), wait);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, changes);
 }
 
 export function Problem({ error }) {
@@ -43,23 +58,30 @@ export function NeedsScope({ scope, to }) {
   return html`<p class="hint">To ${to}, a key of the scope ${scope} is needed.</p>`;
 }
 
-/** A modal dialog; Escape and Cancel close it. `onConfirm` may be async: it stays in view with an error, or after false.
+/** A modal dialog; Escape and Cancel close it. Confirm sends `call`, of which `onDone` gets the answer; or calls
+ * `onConfirm`, which may be async. It stays in view with an error, or after false.
  * `kind` is that of the button: primary, danger, or "" while another one is the primary one. */
-export function Dialog({ title, confirm, kind = "primary", needs = "rank", onConfirm, onClose, children, disabled }) {
+export function Dialog({ title, confirm, kind = "primary", needs = "rank", call, onDone, onConfirm, onClose, children, disabled }) {
   const dialog = useRef();
   const task = useTask();
   useLayoutEffect(() => {
     dialog.current.showModal();
   }, []);
+  const sent = async () => {
+    const answer = await ask(call.method, call.path, { body: call.body });
+    await beat();
+    onDone?.(answer);
+  };
   const submit = async (event) => {
     event.preventDefault();
-    const done = await task.run(async () => (await onConfirm()) !== false);
+    const done = await task.run(async () => (await (onConfirm ?? sent)()) !== false);
     if (done) onClose();
   };
   return html`<dialog ref=${dialog} aria-labelledby="dialog-title" onClose=${onClose}>
     <form onSubmit=${submit}>
       <h2 id="dialog-title">${title}</h2>
       ${children}
+      <${CallText} call=${call} />
       <${Problem} error=${task.error} />
       <div class="actions">
         <button type="submit" class=${kind}
@@ -82,6 +104,11 @@ export function useFirst(all, size) {
     shown: isWhole ? all : all.slice(0, size),
     more: !isWhole && all.length > size && html`<button type="button" onClick=${() => setWhole(true)}>Show ${count(all.length)}</button>`,
   };
+}
+
+/** Facts: [name, value]. */
+export function Facts({ of }) {
+  return html`<dl class="facts-list">${of.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 /** A table that scrolls in its own box on a narrow screen. */

@@ -1,27 +1,19 @@
 // Rename a class, or merge it into another.
 
 import { html, useState } from "./html.js";
-import { ask, path } from "./api.js";
+import { path } from "./api.js";
 import { ClassField } from "./class_field.js";
-import { CallText } from "./call_text.js";
 import { Dialog } from "./parts.js";
-import { beat } from "./pulse.js";
 
 export function RenameClass({ name, merges, proposed = "", onClose, onDone }) {
   const [to, setTo] = useState(proposed);
   const body = merges ? { merge_into: to.trim() } : { rename: to.trim() };
   const call = { method: "POST", path: path("classes", name), body };
-  const confirm = async () => {
-    await ask(call.method, call.path, { body });
-    await beat();
-    onDone?.(to.trim());
-  };
   return html`<${Dialog} title=${merges ? `Merge ${name}` : `Rename ${name}`} confirm=${merges ? "Merge" : "Rename"} needs="admin"
-    disabled=${!to.trim()} onConfirm=${confirm} onClose=${onClose}>
+    disabled=${!to.trim()} call=${call} onDone=${() => onDone?.(to.trim())} onClose=${onClose}>
     <${ClassField} label=${merges ? "Into the class" : "Its next name"} value=${to} onInput=${setTo} />
     <p class="hint">${merges
       ? "The class is ranked no more. All that was taught of it counts for the other once the history is learned again, which begins at once."
       : "The former name stands for the next one in everything that is taught from now on."}</p>
-    <${CallText} call=${call} />
   <//>`;
 }

@@ -1,7 +1,7 @@
 // A sample while it is taught: progress, accuracy, and texts to try after it.
 
 import { html, useEffect, useRef, useState } from "./html.js";
-import { Lines } from "./chart.js";
+import { Accuracy } from "./chart.js";
 import { count, percent } from "./format.js";
 import { Problem, useTask } from "./parts.js";
 import { beat } from "./pulse.js";
@@ -28,7 +28,7 @@ export function SamplePanel({ sample, onTry, onDone }) {
       try {
         await teachSample(sample, (report) => {
           setLast({ ...report, seconds: (performance.now() - began) / 1000 });
-          if (report.r1 !== null) setPoints((before) => [...before, report]);
+          if (report.r1 !== null) setPoints((before) => [...before, { at: report.done, r1: report.r1, r5: report.r5 }]);
         }, abort.current.signal);
       } finally {
         setFinished(true);
@@ -47,10 +47,7 @@ export function SamplePanel({ sample, onTry, onDone }) {
       : "Unpacking …"}</p>
     <${Reading} last=${finished ? null : last?.last} />
     <${Problem} error=${task.error} />
-    ${points.length > 1 && html`<${Lines} label="Accuracy before each event was learned" yTo=${1} series=${[
-      { name: "first (R1)", points: points.map((each) => [each.done, each.r1]) },
-      { name: "among five (R5)", points: points.map((each) => [each.done, each.r5]) },
-    ]} yText=${(value) => value.toFixed(1)} />`}
+    <${Accuracy} points=${points} />
     ${finished
       ? html`<p>Now try: ${sample.tries.map((text) => html`<button type="button" class="chip" key=${text} onClick=${() => {
           onTry(text);

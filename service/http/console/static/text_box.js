@@ -1,34 +1,57 @@
 // The text to rank: one box, or one for each of its parts with a name, as title and body.
 
-import { html, useState } from "./html.js";
+import { html, useEffect, useRef } from "./html.js";
 
 const MOST = 16; // parts of a text
 const LONGEST = 100_000;
 
-/** Return whether a text, or each of its parts, has nothing but blanks. */
-export const isBlank = (text) => !(typeof text === "string" ? [text] : Object.values(text)).some((each) => each.trim());
+/** Return why a part, [name, text] as typed, cannot be sent; "" if it can, or has no text. */
+function faultOf(parts, at) {
+  const name = parts[at][0].trim();
+  if (!parts[at][1].trim()) return "";
+  if (!name) return `Part ${at + 1} has no name. Name it, or take its text away.`;
+  const isTwice = parts.some((each, place) => place < at && each[0].trim() === name && each[1].trim());
+  return isTwice ? `Another part is named ${name}. Give part ${at + 1} another name.` : "";
+}
 
-/** Return the parts that have a name and a text; of two with one name the first. */
-const textOf = (parts) => Object.fromEntries(parts.filter(([name, text], at) => name && text.trim() && parts.findIndex((each) => each[0] === name) === at));
+/** Return what was typed, a string or [name, text] of each part, as it is sent; null if nothing is. */
+export function textOf(typed) {
+  if (typeof typed === "string") return typed.trim() ? typed : null;
+  const filled = typed.filter((each) => each[1].trim());
+  if (!filled.length || typed.some((_, at) => faultOf(typed, at))) return null;
+  return Object.fromEntries(filled.map(([name, its]) => [name.trim(), its]));
+}
 
-export function TextBox({ text, inputRef, onText }) {
-  const [parts, setParts] = useState(typeof text === "string" ? [] : Object.entries(text)); // as they are typed
-  const put = (next) => {
-    setParts(next);
-    onText(textOf(next));
-  };
+function Part({ parts, at, nameRef, textRef, onPart }) {
+  const [name, text] = parts[at];
+  const fault = faultOf(parts, at);
+  const id = `fault-${at}`;
+  return html`<div class="row">
+      <label class="field"><span>Name of part ${at + 1}</span><input type="text" ref=${nameRef} value=${name} maxlength="100"
+        aria-invalid=${fault !== ""} aria-describedby=${id} onInput=${(event) => onPart([event.currentTarget.value, text])} /></label>
+      <label class="field big"><span>${name.trim() || "Text"}</span><textarea ref=${textRef} rows=${at ? 3 : 1} value=${text} maxlength=${LONGEST}
+        onInput=${(event) => onPart([name, event.currentTarget.value])}></textarea></label>
+    </div>
+    <div role="alert" id=${id}>${fault && html`<p class="problem">${fault} Until then, nothing is ranked.</p>`}</div>`;
+}
+
+/** `typed` is a string, or [name, text] of each part. */
+export function TextBox({ typed, onType }) {
+  const [first, newest] = [useRef(), useRef()]; // a text, and the name of a part
+  const number = typeof typed === "string" ? 0 : typed.length;
+  const former = useRef(0);
+  useEffect(() => {
+    (former.current && number > former.current ? newest : first).current.focus();
+    former.current = number;
+  }, [number]);
   // The buttons stand above the boxes, so that Tab goes from the text to its ranking.
-  if (typeof text === "string")
-    return html`<p><button type="button" class="quiet" onClick=${() => put([["title", ""], ["body", text]])}>Title and body apart</button></p>
+  if (typeof typed === "string")
+    return html`<p><button type="button" class="quiet" onClick=${() => onType([["title", ""], ["body", typed]])}>Title and body apart</button></p>
       <label class="field big"><span>Text to rank</span>
-        <textarea ref=${inputRef} rows="2" value=${text} placeholder="Type a text: it is ranked as you type" maxlength=${LONGEST}
-          onInput=${(event) => onText(event.currentTarget.value)}></textarea></label>`;
-  return html`<p><button type="button" class="quiet" disabled=${parts.length >= MOST} onClick=${() => put([...parts, ["", ""]])}>Add a part</button>${" "}
-      <button type="button" class="quiet" onClick=${() => onText(parts.map(([, its]) => its).filter(Boolean).join(" "))}>One text again</button></p>
-    ${parts.map(([name, its], at) => html`<div class="row" key=${at}>
-      <label class="field"><span>Name of part ${at + 1}</span><input type="text" value=${name} maxlength="100"
-        onInput=${(event) => put(parts.with(at, [event.currentTarget.value.trim(), its]))} /></label>
-      <label class="field big"><span>${name || "Text"}</span><textarea ref=${at ? undefined : inputRef} rows=${at ? 3 : 1} value=${its} maxlength=${LONGEST}
-        onInput=${(event) => put(parts.with(at, [name, event.currentTarget.value]))}></textarea></label>
-    </div>`)}`;
+        <textarea ref=${first} rows="2" value=${typed} placeholder="Type a text: it is ranked as you type" maxlength=${LONGEST}
+          onInput=${(event) => onType(event.currentTarget.value)}></textarea></label>`;
+  return html`<p><button type="button" class="quiet" disabled=${number >= MOST} onClick=${() => onType([...typed, ["", ""]])}>Add a part</button>${" "}
+      <button type="button" class="quiet" onClick=${() => onType(typed.map(([, its]) => its).filter(Boolean).join(" "))}>One text again</button></p>
+    ${typed.map((_, at) => html`<${Part} key=${at} parts=${typed} at=${at} nameRef=${at === number - 1 ? newest : undefined} textRef=${at ? undefined : first}
+      onPart=${(part) => onType(typed.with(at, part))} />`)}`;
 }

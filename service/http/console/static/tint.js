@@ -1,31 +1,61 @@
 // The words of a text, tinted by their votes for a class.
 
-import { html } from "./html.js";
-import { fixed } from "./format.js";
+import { html, useMemo } from "./html.js";
+import { count, fixed } from "./format.js";
 
 // Letters of scripts without spaces are words, each with its marks; so are emoji.
-const UNSPACED = `(?=[${[
-  ...["Han", "Hiragana", "Katakana", "Bopomofo", "Tangut", "Khitan_Small_Script", "Nushu", "Thai", "Lao"],
-  ...["Myanmar", "Khmer", "Tai_Le", "New_Tai_Lue", "Tai_Tham", "Tai_Viet", "Ahom"],
-]
-  .map((each) => `\\p{scx=${each}}`)
-  .join("")}])\\p{L}`;
-const EMOJI = String.raw`\p{RI}\p{RI}|\p{ExtPict}(?:\uFE0F|\p{EMod}|\u200D\p{ExtPict})*`;
-const LETTER = String.raw`[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{DI}]`;
-const WORD = new RegExp(`${EMOJI}|${UNSPACED}\\p{M}*|(?:(?!${UNSPACED})${LETTER})+`, "gu");
+const SCRIPTS = "Han Hira Kana Bopo Tang Kits Nshu Thai Laoo Mymr Khmr Tale Talu Lana Tavt Ahom";
+const UNSPACED = String.raw`(?=[${SCRIPTS.replace(/\w+ ?/g, "\\p{scx=$&}").replaceAll(" ", "")}])(?![\u02B0-\u02FF])[\p{L}\p{Nl}]`; // an apostrophe or a tone is of its word
+// The service reads by Unicode 15.0, which has more pictographs than later ones.
+const PICTOGRAPH = String.raw`[\p{ExtPict}\u2605\u2607-\u2612\u2616-\u2685\u2690-\u2705\u2708-\u2712\u{1F000}-\u{1F0FF}\u{1F249}-\u{1F3FA}\u{1F400}-\u{1F53D}\u{1F546}-\u{1F64F}\u{1F680}-\u{1F6FF}]`;
+const EMOJI = String.raw`\p{RI}\p{RI}|${PICTOGRAPH}(?:\p{EMod}|\u200D${PICTOGRAPH})*`;
+const LETTER = String.raw`[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]`;
+const WORD = new RegExp(`${EMOJI}|${UNSPACED}\\p{M}*|(?:(?!${UNSPACED}|${PICTOGRAPH})${LETTER})+`, "gu");
+const ATTACHED = /^[\p{M}\p{DI}\u1160-\u11FF]/u; // marks, what is invisible, and the later parts of a syllable of Hangul
+const JOINED = new RegExp(`(${PICTOGRAPH}|\\p{EMod})$`, "u"); // by a zero-width joiner to the next emoji
+const SMALL = /[^ı\p{sc=Cherokee}]+/gu; // the service keeps the one, and folds the others to capital letters
 const RUN = 4; // characters
+const SHOWN = 20_000; // characters of a text, or of the texts of fields
+const LONG = 300; // characters, behind which a text may have to be scrolled
 
-/** The name of the feature of a word, without what is invisible and skin tones.
- *
- * Letters that the service parts, or folds to capital ones, have another name there: these words stay untinted.
- */
-const folded = (word) =>
-  word
-    .replace(/[\p{DI}\p{EMod}]/gu, "")
+/** Return a text in the form that the service reads: NFKC_Casefold, without the dot of the Turkish İ. */
+const foldedPart = (text) =>
+  text
+    .replace(/\p{DI}/gu, "")
     .normalize("NFKC")
-    .replace(/[^ı]+/g, (part) => part.toUpperCase().toLowerCase())
+    .replace(SMALL, (part) => part.toLowerCase().toUpperCase().toLowerCase())
+    .replace(/\p{sc=Cherokee}+/gu, (part) => part.toUpperCase())
     .replaceAll("ς", "σ")
+    .normalize("NFC")
     .replaceAll("i\u0307", "i");
+
+/** Return a text as stretches: each character with those behind it that may change it. */
+function stretches(text) {
+  const found = [];
+  for (const sign of text)
+    if (found.length && sign > "\x7f" && ATTACHED.test(sign.normalize("NFKC"))) found[found.length - 1] += sign;
+    else found.push(sign);
+  return found;
+}
+
+/** Return the words of a text: { name, begin, end, score }. Two of one stretch, as those of the Arabic ﷺ, have the same places. */
+function wordsOf(text) {
+  const [begins, ends] = [[], []]; // of the stretch of each unit of the folded text
+  let folded = "";
+  let at = 0;
+  for (const stretch of stretches(text)) {
+    const part = foldedPart(stretch);
+    folded += stretch.includes("\u200D") && JOINED.test(part) ? `${part}\u200D` : part;
+    while (begins.length < folded.length) {
+      begins.push(at);
+      ends.push(at + stretch.length);
+    }
+    at += stretch.length;
+  }
+  return [...folded.matchAll(WORD)]
+    .map(({ 0: word, index }) => ({ name: word.replace(/[\u200D\p{EMod}]/gu, ""), begin: begins[index], end: ends[index + word.length - 1], score: 0 }))
+    .filter((each) => each.name);
+}
 
 /** The names of the features of the runs of characters of a word. */
 function runs(name) {
@@ -41,9 +71,7 @@ function runs(name) {
  */
 export function pieces(text, votes) {
   const scores = new Map(votes.map(({ feature, score }) => [feature, score]));
-  const words = [...text.matchAll(WORD)]
-    .map((match) => ({ begin: match.index, text: match[0], name: folded(match[0]), score: 0 }))
-    .filter((each) => each.name);
+  const words = wordsOf(text);
   const pairs = words.slice(1).map((word, before) => `${words[before].name} ${word.name}`);
   const parts = words.map((each) => [each.name, ...runs(each.name)]);
   const times = new Map();
@@ -57,9 +85,14 @@ export function pieces(text, votes) {
   const found = [];
   let end = 0;
   for (const word of words) {
-    if (word.begin > end) found.push({ text: text.slice(end, word.begin), score: null });
-    found.push({ text: word.text, score: word.score });
-    end = word.begin + word.text.length;
+    if (word.begin < end) { // of the stretch of the word before
+      found.at(-1).text += text.slice(end, word.end);
+      found.at(-1).score += word.score;
+    } else {
+      if (word.begin > end) found.push({ text: text.slice(end, word.begin), score: null });
+      found.push({ text: text.slice(word.begin, word.end), score: word.score });
+    }
+    end = word.end;
   }
   if (end < text.length) found.push({ text: text.slice(end), score: null });
   return found;
@@ -68,13 +101,36 @@ export function pieces(text, votes) {
 /** Return the votes for the features of a field, by their names within it. */
 const ofField = (field, votes) => votes.flatMap(({ feature, score }) => (feature.startsWith(`${field}:`) ? [{ feature: feature.slice(field.length + 1), score }] : []));
 
-/** A text, or the texts of fields, each behind its name. */
-export function TintedText({ text, votes }) {
-  const texts = typeof text === "string" ? [["", pieces(text, votes)]] : Object.entries(text).map(([field, its]) => [field, pieces(its, ofField(field, votes))]);
-  const most = Math.max(1e-9, ...texts.flatMap(([, parts]) => parts.map((each) => Math.abs(each.score ?? 0))));
-  return texts.map(([field, parts]) => html`<p class="tinted" key=${field}>${field && html`<b>${field}</b> `}${parts.map(({ text: word, score }, index) =>
+/** Return the first pieces of a text of so many characters, and how many characters are behind them. */
+function firstOf(parts, most) {
+  let size = 0;
+  const shown = parts.flatMap(({ text, score }) => {
+    const room = most - size;
+    size += text.length;
+    return room > 0 ? [{ text: text.slice(0, room).replace(/[\ud800-\udbff]$/, ""), score }] : [];
+  });
+  return { shown, more: Math.max(0, size - most) };
+}
+
+function Pieces({ field, shown, more, most }) {
+  return html`<p class="tinted">${field && html`<b>${field}</b> `}${shown.map(({ text: word, score }, index) =>
     score
       ? html`<mark key=${index} class=${score > 0 ? "for" : "against"} title=${fixed(score)}
           style=${{ "--share": Math.abs(score) / most }}>${word}</mark>`
-      : word)}</p>`);
+      : word)}${more > 0 && html`<span class="hint">… and ${count(more)} more characters</span>`}</p>`;
+}
+
+/** A text, or the texts of fields, each behind its name, in a box that scrolls. */
+export function TintedText({ text, votes }) {
+  const { texts, most, isLong } = useMemo(() => {
+    const given = typeof text === "string" ? [["", text]] : Object.entries(text);
+    const all = given.map(([field, its]) => [field, pieces(its, field ? ofField(field, votes) : votes)]);
+    return {
+      texts: all.map(([field, parts]) => ({ field, ...firstOf(parts, Math.ceil(SHOWN / all.length)) })),
+      most: all.flatMap(([, parts]) => parts).reduce((found, { score }) => Math.max(found, Math.abs(score ?? 0)), 1e-9),
+      isLong: given.reduce((size, [, its]) => size + its.length, 0) > LONG,
+    };
+  }, [text, votes]);
+  return html`<div class="tints" role="group" aria-label="The text and its votes" tabindex=${isLong ? 0 : undefined}>${texts.map((each) =>
+    html`<${Pieces} key=${each.field} ...${each} most=${most} />`)}</div>`;
 }

@@ -6,6 +6,7 @@ import { classesFrom } from "./class_field.js";
 import { count } from "./format.js";
 import { eventsOf } from "./mapping.js";
 import { LONGEST, namesCloseTo } from "./new_class.js";
+import { useLater } from "./parts.js";
 import { rowsOf } from "./rows.js";
 
 const PAGE = 1000;
@@ -14,6 +15,7 @@ const MOST_ASKED = 1000; // names that are looked up one by one in a larger serv
 const ROWS = 1000; // of a file, before it is taught
 const SHOWN = 10;
 const WAIT = 300; // milliseconds after a change of the roles
+const NONE = { rows: 0, found: [] };
 
 async function allClasses() {
   const names = new Set();
@@ -71,7 +73,7 @@ export class KnownClasses {
 }
 
 /** Return { rows, found } of the first rows of a file: the unknown classes, each with the names close to it. */
-async function unknownClasses(table, columns, separator, isWanted) {
+async function unknownClasses(table, columns, separator, signal) {
   const known = await KnownClasses.now();
   const found = [];
   let rows = 0;
@@ -79,25 +81,19 @@ async function unknownClasses(table, columns, separator, isWanted) {
     const names = await known.unknown(eventsOf(row ? [row] : [], columns, { separator }).flatMap((event) => event.classes));
     for (const name of names) found.push({ name, close: found.length < SHOWN && name.length <= LONGEST ? await namesCloseTo(name) : null });
     rows += 1;
-    if (rows === ROWS || found.length > SHOWN || !isWanted()) break;
+    if (rows === ROWS || found.length > SHOWN || signal.aborted) break;
   }
   return { rows, found };
 }
 
 export function UnknownClasses({ table, columns, separator }) {
-  const [{ rows, found }, setFound] = useState({ rows: 0, found: [] });
-  useEffect(() => {
-    let isWanted = true;
-    const timer = setTimeout(async () => {
-      const result = await unknownClasses(table, columns, separator, () => isWanted).catch(() => ({ rows: 0, found: [] }));
-      if (isWanted) setFound(result);
-    }, WAIT);
-    return () => {
-      isWanted = false;
-      clearTimeout(timer);
-      setFound({ rows: 0, found: [] });
-    };
-  }, [table, JSON.stringify(columns), separator]);
+  const [{ rows, found }, setFound] = useState(NONE);
+  const changes = [table, JSON.stringify(columns), separator];
+  useEffect(() => setFound(NONE), changes);
+  useLater(async (signal) => {
+    const result = await unknownClasses(table, columns, separator, signal).catch(() => NONE);
+    if (!signal.aborted) setFound(result);
+  }, WAIT, changes);
   if (!found.length) return null;
   return html`<p class="hint" role="status">New classes${rows === ROWS && ` of the first ${count(ROWS)} rows`}:
     ${found.slice(0, SHOWN).map(({ name, close }, at) => html`${at ? ", " : " "}<strong>${name}</strong>${close?.length > 0 && html` (close to <bdi>${close[0]}</bdi>)`}`)}${found.length > SHOWN && " and more"}.</p>`;

@@ -54,10 +54,9 @@ function EraseSource({ source, onClose, onDone }) {
     await beat();
     onDone(erased);
   };
-  return html`<${Dialog} title="Erase all events of a source" confirm="Erase all" kind="danger" needs="admin" onConfirm=${confirm} onClose=${onClose}>
+  return html`<${Dialog} title="Erase all events of a source" confirm="Erase all" kind="danger" needs="admin" call=${call} onConfirm=${confirm} onClose=${onClose}>
     <p>All events of <strong>${source}</strong>, not only those in view, are deleted. Their part in the weights and
       their bytes in the store go with the next rebuild (Operate).</p>
-    <${CallText} call=${call} />
   <//>`;
 }
 

@@ -82,7 +82,7 @@ function RoleNotes({ rows, columns }) {
       words, give ${cell[0]} the role text.`}</p>`}
     ${lists && html`<p class="hint">The cells of ${lists} are lists: each item is a class.</p>`}
     ${namesOf(columns, "one_hot") && html`<p class="hint">The names of ${namesOf(columns, "one_hot")} are the classes of the rows where they are 1.</p>`}
-    ${namesOf(columns, "answer") && html`<p class="hint">Rows whose answer is reject or ignore are left out.</p>`}
+    ${namesOf(columns, "answer") && html`<p class="hint">Rows whose answer is reject or ignore are not taught.</p>`}
     ${twice.length > 0 && html`<p class="hint">${twice.join(", ")}: several columns have this name. Give a role to the right one.</p>`}`;
 }
 

@@ -1,14 +1,14 @@
 // Live: accuracy, learners, reliability, throughput, latency, memory and outdegrees as they change.
 
 import { html, useEffect, useState } from "../html.js";
-import { ask, get, path } from "../api.js";
+import { get, path } from "../api.js";
 import { CallText } from "../call_text.js";
 import { Columns, Lines, Reliability, compact } from "../chart.js";
 import { bytes, count, fixed, percent, seconds, time } from "../format.js";
 import { keepsHistory, may } from "../access.js";
 import { GAP, useLive } from "../live_series.js";
-import { Action, Dialog, NeedsScope, Problem, Table, useTask } from "../parts.js";
-import { beat, usePulse } from "../pulse.js";
+import { Action, Dialog, Facts, NeedsScope, Problem, Table, useTask } from "../parts.js";
+import { usePulse } from "../pulse.js";
 
 const EVERY = 10_000; // milliseconds, for /stats
 
@@ -49,14 +49,8 @@ function longest(accuracy) {
 
 function Promote({ learner, onClose, onDone }) {
   const call = { method: "POST", path: `${path("learners", learner)}/promote` };
-  const confirm = async () => {
-    await ask(call.method, call.path);
-    await beat();
-    onDone();
-  };
-  return html`<${Dialog} title=${`Promote ${learner}`} confirm="Promote" needs="admin" onConfirm=${confirm} onClose=${onClose}>
+  return html`<${Dialog} title=${`Promote ${learner}`} confirm="Promote" needs="admin" call=${call} onDone=${onDone} onClose=${onClose}>
     <p>From now on it answers every ranking; the present primary learner becomes a shadow. Both go on to learn. No restart.</p>
-    <${CallText} call=${call} />
   <//>`;
 }
 
@@ -98,14 +92,14 @@ export default function Live() {
   const { stats, newest, error } = useStats(promotions);
   return html`<h1>Live</h1>
     <${Problem} error=${live.failure ?? error} />
-    <dl class="facts-list">
-      <div><dt>Events</dt><dd>${count(seq)}</dd></div>
-      <div><dt>Classes</dt><dd>${stats ? compact(stats.classes) : "–"}</dd></div>
-      <div><dt>Features</dt><dd>${stats ? compact(stats.features) : "–"}</dd></div>
-      <div><dt>Edges</dt><dd>${stats ? compact(stats.edges) : "–"}</dd></div>
-      <div><dt>In the queue</dt><dd>${count(live.queue)}</dd></div>
-      <div><dt>Refused, overload</dt><dd>${count(live.shed)}</dd></div>
-    </dl>
+    <${Facts} of=${[
+      ["Events", count(seq)],
+      ["Classes", stats ? compact(stats.classes) : "–"],
+      ["Features", stats ? compact(stats.features) : "–"],
+      ["Edges", stats ? compact(stats.edges) : "–"],
+      ["In the queue", count(live.queue)],
+      ["Refused, overload", count(live.shed)],
+    ]} />
     <${Lines} label="Accuracy before each event was learned, by event" yTo=${1} yText=${decimal} series=${[
       { name: "R1", points: live.accuracy("r1") },
       { name: "R5", points: live.accuracy("r5") },

@@ -1,13 +1,13 @@
 // Classes and features: find one, see its weights and examples, rename, merge and forget.
 
 import { html, useEffect, useState } from "../html.js";
-import { ask, get, path, withParameters } from "../api.js";
+import { get, path, withParameters } from "../api.js";
 import { keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { EventItem } from "../event_item.js";
 import { count, fixed, plural } from "../format.js";
-import { Action, Dialog, Field, Problem, Status, Table, useTask } from "../parts.js";
-import { beat, usePulse } from "../pulse.js";
+import { Action, Dialog, Field, Problem, Status, Table, useLater, useTask } from "../parts.js";
+import { usePulse } from "../pulse.js";
 import { RenameClass } from "../rename_class.js";
 import { isRun, readingOf } from "../text_parts.js";
 import { WeightList, classAddress, featureAddress } from "../weight_list.js";
@@ -29,18 +29,10 @@ function NameList({ kind, hint }) {
   const task = useTask();
   const { seq } = usePulse();
   const url = withParameters(`/${noun}`, { prefix, limit: PAGE, after: pages.at(-1) });
-  useEffect(() => {
-    const abort = new AbortController();
-    const load = async () => {
-      const page = await get(url, { signal: abort.signal });
-      setFound({ names: page[noun], next: page.next });
-    };
-    const timer = setTimeout(() => task.run(load), 120);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [url, seq]);
+  useLater((signal) => task.run(async () => {
+    const page = await get(url, { signal });
+    setFound({ names: page[noun], next: page.next });
+  }), 120, [url, seq]);
   const search = (event) => {
     setPages([""]);
     setPrefix(event.currentTarget.value);
@@ -64,17 +56,13 @@ function NameList({ kind, hint }) {
 
 /** Ask before a name is forgotten, and say what goes with it. */
 function Forget({ noun, name, takes, onClose }) {
-  const call = { method: "DELETE", path: path(noun, name) };
-  const confirm = async () => {
-    await ask(call.method, call.path);
-    await beat();
+  const leave = () => {
     location.hash = "#/names";
   };
-  return html`<${Dialog} title=${`Forget ${name}`} confirm="Forget" kind="danger" needs="admin" onConfirm=${confirm} onClose=${onClose}>
+  return html`<${Dialog} title=${`Forget ${name}`} confirm="Forget" kind="danger" needs="admin" call=${{ method: "DELETE", path: path(noun, name) }} onDone=${leave} onClose=${onClose}>
     <p>This takes away:</p>
     <ul>${takes.map((each) => html`<li key=${each}>${each}</li>`)}</ul>
     <p class="hint">It is a durable event. The taught events stay in the history; erase them under Events.</p>
-    <${CallText} call=${call} />
   <//>`;
 }
 

@@ -5,7 +5,7 @@ import { ask, get, save, send } from "../api.js";
 import { checkAccess, keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { bytes, count, plural, seconds, time } from "../format.js";
-import { Action, Dialog, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
+import { Action, Dialog, Facts, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
 import { pauseText } from "../paused.js";
 import { beat, usePulse } from "../pulse.js";
 import { TEXT_PARTS } from "../text_parts.js";
@@ -18,14 +18,14 @@ function Health({ stats }) {
   return html`<section aria-labelledby="health"><h2 id="health">Health</h2>
     <p>${status === "ready" ? "The service ranks and learns." : paused ? `The service ranks. ${pauseText(paused)} The reason: ${paused.detail}.` : `The service is ${status}. ${detail}`}</p>
     <p>Durability of an answered event: ${stats.durability}.</p>
-    <dl class="facts-list">
-      <div><dt>Newest event</dt><dd>${count(seq)}</dd></div>
-      <div><dt>Classes</dt><dd>${count(stats.classes)}</dd></div>
-      <div><dt>Features</dt><dd>${count(stats.features)}</dd></div>
-      <div><dt>Events not yet applied</dt><dd>${count(stats.log_seq - stats.seq)}</dd></div>
-      <div><dt>Store unreachable for</dt><dd>${seconds(stats.store_unreachable_seconds)}</dd></div>
-      <div><dt>Started from</dt><dd>${recovery.snapshot ? `event ${count(recovery.snapshot.seq)}` : "nothing"}</dd></div>
-    </dl>
+    <${Facts} of=${[
+      ["Newest event", count(seq)],
+      ["Classes", count(stats.classes)],
+      ["Features", count(stats.features)],
+      ["Events not yet applied", count(stats.log_seq - stats.seq)],
+      ["Store unreachable for", seconds(stats.store_unreachable_seconds)],
+      ["Started from", recovery.snapshot ? `event ${count(recovery.snapshot.seq)}` : "nothing"],
+    ]} />
     <p class="hint">The start took ${seconds(recovery.seconds)} and replayed ${plural(recovery.replayed, "event")}.
       ${Object.entries(recovery.refused).map(([number, reason]) => ` Snapshot ${number} was refused: ${reason}.`)}</p>
     <${CallText} call=${{ method: "GET", path: "/readyz" }} />
@@ -33,16 +33,10 @@ function Health({ stats }) {
 }
 
 function Restore({ snapshot, onClose, onDone }) {
-  const call = { method: "POST", path: `/snapshots/${snapshot.seq}/restore` };
-  const confirm = async () => {
-    const { seq } = await ask(call.method, call.path);
-    await beat();
-    onDone(`The state is that of event ${snapshot.seq} again, by event ${seq}.`);
-  };
-  return html`<${Dialog} title="Restore a snapshot" confirm="Restore" kind="danger" needs="admin" onConfirm=${confirm} onClose=${onClose}>
+  return html`<${Dialog} title="Restore a snapshot" confirm="Restore" kind="danger" needs="admin" onClose=${onClose}
+    call=${{ method: "POST", path: `/snapshots/${snapshot.seq}/restore` }} onDone=${({ seq }) => onDone(`The state is that of event ${snapshot.seq} again, by event ${seq}.`)}>
     <p>The state becomes that after event ${count(snapshot.seq)}, of ${time(snapshot.taken_at)}. Later events have no part
       in it any more.</p>
-    <${CallText} call=${call} />
   <//>`;
 }
 

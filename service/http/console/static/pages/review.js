@@ -9,6 +9,7 @@ import { count, percent, seconds } from "../format.js";
 import { ClassForm } from "../new_class.js";
 import { Field, NeedsScope, Problem, Status, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
+import { warningText } from "../warnings.js";
 
 const LIMIT = 50;
 const CHOICES = 5;
@@ -65,7 +66,7 @@ export default function Review({ query }) {
     const answer = await teachInstance(current, label);
     setDone((before) => [...before, { key: `seq:${answer.seq}`, label, instance: current }]);
     setReturned((before) => before.filter((each) => each.id !== current.id));
-    setSaid(`Taught as ${label} (event ${answer.seq}).`);
+    setSaid(`Taught as ${label} (event ${answer.seq}). ${warningText(answer)}`);
     document.activeElement?.blur();
     beat();
     return true;

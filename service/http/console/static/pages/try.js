@@ -1,28 +1,31 @@
 // Try: rank while typing, teach by a click, see the bars move, undo.
 
-import { html, useCallback, useEffect, useMemo, useRef, useState } from "../html.js";
+import { html, useCallback, useMemo, useRef, useState } from "../html.js";
 import { ask } from "../api.js";
 import { checkAccess, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { ordinal } from "../format.js";
 import { gapFeatures } from "../gap_words.js";
 import { ClassForm } from "../new_class.js";
-import { NeedsScope, Problem, Status, useTask } from "../parts.js";
+import { NeedsScope, Problem, Status, useLater, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
 import { Bars, Confidence } from "../rank_box.js";
 import { SamplePanel } from "../sample_panel.js";
 import { SAMPLES } from "../samples.js";
-import { TextBox, isBlank } from "../text_box.js";
+import { TextBox, textOf } from "../text_box.js";
 import { TintedText } from "../tint.js";
 import { Undo } from "../undo.js";
 import { VoteTable } from "../vote_table.js";
+import { Warnings } from "../warnings.js";
 
 const WAIT = 120; // milliseconds after a key, before the text is ranked
 const K = 8;
 // One id for all that is typed here: what waits for a label by id is the last text, not every letter.
 const ID = `console-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
 
-let kept = { text: "", taught: null }; // so that a visit to another page loses nothing
+const entryOf = (typed) => ({ typed, text: textOf(typed) });
+
+let kept = { entry: entryOf(""), taught: null }; // so that a visit to another page loses nothing
 
 const gapIn = (text) => (typeof text === "string" ? gapFeatures(text) : null);
 
@@ -43,29 +46,17 @@ function useRanking(text, again) {
   const [error, setError] = useState(null);
   const { seq } = usePulse();
   const ranked = useRef({ text: null });
-  useEffect(() => {
-    if (isBlank(text)) {
-      setRanking(null);
-      return undefined;
+  useLater(async (signal) => {
+    try {
+      const { method, path, body } = rankCall(text);
+      const answer = text === null ? null : await ask(method, path, { body, signal });
+      ranked.current = { text };
+      setRanking(answer && { ...answer, text });
+      setError(null);
+    } catch (reason) {
+      if (reason.name !== "AbortError") setError(reason);
     }
-    const abort = new AbortController();
-    const wait = ranked.current.text === text ? 0 : WAIT;
-    const timer = setTimeout(async () => {
-      try {
-        const { method, path, body } = rankCall(text);
-        const answer = await ask(method, path, { body, signal: abort.signal });
-        ranked.current = { text };
-        setRanking({ ...answer, text });
-        setError(null);
-      } catch (reason) {
-        if (reason.name !== "AbortError") setError(reason);
-      }
-    }, wait);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [text, seq, again]);
+  }, text === null || ranked.current.text === text ? 0 : WAIT, [text, seq, again]);
   return { ranking, error };
 }
 
@@ -103,19 +94,18 @@ function Start({ onTry }) {
 }
 
 export default function Try({ query }) {
-  const [text, setText] = useState(query.text ?? kept.text);
+  const [{ typed, text }, setEntry] = useState(query.text === undefined ? kept.entry : entryOf(query.text));
   const [taught, setTaught] = useState(kept.taught?.text === text ? kept.taught : null);
   const [pointed, setPointed] = useState(null);
   const [again, setAgain] = useState(0);
   const { ranking, error } = useRanking(text, again);
   const task = useTask();
-  const box = useRef();
-  kept = { text, taught: taught?.isUndone ? null : taught };
-  useEffect(() => box.current.focus(), []);
+  kept = { entry: { typed, text }, taught: taught?.isUndone ? null : taught };
 
   const type = (next) => {
-    setText(next);
-    if (taught?.text !== next) setTaught(null);
+    const entry = entryOf(next);
+    setEntry(entry);
+    if (taught?.text !== entry.text) setTaught(null);
   };
   const undone = () => {
     setTaught({ ...taught, isUndone: true });
@@ -124,7 +114,7 @@ export default function Try({ query }) {
   const teach = useCallback((label) => task.run(async () => {
     const body = { ...instanceOf(text), classes: [label], source: "console" };
     const answer = await ask("POST", "/learn", { body });
-    setTaught({ name: label, text, seq: answer.seq, before: answer.rank_before, call: { method: "POST", path: "/learn", body } });
+    setTaught({ name: label, text, seq: answer.seq, before: answer.rank_before, warnings: answer.warnings, call: { method: "POST", path: "/learn", body } });
     setPointed(label);
     setAgain((times) => times + 1);
     await beat();
@@ -136,13 +126,14 @@ export default function Try({ query }) {
   const votes = useMemo(() => focus?.features ?? [], [focus]);
   return html`
     <h1>Try</h1>
-    <${TextBox} text=${text} inputRef=${box} onText=${type} />
+    <${TextBox} typed=${typed} onType=${type} />
     <${Problem} error=${error ?? task.error} />
-    ${ranking && !isBlank(text) && html`<section aria-label="Ranking">
+    ${ranking && text !== null && html`<section aria-label="Ranking">
       ${gapIn(text) && html`<p class="hint">The gap _ asks for a word: its features are the words around it.</p>`}
       <${TintedText} text=${ranking.text} votes=${votes} />
+      <${Status}><${Warnings} answer=${ranking} /><//>
       ${ranked.length === 0
-        ? html`<p class="nothing">Nothing here is known yet. Teach it: name its class below.</p>`
+        ? html`<p class="nothing">Nothing here is known yet.${!ranking.warnings && " Teach it: name its class below."}</p>`
         : html`<${Confidence} value=${ranking.confidence} />
           <${Bars} text=${ranking.text} ranked=${ranked} pointed=${focus?.class} taught=${taught?.isUndone ? null : taught?.name} onChoose=${teach} onPoint=${setPointed} />
           <p class="hint">${may("learn") ? "Click the right class to teach it. " : ""}The words are tinted by their votes for
@@ -150,10 +141,11 @@ export default function Try({ query }) {
       <${ClassForm} label="Another class" placeholder="a class, new or known" disabled=${task.busy || !may("learn")} onTeach=${teach} />
       <${NeedsScope} scope="learn" to="teach" />
     </section>`}
-    <${Status}>${taught && !taught.isUndone && html`<p class="moved"><${Moved} taught=${taught} ranking=${ranking} /></p>`}<//>
+    <${Status}>${taught && !taught.isUndone && html`<p class="moved"><${Moved} taught=${taught} ranking=${ranking} /></p>
+      <${Warnings} answer=${taught} />`}<//>
     ${taught && html`<div class="after"><${Undo} key=${taught.seq} eventKey=${`seq:${taught.seq}`} onDone=${undone} />
       <${CallText} call=${taught.call} title="The taught event as curl and Python" /></div>`}
-    ${ranking && !isBlank(text) && html`<${VoteTable} name=${focus?.class} votes=${votes} />
+    ${ranking && text !== null && html`<${VoteTable} name=${focus?.class} votes=${votes} />
       <${CallText} call=${rankCall(text)} title="This ranking as curl and Python" />`}
     <${Start} onTry=${type} />
   `;
