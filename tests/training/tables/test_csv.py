@@ -204,7 +204,9 @@ CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 @given(st.lists(st.lists(CELLS, min_size=2, max_size=4), min_size=1), st.sampled_from(",;\t|"))
 @examples(200)
 def test_any_cells_survive_their_quotes(rows, delimiter):
-    assume(not rows[0][0].startswith("\ufeff"))  # at the beginning of a file it stands for no letter
+    assume(
+        not rows[0][0].startswith("\ufeff")
+    )  # at the beginning of a file it stands for no letter
     written = io.StringIO(newline="")
     csv.writer(written, delimiter=delimiter).writerows(rows)
     plain = io.BytesIO(written.getvalue().encode())
