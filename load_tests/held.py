@@ -109,7 +109,7 @@ KINDS = {
     "events of texts": lambda: (
         16,
         # one text, so that little is learned
-        request("/learn", encoded({"events": [{"text": text(8000, 1), "classes": ["x"]}] * 1000})),
+        request("/learn", encoded({"events": [{"text": text(8000, 1), "classes": ["x"]}] * 200})),
     ),
     "rankings with long ids": lambda: (
         1900,

@@ -35,6 +35,11 @@ class Built(NamedTuple):
     event: Event | Result
     read: AnalysedText | None
 
+    @property
+    def size(self) -> int:
+        """Return the bytes in memory, about: the features of a text are many, and kept twice."""
+        return 2 * len(bytes(self.event)) if isinstance(self.event, Event) else 0
+
 
 class EventBuilder:
     """Builds events from forms.

@@ -181,8 +181,7 @@ class Learn(HotCall):
         time_slice = TimeSlice()
         for position, form in enumerate(forms):
             built = await self._event(position, form, read.known)
-            if isinstance(built.event, Event):
-                reservation.add(len(bytes(built.event)))  # a text makes many features
+            reservation.add(built.size)
             read.add(form, built, "events", position)
             if time_slice.is_over:
                 await time_slice.renew()

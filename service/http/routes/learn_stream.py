@@ -184,8 +184,7 @@ class _Stream:
                 if isinstance(form, Problem):
                     raise form
                 built = await self._builder.event(form, known)
-                if isinstance(built.event, Event):
-                    self.lines.hold(len(bytes(built.event)))  # a text makes many features
+                self.lines.hold(built.size)
                 events.append((line, form.id, built.event))
                 for warning in self._builder.warnings_of(form, built):
                     await self._report.warn(line, warning)

@@ -171,7 +171,7 @@ async def test_the_features_of_texts_on_their_way_through_the_log_count_in_the_b
 @pytest.mark.parametrize("how", [{}, {"among": ["x"]}, {"explain": True}])
 async def test_texts_whose_features_never_fit_in_memory_are_refused(how):
     count = 20
-    limit = 10 * INSTANCE_BYTES
+    limit = 20 * INSTANCE_BYTES
     async with calling(max_body_bytes=limit // 2, max_buffered_bytes=limit) as call:
         few = {"instances": [{"text": TEXT}] * 4} | how
         assert (await call("POST", "/rank", few)).status_code == 200
@@ -181,7 +181,10 @@ async def test_texts_whose_features_never_fit_in_memory_are_refused(how):
         refused = assert_problem(await call("POST", "/rank", many), 413)
         assert "send it in parts" in refused["detail"]
         assert (len(call.app.api.state.pending), call.app.limits.budget.used) == (waiting, 0)
-        await call("POST", "/rank", few)
+        others = Reservation(call.app.limits.budget)
+        others.resize(16 * INSTANCE_BYTES)
+        assert (await call("POST", "/rank", few)).status_code == 503  # of these, now
+        others.release()
         event = {"text": TEXT, "classes": ["x"]}
         assert_problem(await call("POST", "/learn", {"events": [event] * count}), 413)
         assert (await call("POST", "/learn", {"events": [event] * 4})).status_code == 200
