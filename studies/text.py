@@ -45,10 +45,10 @@ SETS: Final = {
     "banking": Texts("banking77"),
     "clinc": Texts("clinc150"),
     "cpv": Texts("cpv_it", 6_000, 1 / 3),
-    "reuters": Texts("reuters21578", 2_400, 1 / 2, splits=1),
-    "newsgroups": Texts("newsgroups", 2_400, 1 / 2, splits=1),
-    "eurlex": Texts("eurlex57k", 2_400, 1 / 2, splits=1),
-    "yso": Texts("yso_finna_en", 12_000, 1 / 2, splits=1),
+    "reuters": Texts("reuters21578", 2_400, 1 / 2),
+    "newsgroups": Texts("newsgroups", 2_400, 1 / 2),
+    "eurlex": Texts("eurlex57k", 2_400, 1 / 2),
+    "yso": Texts("yso_finna_en", 12_000, 1 / 2),
 }
 MOST_TEST: Final = 3_000
 LABELS: Final = {"5": 5, "20": 20, "all": 1_000_000_000}  # of a class
