@@ -177,7 +177,8 @@ def page(untaught_page):
 def proposed(columns, rows):
     """Return the roles that the command line proposes."""
     records = [Record(number, cells) for number, cells in enumerate(rows, 2)]
-    words = shlex.split(suggestion(columns, records, True))
+    options, _, _ = suggestion(columns, records, True).partition(", and --fields")
+    words = shlex.split(options)
     assert len(words) % 2 == 0, words
     roles = {"--text-column": "text", "--class-column": "class", "--one-hot": "one_hot"}
     named = {name: roles[option] for option, name in zip(words[::2], words[1::2], strict=True)}

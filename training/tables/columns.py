@@ -188,7 +188,7 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
     unusable, no_texts = _unusable(names, rows), _no_texts(names, rows)
     answer = _answer(names, rows)
     taken |= {at for at, name in enumerate(names) if KEY_NAMES.fullmatch(name)}
-    blank = [at for at in range(len(names)) if not is_filled(_column(at, rows))]
+    blank = [at for at in range(len(names)) if rows and not is_filled(_column(at, rows))]
     if answer is not None:
         taken |= {answer, *(at for at, name in enumerate(names) if name.startswith("_"))}
 
