@@ -119,7 +119,8 @@ def test_a_long_search_goes_on_until_it_finds_something(taught, look, monkeypatc
     expect(page.get_by_text("the search goes on")).to_be_visible()
     find(page, Source="", Id="seq:7")
     expect(items).to_have_count(1)
-    find(page, Id="", Source="bank")
+    with page.expect_response(lambda answer: "source=bank" in answer.url):  # one item is there
+        find(page, Id="", Source="bank")
     expect(items).to_have_count(1)  # the newest event is of no source
     page.get_by_role("button", name="More").click()
     expect(items).to_have_count(2)
