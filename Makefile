@@ -7,7 +7,7 @@ LOCKED := pip install -q --no-compile --require-hashes
 PYTEST := PYTHONDONTWRITEBYTECODE= pytest -q -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-file-name=libstdc++.so)" \
         ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
-# The slow ones count the work of large trees, or compile a copy that has no sanitizers.
+# Of the slow ones, those of texts alone: the others count the work of large trees, or compile a copy without sanitizers.
 SANITIZED := -m 'not slow' --hypothesis-profile quick -k 'not bytes_counted' tests/core tests/service/ingest \
         $(addprefix tests/service/http/,test_plain_*.py test_worker*.py test_batches.py)
 # --name value, if `make` was given NAME=value; a variable of the environment does not count.
@@ -59,7 +59,7 @@ load: $(VENV)/dev ## 30 s of mixed rank and learn on a service of its own
 chaos: $(VENV)/dev ## ten minutes of three processes on one Redis, killed and cut off
 	python -m load_tests.replicas --minutes 10
 
-hostile: $(VENV)/dev ## 200,000 hostile requests to workers and to Python: equal answers; then hostile clients
+hostile: $(VENV)/dev ## 200,000 hostile requests to workers and to Python: equal answers; hostile clients; a million texts, by a reference too
 	python -m load_tests.differential
 	python -m load_tests.hostile
 	python -m load_tests.reading
@@ -167,7 +167,7 @@ clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a w
 
 sanitize: $(VENV)/dev ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
 	CORE_BUILD=sanitize python setup.py -q build_ext --inplace --force
-	$(ASAN) $(PYTEST) -s $(SANITIZED); status=$$?; touch setup.py; exit $$status
+	$(ASAN) $(PYTEST) -s $(SANITIZED) && $(ASAN) $(PYTEST) -s -m slow tests/core/test_text.py; status=$$?; touch setup.py; exit $$status
 
 coverage: $(VENV)/dev ## line coverage, Cython included
 	CORE_BUILD=coverage python setup.py -q build_ext --inplace --force

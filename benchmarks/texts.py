@@ -1,17 +1,20 @@
 """The cost of texts: of their analysis, and of requests beside a bare ASGI application.
 
-The analysis of texts of some languages, short and long, by three analyses: nanoseconds of CPU a
-character, the median of many rounds. Then requests of questions and articles, as in serving.py, on
-the event loop and by a worker, with words and pairs and with the analysis of new stores. Then other
-libraries that read and rank the same texts, in this process. Files come first (file_reading.py).
+The analysis of real questions and articles, and of made texts of other languages, by three
+analyses: nanoseconds of CPU a character, the median of many rounds. Then requests of questions and
+articles, as in serving.py, on the event loop and by a worker, with words and pairs and with the
+analysis of new stores. Then other libraries that read and rank the same texts, in this process.
+Files come first (file_reading.py).
 """
 # ruff: noqa: RUF001 (the signs of Chinese are meant)
 
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from itertools import chain
+from importlib.resources import files
+from itertools import chain, product
 from pathlib import Path
+from random import Random
 from statistics import median
 from time import thread_time_ns
 from typing import Any
@@ -24,9 +27,10 @@ from benchmarks.serving_peers import PREBUILT
 from benchmarks.text_peers import peer_rows
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.evaluation import readers
+from manyclass.service import samples as service_samples
 
 ROUNDS = 31
-ROUND_NANOSECONDS = 2_000_000
+MEASURED = 100  # texts whose analysis is measured
 LONG = 2_000  # characters
 
 Samples = tuple[list[dict[str, Any]], list[dict[str, Any]]]  # labelled questions, and articles
@@ -34,7 +38,9 @@ Samples = tuple[list[dict[str, Any]], list[dict[str, Any]]]  # labelled question
 ANALYSES = ("words+pairs", "words+pairs+characters", "words+pairs+characters+unmarked+symbols")
 DEFAULT, WORDS_AND_PAIRS = str(DEFAULT_TEXT), "words+pairs"
 AMONG = 10  # classes
-QUESTION_CHARACTERS, ARTICLE_CHARACTERS = 57, 1_900
+ARTICLE_CHARACTERS = 1_900
+QUESTIONS = Path(str(files(service_samples))) / "banking77.jsonl.gz"
+NANOSECONDS = {WORDS_AND_PAIRS: 8.0, DEFAULT: 25.0}  # a character
 # CPU time a request, beside a bare application, by the analysis, and where and what is asked.
 LIMITS = {
     (analysis, f"{where}, {what}"): limit
@@ -48,12 +54,7 @@ LIMITS = {
     )
     for where, limit in zip(("loop", "worker"), limits, strict=True)
 }
-QUESTION = "What is the exchange rate for my card when I travel abroad?"
 SENTENCES = {
-    "English": (
-        "The council passed a budget on Monday, after two weeks of talks on schools,",
-        "roads and the price of water; critics said that small towns had too little attention.",
-    ),
     "German": (
         "Für die größte Übersicht wählen Sie die Schaltfläche; danach prüft das System die",
         "Einträge und zeigt sämtliche Änderungen der vergangenen Woche in einer schönen Tabelle.",
@@ -68,40 +69,39 @@ SENTENCES = {
 }
 
 
-def texts() -> dict[str, str]:
-    """Return the texts by name: a question, and 2,000 characters of each language."""
-    found = {"a question": QUESTION}
+def texts(samples: Samples) -> dict[str, list[str]]:
+    """Return texts by name: real questions and articles, and made ones of other languages."""
+    questions, articles = ([each["text"] for each in some[:MEASURED]] for some in samples)
+    found = {"questions, English": questions, "articles, English": articles}
+    drawn = Random(0)
     for language, (first, second) in SENTENCES.items():
-        words = f"{first} {second}".split(" ")
-        # each round of the sentence begins at another word, so that pairs differ
-        turned = [" ".join(words[at:] + words[:at]) for at in range(len(words))]
-        whole = " ".join(turned)
-        found[language] = (whole * (LONG // len(whole) + 1))[:LONG]
+        between = " " if " " in first else ""  # words, or signs of Chinese
+        words = (first.split() + second.split() if between else list(first + second)) * LONG
+        # each in an order of its own, so that pairs differ
+        made = (between.join(drawn.sample(words, LONG)) for _ in range(MEASURED))
+        found[f"made, {language}"] = [text[:LONG] for text in made]
     return found
 
 
-def nanoseconds(analysis: TextAnalysis, text: str) -> float:
-    """Return the median CPU time to make the instance of a text once."""
-    begin = thread_time_ns()
-    analysis.instance_of(text)
-    repeats = max(1, ROUND_NANOSECONDS // max(1, thread_time_ns() - begin))
+def nanoseconds(analysis: TextAnalysis, texts: Sequence[str]) -> float:
+    """Return the CPU time a character to make the instances of texts, the median of rounds."""
     rounds = []
     for _ in range(ROUNDS):
         begin = thread_time_ns()
-        for _ in range(repeats):
+        for text in texts:
             analysis.instance_of(text)
-        rounds.append((thread_time_ns() - begin) / repeats)
-    return median(rounds)
+        rounds.append(thread_time_ns() - begin)
+    return median(rounds) / sum(map(len, texts))
 
 
-def analysis_rows() -> list[dict[str, Cell]]:
+def analysis_rows(samples: Samples) -> list[dict[str, Cell]]:
     """Return the nanoseconds a character of each text by each analysis."""
     return [
         {
-            "nanoseconds a character": f"{name}, {len(text):,}",
-            **{each: nanoseconds(TextAnalysis.parse(each), text) / len(text) for each in ANALYSES},
+            "nanoseconds a character": name,
+            **{each: nanoseconds(TextAnalysis.parse(each), some) for each in ANALYSES},
         }
-        for name, text in texts().items()
+        for name, some in texts(samples).items()
     ]
 
 
@@ -121,17 +121,13 @@ def pieces(text: str, size: int) -> list[str]:
 
 
 def samples(folder: Path) -> Samples:
-    """Return labelled texts as long as a question, and as long as an article."""
-    both = []
-    for size in (QUESTION_CHARACTERS, ARTICLE_CHARACTERS):
-        both.append(
-            [
-                {"text": piece, "classes": classes}
-                for text, classes in readers.posts(folder)
-                for piece in pieces(text, size)[:4]
-            ]
-        )
-    questions, articles = both
+    """Return labelled questions to a bank, and posts in pieces as long as an article."""
+    questions = [*readers.json_lines(QUESTIONS)]
+    articles = [
+        {"text": piece, "classes": classes}
+        for text, classes in readers.posts(folder)
+        for piece in pieces(text, ARTICLE_CHARACTERS)[:4]
+    ]
     return questions, articles
 
 
@@ -195,8 +191,12 @@ def main(options: Namespace) -> None:
     for each in files:
         if share := each.get("x former"):
             report.limit(f"{each['']} x former", float(share), FORMER_SHARE)
-    report.table("Analysis", analysis_rows())
     sent = samples(options.data)
+    analyses = analysis_rows(sent)
+    report.table("Analysis", analyses)
+    for each, (analysis, limit) in product(analyses, NANOSECONDS.items()):
+        name = f"{each['nanoseconds a character']}, {analysis}"
+        report.limit(f"ns a character, {name}", float(each[analysis] or 0), limit)
     for analysis in dict.fromkeys((DEFAULT, WORDS_AND_PAIRS)):
         for workers in (0, 1):
             rows = request_rows(analysis, workers, sent, options)

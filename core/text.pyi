@@ -75,12 +75,16 @@ class TextAnalysis:
     def instance_of_json(self, data: Buffer, most: int = 0xFFFFFFFF) -> AnalysedText | None:
         """Return the instance of a `text` value in JSON: a string, or an object of strings.
 
+        The plain calls of the service read texts so; this method is there to compare the two ways.
         Return None for any other value, or one that has to be read by the ordinary parser: with a
         field twice or an escape in its name, or a half of a surrogate pair.
         """
 
     def _with_runs(self, shortest: int, longest: int, weight: float) -> Self:
-        """Return this analysis with other runs of characters: for studies, as no state names it."""
+        """Return this analysis with other runs of characters: for studies, as no state names it.
+
+        It has the `code` and the text of the analysis, but is not equal to it.
+        """
 
     def features_of(self, text: str | Mapping[str, str]) -> dict[str, float]:
         """Return the features of a text, or of the texts of fields, with their values."""

@@ -164,7 +164,7 @@ cdef class TextAnalysis:
     ):
         """Return an instance in wire form, with what the reader left out."""
         instance = Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), count)
-        # Their own constructors are functions of Python.
+        # Their own constructors are functions of Python, which are slow.
         reading = tuple.__new__(Reading, (self, most))
         read = (instance, features.long_words(), bool(features.truncated()), reading)
         return tuple.__new__(AnalysedText, read)
@@ -189,7 +189,15 @@ cdef class TextAnalysis:
         return f"TextAnalysis.parse({str(self)!r})"
 
     def __eq__(self, other):
-        return type(other) is TextAnalysis and self.code == (<TextAnalysis>other).parts.code()
+        if type(other) is not TextAnalysis:
+            return False
+        cdef TextAnalysis it = other
+        return (
+            self.code == it.parts.code()
+            and self.parts.shortest == it.parts.shortest
+            and self.parts.longest == it.parts.longest
+            and self.parts.weight == it.parts.weight
+        )
 
     def __hash__(self):
         return hash(self.code)

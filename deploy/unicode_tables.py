@@ -14,7 +14,6 @@ VERSION = "15.0.0"
 DATABASE = Path("/usr/share/unicode")
 WRITTEN = Path(__file__).parent.parent / "core/native/text/unicode_tables.hpp"
 
-CODES = 0x110000
 BLOCK = 32
 PLAIN_PLANES = 0x32400  # beyond, nothing but the ignorable block has properties
 IGNORED = range(0xE0000, 0xE1000)

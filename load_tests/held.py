@@ -5,7 +5,7 @@ python -m load_tests.held [--only KIND ...] [--seconds 6] [--workers 1] [--sourc
 For each kind a service of its own, and so many connections that send the same bytes and read no
 answer. Prints the resident memory before and at most, what the budget of requests and answers and
 the queue of events counted at most, and the answers. The run fails if the memory grows by more than
-docs/reliability.md says. `--source` runs the service of another checkout instead, for a comparison.
+docs/operations.md says (*Size*). `--source` runs the service of another checkout, to compare.
 """
 
 import json
@@ -62,12 +62,6 @@ def texts_of_fields():
     """Return a body of texts of nearly 8 MiB, which take the most memory for their bytes."""
     words = " ".join(f"{number:x}" for number in range(2500))
     return encoded({"instances": [{"text": {"x" * 250: words}}] * 600})
-
-
-def many_events():
-    """Return a body of nearly 8 MiB whose names are short: few bytes, many objects."""
-    each = event(classes=[f"{number:x}" for number in range(1000)])
-    return encoded({"events": [each] * 1000})[: 8 * MEBIBYTE]
 
 
 def event_of_line():

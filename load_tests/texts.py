@@ -1,26 +1,25 @@
 """Compare the analysis of texts with its reference: python -m load_tests.texts
 
-Random texts of all planes, by each combination of parts in turns; then the texts of the data sets
-in the folder of --data, and it says so if there are none.
+Random texts of all planes, by each combination of parts in turns; then the first texts of each data
+set in the folder of --data, and it says so if there are none.
 """
 
 import argparse
 import gzip
 import json
-import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
-from tests.core.test_text import ANALYSES, assert_equal, random_texts
+from manyclass.evaluation import readers
+from tests.core.references.text_comparison import ANALYSES, assert_equal, random_texts
 
-DATA = Path("../shared/data")
 
-
-def real_texts(data: Path) -> Iterator[str]:
-    """Yield the texts of the data sets in a folder."""
+def real_texts(data: Path, most: int) -> Iterator[str]:
+    """Yield the first texts of each data set in a folder, at most so many of one."""
     for file in sorted(data.glob("*.jsonl.gz")):
         with gzip.open(file, "rt", encoding="utf-8") as lines:
-            for line in lines:
+            for line in islice(lines, most):
                 text = json.loads(line).get("text")
                 if isinstance(text, str):
                     yield text
@@ -36,18 +35,17 @@ def compare(texts: Iterator[str], of: str) -> int:
     return compared
 
 
-def main(arguments: list[str]) -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m load_tests.texts", description=__doc__)
     parser.add_argument("--count", type=int, default=1_000_000, help="of random texts")
     parser.add_argument("--seed", type=int, default=2)
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the data sets")
-    chosen = parser.parse_args(arguments)
+    readers.add_data_option(parser)
+    parser.add_argument("--rows", type=int, default=2_000, help="most of a data set")
+    chosen = parser.parse_args()
     compare(random_texts(chosen.count, chosen.seed), "random texts")
-    if not compare(real_texts(chosen.data), "texts of data sets"):
+    if not compare(real_texts(chosen.data, chosen.rows), "texts of data sets"):
         print(f"{chosen.data} has no data set (*.jsonl.gz): --data names the folder that has them")
-        return 1
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

@@ -84,6 +84,7 @@ class Engine:
         self.recovery = cluster.live.recovery
         self.cause: Exception | None = None  # of a failure to start, for the server
         self._live = cluster.live
+        self._live.on_model = self._warn_of_text
         named = settings.learner is not None and settings.text is not None
         self._restorer = StateRestorer(cluster, clock, hash_seed, named)
         self._make_pipeline = partial(
@@ -222,7 +223,21 @@ class Engine:
 
     def on_model(self, use: Callable[[Model | None], None]) -> None:
         """Have each model that comes in use passed to this function; None when there is none."""
-        self._live.on_model = use
+
+        def used(model: Model | None) -> None:
+            self._warn_of_text(model)
+            use(model)
+
+        self._live.on_model = used
+
+    def _warn_of_text(self, model: Model | None) -> None:
+        """Warn of a model of a rebuild or a restore, perhaps of another process."""
+        if model is None or self._status != "ready":
+            return  # a start checks by itself
+        try:
+            self.settings.check_text(model.text)
+        except SettingError as error:
+            log.warning("the next start will be refused: %s", error)
 
     @property
     def model(self) -> Model:
@@ -312,16 +327,7 @@ class Engine:
         """
         self._able()
         join = None if learner is None else partial(self._able().join, learner)
-        done = await self._tasks.finish(self.rebuild.run(join, text))
-        with suppress(NotReady):  # it is being closed
-            self._warn_of_text()
-        return done
-
-    def _warn_of_text(self) -> None:
-        try:
-            self.settings.check_text(self.model.text)
-        except SettingError as error:
-            log.warning("the next start will be refused: %s", error)
+        return await self._tasks.finish(self.rebuild.run(join, text))
 
     # --- snapshots -------------------------------------------------------------------------------
 

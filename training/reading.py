@@ -1,4 +1,4 @@
-"""Reads files into rows; each line is checked as the service checks an event."""
+"""Reads files into rows. Lines are checked as events, but have no largest number of features."""
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

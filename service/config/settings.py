@@ -193,8 +193,8 @@ class Settings:
             raise SettingError(
                 name,
                 repr(row.text(self.text)),
-                f"the store has learned by {stored}, which is of no use to another analysis: start"
-                f" with {name}={stored} or without it; `manyclass rebuild --text"
+                f"the store has learned by {stored}, and another analysis makes other features:"
+                f" start with {name}={stored} or without it; `manyclass rebuild --text"
                 f" {self.text}` then teaches its history by {self.text}",
             )
 

@@ -36,6 +36,8 @@ TRIM_PAUSE = 0.2
 SETTLE_SECONDS = 60.0  # between two tries to settle a state that is left over
 
 Take = Callable[[], Awaitable[SnapshotInfo]]
+# The snapshot before them, the last one, those that restores have undone, and amendments by event.
+Events = tuple[int, int, list[range], dict[int, Amended]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,8 @@ class Rebuild:
         self.check()
         async with self._lock:
             if join is not None:
+                if text is not None:  # else a refusal would leave the new learner
+                    await self._check_texts(await self._events(), text)
                 await join()
             try:
                 with self._history.held():
@@ -220,22 +224,17 @@ class Rebuild:
         self._relearning.stop()
 
     async def _run(self, text: TextAnalysis | None) -> RebuildReport:
-        history, live = self._history, self._live
+        live = self._live
         began = self._clock()
         await self._apply_log()
         await self._settle_left_over()
         self._relearning.learned = 0
         model = live.model
         times_lost, restores = live.times_lost, list(model.restores)
-        last_seq, aliases, whole = model.seq, dict(model.aliases), _whole(model)
-        settled = history.amendments.waiting()
-        await asyncio.to_thread(history.pack, last_seq)
-        base, undone = await asyncio.to_thread(self._relearning.base, restores)
-        events = base, last_seq, undone, settled
-        if text is None or text == model.text:
-            text = model.text
-        else:
-            await asyncio.to_thread(self._relearning.check_texts, *events, text)
+        aliases, whole = dict(model.aliases), _whole(model)
+        events = base, last_seq, _, settled = await self._events()
+        text = model.text if text is None else text
+        await self._check_texts(events, text)
         rebuilt = await asyncio.to_thread(self._relearning.learn, *events, aliases, whole, text)
         await asyncio.to_thread(self._relearning.catch_up, rebuilt)
         async with self._schedule.exclusive() as take:
@@ -269,6 +268,19 @@ class Rebuild:
             *(done.text, done.seconds),
         )
         return done
+
+    async def _events(self) -> Events:
+        """Return the events that a rebuild that begins now learns."""
+        history, model = self._history, self._live.model
+        last_seq, restores, settled = model.seq, [*model.restores], history.amendments.waiting()
+        await asyncio.to_thread(history.pack, last_seq)
+        base, undone = await asyncio.to_thread(self._relearning.base, restores)
+        return base, last_seq, undone, settled
+
+    async def _check_texts(self, events: Events, text: TextAnalysis) -> None:
+        """Raise RebuildRefused if this analysis cannot read all these events."""
+        if text != self._live.model.text:
+            await asyncio.to_thread(self._relearning.check_texts, *events, text)
 
     async def _apply_log(self) -> None:
         """Wait until this process has applied what the others have appended."""

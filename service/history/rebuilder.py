@@ -106,7 +106,10 @@ def _read(given: BinaryIO) -> tuple[bytes, bytes]:
     if len(head) < FRAME.size:
         raise EOFError("the frames end without an end")
     kind, size = FRAME.unpack(head)
-    return kind, given.read(size)
+    body = given.read(size)
+    if len(body) < size:
+        raise EOFError("a frame is cut short")
+    return kind, body
 
 
 if __name__ == "__main__":
@@ -116,5 +119,5 @@ if __name__ == "__main__":
     os.dup2(2, 1)
     try:
         run(sys.stdin.buffer, state)
-    except EOFError:  # the parent process has ended, or gave the rebuild up
+    except (EOFError, BrokenPipeError):  # the parent process has ended, or gave the rebuild up
         sys.exit(1)

@@ -71,10 +71,13 @@ def _about_signs(
     return f"No feature has a value above 0, and those below are absent to {absent_to}."
 
 
+_LONGER = f"longer than a name may be ({LONGEST_NAME} bytes, with its field)"
+
+
 def _long_words(count: int) -> str:
     if count == 1:
-        return f"A word of the text is longer than {LONGEST_NAME} bytes, and left out."
-    return f"{count} words of the text are longer than {LONGEST_NAME} bytes, and left out."
+        return f"A word of the text is {_LONGER}, and left out."
+    return f"{count} words of the text are {_LONGER}, and left out."
 
 
 def _member_of(form: Form) -> Literal["text", "features", "id"]:

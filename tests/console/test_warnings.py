@@ -15,7 +15,9 @@ from tests.console.test_import import as_csv, choose, teach
 pytestmark = pytest.mark.slow  # needs chromium
 
 LONG = "long" * 1025  # bytes, more than a name may have
-TOO_LONG = "A word of the text is longer than 4096 bytes, and left out."
+TOO_LONG = (
+    "A word of the text is longer than a name may be (4096 bytes, with its field), and left out."
+)
 NO_WORDS = "The text has no words."
 
 

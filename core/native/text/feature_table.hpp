@@ -106,8 +106,9 @@ private:
 
     std::uint64_t seed_ = random_seed();
     std::unique_ptr<Slot[]> slots_;
-    std::size_t room_ = 0;             // of slots_
-    std::size_t mask_ = 0, left_ = 0;  // of those used now: how many features they have room for
+    std::size_t room_ = 0;  // slots
+    std::size_t mask_ = 0;  // of the number of slots used now, a power of two
+    std::size_t left_ = 0;  // features that may be added before more slots are used
 };
 
 }  // namespace manyclass

@@ -45,8 +45,8 @@ public:
 
     TextFeatures() : words_(*this) {}
 
-    // Begin an instance of at most `most` features, whose names have at most 64 bytes each and 64 KiB
-    // together: a long name of a field would make a small text a thousand times as large.
+    // Begin an instance of at most `most` features, whose names have at most 64 KiB together, and 64
+    // bytes more for each of the `most`: with a long name of a field a small text would be large.
     void begin(const TextParts& parts, std::size_t most) {
         parts_ = parts;
         most_ = most;
@@ -189,7 +189,7 @@ private:
         if (place == NONE) return false;
         if (parts_.unmarked && word.marked) add_unmarked(word);
         if (word.dotted || !word.signs.empty()) add_symbol(word);
-        if (parts_.characters) add_runs(word, place);
+        if (parts_.characters && !is_full_) add_runs(word, place);
         if (parts_.pairs && last_ != NONE && last_size_ + 1 + word.size() <= room_)
             add_key(PAIR | std::uint64_t{last_} << 31 | place, last_size_ + 1 + word.size());
         last_ = place;
@@ -476,7 +476,7 @@ private:
     TextParts parts_;
     std::size_t most_ = 0, most_bytes_ = 0;
     bool is_full_ = false;
-    std::size_t prefix_size_ = 0, room_ = 0;  // bytes of a field's name and a colon; and behind
+    std::size_t prefix_size_ = 0, room_ = 0;  // of a name: bytes of a field and colon, and those left
     std::uint32_t last_ = NONE;               // the word before, of this many bytes
     std::size_t last_size_ = 0;
     std::size_t name_bytes_ = 0;  // of all features

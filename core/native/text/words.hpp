@@ -3,6 +3,7 @@
 // sequence, without its joiners and tones.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -70,28 +71,34 @@ private:
     static constexpr std::size_t LEFT = 2, RIGHT = 32, MOST_SIGNS = 3;
     static constexpr std::size_t MOST_ATTACHED = 8192;  // such a word is too long for a name
 
+    static constexpr std::string_view SIGNS_OF_CODE = "+/=_.-";
     // True for a byte of base64, to web tokens, or to a path.
     static constexpr std::array<bool, 256> IN_CODE = [] {
         std::array<bool, 256> in_code{};
-        for (const char sign : std::string_view("+/=_.-")) in_code[std::size_t(sign)] = true;
+        for (const char sign : SIGNS_OF_CODE) in_code[std::size_t(sign)] = true;
         for (std::size_t sign = '0'; sign <= '9'; ++sign) in_code[sign] = true;
         for (std::size_t sign = 'A'; sign <= 'Z'; ++sign)
             in_code[sign] = in_code[sign - 'A' + 'a'] = true;
         return in_code;
     }();
 
-    // The first run of such bytes that is longer than a name may be; empty without one. Each step
-    // looks at the place where the run would be too long, so it passes over most of a text.
+    // The first run of such bytes with more letters and digits than a name may have bytes, so a rule
+    // of ===== is none; empty without one. Each step looks at the place where the run would be too
+    // long, so it passes over most of a text.
     static std::string_view long_code(const char* at, const char* end) {
         constexpr auto LONGEST = static_cast<std::ptrdiff_t>(LONGEST_NAME);
         const auto in_code = [](char sign) { return IN_CODE[static_cast<unsigned char>(sign)]; };
+        const auto is_letter_or_digit = [&](char sign) {
+            return in_code(sign) && SIGNS_OF_CODE.find(sign) == std::string_view::npos;
+        };
         while (end - at > LONGEST) {
             const char* behind = at + LONGEST + 1;
             while (behind > at && in_code(behind[-1])) --behind;
             if (behind == at) {
                 behind += LONGEST + 1;
                 while (behind < end && in_code(*behind)) ++behind;
-                return {at, static_cast<std::size_t>(behind - at)};
+                if (std::count_if(at, behind, is_letter_or_digit) > LONGEST)
+                    return {at, static_cast<std::size_t>(behind - at)};
             }
             at = behind;
         }
@@ -372,8 +379,8 @@ private:
     char before_ = '\0';                // a byte of ASCII that a mark may change
     unicode::Folded plain_{};           // a code point taken that a mark may change, if not 0
     char* before_plain_ = nullptr;      // its place
-    unicode::Folded held_{};            // a code point that those to come may change, if
-    bool is_held_ = false;              // it is so
+    unicode::Folded held_{};            // the last code point, if is_held_: others may change it
+    bool is_held_ = false;
     std::vector<unicode::Folded> run_;  // the same with attached ones behind it, or these alone
     bool is_mixed_ = false;             // the run may not be in NFC
     unicode::Composer composer_;

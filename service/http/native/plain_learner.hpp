@@ -39,7 +39,7 @@ public:
                gate_.admits(request);
     }
 
-    // Read the event of a whole request; false for one that has to go the other way.
+    // Read the event of a whole request; false for one that Python has to read.
     bool read(const PlainRequest& request, PlainEvent& event) const {
         if (!LearnBody::read(request.body, parts(), most_features_, event)) return false;
         event.keeps_text = keeps_texts_;

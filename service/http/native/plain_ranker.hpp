@@ -70,7 +70,7 @@ public:
     }
 
     // The whole answer to the request in `task`, valid until the next one; empty for a request that
-    // has to go the other way, and then nothing has changed. `first` are the status line and the
+    // Python has to answer, and then nothing has changed. `first` are the status line and the
     // headers of the server, `now` is the time by the clock of the pending instances.
     std::string_view answer(RankTask& task, std::string_view first, double now) const {
         const double began = seconds_now();

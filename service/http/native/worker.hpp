@@ -392,7 +392,7 @@ private:
         return true;
     }
 
-    // Let the loop learn the event of a request; false when it has to go the other way.
+    // Let the loop learn the event of a request; false when Python has to read it.
     bool learn(Connection& it) {
         const double began = seconds_now();
         if (!parts_.learner.read(task_.request, event_) ||

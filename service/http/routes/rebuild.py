@@ -50,7 +50,7 @@ class RebuildState(ChangeCall):
         self._rebuilds = rebuilds
 
     async def answer(self, request: HotRequest) -> bytes:
-        """Learn the history again as it was amended, and go over to the state that results.
+        """Learn the history again as it was amended, and switch to the resulting state.
 
         With `learner`, a shadow of this name learns the whole history too, as if it had been there
         from the first event on. It joins the shadows if there is none such, unless

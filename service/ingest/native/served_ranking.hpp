@@ -45,9 +45,10 @@ inline std::string_view beginning_of(std::string_view stored) {
     if (stored.size() <= longest) return stored;
     std::size_t end = longest;
     while ((static_cast<unsigned char>(stored[end]) & 0xc0) == 0x80) --end;
-    const std::string_view beginning = stored.substr(0, end);
-    const auto marks = std::count(beginning.begin(), beginning.end(), FIELD_MARK);
-    return marks % 2 == 0 ? beginning : beginning.substr(0, beginning.rfind(FIELD_MARK));
+    const std::string_view text = stored.substr(TextReading::BYTES, end - TextReading::BYTES);
+    const auto marks = std::count(text.begin(), text.end(), FIELD_MARK);
+    if (marks % 2 != 0) end = TextReading::BYTES + text.rfind(FIELD_MARK);
+    return stored.substr(0, end);
 }
 
 }  // namespace manyclass

@@ -17,8 +17,14 @@ LONGEST_NAME = 4096  # bytes
 SHORTEST, LONGEST, WEIGHT = 4, 4, 1.0  # runs of characters
 MOST_SIGNS = 3
 JOINER = "\u200d"
-LONG_CODE = re.compile(f"[A-Za-z0-9+/=_.-]{{{LONGEST_NAME + 1},}}")  # an image in base64
+CODE = re.compile(f"[A-Za-z0-9+/=_.-]{{{LONGEST_NAME + 1},}}")  # an image in base64, or a rule
 LONG_WORD = (LONGEST_NAME + 1) * "x"
+
+
+def in_place_of(code: re.Match[str]) -> str:
+    """Return a word that is too long for a name in place of a long code; a rule stays."""
+    is_long = sum(map(str.isalnum, code[0])) > LONGEST_NAME
+    return f" {LONG_WORD} " if is_long else code[0]
 
 
 def characters_of(ranges: str) -> frozenset[str]:
@@ -217,7 +223,7 @@ class Features:
 
     def read(self, text: str, prefix: str = "") -> None:
         before: str | None = None
-        for word in words_of(LONG_CODE.sub(f" {LONG_WORD} ", text)):
+        for word in words_of(CODE.sub(in_place_of, text)):
             if self.truncated:
                 return
             if len((prefix + word.text).encode()) > LONGEST_NAME:

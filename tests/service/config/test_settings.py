@@ -251,7 +251,7 @@ def test_another_analysis_of_texts_is_named_as_it_was_given(given_as):
     with pytest.raises(SettingError) as caught:
         read(environment, overrides).check_text(TextAnalysis.parse("words+pairs"))
     assert str(caught.value) == (
-        f"{given_as}='words': the store has learned by words+pairs, which is of no use to another"
-        f" analysis: start with {given_as}=words+pairs or without it; `manyclass rebuild --text"
-        " words` then teaches its history by words"
+        f"{given_as}='words': the store has learned by words+pairs, and another analysis makes"
+        f" other features: start with {given_as}=words+pairs or without it; `manyclass rebuild"
+        " --text words` then teaches its history by words"
     )

@@ -20,7 +20,7 @@ from tests.service.serving import assert_problem, calling, post
 READING = Reading(DEFAULT_TEXT, 1000)
 SECRET = "Kowalczyk"
 TEXT = f"{SECRET} häs ☃ lost\nhis card"
-LONG = f"{SECRET} " + 3000 * "☃ long "  # more than /review shows, and analysed in slices
+LONG = f"{SECRET} " + 3000 * "☃ long "  # more than /review shows
 
 
 def opened(folder, clock):

@@ -193,6 +193,19 @@ async def test_a_start_with_the_former_setting_says_how_to_change(tmp_path, capl
         assert engine.model.text == WIDE
 
 
+async def test_a_restore_of_a_snapshot_of_another_analysis_warns_of_the_next_start(
+    tmp_path, caplog
+):
+    async with running(SqliteStore(tmp_path / "a.db", lambda: 1.0), learner="svm") as (engine, _):
+        await engine.submit(drawn_events(6, DEFAULT_TEXT))
+        await engine.rebuild_state(text=WIDE)
+    async with running(SqliteStore(tmp_path / "a.db", lambda: 1.0), text=WIDE) as (engine, _):
+        assert "the next start will be refused" not in caplog.text
+        await engine.restore(0)
+        assert engine.model.text == DEFAULT_TEXT
+    assert f"the next start will be refused: MANYCLASS_TEXT='{WIDE}'" in caplog.text
+
+
 async def test_a_restore_of_a_snapshot_from_before_gives_the_former_analysis_again():
     async with running(learner="svm", snapshot_keep=9) as (engine, _):
         await engine.submit(drawn_events(30, DEFAULT_TEXT))
@@ -290,7 +303,9 @@ async def test_texts_that_were_not_kept_are_named_and_can_be_deleted():
             " MANYCLASS_HISTORY=no: delete what"
         )
         assert f"begun with MANYCLASS_TEXT={WIDE}" in str(caught.value)
-        assert state_of(engine) == before
+        with pytest.raises(RebuildRefused, match="2 events were made of a text"):
+            await engine.rebuild_state(learner="ff", text=WIDE)
+        assert state_of(engine) == before  # it has no shadow
         await engine.rebuild_state()  # the analysis is theirs
         assert state_of(engine) == before
         for seq in (11, 12):

@@ -1,11 +1,14 @@
 """The events that a rebuild reads, while snapshots trim the log, and behind a restore."""
 
 import asyncio
+import io
 
 import pytest
 
 from manyclass.core.event import Event
-from manyclass.service.history import recorder
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
+from manyclass.service.history import rebuilder, recorder
 from manyclass.service.store.errors import LogTrimmed
 from manyclass.service.store.sqlite.store import SqliteStore
 from tests.service.engines import running, teach
@@ -50,6 +53,23 @@ async def test_a_log_that_snapshots_trim_while_it_runs_is_read_from_the_history(
         assert (await engine.rebuild_state()).corrected == 1
         events = [learn(f"f{n} g{n % 7}", "c1" if n == 0 else f"c{n % 5}") for n in range(300)]
         assert content(engine.model) == content(taught(engine.model.options, [*events, *late]))
+
+
+@pytest.mark.parametrize("kept", [3, 20])
+def test_frames_that_are_cut_short_are_no_damage(kept):
+    """So they end when the service is killed."""
+    begin = b"".join(
+        rebuilder.frame(kind, body)
+        for kind, body in (
+            (rebuilder.SNAPSHOT, b"".join(Model(Options.of("ff")).dump())),
+            (rebuilder.TEXT, b"words"),
+            (rebuilder.ALIASES, b"{}"),
+            (rebuilder.WHOLE, b"[]"),
+        )
+    )
+    events = rebuilder.frame(rebuilder.EVENTS, rebuilder.events_body([bytes(learn("a", "x"))]))
+    with pytest.raises(EOFError):
+        rebuilder.run(io.BytesIO(begin + events[:kept]), io.BytesIO())
 
 
 async def test_a_history_does_not_end_amid_what_a_restore_has_undone(monkeypatch):

@@ -19,6 +19,7 @@ PLAIN_TEXTS = [
     {"a title": "Größe", "a:b": "a b"},
     {"title": "", "body": "a"},
     {f"field {number}": "a" for number in range(16)},
+    {"t" * 250: "a"},
 ]
 
 OTHER_TEXTS = [
@@ -37,6 +38,7 @@ OTHER_TEXTS = [
     {"title": 7},
     {"title": None},
     {"title": {"body": "a"}},
+    {"t" * 251: "a"},
     {"t" * 4097: "a"},
     {'ti"tle': "a"},  # a name with an escape
     {"tïtle": "a"},

@@ -55,7 +55,7 @@ async def test_characters_find_other_forms_of_a_word():
         await teach(call, [("goalkeepers", "hockey"), ("batting", "baseball")])
         assert await first_of(call, "goalkeeping") == "hockey"
         answer = await call("GET", "/features/~goalke")
-        assert answer.status_code == 404  # runs have 5 characters at most
+        assert answer.status_code == 404  # runs have 4 characters
         assert (await call("GET", "/features/~goal")).json()["times_seen"] == 1
         body = {"text": "goalkeeper", "explain": True}
         [ranked] = (await call("POST", "/rank", body)).json()["ranked"][:1]

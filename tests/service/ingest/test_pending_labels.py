@@ -195,6 +195,17 @@ def test_a_text_is_kept_whole_and_shown_by_its_beginning():
     }
 
 
+@pytest.mark.parametrize("most", [255, 0xFF00, 0xFFFF, 2**32 - 1])
+def test_a_long_text_is_shown_whatever_its_reading_was(most):
+    """Fields are marked by a byte that the stored limit may have too."""
+    pending, _ = window()
+    reading = Reading(DEFAULT_TEXT, most)
+    pending.keep(A, "one", ["x"], text="a" * 5000, reading=reading)
+    pending.keep(A, "two", ["x"], text={"t": "a" * 5000, "u": "b"}, reading=reading)
+    shown = {each.id: each.text for each in pending.least_certain(10)}
+    assert shown == {"one": "a" * 4096, "two": {"t": "a" * (4096 - 3)}}
+
+
 def test_texts_are_dropped_where_they_are_not_kept():
     pending, _ = window(keeps_texts=False)
     pending.keep(A, "one", ["x"])

@@ -8,8 +8,12 @@ from manyclass.core.text import TextAnalysis
 from tests.service.serving import calling
 
 PAIRS = TextAnalysis.parse("words+pairs")
-LONG_WORD = "A word of the text is longer than 4096 bytes, and left out."
-LONG_WORDS = "2 words of the text are longer than 4096 bytes, and left out."
+LONG_WORD = (
+    "A word of the text is longer than a name may be (4096 bytes, with its field), and left out."
+)
+LONG_WORDS = (
+    "2 words of the text are longer than a name may be (4096 bytes, with its field), and left out."
+)
 
 
 @pytest.fixture
