@@ -27,7 +27,8 @@ def event_of(line: Line, ignore_unknown: bool = False) -> Body:
     body = _decoded(line)
     # An `id` beside an instance is that of a data set's row, not of an earlier ranking.
     has_instance = "features" in body or "text" in body
-    event = _only(body, LEARN_KEYS if has_instance else LATE_LABEL_KEYS, ignore_unknown)
+    keys = LEARN_KEYS if has_instance else LATE_LABEL_KEYS
+    event = _only(body, keys, ignore_unknown, keys if "id" in body else LEARN_KEYS | keys)
     try:
         classes = classes_of(event)
     except msgspec.DecodeError as error:
@@ -54,11 +55,14 @@ def _decoded(line: Line) -> Body:
         raise LineFault(str(error)) from error
 
 
-def _only(body: Body, keys: frozenset[str], ignore_unknown: bool) -> Body:
+def _only(
+    body: Body, keys: frozenset[str], ignore_unknown: bool, told: frozenset[str] | None = None
+) -> Body:
+    """Return the members with these keys; LineFault for others, which names those of `told`."""
     unknown = sorted(body.keys() - keys)
     if unknown and not ignore_unknown:
         names = ", ".join(f"`{name}`" for name in unknown)
-        known = sorted(keys)
+        known = sorted(told or keys)
         hint = did_you_mean(unknown[0], known) or f"known are {', '.join(known)}"
         raise LineFault(f"{names} cannot be used here; {hint} (--ignore-unknown would drop it)")
     return {name: value for name, value in body.items() if name in keys}

@@ -1,11 +1,14 @@
 """Counts and accuracy of a run over files."""
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 
 from manyclass.cli.connection import complain
 from manyclass.training.lines import FileFault, Line
+
+_NOUN = re.compile(r".+?(?= by | without |$)")
 
 
 class RunSummary:
@@ -80,6 +83,8 @@ class RunSummary:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun, whose first word takes an s unless the number is 1, or its
-    `plural`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    """Return a number with its noun, which takes an s unless the number is 1 (`rows by a label`),
+    or its `plural`."""
+    if number != 1:
+        noun = plural or _NOUN.sub(r"\g<0>s", noun, count=1)
+    return f"{number:,} {noun}"

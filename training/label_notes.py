@@ -10,6 +10,7 @@ EMPTY: Final = (  # folded; programs write these for an empty cell
     *("nan", "none", "null", "nil", "na", "n/a", "#n/a", "<na>", "nat", "undefined"),
     *("-", "--", "\u2013", "\u2014", "?", "."),
 )
+SEPARATORS: Final = "|;,"  # of labels in a cell
 MOST_COUNTED: Final = 100_000  # labels
 MOST_NAMED: Final = 5  # of a note
 
@@ -27,9 +28,9 @@ class LabelNotes:
                 self._counts[label] += 1
 
     def notes(self) -> list[str]:
-        """Return a line about labels as `nan`, and one about labels that differ in their writing
-        only."""
-        return [note for note in (self._empty(), self._variants()) if note]
+        """Return a line about labels as `nan`, one about labels that differ in their writing only,
+        and one about labels that join others, as `bill|urgent`."""
+        return [note for note in (self._empty(), self._variants(), self._joined()) if note]
 
     def _empty(self) -> str:
         found = [label for label in self._counts if label.strip().casefold() in EMPTY]
@@ -53,6 +54,23 @@ class LabelNotes:
             f"labels that differ only by case, blanks, accents or width are classes of their own:"
             f" {named}{more}; `manyclass classes merge` makes two of them one"
         )
+
+    def _joined(self) -> str:
+        for separator in SEPARATORS:
+            parts = {label: label.split(separator) for label in self._counts if separator in label}
+            times = Counter(part.strip() for each in parts.values() for part in each)
+            times.update(label for label in self._counts if label not in parts)
+            joined = [
+                label
+                for label, each in parts.items()
+                if all(part.strip() and times[part.strip()] > 1 for part in each)
+            ]
+            if len(joined) > 1:  # one alone may be a name
+                return (
+                    f"labels that join others: {self._counted(joined)};"
+                    f" --class-separator={separator!r} makes each part a class"
+                )
+        return ""
 
     def _counted(self, labels: list[str], separator: str = ", ") -> str:
         shown = [f"{label!r} ({self._counts[label]:,})" for label in labels[:MOST_NAMED]]

@@ -198,9 +198,14 @@ class Settings:
                 f" {self.text}` then teaches its history by {self.text}",
             )
 
-    def source(self, row: "Row") -> Source:
-        """Return where the value of a setting comes from."""
+    def source(self, row: "Row", text: TextAnalysis | None = None) -> Source:
+        """Return where the value of a setting comes from; `text` is the analysis of the model.
+
+        After a rebuild or a restore it may be another one than was given.
+        """
         is_empty = getattr(self, row.name) is None
+        if row.name == "text" and text not in (None, self.text):
+            return "not given"
         return self.given.get(row.name, "not given" if is_empty else "default")
 
     def _of_learners(self, use: Callable[[LearnerSettings], T]) -> T:

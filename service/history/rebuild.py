@@ -36,7 +36,7 @@ TRIM_PAUSE = 0.2
 SETTLE_SECONDS = 60.0  # between two tries to settle a state that is left over
 
 Take = Callable[[], Awaitable[SnapshotInfo]]
-# The snapshot before them, the last one, those that restores have undone, and amendments by event.
+# The snapshot before the events, the last event, what restores have undone, amendments by event.
 Events = tuple[int, int, list[range], dict[int, Amended]]
 
 

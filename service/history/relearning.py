@@ -30,6 +30,7 @@ from manyclass.service.history.segment import GONE, Segment
 from manyclass.service.log.outcomes import NO_EFFECT
 from manyclass.service.store.errors import SnapshotMissing
 
+MOST_NAMED = 20  # events of a refusal
 TAIL_EVENTS = 200  # applied in one go while learning waits
 FRAME_EVENTS = 512
 
@@ -188,12 +189,14 @@ class Relearning:
 
 def _without_text(seqs: Sequence[int], text: TextAnalysis) -> str:
     """Return the reason why the analysis cannot read these events."""
-    events = f"event {seqs[0]} was" if len(seqs) == 1 else f"{len(seqs):,} events were"
-    first = "" if len(seqs) == 1 else f", the first as event {seqs[0]}"
+    named = ", ".join(f"seq:{seq}" for seq in seqs[:MOST_NAMED])
+    more = f" and {len(seqs) - MOST_NAMED:,} more" if len(seqs) > MOST_NAMED else ""
+    events = "1 event was" if len(seqs) == 1 else f"{len(seqs):,} events were"
     return (
-        f"{events} made of a text that was not kept{first}, as with MANYCLASS_HISTORY=no: delete"
-        f" what {text} cannot read (DELETE /events/seq:{seqs[0]}) and rebuild then, or teach a new"
-        f" store, begun with MANYCLASS_TEXT={text}"
+        f"{events} made of a text that was not kept, as with MANYCLASS_HISTORY=no, which"
+        f" `{text}` would have to read: {named}{more}. Delete each (`manyclass events delete"
+        f" seq:{seqs[0]}`, or DELETE /events/seq:{seqs[0]}) and rebuild then, or teach a new store,"
+        f" begun with MANYCLASS_TEXT={text}"
     )
 
 

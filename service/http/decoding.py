@@ -103,6 +103,8 @@ def _mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> 
             return invalid(f"The body must be an object, as {example}{ending}", *place)
         first = f"`{known[0]}`: {_TAKES[known[0]]}"
         return invalid(f"The body must be an object with {first}{ending}", *place)
+    if str(error).endswith("text[...]`"):
+        return invalid(f"A field of `text` must be a string{ending}", *place)
     takes = _TAKES | getattr(form, "takes", {})
     if keys[-1] not in takes:
         return invalid(detail, *place)

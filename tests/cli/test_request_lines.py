@@ -53,6 +53,11 @@ def test_an_unknown_key_is_a_fault_unless_it_is_to_be_ignored(read, body, key):
     assert key not in read(ignore_unknown=True, **body)
 
 
+def test_the_keys_of_a_text_are_told_to_a_line_without_an_instance():
+    with pytest.raises(LineFault, match=r"known are classes, event_id, features, id, .*, text"):
+        event_of(mail="x", classes=["a"])
+
+
 @pytest.mark.parametrize("classes", [{}, {"classes": []}, {"classes": "a"}, {"classes": [None]}])
 def test_an_event_needs_a_true_class(classes):
     with pytest.raises(LineFault, match="class"):

@@ -1,4 +1,6 @@
-from manyclass.cli.run_summary import RunSummary
+import pytest
+
+from manyclass.cli.run_summary import RunSummary, counted
 from manyclass.training.lines import FileFault, Line
 
 
@@ -33,3 +35,17 @@ def test_a_run_with_something_left_out(capsys):
 
 def test_no_recall_without_ranks():
     assert summary_at(0.0, 1.0).recall == ""
+
+
+@pytest.mark.parametrize(
+    ("noun", "several"),
+    [
+        ("event", "2 events"),
+        ("row without a class", "2 rows without a class"),
+        ("row by its label", "2 rows by its label"),
+        ("rejected answer", "2 rejected answers"),
+    ],
+)
+def test_a_number_with_its_noun(noun, several):
+    assert counted(1, noun) == f"1 {noun}"
+    assert counted(2, noun) == several

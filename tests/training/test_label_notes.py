@@ -31,6 +31,15 @@ def test_labels_that_differ_in_their_writing_only_are_named():
     assert note.endswith("; `manyclass classes merge` makes two of them one")
 
 
+def test_labels_that_join_others_are_named_with_the_way_to_part_them():
+    noted = notes_of("bill|urgent", "bill | card", "card|urgent", "card", "bill|urgent")
+    assert noted == [
+        "labels that join others: 'bill|urgent' (2), 'bill | card' (1), 'card|urgent' (1);"
+        " --class-separator='|' makes each part a class"
+    ]
+    assert notes_of("Smith, John", "Smith, Anna", "a|b", "c;", "d;") == []
+
+
 def test_other_labels_are_no_note():
     assert notes_of("refund", "refunds", "delivery", "C", "C++", "C#", "1", "1.0", "ß") == []
     assert folded("Straße") == folded("STRASSE")

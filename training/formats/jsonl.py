@@ -10,6 +10,7 @@ event. A line with `not` is rejected, since only a service learns that classes a
 keys, as the `source` and `event_id` of an exported event, are ignored: data sets have many.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -28,6 +29,7 @@ class _Event(msgspec.Struct):
     rejected: msgspec.Raw | UnsetType = msgspec.field(name="not", default=UNSET)
 
 
+_FIELD = re.compile(r"Expected `str`, got `(.+)` - at `\$\.text\[\.\.\.\]`")
 _OUT_OF_RANGE = ("Number out of range", "a number is not a finite float, as 1e400")
 _EVENT = msgspec.json.Decoder(_Event)
 
@@ -40,7 +42,8 @@ def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
         except UnicodeDecodeError as error:
             yield Rejected(line, not_utf8(error))
         except (LineFault, msgspec.DecodeError, RecursionError) as error:
-            yield Rejected(line, str(error).replace(*_OUT_OF_RANGE))
+            reason = _FIELD.sub(r"a field of `text` must be a string (got \1)", str(error))
+            yield Rejected(line, reason.replace(*_OUT_OF_RANGE))
         else:
             yield _given(line, event)
 

@@ -28,6 +28,7 @@ TEXT_NAMES: Final = re.compile(
     r"(text|question|sentence|title|body|message|description|content|query|utterance)s?",
     re.IGNORECASE,
 )
+_NUMBERED_CLASSES: Final = re.compile(rf"{CLASS_NAMES.pattern}\s?\d+", re.IGNORECASE)  # Label 1
 _BEST_CLASS: Final = re.compile("(new_)*class_1")  # of a table that was ranked
 KEY_NAMES: Final = re.compile(  # of columns that name a row; but the id of a label names the label
     r"(?!(?i:(class|label|categor(y|ie)|intent|target|tag)s?[\s_.-]?id$))"
@@ -205,7 +206,8 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
     classes = [at for at in of(CLASS_NAMES) if at not in unusable]
     if answer is not None and not classes and ACCEPTED in names:
         classes = [names.index(ACCEPTED)]
-    classes = classes or of(_BEST_CLASS)[-1:]
+    numbered = [] if classes else of(_NUMBERED_CLASSES)
+    classes = classes or numbered or of(_BEST_CLASS)[-1:]
     texts = [] if layout.text else [at for at in of(TEXT_NAMES) if at not in (*no_texts, *blank)]
     texts = [at for at in texts if at in unusable][:1] or texts  # fields are a whole text
     free = [at for at in range(len(names)) if at not in {*taken, *blank, *classes, *texts}]
@@ -223,11 +225,11 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
         options.append("--text-column COLUMN")
     if labelled and not layout.classes and not layout.one_hot:
         free = [at for at in free if at not in unusable]
-        at = classes[0] if classes else min(free, key=fitness, default=None)
-        if one_hot:
-            options += [f"--one-hot {as_option(at, names)}" for at in one_hot]
-        else:
-            options.append("--class-column " + ("COLUMN" if at is None else as_option(at, names)))
+        best = numbered or classes[:1] or sorted(free, key=fitness)[:1]
+        kind, columns = ("one-hot", one_hot) if one_hot else ("class-column", best)
+        options += [f"--{kind} {as_option(at, names)}" for at in columns]
+        if not columns:
+            options.append("--class-column COLUMN")
     hidden = [names[at] for at in unusable if labelled and CLASS_NAMES.fullmatch(names[at])]
     said = (
         f" (column {listed(hidden)} holds objects: write the classes as a list)" if hidden else ""

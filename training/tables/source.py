@@ -289,5 +289,6 @@ def _fault_of(cells: Sequence[Cell], names: Sequence[str], columns: Columns) -> 
         if isinstance(cell, Fields) and at in columns.text:
             return f"column {name} holds the fields of a whole text: give no other --text-column"
         kind = "a list" if isinstance(cell, list) else cell.kind
-        return f"column {name} holds {kind} in place of a text"
+        values = ", with other values than texts," if kind == Fields.kind else ""
+        return f"column {name} holds {kind}{values} in place of a text"
     return ""

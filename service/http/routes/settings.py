@@ -17,14 +17,14 @@ async def list_settings(engine: TheEngine) -> SettingList:
 
     `manyclass config` prints the same before a start. Keys are only counted.
     """
-    settings = engine.settings
-    values = settings.shown(engine.model)
+    settings, model = engine.settings, engine.model
+    values = settings.shown(model)
     return SettingList(
         settings={
             row.variable: SettingInForce(
                 option=row.flag,
                 value=values[row.variable],
-                source=settings.source(row),
+                source=settings.source(row, model.text),
                 default=row.shown_default,
                 help=row.help,
             )

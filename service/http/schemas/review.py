@@ -24,7 +24,7 @@ class ReviewInstance(BaseModel):
     age: float = Field(description="seconds since it was ranked")
     source: str | None = Field(description="as it was sent with the instance")
     text: str | TextFields | None = Field(
-        description="its first 4,096 bytes, of an instance sent as a text"
+        description="its first 4,096 bytes, which fields share, of an instance sent as a text"
     )
     text_cut: bool = Field(description="true if the text was longer")
     features: StoredFeatures

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "core/native/text/stored_text.hpp"
@@ -38,17 +39,32 @@ struct InstanceNote {
     std::string_view source, reading, text;
 };
 
-// The beginning of a stored text, with its reading, and without a cut character, or a field whose
-// name is cut, at its end.
-inline std::string_view beginning_of(std::string_view stored) {
-    constexpr std::size_t longest = TextReading::BYTES + 4096;
-    if (stored.size() <= longest) return stored;
-    std::size_t end = longest;
-    while ((static_cast<unsigned char>(stored[end]) & 0xc0) == 0x80) --end;
-    const std::string_view text = stored.substr(TextReading::BYTES, end - TextReading::BYTES);
-    const auto marks = std::count(text.begin(), text.end(), FIELD_MARK);
-    if (marks % 2 != 0) end = TextReading::BYTES + text.rfind(FIELD_MARK);
-    return stored.substr(0, end);
+// The first bytes of a text, without a cut character at its end.
+inline std::string_view first_bytes(std::string_view text, std::size_t longest) {
+    if (text.size() <= longest) return text;
+    while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xc0) == 0x80) --longest;
+    return text.substr(0, longest);
+}
+
+// The beginning of a stored text, with its reading: of fields, the names and the beginning of each,
+// so that a long one does not hide those behind it.
+inline std::string beginning_of(std::string_view stored) {
+    constexpr std::size_t LONGEST = 4096;
+    if (stored.size() <= TextReading::BYTES + LONGEST) return std::string(stored);
+    std::string beginning(stored.substr(0, TextReading::BYTES));
+    std::string_view left = stored.substr(TextReading::BYTES);
+    auto fields = static_cast<std::size_t>(std::count(left.begin(), left.end(), FIELD_MARK) / 2);
+    if (fields == 0) return beginning.append(first_bytes(left, LONGEST));
+    for (std::size_t room = LONGEST; fields > 0; --fields) {
+        const std::size_t name_end = left.find(FIELD_MARK, 1) + 1;
+        const std::size_t end = std::min(left.find(FIELD_MARK, name_end), left.size());
+        const std::string_view text = left.substr(name_end, end - name_end);
+        const std::string_view shown = first_bytes(text, room / fields);
+        beginning.append(left.substr(0, name_end)).append(shown);
+        room -= shown.size();
+        left.remove_prefix(end);
+    }
+    return beginning;
 }
 
 }  // namespace manyclass

@@ -26,7 +26,10 @@ def test_features_in_each_form_and_texts(read):
         (b'{"classes": ["a"]}', "either `features` or `text`"),
         (b'{"classes": ["a"], "text": "x", "features": {}}', "either `features` or `text`"),
         (b'{"classes": ["a"], "text": null}', "Expected `str | object`"),
-        (b'{"classes": ["a"], "text": {"title": 3}}', "Expected `str`"),
+        (
+            b'{"classes": ["a"], "text": {"title": 3}}',
+            "a field of `text` must be a string (got int)",
+        ),
         (b'{"classes": ["a"], "features": {"f": "x"}}', "Expected `float`"),
         (b'{"classes": ["a"], "features": 3}', "features"),
         (

@@ -52,6 +52,13 @@ def test_names_that_fit_twice_are_not_guessed():
     assert message(["title", "text", "label"], fields=True).endswith("--class-column label")
 
 
+def test_columns_of_labels_with_a_number_are_all_proposed():
+    assert message(["Text", "Label 1", "Label 2", "tag_3"]).endswith(
+        "add --text-column Text --class-column 'Label 1' --class-column 'Label 2'"
+    )
+    assert suggestion(["text", "label", "label 2"], ROWS, True).endswith(" --class-column label")
+
+
 @pytest.mark.parametrize("kind", ["text", "classes", "one_hot"])
 @pytest.mark.parametrize("again", ["title", "2"])
 def test_a_column_that_is_given_twice_is_refused(kind, again):

@@ -35,7 +35,7 @@ def test_an_object_of_texts_is_the_fields_of_a_text(table, fields):
     assert table(content, "lines.jsonl", format="jsonl", **layout) == {
         1: {"text": {"title": "Ice", "body": "a puck: two"}, "classes": ["a"]},
         2: "no text: text is empty",
-        3: "column text holds an object in place of a text",
+        3: "column text holds an object, with other values than texts, in place of a text",
         4: "the key `title` stands twice",
         5: "column label holds an object: write the classes with 1 as a list",
         6: {"text": {"text": "ice"} if fields else "ice", "classes": ["e"]},

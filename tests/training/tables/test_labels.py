@@ -108,7 +108,7 @@ def test_objects_and_nested_lists_are_neither_labels_nor_texts(table):
     assert found[1] == "column label holds an object: write the classes with 1 as a list"
     for line in (2, 3):
         assert found[line].startswith("column label holds a list of lists or objects; several")
-    assert found[4] == "column q holds an object in place of a text"
+    assert found[4] == "column q holds an object, with other values than texts, in place of a text"
     assert found[5] == "column q holds a list in place of a text"
     assert found[6]["classes"] == ["a", "12345678901234567890", "true", "2"]
 

@@ -18,7 +18,10 @@ def test_the_keys_of_the_first_objects_are_the_columns(table):
     assert found[4] == "no class: label is empty"
     assert "truncated" in found[5]
     by_more = table(content, **jsonl, labelled=False, text=("question", "more"))
-    assert by_more[3] == "column more holds an object in place of a text"
+    assert (
+        by_more[3]
+        == "column more holds an object, with other values than texts, in place of a text"
+    )
     assert by_more[4] == {"text": "serve true"}
     assert table(content, **jsonl, text=("question",), classes=("tags",))[1]["classes"] == [
         "a",

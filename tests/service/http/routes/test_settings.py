@@ -1,5 +1,6 @@
 """Every setting in force, and where it comes from."""
 
+from manyclass.core.text import TextAnalysis
 from manyclass.service.config.settings import TABLE, read
 from tests.service.serving import calling
 
@@ -16,6 +17,17 @@ async def test_a_setting_is_shown_with_its_source():
     assert (batch["value"], batch["source"], batch["option"]) == ("7", "environment", "--max-batch")
     assert (learner["value"], learner["source"]) == ("svm", "not given")
     assert (keep["value"], keep["source"]) == ("3", "default")
+
+
+async def test_an_analysis_of_a_rebuild_is_that_of_the_store():
+    words = TextAnalysis.parse("words")
+    async with calling(text=words, given={"text": "environment"}) as call:
+        answer = await call("GET", "/settings")
+        shown = answer.json()["settings"]["MANYCLASS_TEXT"]
+        assert (shown["value"], shown["source"]) == ("words", "environment")
+        await call("POST", "/rebuild", {"text": "words+pairs"})
+        shown = (await call("GET", "/settings")).json()["settings"]["MANYCLASS_TEXT"]
+        assert (shown["value"], shown["source"]) == ("words+pairs", "not given")
 
 
 async def test_keys_are_counted_only():
