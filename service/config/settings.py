@@ -195,7 +195,8 @@ class Settings:
                 repr(row.text(self.text)),
                 f"the store has learned by {stored}, and another analysis makes other features:"
                 f" start with {name}={stored} or without it; `manyclass rebuild --text"
-                f" {self.text}` then teaches its history by {self.text}",
+                f" {self.text}` then teaches its history by {self.text}, if that has all it has"
+                " learned",
             )
 
     def source(self, row: "Row", text: TextAnalysis | None = None) -> Source:

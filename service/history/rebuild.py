@@ -142,7 +142,7 @@ class Rebuild:
         """Raise RebuildRefused while one is under way; MemoryShort."""
         if self._lock.locked():
             raise RebuildRefused("a rebuild is under way")
-        check_memory(sum(each.learner.resident_bytes for each in self._live.model.enrolled))
+        check_memory(self._state_bytes())
 
     async def run(
         self,
@@ -278,9 +278,13 @@ class Rebuild:
         return base, last_seq, undone, settled
 
     async def _check_texts(self, events: Events, text: TextAnalysis) -> None:
-        """Raise RebuildRefused if this analysis cannot read all these events."""
+        """Raise RebuildRefused if this analysis cannot read all these events; MemoryShort."""
         if text != self._live.model.text:
-            await asyncio.to_thread(self._relearning.check_texts, *events, text)
+            growth = await asyncio.to_thread(self._relearning.check_texts, *events, text)
+            check_memory(round(growth * self._state_bytes()))
+
+    def _state_bytes(self) -> int:
+        return sum(each.learner.resident_bytes for each in self._live.model.enrolled)
 
     async def _apply_log(self) -> None:
         """Wait until this process has applied what the others have appended."""

@@ -6,9 +6,11 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
+from manyclass.core import snapshot
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
+from manyclass.core.model_state import text_of
 from manyclass.core.text import TextAnalysis
 from manyclass.service.errors import RebuildRefused
 from manyclass.service.history.amendments import Amended
@@ -31,6 +33,7 @@ from manyclass.service.log.outcomes import NO_EFFECT
 from manyclass.service.store.errors import SnapshotMissing
 
 MOST_NAMED = 20  # events of a refusal
+SAMPLED_TEXTS = 1000  # of a rebuild under another analysis
 TAIL_EVENTS = 200  # applied in one go while learning waits
 FRAME_EVENTS = 512
 
@@ -76,19 +79,25 @@ class Relearning:
         undone: list[range],
         settled: dict[int, Amended],
         text: TextAnalysis,
-    ) -> None:
-        """Raise RebuildRefused if this analysis cannot read all the events that `learn` reads.
+    ) -> float:
+        """Return how many times as many features this analysis makes of texts, by a sample.
 
-        StoreError.
+        Raise RebuildRefused if the state at the base has learned by another analysis, and if this
+        one cannot read all the events that `learn` reads; StoreError.
         """
+        facts, arrays = snapshot.read([self._snapshot(base)])
+        if text_of(facts) != text and _has_features(arrays):
+            raise RebuildRefused(_learned_before(base, text))
+        lacking, growth = list[int](), _Growth(text)
         payloads = chain.from_iterable(self._frames(base, last_seq, undone, settled))
-        lacking = [
-            seq
-            for seq, payload in enumerate(payloads, base + 1)
-            if not Event.is_readable(payload, text)
-        ]
+        for seq, payload in enumerate(payloads, base + 1):
+            if not Event.is_readable(payload, text):
+                lacking.append(seq)
+            elif payload and growth.sampled < SAMPLED_TEXTS:
+                growth.add(Event.from_bytes(payload))
         if lacking:
             raise RebuildRefused(_without_text(lacking, text))
+        return growth.times
 
     def learn(
         self,
@@ -106,13 +115,7 @@ class Relearning:
         `whole` begin at the base if it is without them. Texts are read by the analysis `text`.
         Raise RebuildRefused if the history has a gap, or the process was ended; StoreError.
         """
-        try:
-            snapshot = b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
-        except SnapshotMissing:
-            raise RebuildRefused(
-                f"snapshot {base}, with which the history begins, was replaced meanwhile: rebuild"
-                " again"
-            ) from None
+        begin = self._snapshot(base)
         command = [sys.executable, "-m", "manyclass.service.history.rebuilder"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
             self._child = child
@@ -121,7 +124,7 @@ class Relearning:
             try:
                 assert child.stdin is not None
                 assert child.stdout is not None
-                child.stdin.write(frame(SNAPSHOT, snapshot))
+                child.stdin.write(frame(SNAPSHOT, begin))
                 child.stdin.write(frame(TEXT, str(text).encode()))
                 child.stdin.write(frame(ALIASES, json.dumps(aliases).encode()))
                 stored = [each.stored() for each in whole]
@@ -137,11 +140,7 @@ class Relearning:
             finally:
                 self._child = None
         if child.returncode == OTHER_TEXT:
-            raise RebuildRefused(
-                f"the history begins with the state at event {base}, which has learned before it,"
-                f" by another analysis of texts than {text}: teach a new store, begun with"
-                f" MANYCLASS_TEXT={text}"
-            )
+            raise RebuildRefused(_learned_before(base, text))
         if child.returncode != 0:
             raise RebuildRefused(
                 "the process that learns the history again was ended"
@@ -150,6 +149,15 @@ class Relearning:
                 " log of the service"
             )
         return Model.load([state], self._hash_seed)
+
+    def _snapshot(self, base: int) -> bytes:
+        try:
+            return b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
+        except SnapshotMissing:
+            raise RebuildRefused(
+                f"snapshot {base}, with which the history begins, was replaced meanwhile: rebuild"
+                " again"
+            ) from None
 
     def _frames(
         self, base: int, last_seq: int, undone: list[range], settled: dict[int, Amended]
@@ -185,6 +193,46 @@ class Relearning:
                 learn_again(model, b"" if outcome == NO_EFFECT else payload)
         if model.seq < last_seq:
             raise RebuildRefused("the log went on otherwise: rebuild again")
+
+
+class _Growth:
+    """Counts the different features of sampled texts, as they were read and by another analysis."""
+
+    def __init__(self, text: TextAnalysis) -> None:
+        self.sampled = 0
+        self._text = text
+        self._before, self._after = set[str](), set[str]()
+
+    @property
+    def times(self) -> float:
+        """The features by the other analysis over those as they were read."""
+        return max(1, len(self._after)) / max(1, len(self._before))
+
+    def add(self, event: Event) -> None:
+        """Count the features of an event, if it has a text."""
+        if event.reading is None:
+            return
+        self.sampled += 1
+        self._before.update(name for name, _ in event.instance.items())
+        self._after.update(name for name, _ in event.read_by(self._text).instance.items())
+
+
+def _has_features(arrays: snapshot.Arrays) -> bool:
+    """Return whether a learner of a snapshot has features."""
+    return any(
+        len(names) > len(arrays.get(each.replace("name_sizes", "free"), ()))
+        for each, names in arrays.items()
+        if each.endswith("feature_name_sizes")
+    )
+
+
+def _learned_before(base: int, text: TextAnalysis) -> str:
+    """Return the reason why the history cannot be learned by another analysis."""
+    return (
+        f"the history begins with the state at event {base}, which has learned before it, by"
+        f" another analysis of texts than {text}: teach a new store, begun with"
+        f" MANYCLASS_TEXT={text}"
+    )
 
 
 def _without_text(seqs: Sequence[int], text: TextAnalysis) -> str:

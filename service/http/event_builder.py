@@ -1,19 +1,18 @@
 """Builds events from the bodies of clients."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from manyclass.core.event import Event
 from manyclass.core.outcome import EventKey
-from manyclass.core.text import AnalysedText
+from manyclass.core.text import AnalysedText, TextAnalysis
 from manyclass.service.engine import Engine
 from manyclass.service.http.instance_warnings import warnings_of
 from manyclass.service.http.instances import (
     features_of,
     instance_of,
     is_large,
-    large_instance_of,
-    whole,
 )
 from manyclass.service.http.labels import Labels
 from manyclass.service.http.problems import Fault, Problem, invalid, unavailable
@@ -92,23 +91,40 @@ class EventBuilder:
         `known` is the result of `instances` for this form, and perhaps for others. The instance is
         made in a thread if it is large, or waited under another analysis of texts.
         """
-        analysis = self._engine.model.text
+        labels = Labels.of(form)
         if form.id is not None:
             stored = known[form.id]
-            if isinstance(stored, StoredInstance) and not stored.is_read_by(analysis):
-                stored = await run_in_thread(stored.read_again, analysis)
-            return self._event_of_id(form, form.id, stored)
-        if not is_large(form):
-            read = instance_of(form, analysis, self._most_features)
-            return Built(self._event_of(form, read), read)
-        Labels.of(form)
-        read = await large_instance_of(form, analysis, self._most_features)
-        return Built(await run_in_thread(self._event_of, form, read), read)
+            if isinstance(stored, StoredInstance):
+                stored = await self._as_read_now(stored, labels)
+            return self._event_of_id(form, form.id, stored, labels)
+        build = partial(self._built, form, self._engine.model.text, labels)
+        return await run_in_thread(build) if is_large(form) else build()
+
+    async def _as_read_now(
+        self, stored: StoredInstance, labels: Labels
+    ) -> StoredInstance | Absence:
+        """Return a ranked instance as the present analysis reads it, and with so few features that
+        all labels can be learned."""
+        analysis, most = self._engine.model.text, labels.most_features
+        if stored.is_read_by(analysis) and len(stored.instance) <= most:
+            return stored
+        return await run_in_thread(stored.read_again, analysis, most)
+
+    def _built(
+        self, form: LearnEvent | LearnRequest, analysis: TextAnalysis, labels: Labels
+    ) -> Built:
+        read = instance_of(form, analysis, self._most_features)
+        if form.text is not None and len(read.instance) > labels.most_features:
+            read = instance_of(form, analysis, labels.most_features)
+        return Built(self._event_of(form, read, labels), read)
 
     def _event_of_id(
-        self, form: LearnEvent | LearnRequest, instance_id: str, stored: StoredInstance | Absence
+        self,
+        form: LearnEvent | LearnRequest,
+        instance_id: str,
+        stored: StoredInstance | Absence,
+        labels: Labels,
     ) -> Built:
-        labels = Labels.of(form)
         if features_of(form) is not None or form.text is not None:
             raise invalid("An event has either an instance or the `id` of one, not both.", "id")
         event_id = form.event_id
@@ -121,7 +137,9 @@ class EventBuilder:
         if isinstance(stored, Absence):
             raise self._without_instance(instance_id, stored)
         self._metrics.label_delay.observe(stored.age)
-        read = whole(stored.instance)._replace(reading=stored.reading)
+        instance = stored.instance
+        is_cut = stored.reading is not None and len(instance) == labels.most_features
+        read = AnalysedText(instance, 0, is_cut, stored.reading)
         event = self._learn(form, read, labels, event_id, fingerprint, stored)
         return Built(event, read)
 
@@ -138,8 +156,9 @@ class EventBuilder:
         if isinstance(stored, StoredInstance):
             self._peer_lookup.learned(stored, event.classes, result.rank)
 
-    def _event_of(self, form: LearnEvent | LearnRequest, read: AnalysedText) -> Event:
-        labels = Labels.of(form)
+    def _event_of(
+        self, form: LearnEvent | LearnRequest, read: AnalysedText, labels: Labels
+    ) -> Event:
         if form.event_id is None:
             return self._learn(form, read, labels, None, 0)
         fingerprint = labels.fingerprint(read.instance, form.text)
@@ -160,8 +179,7 @@ class EventBuilder:
         instance, source, text = read.instance, form.source, form.text
         if ranked is not None:
             source, text = source or ranked.source, ranked.text
-        pairs = len(instance) * (len(labels.classes) + len(labels.rejected))
-        if pairs > MOST_PAIRS:
+        if len(instance) > labels.most_features:
             raise invalid(
                 f"The number of features times that of classes is at most {MOST_PAIRS} in an event;"
                 f" this one has {len(instance)} features.",

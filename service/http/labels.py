@@ -10,7 +10,7 @@ from manyclass.core.event import Text
 from manyclass.core.instance import Instance
 from manyclass.service.http.decoding import names_of, parents_of
 from manyclass.service.http.problems import invalid
-from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
+from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent, LearnRequest
 
 
 class Labels(NamedTuple):
@@ -32,6 +32,11 @@ class Labels(NamedTuple):
             1.0 if form.weight is None else form.weight,
             {} if form.parents is None else parents_of(form.parents),
         )
+
+    @property
+    def most_features(self) -> int:
+        """The features of an instance with which all names can be learned at once."""
+        return MOST_PAIRS // max(1, len(self.classes) + len(self.rejected))
 
     def fingerprint(self, instance: Instance | str, text: Text | None = None) -> int:
         """Return 64 bits of the content, independent of the order of features, of fields and of

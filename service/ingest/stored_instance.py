@@ -38,13 +38,21 @@ class StoredInstance(NamedTuple):
         """Return whether the instance is the same under this analysis."""
         return self.reading is None or self.reading.analysis == analysis
 
-    def read_again(self, analysis: TextAnalysis) -> "StoredInstance | Absence":
-        """Return the instance as this analysis reads its text."""
-        if self.reading is None or self.is_read_by(analysis):
+    def read_again(
+        self, analysis: TextAnalysis, most_features: int = 2**32 - 1
+    ) -> "StoredInstance | Absence":
+        """Return the instance as this analysis reads its text, with at most so many features.
+
+        One that has them, and one of features, or of the same analysis without a text, stays.
+        """
+        reading = self.reading
+        if reading is None:
+            return self
+        if self.is_read_by(analysis) and (self.text is None or len(self.instance) <= most_features):
             return self
         if self.text is None:
             return Absence.TEXT_NOT_KEPT
-        reading = self.reading._replace(analysis=analysis)
+        reading = Reading(analysis, min(reading.most_features, most_features))
         instance = analysis.instance_of(self.text, reading.most_features).instance
         return self._replace(data=bytes(instance), reading=reading)
 

@@ -1,5 +1,6 @@
 """PUT /events/{name}: correct the classes of a past event."""
 
+import asyncio
 from typing import ClassVar
 
 import msgspec
@@ -42,7 +43,7 @@ class CorrectEvent(ChangeCall):
         _ = self._engine.history  # raises HistoryOff, NotReady
         form = decode(_decoder, await self.body(request))
         classes = class_names(names_of(form.classes, "classes"))
-        record = await find(self._engine, request.name)
+        record = await find(self._engine, request.name, asyncio.to_thread)
         if record.is_undone:
             raise Problem(
                 409,

@@ -68,7 +68,7 @@ Until = Annotated[
 ]
 
 
-async def find(engine: Engine, key: str, in_thread: InThread = asyncio.to_thread) -> Record:
+async def find(engine: Engine, key: str, in_thread: InThread) -> Record:
     """Return the event of a key, if there are several by its id, the one in the state.
 
     Raises Problem: 404 if the history has none, 409 if the key names several events.
@@ -80,9 +80,7 @@ async def find(engine: Engine, key: str, in_thread: InThread = asyncio.to_thread
     return in_state[0] if in_state else found[-1]
 
 
-async def find_all(
-    engine: Engine, key: str, in_thread: InThread = asyncio.to_thread
-) -> list[Record]:
+async def find_all(engine: Engine, key: str, in_thread: InThread) -> list[Record]:
     """Return the event of a key, or all that label the instance of an id, and those of the same id
     that restores have undone.
 
@@ -198,7 +196,7 @@ async def get_event(engine: TheEngine, reads: TheReads, name: Name) -> Response:
 
 
 @router.delete("/events/{name:name}", **needs(Scope.ADMIN, 404, 409, 413))
-async def delete_event(engine: TheEngine, name: Name) -> Deleted:
+async def delete_event(engine: TheEngine, reads: TheReads, name: Name) -> Deleted:
     """Delete an event, as if it had never been taught. This is a durable event.
 
     At once it is not listed and not replayed. Its part in the weights is gone after the next
@@ -207,7 +205,7 @@ async def delete_event(engine: TheEngine, name: Name) -> Deleted:
     events that label it. 409 with the key of each if `name` is the id of one event and the number
     of another.
     """
-    records = await find_all(engine, name)
+    records = await find_all(engine, name, reads.in_thread)
     return Deleted(seq=await _delete(engine, records), deleted=len(records), more=False)
 
 

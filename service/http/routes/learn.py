@@ -115,7 +115,8 @@ class Learn(HotCall):
         largest number of features of an instance; `warnings` reports it.
 
         The number of features times the number of classes of an event, those of `not` included, is
-        at most 200,000. An event places at most 1,000 classes, the events of one request 5,000.
+        at most 200,000; of a text, the features behind are left out. An event places at most 1,000
+        classes, the events of one request 5,000.
 
         An `event_id` makes a retry harmless, in any order of its features and classes. The
         ids of the last 1,000,000 events that had one are remembered; after the restore of a

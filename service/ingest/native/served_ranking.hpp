@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/native/text/stored_text.hpp"
 
@@ -46,24 +47,38 @@ inline std::string_view first_bytes(std::string_view text, std::size_t longest) 
     return text.substr(0, longest);
 }
 
+// The bytes of each text that are shown, so that together they are at most `room`: short ones are
+// shown whole.
+inline std::size_t shown_of_each(std::vector<std::size_t> sizes, std::size_t room) {
+    std::sort(sizes.begin(), sizes.end());
+    std::size_t left = sizes.size();
+    for (const std::size_t size : sizes) {
+        if (size > room / left) return room / left;
+        room -= size;
+        if (--left == 0) break;
+    }
+    return room + (sizes.empty() ? 0 : sizes.back());
+}
+
 // The beginning of a stored text, with its reading: of fields, the names and the beginning of each,
-// so that a long one does not hide those behind it.
+// so that a long one does not hide another.
 inline std::string beginning_of(std::string_view stored) {
     constexpr std::size_t LONGEST = 4096;
     if (stored.size() <= TextReading::BYTES + LONGEST) return std::string(stored);
     std::string beginning(stored.substr(0, TextReading::BYTES));
-    std::string_view left = stored.substr(TextReading::BYTES);
-    auto fields = static_cast<std::size_t>(std::count(left.begin(), left.end(), FIELD_MARK) / 2);
-    if (fields == 0) return beginning.append(first_bytes(left, LONGEST));
-    for (std::size_t room = LONGEST; fields > 0; --fields) {
-        const std::size_t name_end = left.find(FIELD_MARK, 1) + 1;
-        const std::size_t end = std::min(left.find(FIELD_MARK, name_end), left.size());
-        const std::string_view text = left.substr(name_end, end - name_end);
-        const std::string_view shown = first_bytes(text, room / fields);
-        beginning.append(left.substr(0, name_end)).append(shown);
-        room -= shown.size();
-        left.remove_prefix(end);
+    stored.remove_prefix(TextReading::BYTES);
+    if (stored.front() != FIELD_MARK) return beginning.append(first_bytes(stored, LONGEST));
+    std::vector<std::string_view> parts;  // name and text of each field in turn
+    while (!stored.empty()) {
+        const std::size_t end = std::min(stored.find(FIELD_MARK, 1), stored.size());
+        parts.push_back(stored.substr(1, end - 1));
+        stored.remove_prefix(end);
     }
+    std::vector<std::size_t> sizes;
+    for (std::size_t at = 1; at < parts.size(); at += 2) sizes.push_back(parts[at].size());
+    const std::size_t shown = shown_of_each(sizes, LONGEST);
+    for (std::size_t at = 1; at < parts.size(); at += 2)
+        append_field(beginning, parts[at - 1], first_bytes(parts[at], shown));
     return beginning;
 }
 

@@ -14,7 +14,8 @@ from manyclass.core.text import DEFAULT_TEXT, Reading, TextAnalysis
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.engine import Engine
-from manyclass.service.errors import RebuildRefused
+from manyclass.service.errors import MemoryShort, RebuildRefused
+from manyclass.service.history import memory
 from manyclass.service.history.reader import Filter
 from manyclass.service.store.sqlite.store import SqliteStore
 from tests.service.engines import recovered, running
@@ -359,6 +360,7 @@ async def test_a_state_that_was_taught_before_the_history_is_refused():
         await engine.submit(drawn_events(12, DEFAULT_TEXT)[10:])
         engine.history.recorder.pack(10)
         engine.history.recorder.drop(10)
+        await engine.submit([untold("gone", "c1")])  # to delete it would not help
         store.delete_snapshot(0)
         before = state_of(engine)
         with pytest.raises(RebuildRefused) as caught:
@@ -368,6 +370,18 @@ async def test_a_state_that_was_taught_before_the_history_is_refused():
             f" analysis of texts than {WIDE}: teach a new store, begun with MANYCLASS_TEXT={WIDE}"
         )
         assert state_of(engine) == before
+
+
+async def test_memory_has_to_be_there_for_the_features_of_the_other_analysis(monkeypatch):
+    async with running(learner="svm", text=WORDS) as (engine, _):
+        await engine.submit(drawn_events(200, WORDS))
+        present = engine.model.learner.resident_bytes
+        monkeypatch.setattr(memory, "available_bytes", lambda: 2 * memory.STATES * present)
+        before = state_of(engine)
+        with pytest.raises(MemoryShort):
+            await engine.rebuild_state(learner="ff", text=WIDE)
+        assert state_of(engine) == before
+        await engine.rebuild_state()
 
 
 async def test_the_history_shows_what_was_sent():

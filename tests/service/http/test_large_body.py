@@ -7,7 +7,7 @@ import pytest
 
 from manyclass.core.instance import Instance
 from manyclass.core.outline import Outline
-from manyclass.service.http import decoding, instances, large_body, time_slice
+from manyclass.service.http import decoding, event_builder, instances, large_body, time_slice
 from manyclass.service.http.instances import LARGE_BYTES, LONG_TEXT, is_large
 from manyclass.service.http.request_body import PIECE_BYTES
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent
@@ -123,10 +123,11 @@ async def test_a_long_text_is_read_in_a_thread(call, monkeypatch):
     made = []
 
     async def in_thread(work, *args):
-        made.append(work)
+        made.append(getattr(work, "func", work).__name__)
         return await time_slice.run_in_thread(work, *args)
 
     monkeypatch.setattr(instances, "run_in_thread", in_thread)
+    monkeypatch.setattr(event_builder, "run_in_thread", in_thread)
     assert (await call("POST", "/rank", {"text": LONG})).status_code == 200
     body = {"instances": [{"text": LONG}] * 2}
     assert (await call("POST", "/rank", body)).status_code == 200
@@ -134,7 +135,7 @@ async def test_a_long_text_is_read_in_a_thread(call, monkeypatch):
     assert (await call("POST", "/learn", event)).status_code == 200
     assert (await call("POST", "/learn", {"events": [event] * 2})).status_code == 200
     assert (await call.stream(event, event))[-1]["accepted"] == 2
-    assert made == [instances.instance_of] * 8
+    assert made == ["instance_of"] * 3 + ["_built"] * 5
     assert call.app.engine.model.learner.features == 4  # a word, and its runs of characters
 
 
@@ -205,6 +206,15 @@ async def test_features_times_classes_of_an_event_are_bounded(call):
         answer = await call("POST", "/learn", {"id": "i", "classes": classes})
         assert_problem(answer, 422, "#/classes")
     assert call.app.engine.model.seq == 1
+
+
+@pytest.mark.parametrize("words", [150, 4000])
+async def test_a_text_with_many_classes_is_cut_to_what_can_be_learned(call, words):
+    classes = [str(number) for number in range(1000)]
+    text = " ".join(f"word{number}" for number in range(words))
+    answer = (await call("POST", "/learn", {"text": text, "classes": classes})).json()
+    assert "those behind the first 200 are left out" in answer["warnings"][0]["detail"]
+    assert call.app.engine.model.learner.features == MOST_PAIRS // len(classes)
 
 
 def test_large_features_and_texts_are_distinguished_from_small_ones():
