@@ -57,6 +57,30 @@ def test_exported_events_are_imported_with_their_parts(empty, look):
     assert texts_of(empty) == [FIELDS, "a card"]
 
 
+@pytest.mark.parametrize("role", ["text", "field"])
+def test_fields_of_a_column_of_another_name_are_a_text(empty, look, role):
+    lines = [{"mail": FIELDS, "label": "sports"}, {"mail": {"body": "a card"}, "label": "bank"}]
+    page = look(empty, "import")
+    choose(page, "mails.jsonl", "".join(json.dumps(each) + "\n" for each in lines).encode())
+    expect(page.get_by_label("Role of mail")).to_have_value("text")
+    page.get_by_label("Role of mail").select_option(role)
+    teach(page)
+    expect(page.get_by_text("learned 2, skipped 0 duplicates")).to_be_visible()
+    assert texts_of(empty) == [FIELDS, {"body": "a card"}]
+
+
+def test_fields_and_another_column_of_a_text_are_refused_with_the_way_on(empty, look):
+    page = look(empty, "import")
+    line = {"subject": "a puck", "mail": FIELDS, "label": "sports"}
+    choose(page, "mails.jsonl", json.dumps(line).encode() + b"\n")
+    for role in ("text", "field"):
+        for name in ("subject", "mail"):
+            page.get_by_label(f"Role of {name}").select_option(role)
+        expect(page.get_by_text("1 row will be rejected").first).to_contain_text(
+            "mail has the fields of a whole text: give no other column the role text"
+        )
+
+
 def test_title_and_body_are_ranked_apart_and_put_together_again(empty, look):
     for label, title in (("sports", "hockey"), ("bank", "card")) * 3:
         body = {"text": {"title": title, "body": "saved"}, "classes": [label]}
