@@ -39,8 +39,7 @@ const CALLS = {
     instances
       ? `client.rank_many(${literal(instances)}${named(how)})`
       : `client.rank(${literal(text === undefined ? { features } : { text })}${named(how)})`,
-  "POST /learn": ({ body }) =>
-    body.events ? `client.learn_many(${literal(body.events)})` : `client.learn(${literal(body)})`,
+  "POST /learn": ({ body }) => `client.learn(${literal(body)})`,
   "GET /stats": () => "client.stats()",
   "GET /learners": () => "client.learners()",
   "POST /learners/*": ({ name }) => `client.promote(${literal(name)})`,
@@ -65,8 +64,6 @@ const CALLS = {
   "GET /suspects": () => "client.suspects()",
   "GET /review": () => "client.review()",
   "POST /rebuild": ({ body }) => `client.rebuild(${only(body ?? {})})`,
-  "GET /rebuild": () => "client.rebuild_status()",
-  "GET /snapshots": () => "client.snapshots()",
   "POST /snapshots": () => "client.take_snapshot()",
   "POST /snapshots/*": ({ name }) => `client.restore(${name})`,
   "GET /state": ({ save }) => `client.save_state(open(${literal(save)}, "wb"))`,

@@ -1,7 +1,7 @@
 // The roles of the columns of a table: how a row becomes an instance and an event.
 
 import { RowFault, classesOfCell, isFields, isNested, isScalar, kindOf, listOf, textOfCell } from "./class_cells.js";
-import { jsonText } from "./json_text.js";
+import { textOf as cellText } from "./json_text.js";
 import { isEmptyLabel } from "./label_words.js";
 
 export const ROLES = {
@@ -44,7 +44,7 @@ export const isColumnName = (name) => ["text", "class"].includes(roleNamed(name)
 
 const isKey = (name) => KEYS.some((each) => each.test(name)) && !LABEL_ID.test(name);
 
-const shown = (value) => (Array.isArray(value) ? value.join(" ") : value instanceof Map ? jsonText(value) : String(value ?? "")).trim();
+const shown = (value) => (Array.isArray(value) ? value.join(" ") : cellText(value)).trim();
 const isFilled = (value) => value instanceof Map || shown(value) !== "";
 
 /** Return { name, role, isList } of each column, with the roles that `manyclass learn` proposes

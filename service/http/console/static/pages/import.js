@@ -7,7 +7,7 @@ import { CallText } from "../call_text.js";
 import { NOTHING, Progress, added } from "../import_progress.js";
 import { rankFile, teachFile } from "../import_run.js";
 import { ENCODINGS } from "../file_text.js";
-import { jsonText } from "../json_text.js";
+import { textOf } from "../json_text.js";
 import { LabelNotes } from "../label_notes.js";
 import { ROLES, eventsOf, guessed, instancesOf, isMixed, namesOf } from "../mapping.js";
 import { Action, Field, NeedsScope, Problem, useTask } from "../parts.js";
@@ -20,7 +20,7 @@ import { UnknownClasses } from "../unknown_classes.js";
 const LONGEST = 120; // characters of a shown cell
 
 const shown = (value) => {
-  const text = typeof value === "object" && value !== null ? jsonText(value) : String(value ?? "");
+  const text = textOf(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 };
 

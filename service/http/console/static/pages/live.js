@@ -94,9 +94,7 @@ export default function Live() {
     <${Problem} error=${live.failure ?? error} />
     <${Facts} of=${[
       ["Events", count(seq)],
-      ["Classes", stats ? compact(stats.classes) : "–"],
-      ["Features", stats ? compact(stats.features) : "–"],
-      ["Edges", stats ? compact(stats.edges) : "–"],
+      ...["Classes", "Features", "Edges"].map((each) => [each, stats ? compact(stats[each.toLowerCase()]) : "–"]),
       ["In the queue", count(live.queue)],
       ["Refused, overload", count(live.shed)],
     ]} />

@@ -121,8 +121,7 @@ function ClassDetail({ name }) {
       ${features.length === SHOWN && html`<p class="hint">The ${SHOWN} heaviest; the call gives up to 10,000.</p>`}
       <${CallText} call=${{ method: "GET", path: withParameters(path("classes", name), { limit: 10000 }) }} />
       <${Examples} name=${name} />`}
-    ${dialog === "rename" && html`<${RenameClass} name=${name} onClose=${close} onDone=${(to) => (location.hash = classAddress(to))} />`}
-    ${dialog === "merge" && html`<${RenameClass} name=${name} merges onClose=${close} onDone=${(to) => (location.hash = classAddress(to))} />`}
+    ${["rename", "merge"].includes(dialog) && html`<${RenameClass} name=${name} merges=${dialog === "merge"} onClose=${close} onDone=${(to) => (location.hash = classAddress(to))} />`}
     ${dialog === "forget" && html`<${Forget} noun="classes" name=${name} onClose=${close} takes=${[
       `the class, as ${plural(detail.learned, "event")} taught it`,
       features.length === SHOWN

@@ -5,7 +5,7 @@ import { ask, get, save, send } from "../api.js";
 import { checkAccess, keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { bytes, count, plural, seconds, time } from "../format.js";
-import { Action, Dialog, Facts, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
+import { Action, Dialog, Facts, Field, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
 import { pauseText } from "../paused.js";
 import { beat, usePulse } from "../pulse.js";
 import { TEXT_PARTS } from "../text_parts.js";
@@ -173,7 +173,7 @@ function Settings({ values }) {
   }, []);
   const shown = Object.entries(settings).filter(([name]) => name.toLowerCase().includes(wanted.toLowerCase()));
   return html`<section aria-labelledby="settings"><h2 id="settings">Settings in force</h2>
-    <label class="field"><span>Find</span><input type="search" value=${wanted} onInput=${(event) => setWanted(event.currentTarget.value)} /></label>
+    <${Field} label="Find"><input type="search" value=${wanted} onInput=${(event) => setWanted(event.currentTarget.value)} /><//>
     <${Problem} error=${task.error} />
     <${Table} label="Settings" kind="settings" head=${["Setting", "Value", "From", "Meaning"]}>
       ${shown.map(([name, { value, source, help }]) => html`<tr key=${name}><td><code>${name}</code></td>
