@@ -50,13 +50,6 @@ async function* bytesOf(file) {
   }
 }
 
-function joined(some, more) {
-  const all = new Uint8Array(some.length + more.length);
-  all.set(some);
-  all.set(more, some.length);
-  return all;
-}
-
 /** A byte that is not of the encoding becomes a lone surrogate, which no decoded text has. */
 const marked = (byte) => String.fromCharCode(0xdc00 + byte);
 
@@ -128,7 +121,7 @@ export async function* textOf(file, chosen) {
   let decoder = null;
   let rest = new Uint8Array();
   for await (const some of bytesOf(file)) {
-    const bytes = rest.length ? joined(rest, some) : some;
+    const bytes = rest.length ? new Uint8Array(await new Blob([rest, some]).arrayBuffer()) : some;
     if (!decoder) {
       const found = BINARY.find(([signs]) => beginsWith(bytes, signs));
       if (found) throw new Error(`This is ${found[1]}.`);

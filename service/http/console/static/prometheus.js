@@ -18,10 +18,10 @@ export function parsed(text) {
 }
 
 /** Return the samples of a name whose labels are as wanted. */
-const chosen = (samples, name, wanted) => (samples.get(name) ?? []).filter(({ labels }) => Object.entries(wanted).every(([label, text]) => labels[label] === text));
+const chosen = (samples, name, wanted = {}) => (samples.get(name) ?? []).filter(({ labels }) => Object.entries(wanted).every(([label, text]) => labels[label] === text));
 
 /** Return the sum of the chosen samples. */
-export const total = (samples, name, wanted = {}) => chosen(samples, name, wanted).reduce((sum, { value }) => sum + value, 0);
+export const total = (...which) => chosen(...which).reduce((sum, { value }) => sum + value, 0);
 
 /** Return the cumulated counts of a histogram by the upper bounds of its buckets. */
 export function buckets(samples, name, wanted) {
