@@ -48,6 +48,20 @@ def test_a_part_and_a_text_are_not_mixed(empty, look):
     expect(page.get_by_role("button", name="Teach the file")).to_be_disabled()
 
 
+def test_a_part_alone_is_said_to_need_its_name(empty, look):
+    page = look(empty, "import")
+    choose(page, "messages.csv", as_csv([["body", "label"], ["a puck", "sports"]]))
+    page.get_by_label("Role of body").select_option("part of the text, kept apart")
+    expect(page.get_by_text("body is the only part: messages to rank need")).to_be_visible()
+    expect(page.get_by_text("A word in one of")).to_have_count(0)
+    mail = json.dumps({"mail": FIELDS, "label": "sports"}).encode()
+    choose(page, "mails.jsonl", mail)
+    page.get_by_label("Role of mail").select_option("part of the text, kept apart")
+    expect(page.get_by_text("Teach the first row")).to_be_visible()
+    expect(page.get_by_text("A word in one of")).to_have_count(0)
+    expect(page.get_by_text("is the only part")).to_have_count(0)
+
+
 def test_exported_events_are_imported_with_their_parts(empty, look):
     lines = [{"text": FIELDS, "classes": ["sports"]}, {"text": "a card", "classes": ["bank"]}]
     page = look(empty, "import")
@@ -101,14 +115,42 @@ def test_title_and_body_are_ranked_apart_and_put_together_again(empty, look):
 
 
 def test_parts_of_other_names_are_added(empty, look):
-    httpx.post(f"{empty.url}/learn", json={"text": {"tags": "ice"}, "classes": ["sports"]})
     page = look(empty)
     page.get_by_role("button", name="Title and body apart").click()
     page.get_by_role("button", name="Add a part").click()
+    httpx.post(f"{empty.url}/learn", json={"text": {"tags": "ice"}, "classes": ["sports"]})
     page.get_by_label("Name of part 3").fill("tags")
     page.get_by_label("tags", exact=True).fill("ice")
     expect(page.locator(".bars .name").first).to_have_text("sports")
     expect(page.locator("p.tinted")).to_have_text(["tags ice"])
+
+
+def test_the_parts_offered_have_the_names_that_were_taught(empty, look):
+    for label, title in (("sports", "hockey"), ("bank", "card")) * 3:
+        body = {"text": {"Body": "saved", "Title": title}, "classes": [label]}
+        httpx.post(f"{empty.url}/learn", json=body).raise_for_status()
+    httpx.post(f"{empty.url}/learn", json={"text": "a goal", "classes": ["sports"]})
+    page = look(empty)
+    page.get_by_label("Text to rank").fill("saved")
+    page.get_by_role("button", name="Title and body apart").click()
+    names = page.get_by_label("Name of part")
+    expect(names).to_have_count(2)
+    assert [each.input_value() for each in names.all()] == ["Title", "Body"]
+    expect(page.get_by_label("Body", exact=True)).to_have_value("saved")
+    page.get_by_label("Title", exact=True).fill("card")
+    expect(page.locator(".bars .name").first).to_have_text("bank")
+    hint = page.get_by_text("The parts taught last are named Title, Body.")
+    expect(hint).to_have_count(0)
+    names.first.fill("title")
+    expect(hint).to_be_visible()
+
+
+def test_the_usual_parts_are_offered_without_a_history(serve, look):
+    page = look(serve(history=False))
+    page.get_by_label("Text to rank").fill("a puck")
+    page.get_by_role("button", name="Title and body apart").click()
+    expect(page.get_by_label("title", exact=True)).to_have_value("")
+    expect(page.get_by_label("body", exact=True)).to_have_value("a puck")
 
 
 def test_a_long_text_of_parts_that_waits_for_a_label_is_shown_cut(empty, look):
@@ -122,10 +164,10 @@ def test_a_long_text_of_parts_that_waits_for_a_label_is_shown_cut(empty, look):
 
 
 def test_parts_without_a_name_of_their_own_are_not_ranked(empty, look):
-    httpx.post(f"{empty.url}/learn", json={"text": {"my tags": "ice"}, "classes": ["sports"]})
     page = look(empty)
     page.get_by_role("button", name="Title and body apart").click()
     page.get_by_label("title", exact=True).fill("a puck")
+    httpx.post(f"{empty.url}/learn", json={"text": {"my tags": "ice"}, "classes": ["sports"]})
     expect(page.locator("p.tinted")).to_have_text(["title a puck"])
     page.get_by_role("button", name="Add a part").click()
     page.get_by_label("Text", exact=True).fill("ice")
