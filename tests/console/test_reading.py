@@ -358,8 +358,9 @@ def test_columns_of_objects_are_not_proposed(read):
         {"text": "a b", "label": {"x": 1}, "meta": {"n": at}, "spans": [{"s": 1}]} for at in (1, 2)
     ]
     assert read("a.jsonl", lines_of(*rows))["roles"] == [["text", "text"]]
-    rows = [{"body": {"en": "a b"}, "tokens": ["a", "b"], "words": "a b", "n": 1} for _ in (1, 2)]
-    assert read("a.jsonl", lines_of(*rows))["roles"] == [["n", "class"]]
+    for body, roles in (({"en": 7}, []), ({"en": "a b"}, [["body", "text"]])):
+        rows = [{"body": body, "tokens": ["a", "b"], "words": "a b", "n": 1} for _ in (1, 2)]
+        assert read("a.jsonl", lines_of(*rows))["roles"] == [*roles, ["n", "class"]]
 
 
 def test_a_column_of_lists_has_several_classes_a_row(read):

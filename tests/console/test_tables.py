@@ -144,6 +144,7 @@ OBJECTS = [
     {"text": MAIL, "classes": ["x"]},
     {"id": 1, "meta": MAIL, "words": "a", "label": "x"},
     {"title": "a", "body": MAIL, "label": "x"},
+    {"body": {"en": "a b"}, "tokens": ["a", "b"], "words": "a b", "n": 1},
     {"mail": MAIL, "kind": "x"},
     {"mail": MAIL, "kind": "x", "note": "a b"},
     {"mail": {"Title": 5}, "words": "a", "label": "x"},
