@@ -137,6 +137,9 @@ def test_the_parts_offered_have_the_names_that_were_taught(empty, look):
     expect(names).to_have_count(2)
     assert [each.input_value() for each in names.all()] == ["Title", "Body"]
     expect(page.get_by_label("Body", exact=True)).to_have_value("saved")
+    labels = [page.get_by_text(each, exact=True).first for each in ("Name of part 2", "Body")]
+    tops = [each.bounding_box()["y"] for each in labels]
+    assert tops[0] == tops[1]
     page.get_by_label("Title", exact=True).fill("card")
     expect(page.locator(".bars .name").first).to_have_text("bank")
     hint = page.get_by_text("The parts taught last are named Title, Body.")

@@ -19,7 +19,7 @@ export const ENCODINGS = {
 export const LONGEST = 16 * 2 ** 20; // bytes of a line, characters of a cell
 
 const BINARY = [
-  [[0x50, 0x4b, 3, 4], "a spreadsheet or a zip file. Save it as CSV (UTF-8), or unpack it"],
+  [[0x50, 0x4b, 3, 4], "a spreadsheet or a zip file. Save it as CSV (UTF-8), unpack it, or use: manyclass learn FILE.xlsx"],
   [[0xd0, 0xcf, 0x11, 0xe0], "an old spreadsheet or document of Office. Save it as CSV (UTF-8)"],
   [[0x25, 0x50, 0x44, 0x46], "a PDF. Extract its text"],
   [[0x50, 0x41, 0x52, 0x31], "a Parquet file. Use: manyclass learn FILE"],
