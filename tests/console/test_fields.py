@@ -131,6 +131,10 @@ def test_the_parts_offered_have_the_names_that_were_taught(empty, look):
         httpx.post(f"{empty.url}/learn", json=body).raise_for_status()
     httpx.post(f"{empty.url}/learn", json={"text": "a goal", "classes": ["sports"]})
     page = look(empty)
+    hint = page.get_by_text("Texts taught last have the parts Title, Body.")
+    page.get_by_label("Text to rank").fill("hello")
+    expect(page.get_by_text("Nothing here is known yet")).to_be_visible()
+    expect(hint).to_be_visible()
     page.get_by_label("Text to rank").fill("saved")
     page.get_by_role("button", name="Title and body apart").click()
     names = page.get_by_label("Name of part")
@@ -142,10 +146,19 @@ def test_the_parts_offered_have_the_names_that_were_taught(empty, look):
     assert tops[0] == tops[1]
     page.get_by_label("Title", exact=True).fill("card")
     expect(page.locator(".bars .name").first).to_have_text("bank")
-    hint = page.get_by_text("The parts taught last are named Title, Body.")
     expect(hint).to_have_count(0)
     names.first.fill("title")
     expect(hint).to_be_visible()
+
+
+def test_the_parts_taught_meanwhile_are_said_if_nothing_is_known(empty, look):
+    page = look(empty)
+    page.get_by_role("button", name="Title and body apart").click()
+    body = {"text": {"Subject": "hockey"}, "classes": ["sports"]}
+    httpx.post(f"{empty.url}/learn", json=body).raise_for_status()
+    page.get_by_label("title", exact=True).fill("hockey")
+    expect(page.get_by_text("Nothing here is known yet")).to_be_visible()
+    expect(page.get_by_text("Texts taught last have the parts Subject.")).to_be_visible()
 
 
 def test_the_usual_parts_are_offered_without_a_history(serve, look):

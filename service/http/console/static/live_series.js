@@ -3,7 +3,7 @@
 // the tab, also when the page is loaded again.
 
 import { useEffect } from "./html.js";
-import { get, send, withParameters } from "./api.js";
+import { ROOT, get, send, withParameters } from "./api.js";
 import { keepsHistory, may } from "./access.js";
 import { buckets, parsed, quantile, total } from "./prometheus.js";
 import { Shared, useShared } from "./shared.js";
@@ -15,7 +15,7 @@ const BACK = 15; // readings over which a latency is taken
 const BLOCK = 100; // events of a point of accuracy
 const PAST = 2000; // events of the history at the start
 const POINTS = 500; // of accuracy
-const STORED = `manyclass-live ${new URL(".", document.baseURI).href}`;
+const STORED = `manyclass-live ${ROOT}`;
 
 const PRIMARY = { role: "primary" };
 

@@ -71,11 +71,10 @@ function RoleNotes({ rows, columns }) {
   const cell = features.find(([, value]) => value !== undefined);
   const lists = namesOf(columns.filter((each) => each.isList), "class");
   const twice = [...new Set(columns.map((each) => each.name).filter((name, at, all) => all.indexOf(name) !== at))];
-  const isOne = columns.filter((each) => each.role === "text").length < 2;
   const parts = columns.filter((each) => each.role === "field");
   const isWhole = rows.some((row) => row[columns.indexOf(parts[0])] instanceof Map);
   return html`${namesOf(columns, "text", "field") && html`<p class="hint">The text is read as ${readingOf(stats.settings.MANYCLASS_TEXT)}.</p>`}
-    ${!isOne && html`<p class="hint">${namesOf(columns, "text")} are put together to one text. To tell a word in one of them from the same word
+    ${columns.filter(({ role }) => role === "text").length > 1 && html`<p class="hint">${namesOf(columns, "text")} are put together to one text. To tell a word in one of them from the same word
       in another, give them the role “${ROLES.field}”.</p>`}
     ${parts.length > 0 && !isWhole && html`<p class="hint">${parts[1]
       ? `A word in one of ${namesOf(parts, "field")} is told from the same word in another. Messages to rank need parts of the same names.`
