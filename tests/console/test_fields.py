@@ -48,6 +48,20 @@ def test_a_part_and_a_text_are_not_mixed(empty, look):
     expect(page.get_by_role("button", name="Teach the file")).to_be_disabled()
 
 
+def test_a_part_alone_is_said_to_need_its_name(empty, look):
+    page = look(empty, "import")
+    choose(page, "messages.csv", as_csv([["body", "label"], ["a puck", "sports"]]))
+    page.get_by_label("Role of body").select_option("part of the text, kept apart")
+    expect(page.get_by_text("body is the only part: messages to rank need")).to_be_visible()
+    expect(page.get_by_text("A word in one of")).to_have_count(0)
+    mail = json.dumps({"mail": FIELDS, "label": "sports"}).encode()
+    choose(page, "mails.jsonl", mail)
+    page.get_by_label("Role of mail").select_option("part of the text, kept apart")
+    expect(page.get_by_text("Teach the first row")).to_be_visible()
+    expect(page.get_by_text("A word in one of")).to_have_count(0)
+    expect(page.get_by_text("is the only part")).to_have_count(0)
+
+
 def test_exported_events_are_imported_with_their_parts(empty, look):
     lines = [{"text": FIELDS, "classes": ["sports"]}, {"text": "a card", "classes": ["bank"]}]
     page = look(empty, "import")
@@ -55,6 +69,30 @@ def test_exported_events_are_imported_with_their_parts(empty, look):
     expect(page.get_by_label("Role of text")).to_have_value("text")
     teach(page)
     assert texts_of(empty) == [FIELDS, "a card"]
+
+
+@pytest.mark.parametrize("role", ["text", "field"])
+def test_fields_of_a_column_of_another_name_are_a_text(empty, look, role):
+    lines = [{"mail": FIELDS, "label": "sports"}, {"mail": {"body": "a card"}, "label": "bank"}]
+    page = look(empty, "import")
+    choose(page, "mails.jsonl", "".join(json.dumps(each) + "\n" for each in lines).encode())
+    expect(page.get_by_label("Role of mail")).to_have_value("text")
+    page.get_by_label("Role of mail").select_option(role)
+    teach(page)
+    expect(page.get_by_text("learned 2, skipped 0 duplicates")).to_be_visible()
+    assert texts_of(empty) == [FIELDS, {"body": "a card"}]
+
+
+def test_fields_and_another_column_of_a_text_are_refused_with_the_way_on(empty, look):
+    page = look(empty, "import")
+    line = {"subject": "a puck", "mail": FIELDS, "label": "sports"}
+    choose(page, "mails.jsonl", json.dumps(line).encode() + b"\n")
+    for role in ("text", "field"):
+        for name in ("subject", "mail"):
+            page.get_by_label(f"Role of {name}").select_option(role)
+        expect(page.get_by_text("1 row will be rejected").first).to_contain_text(
+            "mail has the fields of a whole text: give no other column the role text"
+        )
 
 
 def test_title_and_body_are_ranked_apart_and_put_together_again(empty, look):
@@ -77,14 +115,58 @@ def test_title_and_body_are_ranked_apart_and_put_together_again(empty, look):
 
 
 def test_parts_of_other_names_are_added(empty, look):
-    httpx.post(f"{empty.url}/learn", json={"text": {"tags": "ice"}, "classes": ["sports"]})
     page = look(empty)
     page.get_by_role("button", name="Title and body apart").click()
     page.get_by_role("button", name="Add a part").click()
+    httpx.post(f"{empty.url}/learn", json={"text": {"tags": "ice"}, "classes": ["sports"]})
     page.get_by_label("Name of part 3").fill("tags")
     page.get_by_label("tags", exact=True).fill("ice")
     expect(page.locator(".bars .name").first).to_have_text("sports")
     expect(page.locator("p.tinted")).to_have_text(["tags ice"])
+
+
+def test_the_parts_offered_have_the_names_that_were_taught(empty, look):
+    for label, title in (("sports", "hockey"), ("bank", "card")) * 3:
+        body = {"text": {"Body": "saved", "Title": title}, "classes": [label]}
+        httpx.post(f"{empty.url}/learn", json=body).raise_for_status()
+    httpx.post(f"{empty.url}/learn", json={"text": "a goal", "classes": ["sports"]})
+    page = look(empty)
+    hint = page.get_by_text("Texts taught last have the parts Title, Body.")
+    page.get_by_label("Text to rank").fill("hello")
+    expect(page.get_by_text("Nothing here is known yet")).to_be_visible()
+    expect(hint).to_be_visible()
+    page.get_by_label("Text to rank").fill("saved")
+    page.get_by_role("button", name="Title and body apart").click()
+    names = page.get_by_label("Name of part")
+    expect(names).to_have_count(2)
+    assert [each.input_value() for each in names.all()] == ["Title", "Body"]
+    expect(page.get_by_label("Body", exact=True)).to_have_value("saved")
+    labels = [page.get_by_text(each, exact=True).first for each in ("Name of part 2", "Body")]
+    tops = [each.bounding_box()["y"] for each in labels]
+    assert tops[0] == tops[1]
+    page.get_by_label("Title", exact=True).fill("card")
+    expect(page.locator(".bars .name").first).to_have_text("bank")
+    expect(hint).to_have_count(0)
+    names.first.fill("title")
+    expect(hint).to_be_visible()
+
+
+def test_the_parts_taught_meanwhile_are_said_if_nothing_is_known(empty, look):
+    page = look(empty)
+    page.get_by_role("button", name="Title and body apart").click()
+    body = {"text": {"Subject": "hockey"}, "classes": ["sports"]}
+    httpx.post(f"{empty.url}/learn", json=body).raise_for_status()
+    page.get_by_label("title", exact=True).fill("hockey")
+    expect(page.get_by_text("Nothing here is known yet")).to_be_visible()
+    expect(page.get_by_text("Texts taught last have the parts Subject.")).to_be_visible()
+
+
+def test_the_usual_parts_are_offered_without_a_history(serve, look):
+    page = look(serve(history=False))
+    page.get_by_label("Text to rank").fill("a puck")
+    page.get_by_role("button", name="Title and body apart").click()
+    expect(page.get_by_label("title", exact=True)).to_have_value("")
+    expect(page.get_by_label("body", exact=True)).to_have_value("a puck")
 
 
 def test_a_long_text_of_parts_that_waits_for_a_label_is_shown_cut(empty, look):
@@ -98,10 +180,10 @@ def test_a_long_text_of_parts_that_waits_for_a_label_is_shown_cut(empty, look):
 
 
 def test_parts_without_a_name_of_their_own_are_not_ranked(empty, look):
-    httpx.post(f"{empty.url}/learn", json={"text": {"my tags": "ice"}, "classes": ["sports"]})
     page = look(empty)
     page.get_by_role("button", name="Title and body apart").click()
     page.get_by_label("title", exact=True).fill("a puck")
+    httpx.post(f"{empty.url}/learn", json={"text": {"my tags": "ice"}, "classes": ["sports"]})
     expect(page.locator("p.tinted")).to_have_text(["title a puck"])
     page.get_by_role("button", name="Add a part").click()
     page.get_by_label("Text", exact=True).fill("ice")

@@ -50,6 +50,18 @@ def test_a_feature_is_found_by_its_beginning_and_forgotten(taught, look):
     assert httpx.get(f"{taught.url}/features/card").status_code == 404
 
 
+def test_the_features_of_a_part_are_said_to_begin_with_its_name(empty, look):
+    body = {"text": {"Body": "Invoice"}, "classes": ["bank"]}
+    httpx.post(f"{empty.url}/learn", json=body).raise_for_status()
+    page = look(empty, "names")
+    expect(
+        page.get_by_text("Of a part kept apart, behind its name as it is written")
+    ).to_be_visible()
+    page.get_by_label("Feature begins with").fill("Body:invoice")
+    rows = page.get_by_label("Features", exact=True).locator("tbody tr")
+    expect(rows).to_have_text(["Body:invoice1"])
+
+
 def test_a_class_is_renamed_merged_and_forgotten(taught, look):
     page = look(taught, "names?class=card_arrival")
     page.get_by_role("button", name="Rename").click()

@@ -143,8 +143,8 @@ def test_half_a_letter_of_utf_16_is_rejected(read):
 
 def test_a_file_that_is_no_text_is_named(read):
     for content, words in (
-        (b"PK\x03\x04\x14\x00", "spreadsheet or a zip file"),
-        (gzip.compress(b"PK\x03\x04\x14\x00", mtime=0), "spreadsheet or a zip file"),
+        (b"PK\x03\x04\x14\x00", "manyclass learn FILE.xlsx"),
+        (gzip.compress(b"PK\x03\x04\x14\x00", mtime=0), "manyclass learn FILE.xlsx"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "old spreadsheet"),
         (b"%PDF-1.7", "a PDF"),
         (b"PAR1....", "Parquet"),
@@ -358,8 +358,9 @@ def test_columns_of_objects_are_not_proposed(read):
         {"text": "a b", "label": {"x": 1}, "meta": {"n": at}, "spans": [{"s": 1}]} for at in (1, 2)
     ]
     assert read("a.jsonl", lines_of(*rows))["roles"] == [["text", "text"]]
-    rows = [{"body": {"en": "a b"}, "tokens": ["a", "b"], "words": "a b", "n": 1} for _ in (1, 2)]
-    assert read("a.jsonl", lines_of(*rows))["roles"] == [["n", "class"]]
+    for body, roles in (({"en": 7}, []), ({"en": "a b"}, [["body", "text"]])):
+        rows = [{"body": body, "tokens": ["a", "b"], "words": "a b", "n": 1} for _ in (1, 2)]
+        assert read("a.jsonl", lines_of(*rows))["roles"] == [*roles, ["n", "class"]]
 
 
 def test_a_column_of_lists_has_several_classes_a_row(read):

@@ -4,6 +4,7 @@ import base64
 import codecs
 import csv
 import gzip
+import json
 import re
 import shlex
 from io import StringIO
@@ -14,7 +15,7 @@ import pytest
 from manyclass.training.lines import LineFault
 from manyclass.training.tables.columns import suggestion
 from manyclass.training.tables.layout import Layout
-from manyclass.training.tables.record import Record
+from manyclass.training.tables.record import Record, cell_of
 from manyclass.training.tables.source import TableSource
 
 pytestmark = pytest.mark.slow  # needs chromium
@@ -22,6 +23,12 @@ pytestmark = pytest.mark.slow  # needs chromium
 ROLES = """async ([columns, rows]) => {
     const { guessed } = await import("/console/mapping.js");
     return guessed(columns, rows).map(each => [each.name, each.role]);
+}"""
+ROLES_OF_LINES = """async (content) => {
+    const { openTable } = await import("/console/rows.js");
+    const { guessed } = await import("/console/mapping.js");
+    const { names, rows } = await openTable(new File([content], "a.jsonl"), "");
+    return guessed(names, rows).map(each => [each.name, each.role]);
 }"""
 EVENTS = """async ([content, columns, separator]) => {
     const { rowsOf } = await import("/console/rows.js");
@@ -120,6 +127,28 @@ LINES = {
     "bytes that are not UTF-8": b'{"text":"a","label":"x"}\n{"text":"caf\xe9","label":"x"}\n',
 }
 KINDS |= {f"{kind} in lines": (content, GIVEN, "") for kind, content in LINES.items()}
+MAILS = b"".join(
+    b'{"mail":%s,"label":"x"}\n' % each
+    for each in (
+        b'{"Title":"a","Body":"b c"}',
+        b'{"Title":null,"Body":"d"}',
+        b'{"Title":5}',
+        b'"e f"',
+    )
+)
+KINDS["fields of another name in lines"] = (MAILS, Layout(text=("mail",)), "")
+MAIL = {"Title": "Ice hockey", "Body": "The goalie saved it"}
+OBJECTS = [
+    {"mail": MAIL, "label": "x"},
+    {"mail": {**MAIL, "Body": None}, "label": "x"},
+    {"text": MAIL, "classes": ["x"]},
+    {"id": 1, "meta": MAIL, "words": "a", "label": "x"},
+    {"title": "a", "body": MAIL, "label": "x"},
+    {"body": {"en": "a b"}, "tokens": ["a", "b"], "words": "a b", "n": 1},
+    {"mail": MAIL, "kind": "x"},
+    {"mail": MAIL, "kind": "x", "note": "a b"},
+    {"mail": {"Title": 5}, "words": "a", "label": "x"},
+]
 COLUMNS = ["name", "note", "kind"]
 KEYS = "id key ID Key _id uuid GUID row_id customer-id ticketId userID sortKey order.key"
 NO_KEYS = "label_id class-id tagID hockey monkey valid ids"
@@ -199,6 +228,13 @@ def taught(source):
 def test_the_roles_of_columns_are_those_that_the_command_line_proposes(page):
     for table in TABLES:
         assert page.evaluate(ROLES, table) == proposed(*table), table
+
+
+def test_an_object_of_fields_is_proposed_as_by_the_command_line(page):
+    for found in OBJECTS:
+        lines = json.dumps(found) + "\n"
+        cells = [[cell_of(each) for each in found.values()]]
+        assert page.evaluate(ROLES_OF_LINES, lines) == proposed([*found], cells), found
 
 
 def test_an_id_is_neither_a_class_nor_a_text(page):

@@ -34,39 +34,38 @@ const named = (options) =>
 
 const only = (options) => named(options).slice(2);
 
+const byName = (method) => ({ name }) => `client.${method}(${literal(name)})`;
+
 const CALLS = {
   "POST /rank": ({ body: { text, features, id, instances, ...how } }) =>
     instances
       ? `client.rank_many(${literal(instances)}${named(how)})`
       : `client.rank(${literal(text === undefined ? { features } : { text })}${named(how)})`,
-  "POST /learn": ({ body }) =>
-    body.events ? `client.learn_many(${literal(body.events)})` : `client.learn(${literal(body)})`,
+  "POST /learn": ({ body }) => `client.learn(${literal(body)})`,
   "GET /stats": () => "client.stats()",
   "GET /learners": () => "client.learners()",
-  "POST /learners/*": ({ name }) => `client.promote(${literal(name)})`,
+  "POST /learners/*": byName("promote"),
   "GET /classes": ({ query }) => `client.classes(${query.prefix ? literal(query.prefix) : ""})`,
-  "GET /classes/*": ({ name }) => `client.class_(${literal(name)})`,
-  "DELETE /classes/*": ({ name }) => `client.forget_class(${literal(name)})`,
+  "GET /classes/*": byName("class_"),
+  "DELETE /classes/*": byName("forget_class"),
   "POST /classes/*": ({ name, body }) =>
     body.rename
       ? `client.rename_class(${literal(name)}, ${literal(body.rename)})`
       : `client.merge_class(${literal(name)}, ${literal(body.merge_into)})`,
-  "GET /features/*": ({ name }) => `client.feature(${literal(name)})`,
-  "DELETE /features/*": ({ name }) => `client.forget_feature(${literal(name)})`,
+  "GET /features/*": byName("feature"),
+  "DELETE /features/*": byName("forget_feature"),
   "GET /events": ({ query: { class: of_class, source, wrong } }) => {
     const filter = { of_class, source, wrong: wrong ? true : undefined };
     return `client.events(${only(JSON.parse(JSON.stringify(filter)))})`;
   },
-  "GET /events/*": ({ name }) => `client.event(${literal(name)})`,
+  "GET /events/*": byName("event"),
   "PUT /events/*": ({ name, body }) => `client.correct(${literal(name)}, ${literal(body.classes)})`,
-  "DELETE /events/*": ({ name }) => `client.delete_event(${literal(name)})`,
+  "DELETE /events/*": byName("delete_event"),
   "DELETE /events": ({ query }) => `client.delete_events(source=${literal(query.source)})`,
   "GET /confusions": () => "client.confusions()",
   "GET /suspects": () => "client.suspects()",
   "GET /review": () => "client.review()",
   "POST /rebuild": ({ body }) => `client.rebuild(${only(body ?? {})})`,
-  "GET /rebuild": () => "client.rebuild_status()",
-  "GET /snapshots": () => "client.snapshots()",
   "POST /snapshots": () => "client.take_snapshot()",
   "POST /snapshots/*": ({ name }) => `client.restore(${name})`,
   "GET /state": ({ save }) => `client.save_state(open(${literal(save)}, "wb"))`,

@@ -9,6 +9,7 @@ const LEFT = 84;
 const BOTTOM = 24;
 const TOP = 10;
 const RIGHT = 12;
+const COLUMNS = 40;
 
 const Nothing = ({ label, text = "Nothing to draw yet." }) => html`<figure class="chart"><figcaption>${label}</figcaption><p class="hint">${text}</p></figure>`;
 
@@ -80,9 +81,9 @@ export function Accuracy({ points }) {
 }
 
 /** Columns: values of 0, 1, 2, … of which the last stands for all beyond it. */
-export function Columns({ label, values, xText = count, columns = 40 }) {
+export function Columns({ label, values }) {
   if (!values.length) return html`<${Nothing} label=${label} />`;
-  const each = Math.ceil(values.length / columns);
+  const each = Math.ceil(values.length / COLUMNS);
   const sums = [];
   values.forEach((value, index) => {
     const at = Math.floor(index / each);
@@ -90,7 +91,7 @@ export function Columns({ label, values, xText = count, columns = 40 }) {
   });
   const top = Math.max(...sums, 1);
   const width = (WIDTH - LEFT - RIGHT) / sums.length;
-  return html`<${Frame} label=${label} xFrom=${0} xTo=${values.length - 1} yTo=${top} yText=${compact} xText=${xText}>
+  return html`<${Frame} label=${label} xFrom=${0} xTo=${values.length - 1} yTo=${top} yText=${compact} xText=${count}>
     ${sums.map((value, index) => {
       const height = (value / top) * (HEIGHT - BOTTOM - TOP);
       return html`<rect key=${index} class="column" x=${LEFT + index * width + 1} width=${Math.max(1, width - 2)}

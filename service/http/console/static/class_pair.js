@@ -40,18 +40,13 @@ export function ClassPair({ pair, onChanged }) {
   return html`<div class="card">
     <${Problem} error=${task.error} />
     ${shown
-      ? html`<div class="columns">
-          <div><h3>Speaks for <a href=${classAddress(first)}>${first}</a></h3>
-            <${WeightList} label=${`Features for ${first}`} entries=${shown.first} addressOf=${featureAddress} /></div>
-          <div><h3>Speaks for <a href=${classAddress(right)}>${right}</a></h3>
-            <${WeightList} label=${`Features for ${right}`} entries=${shown.right} addressOf=${featureAddress} /></div>
-        </div>
+      ? html`<div class="columns">${[[first, shown.first], [right, shown.right]].map(([name, entries]) => html`<div key=${name}>
+          <h3>Speaks for <a href=${classAddress(name)}>${name}</a></h3>
+          <${WeightList} label=${`Features for ${name}`} entries=${entries} addressOf=${featureAddress} /></div>`)}</div>
         <h3>Examples, taught as ${right}</h3>
         <ul class="list">${shown.events.map((event) => html`<${EventItem} key=${event.key} event=${event} proposed=${first} onChanged=${changed} />`)}</ul>
-        <div class="actions">
-          <${Action} needs="admin" onClick=${() => setMerging([first, right])}>Merge ${first} into ${right}<//>
-          <${Action} needs="admin" onClick=${() => setMerging([right, first])}>Merge ${right} into ${first}<//>
-        </div>`
+        <div class="actions">${[[first, right], [right, first]].map((each) => html`<${Action} key=${each[0]} needs="admin"
+          onClick=${() => setMerging(each)}>Merge ${each[0]} into ${each[1]}<//>`)}</div>`
       : html`<p class="hint">…</p>`}
     ${merging && html`<${RenameClass} name=${merging[0]} proposed=${merging[1]} merges onClose=${() => setMerging(null)} onDone=${onChanged} />`}
   </div>`;

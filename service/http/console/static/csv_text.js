@@ -1,14 +1,12 @@
 // CSV that a spreadsheet opens without acting on its texts, and that is read back as it was.
 
-import { jsonText } from "./json_text.js";
+import { textOf } from "./json_text.js";
 
 const MARK = "with apostrophe"; // the last column of a guarded table: the names of the guarded cells
 const NUMBER = /^[-+]?\d+([.,]\d+)*(e[-+]?\d+)?$/i;
 const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/; // apostrophes too, so that one can be taken away again
 
 const needsGuard = (text) => FORMULA.test(text) && !NUMBER.test(text);
-
-const textOf = (value) => (typeof value === "object" && value !== null ? jsonText(value) : String(value ?? ""));
 
 const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 

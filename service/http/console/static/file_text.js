@@ -19,7 +19,7 @@ export const ENCODINGS = {
 export const LONGEST = 16 * 2 ** 20; // bytes of a line, characters of a cell
 
 const BINARY = [
-  [[0x50, 0x4b, 3, 4], "a spreadsheet or a zip file. Save it as CSV (UTF-8), or unpack it"],
+  [[0x50, 0x4b, 3, 4], "a spreadsheet or a zip file. Save it as CSV (UTF-8), unpack it, or use: manyclass learn FILE.xlsx"],
   [[0xd0, 0xcf, 0x11, 0xe0], "an old spreadsheet or document of Office. Save it as CSV (UTF-8)"],
   [[0x25, 0x50, 0x44, 0x46], "a PDF. Extract its text"],
   [[0x50, 0x41, 0x52, 0x31], "a Parquet file. Use: manyclass learn FILE"],
@@ -48,13 +48,6 @@ async function* bytesOf(file) {
   } finally {
     reader.cancel().catch(() => {}); // the rest is not needed
   }
-}
-
-function joined(some, more) {
-  const all = new Uint8Array(some.length + more.length);
-  all.set(some);
-  all.set(more, some.length);
-  return all;
 }
 
 /** A byte that is not of the encoding becomes a lone surrogate, which no decoded text has. */
@@ -128,7 +121,7 @@ export async function* textOf(file, chosen) {
   let decoder = null;
   let rest = new Uint8Array();
   for await (const some of bytesOf(file)) {
-    const bytes = rest.length ? joined(rest, some) : some;
+    const bytes = rest.length ? new Uint8Array(await new Blob([rest, some]).arrayBuffer()) : some;
     if (!decoder) {
       const found = BINARY.find(([signs]) => beginsWith(bytes, signs));
       if (found) throw new Error(`This is ${found[1]}.`);

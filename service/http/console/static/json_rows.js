@@ -23,8 +23,9 @@ function objectsOf(value) {
 
 function reasonOf(text, error) {
   if (/^\s*[[{]\s*$/.test(text)) return "The line is not a whole JSON object: write one object a line, as jq -c . FILE does.";
-  if (/[:[,]\s*-?(NaN|Infinity)\b/.test(text)) return "The line is not a JSON object: NaN and Infinity are no JSON, write null.";
-  return error?.message.startsWith("the number") ? `The line is not a JSON object: ${error.message}.` : "The line is not a JSON object.";
+  const isNumber = /[:[,]\s*-?(NaN|Infinity)\b/.test(text);
+  const why = isNumber ? ": NaN and Infinity are no JSON, write null" : error?.message.startsWith("the number") ? `: ${error.message}` : "";
+  return `The line is not a JSON object${why}.`;
 }
 
 const faulty = (line, text, detail) => ({ line, object: null, text: text.slice(0, SHOWN).toWellFormed(), detail });

@@ -76,6 +76,9 @@ export function parsed(text) {
   return root[0];
 }
 
+/** Return a cell as a text; a list or an object is written as JSON. */
+export const textOf = (value) => (typeof value === "object" && value !== null ? jsonText(value) : String(value ?? ""));
+
 /** Return a value that `parsed` returned, or a Map, as JSON. */
 export function jsonText(value) {
   if (value instanceof Map) return `{${Array.from(value, ([name, each]) => `${JSON.stringify(name)}:${jsonText(each)}`).join(",")}}`;

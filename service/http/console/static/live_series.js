@@ -3,7 +3,7 @@
 // the tab, also when the page is loaded again.
 
 import { useEffect } from "./html.js";
-import { get, send, withParameters } from "./api.js";
+import { ROOT, get, send, withParameters } from "./api.js";
 import { keepsHistory, may } from "./access.js";
 import { buckets, parsed, quantile, total } from "./prometheus.js";
 import { Shared, useShared } from "./shared.js";
@@ -15,10 +15,9 @@ const BACK = 15; // readings over which a latency is taken
 const BLOCK = 100; // events of a point of accuracy
 const PAST = 2000; // events of the history at the start
 const POINTS = 500; // of accuracy
-const STORED = `manyclass-live ${new URL(".", document.baseURI).href}`;
+const STORED = `manyclass-live ${ROOT}`;
 
 const PRIMARY = { role: "primary" };
-const ENDPOINTS = { rank: "/rank", learn: "/learn" };
 
 /** points: [{ at, … }], see `figuresOf`; accuracy: [{ seq, r1, r5, mrr }] */
 const live = new Shared({ points: [], accuracy: [], last: null, failure: null });
@@ -59,8 +58,8 @@ function figuresOf(readings) {
     learned: rate(before, after, (samples) => total(samples, "learn_events_total", { result: "learned" })),
     ranked: rate(before, after, (samples) => total(samples, "rank_duration_seconds_count")),
   };
-  for (const [name, endpoint] of Object.entries(ENDPOINTS)) {
-    const of = ({ samples }) => buckets(samples, "request_duration_seconds", { endpoint, status: "200" });
+  for (const name of ["rank", "learn"]) {
+    const of = ({ samples }) => buckets(samples, "request_duration_seconds", { endpoint: `/${name}`, status: "200" });
     figures[`${name}Median`] = quantile(0.5, of(readings[0]), of(after));
     figures[`${name}Late`] = quantile(0.99, of(readings[0]), of(after));
   }

@@ -1,6 +1,7 @@
 // The roles of the columns of a table: how a row becomes an instance and an event.
 
 import { RowFault, classesOfCell, isFields, isNested, isScalar, kindOf, listOf, textOfCell } from "./class_cells.js";
+import { textOf as cellText } from "./json_text.js";
 import { isEmptyLabel } from "./label_words.js";
 
 export const ROLES = {
@@ -43,25 +44,22 @@ export const isColumnName = (name) => ["text", "class"].includes(roleNamed(name)
 
 const isKey = (name) => KEYS.some((each) => each.test(name)) && !LABEL_ID.test(name);
 
-/** Return whether a value may be the text of an event of /learn as an object of fields. */
-const isEventText = (value, name) => name === "text" && value instanceof Map;
-
-const shown = (value) => (Array.isArray(value) ? value.join(" ") : String(value ?? "")).trim();
+const shown = (value) => (Array.isArray(value) ? value.join(" ") : cellText(value)).trim();
 const isFilled = (value) => value instanceof Map || shown(value) !== "";
 
 /** Return { name, role, isList } of each column, with the roles that `manyclass learn` proposes
  * (training/tables/columns.py): by its name; else the longest column is the text, and the class is the first of the
- * shortest without gaps whose values come again. Columns of one name, those that are mostly objects, and ids and keys are
- * left to the user. */
+ * shortest without gaps whose values come again. A column of fields is a whole text, by its name or if there is no other.
+ * Columns of one name, those that are mostly other objects, and ids and keys are left to the user. */
 export function guessed(names, rows) {
   const cells = names.map((_, at) => rows.map((row) => row[at]));
   const texts = cells.map((column) => column.map(shown));
   const every = names.map((_, at) => at);
-  const unfit = { text: (value) => !isScalar(value), class: isNested };
-  const isText = names.map((name, at) => name === "text" && cells[at].some(isFields));
+  const unfit = { text: (value) => !isScalar(value) && !isFields(value), class: isNested };
+  const isWhole = (at) => cells[at].some(isFields);
   const isUnfit = (role, at) => {
     const filled = cells[at].filter(isFilled);
-    return unfit[role] && !isText[at] && 2 * filled.filter(unfit[role]).length > filled.length;
+    return unfit[role] && 2 * filled.filter(unfit[role]).length > filled.length;
   };
   const mayBe = (role) => (at) => names.indexOf(names[at]) === names.lastIndexOf(names[at]) && !isUnfit(role, at);
   const roles = names.map((name, at) => (mayBe(roleNamed(name))(at) ? roleNamed(name) ?? "ignore" : "ignore"));
@@ -69,8 +67,9 @@ export function guessed(names, rows) {
   const hasClassName = names.some((name) => roleNamed(name) === "class");
   const letters = (at) => texts[at].join("").length;
   const gaps = (at) => 2 * texts[at].includes("") + (rows.length > 1 && new Set(texts[at]).size === rows.length);
-  const put = (role, order) => {
-    const [first] = of("ignore").filter((at) => !isColumnName(names[at]) && !isKey(names[at])).filter(mayBe(role)).sort(order);
+  const free = (role) => of("ignore").filter((at) => !isColumnName(names[at]) && !isKey(names[at])).filter(mayBe(role));
+  const put = (role, some, order) => {
+    const [first] = some.sort(order);
     if (first !== undefined) roles[first] = role;
   };
   for (const at of of("ignore")) if (names[at] === "answer" && texts[at].every((each) => ANSWERS.test(each)) && texts[at].some(Boolean)) roles[at] = "answer";
@@ -78,9 +77,13 @@ export function guessed(names, rows) {
   const isOneHot = !hasClassName && flags.length >= LEAST_FLAGS && flags.some((at) => texts[at].some((each) => YES.test(each)));
   if (isOneHot) for (const at of flags) roles[at] = "one_hot";
   const [, ...others] = of("class");
-  if (!names.some((name) => ["text", "feature"].includes(roleNamed(name)))) put("text", (a, b) => letters(b) - letters(a));
-  if (!hasClassName && !isOneHot) put("class", (a, b) => gaps(a) - gaps(b) || letters(a) - letters(b));
-  for (const at of others) roles[at] = "ignore"; // several are seldom all meant
+  const whole = of("text").find(isWhole);
+  if (whole !== undefined) others.push(...of("text").filter((at) => at !== whole));
+  const needsClass = !hasClassName && !isOneHot;
+  const flat = free("text").filter((at) => !isWhole(at));
+  if (!names.some((name) => ["text", "feature"].includes(roleNamed(name)))) put("text", flat.length > needsClass ? flat : free("text"), (a, b) => letters(b) - letters(a));
+  if (needsClass) put("class", free("class"), (a, b) => gaps(a) - gaps(b) || letters(a) - letters(b));
+  for (const at of others) roles[at] = "ignore"; // several classes are seldom all meant
   const isList = (column) => column.some(isFilled) && column.every((each) => !isFilled(each) || (typeof each === "string" && listOf(each)));
   return names.map((name, at) => ({ name, role: roles[at], isList: isList(cells[at]) }));
 }
@@ -118,8 +121,8 @@ function fieldsOf(cells) {
   return Object.fromEntries(fields);
 }
 
-/** Return the fields of a text that is an object of them; null is no text. */
-function fieldsIn(value, name) {
+/** Return the fields of a whole text; null is no text. */
+function fieldsIn(value, { name }) {
   const fields = [...value].filter(([, each]) => each !== null);
   const wrong = fields.find(([, each]) => typeof each !== "string");
   if (wrong) throw new RowFault(`the field ${wrong[0].slice(0, 40)} of ${name} is ${kindOf(wrong[1])}, not a text`);
@@ -127,20 +130,24 @@ function fieldsIn(value, name) {
   return Object.fromEntries(fields);
 }
 
+/** Return the text of cells: one object is a text of fields. */
 function textOf(cells) {
-  if (cells.length === 1 && isEventText(cells[0][0], cells[0][1].name)) return fieldsIn(cells[0][0], cells[0][1].name);
+  const whole = cells.find(([value]) => value instanceof Map);
+  if (whole && cells.length > 1) throw new RowFault(`${whole[1].name} has the fields of a whole text: give no other column the role text`);
+  if (whole) return fieldsIn(...whole);
+  if (cells[0]?.[1].role === "field") return fieldsOf(cells);
   return cells.map(([value, { name }]) => textOfCell(value, name)).join(" ");
 }
 
 /** Return the instance of a row: { text } or { features }, and both of a mixed row. */
 export function instanceOf(row, columns) {
-  const texts = filledCells(row, columns, "text");
   const fields = filledCells(row, columns, "field");
+  const texts = fields.length ? fields : filledCells(row, columns, "text");
   const given = filledCells(row, columns, "feature");
   const features = Object.create(null); // any name is one, "constructor" too
   for (const [value, { name }] of given) addFeature(features, value, name);
   return {
-    ...((texts.length || fields.length || !given.length) && { text: fields.length ? fieldsOf(fields) : textOf(texts) }),
+    ...((texts.length || !given.length) && { text: textOf(texts) }),
     ...(given.length && { features }),
   };
 }

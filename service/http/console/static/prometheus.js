@@ -17,22 +17,19 @@ export function parsed(text) {
   return samples;
 }
 
-/** Return the sum of the samples of a name whose labels are as wanted. */
-export function total(samples, name, wanted = {}) {
-  let sum = 0;
-  for (const { labels, value } of samples.get(name) ?? [])
-    if (Object.entries(wanted).every(([label, text]) => labels[label] === text)) sum += value;
-  return sum;
-}
+/** Return the samples of a name whose labels are as wanted. */
+const chosen = (samples, name, wanted = {}) => (samples.get(name) ?? []).filter(({ labels }) => Object.entries(wanted).every(([label, text]) => labels[label] === text));
+
+/** Return the sum of the chosen samples. */
+export const total = (...which) => chosen(...which).reduce((sum, { value }) => sum + value, 0);
 
 /** Return the cumulated counts of a histogram by the upper bounds of its buckets. */
 export function buckets(samples, name, wanted) {
   const counts = new Map();
-  for (const { labels, value } of samples.get(`${name}_bucket`) ?? [])
-    if (Object.entries(wanted).every(([label, text]) => labels[label] === text)) {
-      const bound = labels.le === "+Inf" ? Infinity : Number(labels.le);
-      counts.set(bound, (counts.get(bound) ?? 0) + value);
-    }
+  for (const { labels, value } of chosen(samples, `${name}_bucket`, wanted)) {
+    const bound = labels.le === "+Inf" ? Infinity : Number(labels.le);
+    counts.set(bound, (counts.get(bound) ?? 0) + value);
+  }
   return [...counts].sort(([a], [b]) => a - b);
 }
 

@@ -1,9 +1,19 @@
 // The text to rank: one box, or one for each of its parts with a name, as title and body.
 
-import { html, useEffect, useRef } from "./html.js";
+import { html, useEffect, useRef, useState } from "./html.js";
+import { keepsHistory, may } from "./access.js";
+import { get } from "./api.js";
 
 const MOST = 16; // parts of a text
 const LONGEST = 100_000;
+
+/** Return the names of the parts of the newest events, the body last. */
+async function namesOfParts() {
+  if (!keepsHistory() || !may("learn")) return [];
+  const { events } = await get("/events?limit=20");
+  const names = events.flatMap(({ text }) => (typeof text === "string" ? [] : Object.keys(text ?? {})));
+  return [...new Set(names)].slice(0, MOST).sort((a, b) => /body/i.test(a) - /body/i.test(b));
+}
 
 /** Return why a part, [name, text] as typed, cannot be sent; "" if it can, or has no text. */
 function faultOf(parts, at) {
@@ -35,23 +45,32 @@ function Part({ parts, at, nameRef, textRef, onPart }) {
     <div role="alert" id=${id}>${fault && html`<p class="problem">${fault} Until then, nothing is ranked.</p>`}</div>`;
 }
 
-/** `typed` is a string, or [name, text] of each part. */
-export function TextBox({ typed, onType }) {
+/** `typed` is a string, or [name, text] of each part; `isUnknown` says that it has no class. */
+export function TextBox({ typed, isUnknown, onType }) {
   const [first, newest] = [useRef(), useRef()]; // a text, and the name of a part
   const number = typeof typed === "string" ? 0 : typed.length;
   const former = useRef(0);
+  const [taught, setTaught] = useState([]);
+  useEffect(() => {
+    namesOfParts().then(setTaught, () => {}); // the usual names do
+  }, [isUnknown]);
   useEffect(() => {
     (former.current && number > former.current ? newest : first).current.focus();
     former.current = number;
   }, [number]);
+  const names = taught.length ? taught : ["title", "body"];
+  const isOther = number ? typed.some(([name]) => name.trim() && !taught.includes(name.trim())) : isUnknown;
+  const hint = taught.length > 0 && isOther && html`<p class="hint">Texts taught last have the parts
+    ${" "}${taught.join(", ")}. A word is known in its part; capital letters in names count.</p>`;
   // The buttons stand above the boxes, so that Tab goes from the text to its ranking.
   if (typeof typed === "string")
-    return html`<p><button type="button" class="quiet" onClick=${() => onType([["title", ""], ["body", typed]])}>Title and body apart</button></p>
+    return html`<p><button type="button" class="quiet"
+        onClick=${() => onType(names.map((name, at) => [name, names[at + 1] ? "" : typed]))}>Title and body apart</button></p>
       <label class="field big"><span>Text to rank</span>
         <textarea ref=${first} rows="2" value=${typed} placeholder="Type a text: it is ranked as you type" maxlength=${LONGEST}
-          onInput=${(event) => onType(event.currentTarget.value)}></textarea></label>`;
+          onInput=${(event) => onType(event.currentTarget.value)}></textarea></label>${hint}`;
   return html`<p><button type="button" class="quiet" disabled=${number >= MOST} onClick=${() => onType([...typed, ["", ""]])}>Add a part</button>${" "}
       <button type="button" class="quiet" onClick=${() => onType(typed.map(([, its]) => its).filter(Boolean).join(" "))}>One text again</button></p>
     ${typed.map((_, at) => html`<${Part} key=${at} parts=${typed} at=${at} nameRef=${at === number - 1 ? newest : undefined} textRef=${at ? undefined : first}
-      onPart=${(part) => onType(typed.with(at, part))} />`)}`;
+      onPart=${(part) => onType(typed.with(at, part))} />`)}${hint}`;
 }

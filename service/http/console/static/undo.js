@@ -17,26 +17,18 @@ export function Undo({ eventKey, onDone }) {
       deleted (404).</span>`;
   if (!may("admin"))
     return html`<span class="hint">To undo it, a key of the scope admin is needed.</span>`;
-  const call = { method: "DELETE", path: path("events", eventKey) };
-  const undo = () =>
-    task.run(async () => {
-      await ask(call.method, call.path);
-      setDeleted(true);
-      await beat();
-      onDone?.();
-    });
-  const rebuild = () =>
-    task.run(async () => {
-      setRebuilt(await ask("POST", "/rebuild"));
-      await beat();
-      onDone?.();
-    });
+  const call = deleted ? { method: "POST", path: "/rebuild" } : { method: "DELETE", path: path("events", eventKey) };
+  const send = () => task.run(async () => {
+    (deleted ? setRebuilt : setDeleted)(await ask(call.method, call.path));
+    await beat();
+    onDone?.();
+  });
   return html`<span class="undo">
-    ${!deleted && html`<button type="button" onClick=${undo} disabled=${task.busy}>Undo</button>`}
+    ${!deleted && html`<button type="button" onClick=${send} disabled=${task.busy}>Undo</button>`}
     ${deleted && !rebuilt && html`<span>The event is deleted. The ranking still includes it until the next rebuild.</span>
-      <button type="button" onClick=${rebuild} disabled=${task.busy}>${task.busy ? "Rebuilding …" : "Rebuild now"}</button>`}
+      <button type="button" onClick=${send} disabled=${task.busy}>${task.busy ? "Rebuilding …" : "Rebuild now"}</button>`}
     ${rebuilt && html`<span>Undone: the state is as if the event had never been.</span>`}
     <${Problem} error=${task.error} />
-    <${CallText} call=${deleted ? { method: "POST", path: "/rebuild" } : call} />
+    <${CallText} call=${call} />
   </span>`;
 }

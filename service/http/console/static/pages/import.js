@@ -7,7 +7,7 @@ import { CallText } from "../call_text.js";
 import { NOTHING, Progress, added } from "../import_progress.js";
 import { rankFile, teachFile } from "../import_run.js";
 import { ENCODINGS } from "../file_text.js";
-import { jsonText } from "../json_text.js";
+import { textOf } from "../json_text.js";
 import { LabelNotes } from "../label_notes.js";
 import { ROLES, eventsOf, guessed, instancesOf, isMixed, namesOf } from "../mapping.js";
 import { Action, Field, NeedsScope, Problem, useTask } from "../parts.js";
@@ -20,7 +20,7 @@ import { UnknownClasses } from "../unknown_classes.js";
 const LONGEST = 120; // characters of a shown cell
 
 const shown = (value) => {
-  const text = typeof value === "object" && value !== null ? jsonText(value) : String(value ?? "");
+  const text = textOf(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 };
 
@@ -48,7 +48,7 @@ function FileBox({ file, encoding, onFile, onEncoding }) {
 const named = (columns, at) => (columns.some((each, place) => place !== at && each.name === columns[at].name) ? `${columns[at].name} (column ${at + 1})` : columns[at].name);
 
 function Preview({ rows, columns, onRole }) {
-  return html`<div class="scroll" role="region" aria-label="The first rows" tabindex="0"><table>
+  return html`<div class="scroll" role="region" aria-label="The first rows" tabindex="0"><table class="file">
     <thead>
       <tr>${columns.map((_, at) => html`<th scope="col" key=${at}>${named(columns, at)}</th>`)}</tr>
       <tr>${columns.map(({ role }, at) => html`<td key=${at}><select aria-label=${`Role of ${named(columns, at)}`} value=${role} onChange=${(event) => onRole(at, event.currentTarget.value)}>
@@ -71,12 +71,14 @@ function RoleNotes({ rows, columns }) {
   const cell = features.find(([, value]) => value !== undefined);
   const lists = namesOf(columns.filter((each) => each.isList), "class");
   const twice = [...new Set(columns.map((each) => each.name).filter((name, at, all) => all.indexOf(name) !== at))];
-  const isOne = columns.filter((each) => each.role === "text").length < 2;
+  const parts = columns.filter((each) => each.role === "field");
+  const isWhole = rows.some((row) => row[columns.indexOf(parts[0])] instanceof Map);
   return html`${namesOf(columns, "text", "field") && html`<p class="hint">The text is read as ${readingOf(stats.settings.MANYCLASS_TEXT)}.</p>`}
-    ${!isOne && html`<p class="hint">${namesOf(columns, "text")} are put together to one text. To tell a word in one of them from the same word
+    ${columns.filter(({ role }) => role === "text").length > 1 && html`<p class="hint">${namesOf(columns, "text")} are put together to one text. To tell a word in one of them from the same word
       in another, give them the role “${ROLES.field}”.</p>`}
-    ${namesOf(columns, "field") && html`<p class="hint">A word in one of ${namesOf(columns, "field")} is told from the same word in another. Messages to rank
-      need parts of the same names.</p>`}
+    ${parts.length > 0 && !isWhole && html`<p class="hint">${parts[1]
+      ? `A word in one of ${namesOf(parts, "field")} is told from the same word in another. Messages to rank need parts of the same names.`
+      : `${parts[0].name} is the only part: messages to rank need a part of this name. Else give it the role text.`}</p>`}
     ${features.length > 0 && html`<p class="hint">A number is the value of its feature.
       ${cell && html` Another cell is one feature as a whole: <code>${cell[0]}=${shown(cell[1])}</code>. For its words and pairs of
       words, give ${cell[0]} the role text.`}</p>`}
@@ -152,14 +154,14 @@ export default function Import() {
         <${Field} label="Between several classes of a cell" hint="For example | or ; – empty: one class a cell.">
           <input type="text" value=${separator} onInput=${(event) => setSeparator(event.currentTarget.value)} /><//>
       </div>
-      ${labelled && may("learn") && run?.verb !== "learned" && html`<${UnknownClasses} table=${table} columns=${columns} separator=${options.separator} />
+      ${given && labelled && may("learn") && run?.verb !== "learned" && html`<${UnknownClasses} table=${table} columns=${columns} separator=${options.separator} />
         <${LabelNotes} table=${table} columns=${columns} separator=${options.separator} without=${without} onWithout=${setWithout} />`}
       <div class="actions">
         <${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!isReady || !labelled} onClick=${check}>Teach the file<//>
         <${Action} busy=${task.busy} disabled=${!isReady} onClick=${rank}>Rank it to CSV<//>
       </div>
       <${RoleNotes} rows=${table.rows} columns=${columns} />
-      ${!given && html`<p class="hint">Give a column the role text or feature.</p>`}
+      ${!given && html`<p class="hint">No column is the text yet: give one the role text or feature.</p>`}
       ${may("learn") && !labelled && html`<p class="hint">To teach it, give a column the role class.</p>`}
       <${NeedsScope} scope="learn" to="teach" />
       ${example && html`<${CallText} call=${{ method: "POST", path: "/learn", body: example }} title="Teach the first row as curl and Python" />`}

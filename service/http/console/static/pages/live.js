@@ -56,7 +56,7 @@ function Promote({ learner, onClose, onDone }) {
 
 function Learners({ learners, newest, onPromoted }) {
   const [promoted, setPromoted] = useState(null);
-  return html`<section aria-labelledby="learners"><h2 id="learners">Learners</h2>
+  return html`<section aria-label="Learners"><h2>Learners</h2>
     <${Table} label="Learners" head=${["Learner", "R1", "R5", "MRR", "Calibration error", "Time an event", "Memory", "Role"]}>
       ${learners.map((each) => {
         const accuracy = longest(each.accuracy);
@@ -94,9 +94,7 @@ export default function Live() {
     <${Problem} error=${live.failure ?? error} />
     <${Facts} of=${[
       ["Events", count(seq)],
-      ["Classes", stats ? compact(stats.classes) : "–"],
-      ["Features", stats ? compact(stats.features) : "–"],
-      ["Edges", stats ? compact(stats.edges) : "–"],
+      ...["Classes", "Features", "Edges"].map((each) => [each, stats ? compact(stats[each.toLowerCase()]) : "–"]),
       ["In the queue", count(live.queue)],
       ["Refused, overload", count(live.shed)],
     ]} />

@@ -37,7 +37,7 @@ function NameList({ kind, hint }) {
     setPages([""]);
     setPrefix(event.currentTarget.value);
   };
-  return html`<section aria-labelledby=${noun}><h2 id=${noun}>${title}</h2>
+  return html`<section aria-label=${title}><h2>${title}</h2>
     <${Field} label=${`${kind.head} begins with`} hint=${hint}><input type="search" value=${prefix} onInput=${search} /><//>
     <${Problem} error=${task.error} />
     ${found.names?.length
@@ -89,7 +89,7 @@ function Examples({ name }) {
     if (shown) load().catch(() => setEvents([])); // the class itself is shown without examples
   }, [name, seq]);
   if (!shown || !events.length) return null;
-  return html`<section aria-labelledby="examples"><h2 id="examples">Newest examples</h2>
+  return html`<section aria-label="Newest examples"><h2>Newest examples</h2>
     <ul class="list">${events.map((event) => html`<${EventItem} key=${event.key} event=${event} onChanged=${load} />`)}</ul>
     <a href=${`#/events?class=${encodeURIComponent(name)}`}>All events of ${name}</a></section>`;
 }
@@ -121,8 +121,7 @@ function ClassDetail({ name }) {
       ${features.length === SHOWN && html`<p class="hint">The ${SHOWN} heaviest; the call gives up to 10,000.</p>`}
       <${CallText} call=${{ method: "GET", path: withParameters(path("classes", name), { limit: 10000 }) }} />
       <${Examples} name=${name} />`}
-    ${dialog === "rename" && html`<${RenameClass} name=${name} onClose=${close} onDone=${(to) => (location.hash = classAddress(to))} />`}
-    ${dialog === "merge" && html`<${RenameClass} name=${name} merges onClose=${close} onDone=${(to) => (location.hash = classAddress(to))} />`}
+    ${["rename", "merge"].includes(dialog) && html`<${RenameClass} name=${name} merges=${dialog === "merge"} onClose=${close} onDone=${(to) => (location.hash = classAddress(to))} />`}
     ${dialog === "forget" && html`<${Forget} noun="classes" name=${name} onClose=${close} takes=${[
       `the class, as ${plural(detail.learned, "event")} taught it`,
       features.length === SHOWN
@@ -165,5 +164,5 @@ export default function Names({ query }) {
     <p>${plural(stats.classes, "class", "classes")}, ${plural(stats.features, "feature")} and ${plural(stats.edges, "edge")}: the
       weights of features for classes.</p>
     <div class="columns"><${NameList} kind=${CLASSES} hint="In the order of their names, capital letters first." />
-      <${NameList} kind=${FEATURES} hint=${`Of a text, in lower case: ${readingOf(stats.settings.MANYCLASS_TEXT)}.`} /></div>`;
+      <${NameList} kind=${FEATURES} hint=${`Of a text, in lower case: ${readingOf(stats.settings.MANYCLASS_TEXT)}. Of a part kept apart, behind its name as it is written: Body:invoice.`} /></div>`;
 }

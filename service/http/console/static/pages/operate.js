@@ -5,7 +5,7 @@ import { ask, get, save, send } from "../api.js";
 import { checkAccess, keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { bytes, count, plural, seconds, time } from "../format.js";
-import { Action, Dialog, Facts, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
+import { Action, Dialog, Facts, Field, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
 import { pauseText } from "../paused.js";
 import { beat, usePulse } from "../pulse.js";
 import { TEXT_PARTS } from "../text_parts.js";
@@ -15,7 +15,7 @@ const EVERY = 1000; // milliseconds, while a rebuild runs
 function Health({ stats }) {
   const { status, detail, seq, paused } = usePulse();
   const { recovery } = stats;
-  return html`<section aria-labelledby="health"><h2 id="health">Health</h2>
+  return html`<section aria-label="Health"><h2>Health</h2>
     <p>${status === "ready" ? "The service ranks and learns." : paused ? `The service ranks. ${pauseText(paused)} The reason: ${paused.detail}.` : `The service is ${status}. ${detail}`}</p>
     <p>Durability of an answered event: ${stats.durability}.</p>
     <${Facts} of=${[
@@ -60,7 +60,7 @@ function Snapshots() {
     save(name ?? "manyclass.snapshot", await response.blob());
   });
   if (!may("admin")) return html`<section><h2>Snapshots</h2><${NeedsScope} scope="admin" to="see and take snapshots" /></section>`;
-  return html`<section aria-labelledby="snapshots"><h2 id="snapshots">Snapshots</h2>
+  return html`<section aria-label="Snapshots"><h2>Snapshots</h2>
     <p class="hint">A snapshot is all that was learned up to an event. The service starts from the newest one.</p>
     <div class="actions">
       <${Action} needs="admin" busy=${task.busy} onClick=${take}>Take one now<//>
@@ -137,7 +137,7 @@ function Rebuild({ stats }) {
     }
   });
   if (!keepsHistory()) return null;
-  return html`<section aria-labelledby="rebuild"><h2 id="rebuild">Rebuild</h2>
+  return html`<section aria-label="Rebuild"><h2>Rebuild</h2>
     <p class="hint">A rebuild learns the history again, without the erased events and with the corrected labels.</p>
     <${Status}><p>${status?.waiting
       ? `${plural(status.waiting, "corrected or erased event waits", "corrected or erased events wait")} for a rebuild.`
@@ -154,7 +154,7 @@ function Rebuild({ stats }) {
 }
 
 function Processes({ stats }) {
-  return html`<section aria-labelledby="processes"><h2 id="processes">Processes</h2>
+  return html`<section aria-label="Processes"><h2>Processes</h2>
     ${stats.processes
       ? html`<${Table} label="Processes" head=${["Name", "Event", "Role"]}>${stats.processes.map((each) => html`<tr key=${each.name}>
           <td>${each.name}${each.name === stats.process ? " (this one)" : ""}</td><td class="number">${count(each.seq)}</td>
@@ -172,8 +172,8 @@ function Settings({ values }) {
     if (may("admin")) task.run(async () => setSettings((await get("/settings")).settings));
   }, []);
   const shown = Object.entries(settings).filter(([name]) => name.toLowerCase().includes(wanted.toLowerCase()));
-  return html`<section aria-labelledby="settings"><h2 id="settings">Settings in force</h2>
-    <label class="field"><span>Find</span><input type="search" value=${wanted} onInput=${(event) => setWanted(event.currentTarget.value)} /></label>
+  return html`<section aria-label="Settings in force"><h2>Settings in force</h2>
+    <${Field} label="Find"><input type="search" value=${wanted} onInput=${(event) => setWanted(event.currentTarget.value)} /><//>
     <${Problem} error=${task.error} />
     <${Table} label="Settings" kind="settings" head=${["Setting", "Value", "From", "Meaning"]}>
       ${shown.map(([name, { value, source, help }]) => html`<tr key=${name}><td><code>${name}</code></td>

@@ -126,7 +126,7 @@ export default function Try({ query }) {
   const votes = useMemo(() => focus?.features ?? [], [focus]);
   return html`
     <h1>Try</h1>
-    <${TextBox} typed=${typed} onType=${type} />
+    <${TextBox} typed=${typed} isUnknown=${ranking?.ranked.length === 0 && text !== null} onType=${type} />
     <${Problem} error=${error ?? task.error} />
     ${ranking && text !== null && html`<section aria-label="Ranking">
       ${gapIn(text) && html`<p class="hint">The gap _ asks for a word: its features are the words around it.</p>`}
