@@ -6,11 +6,9 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
-from manyclass.core import snapshot
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.model_state import text_of
 from manyclass.core.text import TextAnalysis
 from manyclass.service.errors import RebuildRefused
 from manyclass.service.history.amendments import Amended
@@ -30,6 +28,7 @@ from manyclass.service.history.rebuilder import (
 )
 from manyclass.service.history.segment import GONE, Segment
 from manyclass.service.log.outcomes import NO_EFFECT
+from manyclass.service.log.snapshot_loader import load_snapshot
 from manyclass.service.store.errors import SnapshotMissing
 
 MOST_NAMED = 20  # events of a refusal
@@ -85,10 +84,13 @@ class Relearning:
         Raise RebuildRefused if the state at the base has learned by another analysis, and if this
         one cannot read all the events that `learn` reads; StoreError.
         """
-        facts, arrays = snapshot.read([self._snapshot(base)])
-        if text_of(facts) != text and _has_features(arrays):
+        try:
+            begin = load_snapshot(self._history.store, base, self._hash_seed)
+        except SnapshotMissing:
+            raise RebuildRefused(_replaced(base)) from None
+        if begin.text != text and any(each.learner.features for each in begin.enrolled):
             raise RebuildRefused(_learned_before(base, text))
-        lacking, growth = list[int](), _Growth(text)
+        lacking, growth = list[int](), _Growth(self._live.model.text, text)
         payloads = chain.from_iterable(self._frames(base, last_seq, undone, settled))
         for seq, payload in enumerate(payloads, base + 1):
             if not Event.is_readable(payload, text):
@@ -115,7 +117,10 @@ class Relearning:
         `whole` begin at the base if it is without them. Texts are read by the analysis `text`.
         Raise RebuildRefused if the history has a gap, or the process was ended; StoreError.
         """
-        begin = self._snapshot(base)
+        try:
+            begin = b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
+        except SnapshotMissing:
+            raise RebuildRefused(_replaced(base)) from None
         command = [sys.executable, "-m", "manyclass.service.history.rebuilder"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
             self._child = child
@@ -149,15 +154,6 @@ class Relearning:
                 " log of the service"
             )
         return Model.load([state], self._hash_seed)
-
-    def _snapshot(self, base: int) -> bytes:
-        try:
-            return b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
-        except SnapshotMissing:
-            raise RebuildRefused(
-                f"snapshot {base}, with which the history begins, was replaced meanwhile: rebuild"
-                " again"
-            ) from None
 
     def _frames(
         self, base: int, last_seq: int, undone: list[range], settled: dict[int, Amended]
@@ -196,16 +192,16 @@ class Relearning:
 
 
 class _Growth:
-    """Counts the different features of sampled texts, as they were read and by another analysis."""
+    """Counts the different features of sampled texts, by the present analysis and by the next."""
 
-    def __init__(self, text: TextAnalysis) -> None:
+    def __init__(self, present: TextAnalysis, following: TextAnalysis) -> None:
         self.sampled = 0
-        self._text = text
+        self._present, self._following = present, following
         self._before, self._after = set[str](), set[str]()
 
     @property
     def times(self) -> float:
-        """The features by the other analysis over those as they were read."""
+        """The features by the next analysis over those by the present one."""
         return max(1, len(self._after)) / max(1, len(self._before))
 
     def add(self, event: Event) -> None:
@@ -213,17 +209,12 @@ class _Growth:
         if event.reading is None:
             return
         self.sampled += 1
-        self._before.update(name for name, _ in event.instance.items())
-        self._after.update(name for name, _ in event.read_by(self._text).instance.items())
+        for analysis, names in ((self._present, self._before), (self._following, self._after)):
+            names.update(name for name, _ in event.read_by(analysis).instance.items())
 
 
-def _has_features(arrays: snapshot.Arrays) -> bool:
-    """Return whether a learner of a snapshot has features."""
-    return any(
-        len(names) > len(arrays.get(each.replace("name_sizes", "free"), ()))
-        for each, names in arrays.items()
-        if each.endswith("feature_name_sizes")
-    )
+def _replaced(base: int) -> str:
+    return f"snapshot {base}, with which the history begins, was replaced meanwhile: rebuild again"
 
 
 def _learned_before(base: int, text: TextAnalysis) -> str:
