@@ -84,7 +84,7 @@ class Engine:
         self.recovery = cluster.live.recovery
         self.cause: Exception | None = None  # of a failure to start, for the server
         self._live = cluster.live
-        self._live.on_model = self._warn_of_text
+        self._live.on_model = partial(_warn_of_text, settings)
         named = settings.learner is not None and settings.text is not None
         self._restorer = StateRestorer(cluster, clock, hash_seed, named)
         self._make_pipeline = partial(
@@ -223,21 +223,13 @@ class Engine:
 
     def on_model(self, use: Callable[[Model | None], None]) -> None:
         """Have each model that comes in use passed to this function; None when there is none."""
+        settings = self.settings
 
         def used(model: Model | None) -> None:
-            self._warn_of_text(model)
+            _warn_of_text(settings, model)
             use(model)
 
         self._live.on_model = used
-
-    def _warn_of_text(self, model: Model | None) -> None:
-        """Warn of a model of a rebuild or a restore, perhaps of another process."""
-        if model is None or self._status != "ready":
-            return  # a start checks by itself
-        try:
-            self.settings.check_text(model.text)
-        except SettingError as error:
-            log.warning("the next start will be refused: %s", error)
 
     @property
     def model(self) -> Model:
@@ -416,3 +408,12 @@ class Engine:
         if self.status != "ready":
             raise NotReady(self.status, self.failure)
         return self._open()
+
+
+def _warn_of_text(settings: Settings, model: Model | None) -> None:
+    """Warn of a model of a rebuild or a restore, perhaps of another process."""
+    try:
+        if model is not None:
+            settings.check_text(model.text)
+    except SettingError as error:
+        log.warning("the next start will be refused: %s", error)

@@ -25,12 +25,14 @@ class Runs:
     worth: float = 0.4
     ends: str = ""  # only runs with one of these signs: < begins a word, > ends it
     most_words: int = 0  # of a text; 0: of any
+    first_words: int = 0  # different ones, that have runs; 0: all
 
     def __str__(self) -> str:
         lengths = f"{self.shortest}" + (f"-{self.longest}" if self.longest > self.shortest else "")
         places = {"": "", "<": " at the beginning", "<>": " at both ends"}[self.ends]
         texts = f", to {self.most_words} words" if self.most_words else ""
-        return f"{lengths} at {self.worth}{places}{texts}"
+        words = f", of {self.first_words} words" if self.first_words else ""
+        return f"{lengths} at {self.worth}{places}{texts}{words}"
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class Form:
             if self.runs.most_words:
                 short = words_of(rows, kind) <= self.runs.most_words
                 of_runs &= np.repeat(short, np.diff(rows.indptr))
+            if self.runs.first_words:
+                of_runs &= words_before(rows, kind) <= self.runs.first_words
             kept |= of_runs
             values = np.where(kind >= SHORTEST, values * np.float32(self.runs.worth), values)
         return replace(
@@ -76,6 +80,14 @@ def words_of(rows: Rows, kind: NDArray[np.int8]) -> NDArray[np.float64]:
     """Return the number of words of each row."""
     counts = np.concatenate([[0.0], np.cumsum(np.where(kind == WORD, rows.values, 0))])
     found: NDArray[np.float64] = np.diff(counts[rows.indptr])
+    return found
+
+
+def words_before(rows: Rows, kind: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Return for each feature how many words its row has up to there: runs follow their word."""
+    counts = np.cumsum(kind == WORD)
+    before = np.concatenate([[0], counts])[rows.indptr[:-1]]
+    found: NDArray[np.int64] = counts - np.repeat(before, np.diff(rows.indptr))
     return found
 
 

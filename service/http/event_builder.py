@@ -1,7 +1,6 @@
 """Builds events from the bodies of clients."""
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from typing import NamedTuple
 
 from manyclass.core.event import Event
@@ -91,14 +90,16 @@ class EventBuilder:
         `known` is the result of `instances` for this form, and perhaps for others. The instance is
         made in a thread if it is large, or waited under another analysis of texts.
         """
-        labels = Labels.of(form)
         if form.id is not None:
-            stored = known[form.id]
+            labels, stored = Labels.of(form), known[form.id]
             if isinstance(stored, StoredInstance):
                 stored = await self._as_read_now(stored, labels)
             return self._event_of_id(form, form.id, stored, labels)
-        build = partial(self._built, form, self._engine.model.text, labels)
-        return await run_in_thread(build) if is_large(form) else build()
+        analysis = self._engine.model.text
+        if not is_large(form):
+            return self._built(form, analysis)
+        Labels.of(form)
+        return await run_in_thread(self._built, form, analysis)
 
     async def _as_read_now(
         self, stored: StoredInstance, labels: Labels
@@ -110,10 +111,9 @@ class EventBuilder:
             return stored
         return await run_in_thread(stored.read_again, analysis, most)
 
-    def _built(
-        self, form: LearnEvent | LearnRequest, analysis: TextAnalysis, labels: Labels
-    ) -> Built:
+    def _built(self, form: LearnEvent | LearnRequest, analysis: TextAnalysis) -> Built:
         read = instance_of(form, analysis, self._most_features)
+        labels = Labels.of(form)
         if form.text is not None and len(read.instance) > labels.most_features:
             read = instance_of(form, analysis, labels.most_features)
         return Built(self._event_of(form, read, labels), read)

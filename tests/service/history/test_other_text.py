@@ -185,7 +185,9 @@ async def test_a_start_with_the_former_setting_says_how_to_change(tmp_path, capl
     refused = Engine(
         Settings(text=WORDS), Cluster(SqliteStore(tmp_path / "a.db", lambda: 1.0)), Clock()
     )
+    caplog.clear()
     await refused.start()
+    assert "the next start" not in caplog.text  # this one is
     assert isinstance(refused.cause, SettingError)
     assert f"start with MANYCLASS_TEXT={WIDE} or without it" in refused.failure
     assert "`manyclass rebuild --text words` then teaches its history by words" in refused.failure
