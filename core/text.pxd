@@ -13,6 +13,7 @@ cdef extern from "core/native/text/text_features.hpp" namespace "manyclass" nogi
         bint symbols
         uint8_t code()
         uint32_t shortest
+        uint32_t words_with_runs
         uint32_t longest
         double weight
     cdef cppclass JsonCursor:

@@ -80,9 +80,12 @@ class TextAnalysis:
         field twice or an escape in its name, or a half of a surrogate pair.
         """
 
-    def _with_runs(self, shortest: int, longest: int, weight: float) -> Self:
-        """Return this analysis with other runs of characters: for studies, as no state names it.
+    def _with_runs(
+        self, shortest: int, longest: int, weight: float, words: int = 0xFFFFFFFF
+    ) -> Self:
+        """Return this analysis with other runs of characters, of the first `words` different words.
 
+        For studies, as no state names it.
         It has the `code` and the text of the analysis, but is not equal to it.
         """
 

@@ -169,7 +169,9 @@ cdef class TextAnalysis:
         read = (instance, features.long_words(), bool(features.truncated()), reading)
         return tuple.__new__(AnalysedText, read)
 
-    def _with_runs(self, uint32_t shortest, uint32_t longest, double weight):
+    def _with_runs(
+        self, uint32_t shortest, uint32_t longest, double weight, uint32_t words=0xffffffff
+    ):
         if not 1 <= shortest <= longest <= 16 or not 0 < weight <= 1:
             raise ValueError("runs need lengths from 1 to 16, and a weight above 0 and up to 1")
         cdef TextAnalysis other = TextAnalysis()
@@ -177,6 +179,7 @@ cdef class TextAnalysis:
         other.parts.shortest = shortest
         other.parts.longest = longest
         other.parts.weight = weight
+        other.parts.words_with_runs = words
         return other
 
     def features_of(self, text):
@@ -197,6 +200,7 @@ cdef class TextAnalysis:
             and self.parts.shortest == it.parts.shortest
             and self.parts.longest == it.parts.longest
             and self.parts.weight == it.parts.weight
+            and self.parts.words_with_runs == it.parts.words_with_runs
         )
 
     def __hash__(self):

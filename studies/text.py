@@ -59,13 +59,14 @@ PAIRS: Final = "words+pairs"
 CHARACTERS: Final = f"{PAIRS}+characters"
 EVERY: Final = f"{CHARACTERS}+unmarked+symbols"
 USUAL: Final = Runs()  # as they were chosen first
-CHOSEN: Final = Runs(4, 4, worth=1)
+CHOSEN: Final = Runs(4, 4, worth=1, first_words=64)
 CHEAPEST: Final = Runs(4, 5, worth=1, ends="<")
 BESIDE: Final = (
     *(Runs(worth=0.7), Runs(3, 4, worth=0.7), Runs(4, 4, worth=0.7), Runs(5, 5, worth=1)),
     Runs(5, 5, worth=1, ends="<"),
     Runs(4, 5, worth=1, ends="<>"),
     Runs(4, 4, worth=1, most_words=30),
+    *(Runs(4, 4, worth=1, first_words=words) for words in (0, 32, 100)),
 )
 
 Forms = dict[str, dict[str, Form]]  # by analysis: its features have those of all of its forms

@@ -66,6 +66,14 @@ def test_texts_of_more_words_have_no_runs(widest):
     assert [any("~" in name for name in row) for row, _ in rows] == [False, False, True]
 
 
+def test_the_words_behind_the_first_ones_have_no_runs(widest):
+    for row, _ in Form(runs=Runs(first_words=2)).of(widest):
+        words = [name for name in row if "~" not in name and " " not in name]
+        behind = [*row][[*row].index(words[2]) :] if len(words) > 2 else []
+        assert not any("~" in name for name in behind)
+    assert any("~" in name for row, _ in Form(runs=Runs(first_words=2)).of(widest) for name in row)
+
+
 def test_few_rows_have_each_class_so_often_if_there_are_as_many():
     rows = Rows.of([(["f"], true) for true in (["a"], ["a"], ["a"], ["b"], ["a", "c"], ["b"])])
     assert [true for _, true in few(rows, 2)] == [["a"], ["a"], ["b"], ["a", "c"], ["b"]]

@@ -107,6 +107,17 @@ def test_runs_of_characters_lie_within_words():
     }
 
 
+def test_the_first_64_different_words_have_runs():
+    words = [f"word{number}" for number in range(100, 170)]
+    found = CHARACTERS.features_of(" ".join([*words, "word169", *words[:2]]))
+    assert [name for name in found if name.endswith(">")] == [
+        f"~{each[-3:]}>" for each in words[:64]
+    ]
+    assert (found["~100>"], found["~102>"]) == (2, 1)
+    in_fields = CHARACTERS.features_of({"a": " ".join(words[:60]), "b": " ".join(words[:60])})
+    assert sum(name.endswith(">") for name in in_fields) == 64
+
+
 def test_a_word_with_marks_has_the_plain_word_beside_it_but_not_in_pairs():
     found = TextAnalysis.parse("words+pairs+unmarked").features_of("Un café, cafe")
     assert found == {"un": 1, "café": 1, "cafe": 2, "un café": 1, "café cafe": 1}

@@ -22,6 +22,7 @@ namespace manyclass {
 struct TextParts {
     bool pairs = false, characters = false, unmarked = false, symbols = false;
     std::uint32_t shortest = 4, longest = 4;  // runs of characters, with < and > around a word
+    std::uint32_t words_with_runs = 64;       // the first different ones of a text
     double weight = 1.0;                      // of a run, beside words worth 1
 
     // The parts as bits of a byte.
@@ -53,6 +54,7 @@ public:
         most_bytes_ = most * BYTES_PER_FEATURE + 65'536;
         is_full_ = false;
         name_bytes_ = 0;
+        words_with_runs_ = 0;
         store_.clear();
         features_.clear();
         names_.clear();
@@ -321,10 +323,12 @@ private:
 
     // Add the runs of characters of <word>, each behind a ~, but for the whole. No word or pair has
     // a ~, so a run never means the same as one of them. Those of a word that comes again are
-    // counted at the end.
+    // counted at the end. Behind the first words of a text runs gain nothing, and cost the most.
     void add_runs(const Word& word, std::uint32_t place) {
         const std::uint32_t name = features_[place].name;
         if (names_[name].times++ > 0) return;
+        if (words_with_runs_ == parts_.words_with_runs) return;
+        ++words_with_runs_;
         const std::size_t first = runs_.size();
         word.begin[-1] = '<';
         *word.end = '>';
@@ -480,6 +484,7 @@ private:
     std::uint32_t last_ = NONE;               // the word before, of this many bytes
     std::size_t last_size_ = 0;
     std::size_t name_bytes_ = 0;  // of all features
+    std::uint32_t words_with_runs_ = 0;
     FeatureTable table_;
     Pile<Feature> features_;  // in the order of their first occurrence
     Pile<Name> names_;

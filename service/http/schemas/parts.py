@@ -20,9 +20,10 @@ Text = Annotated[
     Meta(
         description="A text, or an object of the texts of fields, such as `title` and `body`. The"
         " analysis of the store makes its features: by default words, pairs of neighbouring words,"
-        " and runs of 4 characters of each word, as `~goal`; in scripts without spaces, characters"
-        " and their pairs. The features of a field have its name in front, as in `title:goalie`. A"
-        " word longer than a name may be is left out, and all behind the largest number of features"
+        " and runs of 4 characters of the first 64 different words, as `~goal`; in scripts without"
+        " spaces, characters and their pairs. The features of a field have its name in front, as in"
+        " `title:goalie`. A word longer than a name may be is left out, and all behind the largest"
+        " number of features"
         " of an instance; `warnings` reports it.",
         examples=["The goalie saved it.", {"title": "Ice hockey", "body": "The goalie saved it."}],
     ),

@@ -15,6 +15,7 @@ from manyclass.core.text import TextAnalysis
 
 LONGEST_NAME = 4096  # bytes
 SHORTEST, LONGEST, WEIGHT = 4, 4, 1.0  # runs of characters
+WORDS_WITH_RUNS = 64  # the first different ones of a text
 MOST_SIGNS = 3
 JOINER = "\u200d"
 CODE = re.compile(f"[A-Za-z0-9+/=_.-]{{{LONGEST_NAME + 1},}}")  # an image in base64, or a rule
@@ -216,6 +217,7 @@ class Features:
     def __init__(self, analysis: TextAnalysis, most: int) -> None:
         self.counts = dict[str, int]()
         self.runs = set[str]()
+        self._with_runs = set[str]()  # words
         self.long_words = 0
         self.truncated = False
         self._analysis, self._most = analysis, most
@@ -239,7 +241,9 @@ class Features:
             self._count(prefix + plain)
         if self._analysis.symbols and (word.dotted or word.signs):
             self._count(prefix + "." * word.dotted + word.text + word.signs)
-        if self._analysis.characters:
+        if len(self._with_runs) < WORDS_WITH_RUNS:
+            self._with_runs.add(prefix + word.text)
+        if self._analysis.characters and prefix + word.text in self._with_runs:
             for run in runs_of(word.text):
                 self.runs.add(prefix + run)
                 self._count(prefix + run)

@@ -6,17 +6,17 @@ import { count, fixed } from "./format.js";
 // Letters of scripts without spaces are words, each with its marks; so are emoji.
 const SCRIPTS = "Han Hira Kana Bopo Tang Kits Nshu Thai Laoo Mymr Khmr Tale Talu Lana Tavt Ahom";
 const UNSPACED = String.raw`(?=[${SCRIPTS.replace(/\w+ ?/g, "\\p{scx=$&}").replaceAll(" ", "")}])(?![\u02B0-\u02FF])[\p{L}\p{Nl}]`; // an apostrophe or a tone is of its word
-// The service reads by Unicode 15.0, which has more pictographs than later ones.
+// Unicode 15.0 has more of them than later versions.
 const PICTOGRAPH = String.raw`[\p{ExtPict}\u2605\u2607-\u2612\u2616-\u2685\u2690-\u2705\u2708-\u2712\u{1F000}-\u{1F0FF}\u{1F249}-\u{1F3FA}\u{1F400}-\u{1F53D}\u{1F546}-\u{1F64F}\u{1F680}-\u{1F6FF}]`;
 const EMOJI = String.raw`\p{RI}\p{RI}|${PICTOGRAPH}(?:\p{EMod}|\u200D${PICTOGRAPH})*`;
 const LETTER = String.raw`[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]`;
 const WORD = new RegExp(`${EMOJI}|${UNSPACED}\\p{M}*|(?:(?!${UNSPACED}|${PICTOGRAPH})${LETTER})+`, "gu");
-const ATTACHED = /^[\p{M}\p{DI}\u1160-\u11FF]/u; // marks, what is invisible, and the later parts of a syllable of Hangul
+const ATTACHED = /^[\p{M}\p{DI}\u1160-\u11FF]/u; // marks, invisible signs, later parts of Hangul
 const JOINED = new RegExp(`(${PICTOGRAPH}|\\p{EMod})$`, "u"); // by a zero-width joiner to the next emoji
-const SMALL = /[^ı\p{sc=Cherokee}]+/gu; // the service keeps the one, and folds the others to capital letters
+const SMALL = /[^ı\p{sc=Cherokee}]+/gu; // kept, and folded to capitals
 const RUN = 4; // characters
 const SHOWN = 20_000; // characters of a text, or of the texts of fields
-const LONG = 300; // characters, behind which a text may have to be scrolled
+const LONG = 300; // characters, behind which it may scroll
 
 /** Return a text in the form that the service reads: NFKC_Casefold, without the dot of the Turkish İ. */
 const foldedPart = (text) =>
@@ -73,7 +73,8 @@ export function pieces(text, votes) {
   const scores = new Map(votes.map(({ feature, score }) => [feature, score]));
   const words = wordsOf(text);
   const pairs = words.slice(1).map((word, before) => `${words[before].name} ${word.name}`);
-  const parts = words.map((each) => [each.name, ...runs(each.name)]);
+  const first = [...new Set(words.map(({ name }) => name))].slice(0, 64); // they have runs
+  const parts = words.map(({ name }) => [name, ...(first.includes(name) ? runs(name) : [])]);
   const times = new Map();
   for (const name of [...parts.flat(), ...pairs]) times.set(name, (times.get(name) ?? 0) + 1);
   const share = (name) => (scores.get(name) ?? 0) / times.get(name);
