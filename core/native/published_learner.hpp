@@ -44,7 +44,7 @@ public:
     void set_seq(std::uint64_t seq) { seq_ = seq; }
 
     // Rank the k best classes, two at least. False without a learner, and for an instance with values
-    // below 0 that are absent to it: a caller that adds the warning ranks it.
+    // below 0 that are absent to it: Python ranks that one, and adds the warning.
     bool rank(std::string_view instance, std::uint32_t k, Answered& answered) const {
         constexpr double ANY = -std::numeric_limits<double>::infinity();
         const Reading lock(lock_);

@@ -195,8 +195,8 @@ class Settings:
                 repr(row.text(self.text)),
                 f"the store has learned by {stored}, and another analysis makes other features:"
                 f" start with {name}={stored} or without it; `manyclass rebuild --text"
-                f" {self.text}` then teaches its history by {self.text}, if that has all it has"
-                " learned",
+                f" {self.text}` then teaches its history by {self.text}, if the history reaches"
+                " back to the first event",
             )
 
     def source(self, row: "Row", text: TextAnalysis | None = None) -> Source:

@@ -104,8 +104,8 @@ class EventBuilder:
     async def _as_read_now(
         self, stored: StoredInstance, labels: Labels
     ) -> StoredInstance | Absence:
-        """Return a ranked instance as the present analysis reads it, and with so few features that
-        all labels can be learned."""
+        """Return a ranked instance as the present analysis reads it, cut to the features that all
+        labels can be learned with."""
         analysis, most = self._engine.model.text, labels.most_features
         if stored.is_read_by(analysis) and len(stored.instance) <= most:
             return stored

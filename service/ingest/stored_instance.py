@@ -43,7 +43,8 @@ class StoredInstance(NamedTuple):
     ) -> "StoredInstance | Absence":
         """Return the instance as this analysis reads its text, with at most so many features.
 
-        One that has them, and one of features, or of the same analysis without a text, stays.
+        An instance that fits already is returned as it is; so is one without a text that this
+        analysis has read, and one of features.
         """
         reading = self.reading
         if reading is None:

@@ -1,6 +1,8 @@
 """Helpers of the tests of the console: the browser's program, events to teach, faults of pages."""
 
+import csv
 import gzip
+import io
 import json
 import re
 import shutil
@@ -88,3 +90,15 @@ def settled(page, name):
     """Wait until a page of the console is drawn."""
     page.wait_for_selector(f"main[data-page={name}] h1")
     page.wait_for_function("!document.querySelector('main .hint')?.textContent.startsWith('…')")
+
+
+def as_csv(rows, delimiter=","):
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=delimiter).writerows(rows)
+    return file.getvalue().encode()
+
+
+def choose(page, name, content):
+    page.locator("input[type=file]").set_input_files(
+        {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+    )

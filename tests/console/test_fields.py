@@ -6,7 +6,8 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.console.test_import import as_csv, choose, teach
+from tests.console.looking import as_csv, choose
+from tests.console.test_import import teach
 
 pytestmark = pytest.mark.slow  # needs chromium
 

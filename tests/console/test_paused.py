@@ -5,8 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 from manyclass.service.store.errors import StoreFull
-from tests.console.looking import PAGES
-from tests.console.test_import import as_csv, choose
+from tests.console.looking import PAGES, as_csv, choose
 from tests.service.faulty import FaultyStore
 
 pytestmark = pytest.mark.slow  # needs chromium

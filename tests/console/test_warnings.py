@@ -8,9 +8,9 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.console.looking import ranked
+from tests.console.looking import as_csv, choose, ranked
 from tests.console.test_fields import texts_of
-from tests.console.test_import import as_csv, choose, teach
+from tests.console.test_import import teach
 
 pytestmark = pytest.mark.slow  # needs chromium
 

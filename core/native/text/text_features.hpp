@@ -46,8 +46,7 @@ public:
 
     TextFeatures() : words_(*this) {}
 
-    // Begin an instance of at most `most` features, whose names have at most 64 KiB together, and 64
-    // bytes more for each of the `most`: with a long name of a field a small text would be large.
+    // Begin an instance of at most `most` features; most_bytes_ bounds the bytes of their names.
     void begin(const TextParts& parts, std::size_t most) {
         parts_ = parts;
         most_ = most;
@@ -322,8 +321,8 @@ private:
     }
 
     // Add the runs of characters of <word>, each behind a ~, but for the whole. No word or pair has
-    // a ~, so a run never means the same as one of them. Those of a word that comes again are
-    // counted at the end. Behind the first words of a text runs gain nothing, and cost the most.
+    // a ~, so a run never means the same as one of them. Runs of a repeated word are counted at the
+    // end. Later words of a text have no runs: they gain nothing, and cost the most.
     void add_runs(const Word& word, std::uint32_t place) {
         const std::uint32_t name = features_[place].name;
         if (names_[name].times++ > 0) return;

@@ -379,7 +379,7 @@ private:
     char before_ = '\0';                // a byte of ASCII that a mark may change
     unicode::Folded plain_{};           // a code point taken that a mark may change, if not 0
     char* before_plain_ = nullptr;      // its place
-    unicode::Folded held_{};            // the last code point, if is_held_: others may change it
+    unicode::Folded held_{};            // the last code point, if is_held_; later ones may change it
     bool is_held_ = false;
     std::vector<unicode::Folded> run_;  // the same with attached ones behind it, or these alone
     bool is_mixed_ = false;             // the run may not be in NFC

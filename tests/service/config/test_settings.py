@@ -253,5 +253,6 @@ def test_another_analysis_of_texts_is_named_as_it_was_given(given_as):
     assert str(caught.value) == (
         f"{given_as}='words': the store has learned by words+pairs, and another analysis makes"
         f" other features: start with {given_as}=words+pairs or without it; `manyclass rebuild"
-        " --text words` then teaches its history by words, if that has all it has learned"
+        " --text words` then teaches its history by words, if the history reaches"
+        " back to the first event"
     )

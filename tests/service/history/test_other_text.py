@@ -362,7 +362,7 @@ async def test_a_state_that_was_taught_before_the_history_is_refused():
         await engine.submit(drawn_events(12, DEFAULT_TEXT)[10:])
         engine.history.recorder.pack(10)
         engine.history.recorder.drop(10)
-        await engine.submit([untold("gone", "c1")])  # to delete it would not help
+        await engine.submit([untold("gone", "c1")])  # deleting this event would not help
         store.delete_snapshot(0)
         before = state_of(engine)
         with pytest.raises(RebuildRefused) as caught:

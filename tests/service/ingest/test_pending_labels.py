@@ -197,7 +197,7 @@ def test_a_text_is_kept_whole_and_shown_by_its_beginning():
 
 @pytest.mark.parametrize("most", [255, 0xFF00, 0xFFFF, 2**32 - 1])
 def test_a_long_text_is_shown_whatever_its_reading_was(most):
-    """Fields are marked by a byte that the stored limit may have too."""
+    """The byte that marks a field may also be part of the stored limit of features."""
     pending, _ = window()
     reading = Reading(DEFAULT_TEXT, most)
     pending.keep(A, "one", ["x"], text="a" * 5000, reading=reading)
