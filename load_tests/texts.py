@@ -5,8 +5,6 @@ set in the folder of --data, and it says so if there are none.
 """
 
 import argparse
-import gzip
-import json
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -18,11 +16,10 @@ from tests.core.references.text_comparison import ANALYSES, assert_equal, random
 def real_texts(data: Path, most: int) -> Iterator[str]:
     """Yield the first texts of each data set in a folder, at most so many of one."""
     for file in sorted(data.glob("*.jsonl.gz")):
-        with gzip.open(file, "rt", encoding="utf-8") as lines:
-            for line in islice(lines, most):
-                text = json.loads(line).get("text")
-                if isinstance(text, str):
-                    yield text
+        for row in islice(readers.json_lines(file), most):
+            text = row.get("text")
+            if isinstance(text, str):
+                yield text
 
 
 def compare(texts: Iterator[str], of: str) -> int:
