@@ -10,9 +10,11 @@ pytestmark = pytest.mark.slow  # needs chromium
 
 
 def type_text(page, text):
+    """Type a text, and wait for the ranking of all of it: those of its beginnings come before."""
     box = page.get_by_label("Text to rank")
     box.fill("")
     box.press_sequentially(text)
+    expect(page.locator(".tinted")).to_have_text(text)
 
 
 def teach(page, name):
@@ -26,7 +28,6 @@ def teach(page, name):
 def test_the_first_minute(taught, look):
     page = look(taught)
     type_text(page, "my kitten is hungry")
-    expect(page.locator(".bars li").first).to_be_visible()
     expect(page.locator(".bars")).not_to_contain_text("pets")
     teach(page, "pets")
     expect(page.locator(".moved")).to_have_text("pets was not ranked, now 1st (event 601).")
@@ -170,10 +171,7 @@ def test_the_tinted_copy_of_a_long_text_scrolls_in_its_box(taught, look, parted)
 def test_typing_leaves_one_instance_to_review(taught, look):
     page = look(taught)
     type_text(page, "where is my card")
-    expect(page.locator(".bars li").first).to_be_visible()
-    page.wait_for_timeout(300)
     type_text(page, "my money is gone")
-    expect(page.locator(".tinted")).to_have_text("my money is gone")
     waiting = httpx.get(f"{taught.url}/review").json()["instances"]
     assert len(waiting) == 1
     assert "money" in waiting[0]["features"]
@@ -222,7 +220,6 @@ def test_two_tabs_see_each_other(taught, look):
     two = look(taught, context=one.context)
     for page in (one, two):
         type_text(page, "my kitten is hungry")
-        expect(page.locator(".bars li").first).to_be_visible()
     teach(one, "pets")
     teach(two, "animals")
     for page in (one, two):
