@@ -26,7 +26,7 @@ from manyclass.core.text import TextAnalysis
 RANKED = 5
 EPOCHS = 5
 ROUNDS = 5
-BITS = 22  # of the tables of hashed features
+BITS = 22  # of the weights of Vowpal Wabbit, which all classes share
 PACKAGES = {  # by what they are called: the module, and what installs it
     "fastText": ("fasttext", "fasttext-wheel"),
     "scikit-learn, HashingVectorizer": ("sklearn", "scikit-learn"),
@@ -67,12 +67,13 @@ def fasttext(rows: Labelled) -> tuple[Use, Use]:
 def sklearn(rows: Labelled) -> tuple[Use, Use]:
     """Return the same of hashed words and pairs, and logistic regression by SGD."""
     vectorizer = import_module("sklearn.feature_extraction.text").HashingVectorizer(
-        n_features=2**BITS, ngram_range=(1, 2)
+        ngram_range=(1, 2)
     )
     model = import_module("sklearn.linear_model").SGDClassifier(loss="log_loss", random_state=0)
     names = sorted({name for _, name in rows})
     texts, classes = [text for text, _ in rows], [name for _, name in rows]
     model.partial_fit(vectorizer.transform(texts), classes, classes=names)
+    model.coef_ = np.asfortranarray(model.coef_)  # else each prediction copies all the weights
 
     def best(text: str) -> list[str]:
         scores = model.decision_function(vectorizer.transform([text]))[0]

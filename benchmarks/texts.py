@@ -3,8 +3,8 @@
 The analysis of real questions and articles, and of made texts of other languages, by three
 analyses: nanoseconds of CPU a character, the median of many rounds. Then requests of questions and
 articles, as in serving.py, on the event loop and by a worker, with words and pairs and with the
-analysis of new stores. Then other libraries that read and rank the same texts, in this process.
-Files come first (file_reading.py).
+analysis of new stores; an article also as the features that its text has. Then other libraries
+that read and rank the same texts, in this process. Files come first (file_reading.py).
 """
 # ruff: noqa: RUF001 (the signs of Chinese are meant)
 
@@ -137,6 +137,13 @@ def rankings(some: Sequence[dict[str, Any]], **how: object) -> list[bytes]:
     return [load.post("/rank", body) for body in bodies]
 
 
+def named(some: Sequence[dict[str, Any]], analysis: str) -> list[bytes]:
+    """Return requests that rank the features of the texts, as a client names them."""
+    reads = TextAnalysis.parse(analysis).features_of
+    bodies = (serving.encoded({"features": reads(each["text"])}) for each in some[:PREBUILT])
+    return [load.post("/rank", body) for body in bodies]
+
+
 def request_rows(
     analysis: str,
     workers: int,
@@ -160,6 +167,7 @@ def request_rows(
         asked = [
             ("/rank of a question", rankings(questions), serving.RANK_CONNECTIONS),
             ("/rank of an article", rankings(articles), serving.RANK_CONNECTIONS),
+            ("/rank of its features", named(articles, analysis), serving.RANK_CONNECTIONS),
             ("/learn of a question", learned, serving.LEARN_CONNECTIONS),
         ]
         for how in ({"threshold": 0.1, "min_confidence": 0.1}, {"among": among}, {"explain": True}):
