@@ -5,6 +5,7 @@ from typing import TypedDict
 
 Features = Mapping[str, float] | Sequence[str | int]
 Text = str | Mapping[str, str]  # one text, or the texts of fields as `title` and `body`
+GivenText = str | Mapping[str, str | None]  # a field that is None is absent
 
 
 class InstanceBody(TypedDict, total=False):
@@ -12,7 +13,7 @@ class InstanceBody(TypedDict, total=False):
     or the event."""
 
     features: Features
-    text: Text
+    text: GivenText
     id: str
     source: str
 

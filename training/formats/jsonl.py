@@ -24,12 +24,12 @@ from manyclass.training.lines import Line, LineFault
 class _Event(msgspec.Struct):
     classes: list[str | int] | UnsetType = UNSET
     features: dict[str, float] | list[str | int] | UnsetType = UNSET
-    text: Text | UnsetType = UNSET
+    text: str | dict[str, str | None] | UnsetType = UNSET
     weight: float = 1.0
     rejected: msgspec.Raw | UnsetType = msgspec.field(name="not", default=UNSET)
 
 
-_FIELD = re.compile(r"Expected `str`, got `(.+)` - at `\$\.text\[\.\.\.\]`")
+_FIELD = re.compile(r"Expected `str \| null`, got `(.+)` - at `\$\.text\[\.\.\.\]`")
 _OUT_OF_RANGE = ("Number out of range", "a number is not a finite float, as 1e400")
 _EVENT = msgspec.json.Decoder(_Event)
 
@@ -48,8 +48,14 @@ def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
             yield _given(line, event)
 
 
+def _without_nulls(text: str | dict[str, str | None] | UnsetType) -> Text | UnsetType:
+    if not isinstance(text, dict):
+        return text
+    return {name: each for name, each in text.items() if each is not None}
+
+
 def _given(line: Line, event: _Event) -> Given | Rejected:
-    features, text, classes = event.features, event.text, event.classes
+    features, classes, text = event.features, event.classes, _without_nulls(event.text)
     if event.rejected is not UNSET:
         return Rejected(line, "`not` is learned by a service only: use `manyclass learn`")
     if classes is UNSET:

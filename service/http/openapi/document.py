@@ -261,17 +261,21 @@ def _features(settings: Settings) -> Schema:
 
 
 def _texts() -> Schema:
-    return {
-        "TextFields": {
-            "description": "The name of each field, such as `title` and `body`, and its text.",
-            "type": "object",
-            "propertyNames": {"minLength": 1, "maxLength": LONGEST_FIELD},
-            "additionalProperties": {"type": "string"},
-            "minProperties": 1,
-            "maxProperties": MOST_FIELDS,
-            "examples": [{"title": "Ice hockey", "body": "The goalie saved it."}],
-        },
+    fields = {
+        "description": "The name of each field, such as `title` and `body`, and its text.",
+        "type": "object",
+        "propertyNames": {"minLength": 1, "maxLength": LONGEST_FIELD},
+        "additionalProperties": {"type": "string"},
+        "minProperties": 1,
+        "maxProperties": MOST_FIELDS,
+        "examples": [{"title": "Ice hockey", "body": "The goalie saved it."}],
     }
+    given = {
+        "description": f"{fields['description']} A field that is null is absent.",
+        "additionalProperties": {"anyOf": [{"type": "string"}, _NULL]},
+        "examples": [{"title": None, "body": "The goalie saved it."}],
+    }
+    return {"TextFields": fields, "GivenTextFields": fields | given}
 
 
 def _parents() -> Schema:
@@ -388,7 +392,7 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
             f" {MOST_EXPLAINED_INSTANCES} `instances`."
         }
     if "anyOf" in properties.get("text", {}):
-        properties["text"]["anyOf"] = [{"type": "string"}, _reference("TextFields")]
+        properties["text"]["anyOf"] = [{"type": "string"}, _reference("GivenTextFields")]
     for name in properties.keys() & {"classes", "not", "among"}:
         properties[name] |= {"items": _reference("Name")}
     for name in properties.keys() & {"rename", "merge_into"}:

@@ -5,16 +5,17 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from manyclass.core.event import LARGEST_WEIGHT, MOST_PLACEMENTS, SMALLEST_WEIGHT
+from manyclass.core.event import LARGEST_WEIGHT, MOST_PLACEMENTS, SMALLEST_WEIGHT, Text
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.http.problems import Fault
 from manyclass.service.http.schemas.parts import (
     DEPRECATED,
     Classes,
     Features,
+    GivenText,
     Name,
-    Text,
     Warnings,
+    without_nulls,
 )
 from manyclass.service.ingest.stored_instance import Id
 
@@ -48,10 +49,15 @@ class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     weight: Weight = None
     parents: Parents = None
     features: Features | UnsetType = UNSET
-    text: Text | None = None
+    given_text: GivenText | None = msgspec.field(name="text", default=None)
     id: Id | None = None
     event_id: Id | None = None
     source: Source = None
+
+    @property
+    def text(self) -> Text | None:
+        """The text, without fields that are null."""
+        return without_nulls(self.given_text)
 
 
 def names_in(form: "LearnEvent | LearnRequest") -> int:
@@ -76,11 +82,16 @@ class LearnRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     weight: Weight = None
     parents: Parents = None
     features: Features | UnsetType = UNSET
-    text: Text | None = None
+    given_text: GivenText | None = msgspec.field(name="text", default=None)
     id: Id | None = None
     event_id: Id | None = None
     source: Source = None
     events: list[LearnEvent] | None = None
+
+    @property
+    def text(self) -> Text | None:
+        """The text, without fields that are null."""
+        return without_nulls(self.given_text)
 
 
 class LearnAnswer(msgspec.Struct, gc=False):

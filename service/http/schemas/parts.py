@@ -6,6 +6,8 @@ import msgspec
 from msgspec import Meta, UnsetType
 from typing_extensions import TypeAliasType
 
+from manyclass.core.event import Text
+
 MOST_CLASSES = 1000  # of one event, or to rank among
 LARGEST_SEQ = 2**63 - 1
 
@@ -15,8 +17,8 @@ DEPRECATED: Final[dict[str, Any]] = {"deprecated": True}  # schema of an old nam
 Name = str | int | float
 Names = list[Name]
 Features = msgspec.Raw  # manyclass.core.event reads it
-Text = Annotated[
-    str | dict[str, str],  # manyclass.core.text counts the fields, and measures their names
+GivenText = Annotated[
+    str | dict[str, str | None],  # manyclass.core.text counts the fields, and measures their names
     Meta(
         description="A text, or an object of the texts of fields, such as `title` and `body`. The"
         " analysis of the store makes its features: by default words, pairs of neighbouring words,"
@@ -24,12 +26,19 @@ Text = Annotated[
         " spaces, characters and their pairs. The features of a field have its name in front, as in"
         " `title:goalie`. A word longer than a name may be is left out, and all behind the largest"
         " number of features"
-        " of an instance; `warnings` reports it.",
+        " of an instance; `warnings` reports it. A field that is null is absent.",
         examples=["The goalie saved it.", {"title": "Ice hockey", "body": "The goalie saved it."}],
     ),
 ]
 TextFields = TypeAliasType("TextFields", dict[str, str])  # named, as generated clients want it
 Classes = Annotated[Names, Meta(min_length=1, max_length=MOST_CLASSES)]
+
+
+def without_nulls(given: str | dict[str, str | None] | None) -> Text | None:
+    """Return a text without the fields that are null."""
+    if not isinstance(given, dict):
+        return given
+    return {name: text for name, text in given.items() if text is not None}
 
 
 class WarningDocument(msgspec.Struct, gc=False):

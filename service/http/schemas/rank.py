@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from manyclass.core.event import Text
 from manyclass.core.expected_loss import CANDIDATES
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.http.schemas.parts import (
@@ -12,8 +13,9 @@ from manyclass.service.http.schemas.parts import (
     LARGEST_SEQ,
     Classes,
     Features,
-    Text,
+    GivenText,
     Warnings,
+    without_nulls,
 )
 from manyclass.service.ingest.stored_instance import Id
 
@@ -42,9 +44,14 @@ class RankInstance(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """An instance to rank: exactly one of `features` and `text`."""
 
     features: Features | UnsetType = UNSET
-    text: Text | None = None
+    given_text: GivenText | None = msgspec.field(name="text", default=None)
     id: Id | None = None
     source: _Source = None
+
+    @property
+    def text(self) -> Text | None:
+        """The text, without fields that are null."""
+        return without_nulls(self.given_text)
 
 
 class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):

@@ -123,6 +123,30 @@ async def test_all_other_members_of_an_instance_may_be_null(name):
 
 
 @pytest.mark.parametrize("path", EVERY)
+@pytest.mark.parametrize("size", [1, 70_000])
+async def test_a_field_of_a_text_that_is_null_is_absent(path, size):
+    place = ("events", "instances")[path == "/rank"]
+    other = {"classes": ["x"]} if path == "/learn" else {}
+    given = {"text": {"title": None, "body": "a" + " " * size}} | other
+    absent = {"text": {"body": given["text"]["body"]}} | other
+    assert await answer("POST", path, given) == await answer("POST", path, absent)
+    assert await answer("POST", path, {place: [given]}) == await answer(
+        "POST", path, {place: [absent]}
+    )
+    nothing = {"text": {"title": None}} | other
+    async with calling() as call:
+        refused = assert_problem(await call("POST", path, nothing), 422, "#/text")
+        assert "1 to 16 fields" in refused["detail"]
+
+
+async def test_the_history_has_no_field_that_was_null():
+    async with calling() as call:
+        event = {"text": {"title": None, "body": "a"}, "classes": ["x"]}
+        await call("POST", "/learn", event)
+        assert (await call("GET", "/events/seq:1")).json()["text"] == {"body": "a"}
+
+
+@pytest.mark.parametrize("path", EVERY)
 async def test_a_large_body_has_nulls_too(path):
     text = "a" + " " * 70_000
     body = {"text": text} | ({"classes": ["x"]} if path == "/learn" else {})

@@ -8,6 +8,7 @@ def test_features_in_each_form_and_texts(read):
 {"text": "Stop the puck", "classes": ["hockey"], "event_id": "e", "split": "train", "x": {"y": []}}
 {"classes": ["hockey"], "features": {}}
 {"classes": ["hockey"], "text": {"title": "Stop", "body": "the puck"}}
+{"classes": ["hockey"], "text": {"title": null, "body": "Stop"}}
 """
     assert read("jsonl", lines) == [
         ({"ice": 1.5, "puck": 2}, ["hockey", 7]),
@@ -15,6 +16,7 @@ def test_features_in_each_form_and_texts(read):
         ("Stop the puck", ["hockey"]),
         ({}, ["hockey"]),
         ({"title": "Stop", "body": "the puck"}, ["hockey"]),
+        ({"body": "Stop"}, ["hockey"]),
     ]
 
 
