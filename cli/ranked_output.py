@@ -189,7 +189,9 @@ def _columns_of(line: Line) -> Sequence[str]:
 def _cells_of(line: Line, body: Body, result: Ranking) -> Sequence[Kept]:
     if isinstance(line, Row):
         return [_kept(cell, line.text) for cell in line.cells]
-    text: Kept = msgspec.json.decode(body["text"]) if "text" in body else ""
+    text = msgspec.json.decode(body["text"]) if "text" in body else ""
+    if isinstance(text, dict):
+        text = {name: each for name, each in text.items() if each is not None}
     return [result.id, text, bytes(body.get("features", b"")).decode()]
 
 

@@ -49,6 +49,9 @@ _TAKES: Final = {
     "events": 'a list of objects: [{"text": "the goalie saved it", "classes": ["hockey"]}]',
 }
 
+_IN_A_FIELD = ".text[...]`"  # at the end of an error
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_elements = msgspec.json.Decoder(list[msgspec.Raw])
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<key>.*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(?P<key>.*)`")
 _GOT = re.compile(r", got `(?P<got>[^`]*)`$")
@@ -67,6 +70,8 @@ def decode(
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as error:
+        if str(error).endswith(_IN_A_FIELD):
+            raise _wrong_field(error, body, within) from error
         raise _mismatch(error, decoder.type, within) from error
     except UnicodeDecodeError as error:
         raise Problem(400, f"The body is not UTF-8: {error.reason}.") from error
@@ -103,12 +108,30 @@ def _mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> 
             return invalid(f"The body must be an object, as {example}{ending}", *place)
         first = f"`{known[0]}`: {_TAKES[known[0]]}"
         return invalid(f"The body must be an object with {first}{ending}", *place)
-    if str(error).endswith("text[...]`"):
-        return invalid(f"A field of `text` must be a string{ending}", *place)
     takes = _TAKES | getattr(form, "takes", {})
     if keys[-1] not in takes:
         return invalid(detail, *place)
     return invalid(f"`{keys[-1]}` must be {takes[keys[-1]]}{ending}", *place)
+
+
+def _wrong_field(
+    error: msgspec.ValidationError, body: bytes | memoryview | msgspec.Raw, within: Place
+) -> Problem:
+    """Return the problem of a field of a text that is not a string; it names the first one."""
+    detail, inside = parted(str(error))
+    part = body
+    for step in inside:
+        part = (_elements if isinstance(step, int) else _members).decode(part)[step]  # type: ignore[index]
+    got = _GOT.search(detail)
+    ending = f" (got {got['got']})" if got else ""
+    for name, value in _members.decode(part).items():
+        if not bytes(value).lstrip().startswith((b'"', b"null")):
+            if len(name) <= LONGEST_SHOWN:
+                return invalid(
+                    f"The field `{name}` of `text` must be a string{ending}", *within, *inside, name
+                )
+            break
+    return invalid(f"A field of `text` must be a string{ending}", *within, *inside)
 
 
 def _keys(form: Any, place: Place) -> list[str]:

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from manyclass.core.errors import InstanceError
 from manyclass.core.instance import Instance
 from manyclass.core.outline import count_members
-from manyclass.core.text import AnalysedText, TextAnalysis
+from manyclass.core.text import MOST_FIELDS, AnalysedText, TextAnalysis
 from manyclass.service.http.decoding import LONGEST_SHOWN, NULL, decode, names_of
 from manyclass.service.http.problems import Problem, invalid
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
@@ -35,6 +35,8 @@ def instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> Analy
     if features is None:
         if text is None:
             raise invalid("An instance needs `features` or `text`.")
+        if not text and form.given_text:
+            raise invalid(f"A text has 1 to {MOST_FIELDS} fields; all of these are null.", "text")
         with _about_the_text():
             return analysis.instance_of(text, most_features)
     if text is not None:

@@ -49,6 +49,17 @@ def test_fields_are_taught_listed_exported_and_trained(manyclass, url, tmp_path)
     assert {"title:hockey", "body:goalie"} <= {each["feature"] for each in votes}
 
 
+def test_a_field_that_is_null_has_an_empty_cell_in_a_ranked_table(manyclass, url, tmp_path):
+    out = tmp_path / "out.csv"
+    given = lines({"text": {"title": "A drive", "body": None}}, {"text": FIELDS})
+    manyclass("rank", "-", "--url", url, "--out", out, "-k", 1, input=given)
+    rows = [*csv.DictReader(out.read_text().splitlines())]
+    assert [(row["title"], row["body"]) for row in rows] == [
+        ("A drive", ""),
+        (FIELDS["title"], FIELDS["body"]),
+    ]
+
+
 def test_a_ranked_table_keeps_its_columns(manyclass, url, tmp_path):
     table, out = tmp_path / "rows.csv", tmp_path / "out.csv"
     table.write_text(TABLE)

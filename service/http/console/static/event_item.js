@@ -15,7 +15,7 @@ const SHOWN_FEATURES = 60;
 export function InstanceText({ text, features, isCut = false }) {
   const end = isCut ? "…" : "";
   if (typeof text === "string") return html`<p class="text">${text}${end}</p>`;
-  if (text) return Object.entries(text).map(([field, each], at, all) => html`<p class="text" key=${field}><b>${field}</b> ${each}${at === all.length - 1 && end}</p>`);
+  if (text) return html`${Object.entries(text).map(([field, each]) => html`<p class="text" key=${field}><b>${field}</b> ${each}</p>`)}${end && html`<p class="hint">… a part of it is cut</p>`}`;
   const named = Object.entries(features ?? {});
   const more = named.length - SHOWN_FEATURES;
   return html`<p class="text">${named.slice(0, SHOWN_FEATURES).map(([name, value]) => (value === 1 ? name : `${name}: ${value}`)).join(" · ")}

@@ -3,6 +3,6 @@
 import { html } from "./html.js";
 
 export function NoHistory({ needed }) {
-  return html`<p class="hint">This service keeps no history of its events (Redis stores keep none yet, and
-    ${" "}<code>MANYCLASS_HISTORY=no</code> turns it off). ${needed}</p>`;
+  return html`<p class="hint">This service keeps no history of its events (Redis needs
+    ${" "}<code>MANYCLASS_ARCHIVE</code>, and <code>MANYCLASS_HISTORY=no</code> turns it off). ${needed}</p>`;
 }

@@ -60,7 +60,7 @@ export function TextBox({ typed, isUnknown, onType }) {
   }, [number]);
   const names = taught.length ? taught : ["title", "body"];
   const isOther = number ? typed.some(([name]) => name.trim() && !taught.includes(name.trim())) : isUnknown;
-  const hint = taught.length > 0 && isOther && html`<p class="hint">Texts taught last have the parts
+  const hint = taught.length > 0 && isOther && html`<p class="hint">The newest texts with parts have
     ${" "}${taught.join(", ")}. A word is known in its part; capital letters in names count.</p>`;
   // The buttons stand above the boxes, so that Tab goes from the text to its ranking.
   if (typeof typed === "string")

@@ -3,7 +3,7 @@
 import { html, useMemo } from "./html.js";
 import { count, fixed } from "./format.js";
 
-// Letters of scripts without spaces are words, each with its marks; so are emoji.
+// Letters of scripts without spaces, with marks, are words; so are emoji.
 const SCRIPTS = "Han Hira Kana Bopo Tang Kits Nshu Thai Laoo Mymr Khmr Tale Talu Lana Tavt Ahom";
 const UNSPACED = String.raw`(?=[${SCRIPTS.replace(/\w+ ?/g, "\\p{scx=$&}").replaceAll(" ", "")}])(?![\u02B0-\u02FF])[\p{L}\p{Nl}]`; // an apostrophe or a tone is of its word
 // Unicode 15.0 has more of them than later versions.
@@ -18,7 +18,7 @@ const RUN = 4; // characters
 const SHOWN = 20_000; // characters of a text, or of the texts of fields
 const LONG = 300; // characters, behind which it may scroll
 
-/** Return a text in the form that the service reads: NFKC_Casefold, without the dot of the Turkish İ. */
+/** Return a text as the service folds it: NFKC_Casefold, without the dot of the Turkish İ. */
 const foldedPart = (text) =>
   text
     .replace(/\p{DI}/gu, "")
@@ -38,7 +38,7 @@ function stretches(text) {
   return found;
 }
 
-/** Return the words of a text: { name, begin, end, score }. Two of one stretch, as those of the Arabic ﷺ, have the same places. */
+/** Return the words of a text: { name, begin, end, score }. Those of one stretch, as of the Arabic ﷺ, have its places. */
 function wordsOf(text) {
   const [begins, ends] = [[], []]; // of the stretch of each unit of the folded text
   let folded = "";
@@ -102,7 +102,7 @@ export function pieces(text, votes) {
 /** Return the votes for the features of a field, by their names within it. */
 const ofField = (field, votes) => votes.flatMap(({ feature, score }) => (feature.startsWith(`${field}:`) ? [{ feature: feature.slice(field.length + 1), score }] : []));
 
-/** Return the first pieces of a text of so many characters, and how many characters are behind them. */
+/** Return the first pieces of a text, of `most` characters, and how many are behind them. */
 function firstOf(parts, most) {
   let size = 0;
   const shown = parts.flatMap(({ text, score }) => {
@@ -121,7 +121,7 @@ function Pieces({ field, shown, more, most }) {
       : word)}${more > 0 && html`<span class="hint">… and ${count(more)} more characters</span>`}</p>`;
 }
 
-/** A text, or the texts of fields, each behind its name, in a box that scrolls. */
+/** A text, or texts of fields behind their names, in a box that scrolls. */
 export function TintedText({ text, votes }) {
   const { texts, most, isLong } = useMemo(() => {
     const given = typeof text === "string" ? [["", text]] : Object.entries(text);

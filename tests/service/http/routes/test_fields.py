@@ -69,8 +69,13 @@ async def test_a_long_text_is_shown_up_to_a_limit(call):
         ({"": "a"}, "#/text/", "a field name is empty"),
         ({"f" * 251: "a"}, f"#/text/{'f' * 251}", "a field name has 251 bytes; at most 250 are"),
         ({f"f{number}": "a" for number in range(17)}, "#/text", "1 to 16 fields, not 17"),
-        ({"a": "b", "title": 5}, "#/text", "A field of `text` must be a string (got int)"),
-        ({"title": None}, "#/text", "A field of `text` must be a string (got null)"),
+        (
+            {"a": "b", "c": None, "title": 5, "d": []},
+            "#/text/title",
+            "The field `title` of `text` must be a string (got int)",
+        ),
+        ({"f" * 101: ["a"]}, "#/text", "A field of `text` must be a string (got array)"),
+        ({"title": None, "body": None}, "#/text", "1 to 16 fields; all of these are null"),
         (5, "#/text", "`text` must be a string, or an object of 1 to 16 strings"),
         (["a"], "#/text", "`text` must be a string, or an object of 1 to 16 strings"),
     ],
@@ -82,4 +87,9 @@ async def test_other_values_are_refused(call, path, text, pointer, said):
     assert answer.status_code == 422
     [fault] = answer.json()["errors"]
     assert fault["pointer"] == pointer
+    assert said in fault["detail"]
+    place = "instances" if path == "/rank" else "events"
+    answer = await call("POST", path, {place: [{**body, "text": "a"}, body]})
+    [fault] = answer.json()["errors"]
+    assert fault["pointer"] == pointer.replace("#", f"#/{place}/1", 1)
     assert said in fault["detail"]

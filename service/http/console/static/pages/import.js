@@ -64,20 +64,21 @@ const isWord = (value) => typeof value === "string" && Number.isNaN(Number(value
 function RoleNotes({ rows, columns }) {
   const { stats } = useAccess();
   const features = columns.flatMap(({ name, role }, at) => (role === "feature" ? [[name, rows.map((row) => row[at]).find(isWord)]] : []));
+  const [text, part] = ["text", "field"].map((role) => namesOf(columns, role));
   if (rows.some((row) => isMixed(row, columns)))
-    return html`<p class="problem" role="alert">A row is one text, parts of a text that are kept apart, or features, and not two of these.
-      Give ${namesOf(columns, "field", "feature") || namesOf(columns, "text")} the role text too – the words of all text columns are put together – or
-      give ${namesOf(columns, "text") || namesOf(columns, "field")} the role “not used”.</p>`;
+    return html`<p class="problem" role="alert">A row is one text, parts of a text, or features, not two of these.
+      Give ${namesOf(columns, "field", "feature")} the role text too – the words of all text columns are put together –, or
+      give ${text || part} the role “not used”${text && part && ` or “${ROLES.field}”`}.</p>`;
   const cell = features.find(([, value]) => value !== undefined);
   const lists = namesOf(columns.filter((each) => each.isList), "class");
   const twice = [...new Set(columns.map((each) => each.name).filter((name, at, all) => all.indexOf(name) !== at))];
   const parts = columns.filter((each) => each.role === "field");
   const isWhole = rows.some((row) => row[columns.indexOf(parts[0])] instanceof Map);
-  return html`${namesOf(columns, "text", "field") && html`<p class="hint">The text is read as ${readingOf(stats.settings.MANYCLASS_TEXT)}.</p>`}
-    ${columns.filter(({ role }) => role === "text").length > 1 && html`<p class="hint">${namesOf(columns, "text")} are put together to one text. To tell a word in one of them from the same word
+  return html`${(text || part) && html`<p class="hint">The text is read as ${readingOf(stats.settings.MANYCLASS_TEXT)}.</p>`}
+    ${columns.filter(({ role }) => role === "text").length > 1 && html`<p class="hint">${text} are put together to one text. To tell a word in one of them from the same word
       in another, give them the role “${ROLES.field}”.</p>`}
     ${parts.length > 0 && !isWhole && html`<p class="hint">${parts[1]
-      ? `A word in one of ${namesOf(parts, "field")} is told from the same word in another. Messages to rank need parts of the same names.`
+      ? `A word in one of ${part} is told from the same word in another. Messages to rank need parts of the same names.`
       : `${parts[0].name} is the only part: messages to rank need a part of this name. Else give it the role text.`}</p>`}
     ${features.length > 0 && html`<p class="hint">A number is the value of its feature.
       ${cell && html` Another cell is one feature as a whole: <code>${cell[0]}=${shown(cell[1])}</code>. For its words and pairs of
