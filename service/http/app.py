@@ -37,7 +37,7 @@ from manyclass.service.http.plain_learning import PlainLearning
 from manyclass.service.http.plain_rankings import PlainRankings
 from manyclass.service.http.prefix import Prefix
 from manyclass.service.http.problems import Problem, problem_of
-from manyclass.service.http.reads import Reads
+from manyclass.service.http.reads import ReadingThreads, Reads
 from manyclass.service.http.routes import (
     events,
     health,
@@ -131,12 +131,13 @@ class App(HotPath):
             keeps_texts,
         )
         stream = LearnStream(settings, self.engine, builder, metrics, self.stopping)
+        threads = ReadingThreads()
         calls = [
             Rank(settings, self.engine, keys, pending, metrics, self.limits),
             Learn(settings, self.engine, keys, builder, metrics, stream, self.limits.budget),
             PlaceClass(settings, self.engine, keys, self.limits.budget),
             PlaceClasses(settings, self.engine, keys, self.limits.budget),
-            CorrectEvent(settings, self.engine, keys, self.limits.budget),
+            CorrectEvent(settings, self.engine, keys, self.limits.budget, threads),
             RenameClass(settings, self.engine, keys, self.limits.budget),
             RebuildState(settings, self.engine, keys, self.limits.budget, rebuilds),
         ]
@@ -173,7 +174,7 @@ class App(HotPath):
                 PlainEvents(settings, keys, csrf, keeps_texts),
                 metrics,
             )
-        self.api.state.reads = reads = Reads(self.api)
+        self.api.state.reads = reads = Reads(self.api, threads)
         super().__init__(self.api.state.hot_calls, reads, csrf, metrics)
 
     def _answer_plainly(self, plain: PlainRankings, events: PlainEvents, metrics: Metrics) -> None:

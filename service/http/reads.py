@@ -74,6 +74,36 @@ class Turns:
         asyncio.get_running_loop().call_later(pause, self._free.release)
 
 
+class ReadingThreads:
+    """Runs what reads long, in turns: GETs, and the search for an event that is to be changed."""
+
+    def __init__(self) -> None:
+        self._turns = Turns(THREADS, PAUSES_OF_THREADS)
+
+    async def run(
+        self,
+        work: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Return the result of work that reads, in one of the threads."""
+        seconds = 0.0
+
+        def timed() -> Result:
+            nonlocal seconds
+            began = thread_time()
+            try:
+                return work(*args, **kwargs)
+            finally:
+                seconds = thread_time() - began
+
+        await self._turns.begin()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(_threads, timed)
+        finally:
+            self._turns.end(seconds)
+
+
 class _Route(NamedTuple):
     """The route of a request that does not come to FastAPI, as it sets it in the scope."""
 
@@ -88,10 +118,10 @@ class Reads:
     loop to others.
     """
 
-    def __init__(self, application: Application) -> None:
+    def __init__(self, application: Application, threads: ReadingThreads) -> None:
         self._application = application
         self._turns = Turns(1, PAUSES)
-        self._turns_of_threads = Turns(THREADS, PAUSES_OF_THREADS)
+        self.in_thread = threads.run
         self._live = Live().model_dump_json()
         self._readiness: dict[bytes, asyncio.Task[list[Any]]] = {}  # by the query
         self._next_ready: dict[bytes, float] = {}  # when a call may begin, by the query
@@ -112,29 +142,6 @@ class Reads:
             await Response(self._live, media_type=JSON)(scope, receive, send)
         else:
             await self._answer_ready(scope, send)
-
-    async def in_thread(
-        self,
-        work: Callable[Arguments, Result],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Result:
-        """Return the result of work that reads, in one of the threads for GETs."""
-        seconds = 0.0
-
-        def timed() -> Result:
-            nonlocal seconds
-            began = thread_time()
-            try:
-                return work(*args, **kwargs)
-            finally:
-                seconds = thread_time() - began
-
-        await self._turns_of_threads.begin()
-        try:
-            return await asyncio.get_running_loop().run_in_executor(_threads, timed)
-        finally:
-            self._turns_of_threads.end(seconds)
 
     async def page(self, work: Callable[[], object]) -> Response:
         """Return the JSON of what the work returns; both in one of the threads for GETs."""

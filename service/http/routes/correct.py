@@ -1,6 +1,5 @@
 """PUT /events/{name}: correct the classes of a past event."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -8,12 +7,16 @@ import msgspec
 
 from manyclass.core.event import Event, class_names
 from manyclass.core.text import Reading, TextAnalysis
+from manyclass.service.config.settings import Settings
+from manyclass.service.engine import Engine
 from manyclass.service.history.reader import Record
-from manyclass.service.http.auth import Scope
+from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.decoding import decode, names_of
 from manyclass.service.http.hot_call import ChangeCall, HotRequest
 from manyclass.service.http.labels import most_features_with
+from manyclass.service.http.memory_budget import MemoryBudget
 from manyclass.service.http.problems import Problem, invalid
+from manyclass.service.http.reads import ReadingThreads
 from manyclass.service.http.routes.events import find
 from manyclass.service.http.schemas.events import Amended, CorrectRequest
 from manyclass.service.http.schemas.learn import MOST_PAIRS
@@ -34,6 +37,17 @@ class CorrectEvent(ChangeCall):
     reads: ClassVar = {"application/json": ["CorrectRequest"]}
     writes: ClassVar = {"application/json": ["Amended"]}
 
+    def __init__(
+        self,
+        settings: Settings,
+        engine: Engine,
+        keys: ApiKeys,
+        budget: MemoryBudget,
+        threads: ReadingThreads,
+    ) -> None:
+        super().__init__(settings, engine, keys, budget)
+        self._threads = threads
+
     async def answer(self, request: HotRequest) -> bytes:
         """Correct the true classes of an event that was taught. This is a durable event.
 
@@ -47,7 +61,7 @@ class CorrectEvent(ChangeCall):
         _ = self._engine.history  # raises HistoryOff, NotReady
         form = decode(_decoder, await self.body(request))
         classes = class_names(names_of(form.classes, "classes"))
-        record = await find(self._engine, request.name, asyncio.to_thread)
+        record = await find(self._engine, request.name, self._threads.run)
         if record.is_undone:
             raise Problem(
                 409,

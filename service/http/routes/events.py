@@ -36,7 +36,7 @@ InstanceId = Annotated[
     str | None,
     Query(alias="id", min_length=1, max_length=LONGEST_ID, description="of the labelled instance"),
 ]
-InThread = Callable[..., Awaitable[Any]]  # as asyncio.to_thread
+InThread = Callable[..., Awaitable[Any]]  # as ReadingThreads.run
 
 _MOMENT: dict[str, Any] = {
     "anyOf": [

@@ -11,7 +11,7 @@ import pytest
 
 from manyclass.service.http import reads as reads_module
 from manyclass.service.http.protocol import RESET
-from manyclass.service.http.reads import READYZ_SECONDS, Reads, Turns
+from manyclass.service.http.reads import READYZ_SECONDS, ReadingThreads, Reads, Turns
 from manyclass.service.http.shedding import PAUSE_SECONDS
 from tests.service.faulty import PATIENCE
 from tests.service.http.every_call import SCOPES, call_of
@@ -82,7 +82,7 @@ async def test_the_loop_has_other_turns_between_two_gets():
         at.append(turns)
         await empty(send)
 
-    reads = Reads(application)
+    reads = Reads(application, ReadingThreads())
     gets = [asyncio.ensure_future(answer(reads, "/stats")) for _ in range(5)]
     while not all(each.done() for each in gets):
         turns += 1
@@ -100,7 +100,7 @@ async def test_a_get_that_waits_for_something_gives_its_turn_to_the_next():
             begun.append("/slow again")
         await empty(send)
 
-    reads = Reads(application)
+    reads = Reads(application, ReadingThreads())
     slow = asyncio.ensure_future(answer(reads, "/slow"))
     assert len(await asyncio.wait_for(answer(reads, "/quick"), PATIENCE)) == 2
     assert begun == ["/slow", "/quick"]
@@ -119,7 +119,7 @@ async def test_a_get_that_fails_or_is_cancelled_gives_its_turn_to_the_next():
             await forever.wait()
         await empty(send)
 
-    reads = Reads(application)
+    reads = Reads(application, ReadingThreads())
     with pytest.raises(RuntimeError, match="bad"):
         await answer(reads, "/bad")
     waiting = asyncio.ensure_future(answer(reads, "/forever"))
@@ -156,12 +156,28 @@ async def test_a_pause_follows_a_turn_only_while_others_wait(monkeypatch):
 
 
 async def test_waiting_and_working_of_others_are_no_part_of_a_turn():
-    reads, seconds = Reads(empty), []
-    reads._turns_of_threads.end = seconds.append
-    assert await reads.in_thread(lambda: threading.Event().wait(0.1)) is False
-    assert await reads.in_thread(lambda: sum(range(10**6))) > 0
+    threads, seconds = ReadingThreads(), []
+    threads._turns.end = seconds.append
+    assert await threads.run(lambda: threading.Event().wait(0.1)) is False
+    assert await threads.run(lambda: sum(range(10**6))) > 0
     slept, worked = seconds
     assert slept < worked
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+async def test_an_event_is_sought_in_the_turns_of_reads(monkeypatch, method):
+    sought, run = [], ReadingThreads.run
+
+    async def counted(self, work, *args):
+        sought.append(work)
+        return await run(self, work, *args)
+
+    monkeypatch.setattr(ReadingThreads, "run", counted)
+    body = {"classes": ["x"]} if method == "PUT" else None
+    async with calling() as call:
+        await call("POST", "/learn", {"text": "a", "classes": ["x"]})
+        assert_problem(await call(method, "/events/unknown", body), 404)
+        assert len(sought) == 2  # by its key, and by the id of an instance
 
 
 class _Loop:
@@ -177,7 +193,7 @@ async def test_health_checks_do_not_wait_for_gets():
             await forever.wait()
         await empty(send)
 
-    reads = Reads(application)
+    reads = Reads(application, ReadingThreads())
     await reads._turns.begin()  # a GET runs
     for path in HEALTH:
         messages = await asyncio.wait_for(answer(reads, path), PATIENCE)
@@ -199,7 +215,7 @@ async def test_one_call_answers_all_that_ask_meanwhile_whether_the_process_is_re
         await goes_on.wait()
         await empty(send)
 
-    reads = Reads(application)
+    reads = Reads(application, ReadingThreads())
     waiting = [asyncio.ensure_future(answer(reads, "/readyz")) for _ in range(9)]
     other = asyncio.ensure_future(answer(reads, "/readyz?to=rank"))
     while len(asked) < 2:
@@ -220,7 +236,7 @@ async def test_calls_to_readyz_begin_at_intervals():
         begun.append(asyncio.get_running_loop().time())
         await empty(send)
 
-    reads = Reads(application)
+    reads = Reads(application, ReadingThreads())
     for _ in range(4):
         await answer(reads, "/readyz")
     intervals = [after - before for before, after in itertools.pairwise(begun)]
