@@ -218,8 +218,8 @@ async def test_a_text_with_many_classes_is_cut_to_what_can_be_learned(call, word
 
 
 def test_large_features_and_texts_are_distinguished_from_small_ones():
-    assert not is_large(RankInstance(text="." * LONG_TEXT))
-    assert is_large(RankInstance(text="." * (LONG_TEXT + 1)))
+    assert not is_large(RankInstance(given_text="." * LONG_TEXT))
+    assert is_large(RankInstance(given_text="." * (LONG_TEXT + 1)))
     assert not is_large(RankInstance())
     large = msgspec.Raw(b"[" + b" " * LARGE_BYTES + b"]")
     assert is_large(LearnEvent(classes=["a"], features=large))
