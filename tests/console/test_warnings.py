@@ -44,7 +44,6 @@ def test_try_shows_the_warnings_of_a_ranking_and_of_an_event(taught, look):
 def test_review_says_the_warnings_of_its_events(taught, look):
     ranked(taught.url, "where is my card")
     page = look(taught, "review")
-    expect(page.locator(".bars button").first).to_be_visible()
 
     def with_warning(route):
         answer = route.fetch()
@@ -52,6 +51,8 @@ def test_review_says_the_warnings_of_its_events(taught, look):
         route.fulfill(response=answer, json=answer.json() | {"warnings": warnings})
 
     page.route("**/learn", with_warning)
+    page.reload()  # all of its requests come there
+    expect(page.locator(".bars button").first).to_be_visible()
     page.keyboard.press("1")
     expect(page.get_by_text("The instance of this id has no features.")).to_be_visible()
 
