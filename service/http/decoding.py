@@ -70,16 +70,19 @@ def decode(
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as error:
-        if str(error).endswith(_IN_A_FIELD):
-            raise _wrong_field(error, body, within) from error
-        raise _mismatch(error, decoder.type, within) from error
+        raise _mismatch(error, decoder.type, body, within) from error
     except UnicodeDecodeError as error:
         raise Problem(400, f"The body is not UTF-8: {error.reason}.") from error
     except RecursionError as error:
         raise Problem(400, "The body is nested too deeply.") from error
 
 
-def _mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> Problem:
+def _mismatch(
+    error: msgspec.ValidationError,
+    form: Any,
+    body: bytes | memoryview | msgspec.Raw,
+    within: Place,
+) -> Problem:
     """Return the problem of a body of another type than `form`.
 
     `within` is the place of the part that was decoded, in the whole body.
@@ -108,37 +111,41 @@ def _mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> 
             return invalid(f"The body must be an object, as {example}{ending}", *place)
         first = f"`{known[0]}`: {_TAKES[known[0]]}"
         return invalid(f"The body must be an object with {first}{ending}", *place)
+    if str(error).endswith(_IN_A_FIELD):
+        field = _wrong_field(body, inside)
+        if field is None:
+            return invalid(f"A field of `text` must be a string{ending}", *place)
+        return invalid(f"The field `{field}` of `text` must be a string{ending}", *place, field)
     takes = _TAKES | getattr(form, "takes", {})
     if keys[-1] not in takes:
         return invalid(detail, *place)
     return invalid(f"`{keys[-1]}` must be {takes[keys[-1]]}{ending}", *place)
 
 
-def _wrong_field(
-    error: msgspec.ValidationError, body: bytes | memoryview | msgspec.Raw, within: Place
-) -> Problem:
-    """Return the problem of a field of a text that is not a string; it names the first one."""
-    detail, inside = parted(str(error))
+def _wrong_field(body: bytes | memoryview | msgspec.Raw, place: Place) -> str | None:
+    """Return the first field of the text at a place that is not a string; None if it is not found:
+    the body may name an object twice, or be damaged behind the fault.
+    """
     part = body
-    for step in inside:
-        part = (_elements if isinstance(step, int) else _members).decode(part)[step]  # type: ignore[index]
-    got = _GOT.search(detail)
-    ending = f" (got {got['got']})" if got else ""
-    for name, value in _members.decode(part).items():
+    try:
+        for step in place:
+            part = (_elements if isinstance(step, int) else _members).decode(part)[step]  # type: ignore[index]
+        fields = _members.decode(part)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, LookupError):
+        return None
+    for name, value in fields.items():
         if not bytes(value).lstrip().startswith((b'"', b"null")):
-            if len(name) <= LONGEST_SHOWN:
-                return invalid(
-                    f"The field `{name}` of `text` must be a string{ending}", *within, *inside, name
-                )
-            break
-    return invalid(f"A field of `text` must be a string{ending}", *within, *inside)
+            return name if len(name) <= LONGEST_SHOWN else None
+    return None
 
 
 def _keys(form: Any, place: Place) -> list[str]:
-    """Return the keys of an object at this place."""
+    """Return the keys of an object at this place, none if a key only looks like a place."""
     for step in place:
         if isinstance(step, str):
-            form = _struct_in(get_type_hints(form)[step])
+            form = _struct_in(get_type_hints(form).get(step))
+        if form is None:
+            return []
     return [field.encode_name for field in msgspec.structs.fields(form)]
 
 

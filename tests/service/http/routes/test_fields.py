@@ -93,3 +93,21 @@ async def test_other_values_are_refused(call, path, text, pointer, said):
     [fault] = answer.json()["errors"]
     assert fault["pointer"] == pointer.replace("#", f"#/{place}/1", 1)
     assert said in fault["detail"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"text": {"a": 5}, "text": "b"}',
+        b'{"instances": [{"text": {"a": 5}}], "instances": []}',
+        b'{"text": {"a": 5, "\xff": "b"}}',
+        b'{"text": {"a": 5, "b": ' + b"[" * 2000 + b"]" * 2000 + b"}}",
+        b'{"text": {"a": 5, "b": "c"',
+        b'{"q` - at `$.foo.text[...]": 5}',
+        b'{"text": {"a": 5, "a": "b"}}',
+    ],
+)
+async def test_a_wrong_field_is_refused_in_a_body_with_other_faults(call, body):
+    answer = await call("POST", "/rank", body)
+    assert answer.status_code in (400, 422)
+    assert answer.json()["detail"]
