@@ -13,11 +13,6 @@ from manyclass.service.http.problems import invalid
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent, LearnRequest
 
 
-def most_features_with(names: int) -> int:
-    """Return the features of an instance with which so many classes can be learned at once."""
-    return MOST_PAIRS // max(1, names)
-
-
 class Labels(NamedTuple):
     """The true and the wrong classes of an event, its weight, and the classes that it places."""
 
@@ -41,7 +36,7 @@ class Labels(NamedTuple):
     @property
     def most_features(self) -> int:
         """The features of an instance with which all names can be learned at once."""
-        return most_features_with(len(self.classes) + len(self.rejected))
+        return MOST_PAIRS // max(1, len(self.classes) + len(self.rejected))
 
     def fingerprint(self, instance: Instance | str, text: Text | None = None) -> int:
         """Return 64 bits of the content, independent of the order of features, of fields and of

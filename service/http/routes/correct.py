@@ -1,19 +1,15 @@
 """PUT /events/{name}: correct the classes of a past event."""
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import msgspec
 
 from manyclass.core.event import Event, class_names
-from manyclass.core.text import Reading, TextAnalysis
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
-from manyclass.service.history.reader import Record
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.decoding import decode, names_of
 from manyclass.service.http.hot_call import ChangeCall, HotRequest
-from manyclass.service.http.labels import most_features_with
 from manyclass.service.http.memory_budget import MemoryBudget
 from manyclass.service.http.problems import Problem, invalid
 from manyclass.service.http.reads import ReadingThreads
@@ -70,32 +66,20 @@ class CorrectEvent(ChangeCall):
             )
         if record.is_corrected and sorted(classes) == sorted(record.classes):
             return msgspec.json.encode(Amended(record.seq, record.seq, changed=False))
-        amendment = await run_in_thread(_amendment, record, classes, self._engine.model.text)
-        [result] = await self._engine.submit([amendment])
-        return msgspec.json.encode(Amended(result.seq, record.seq, changed=True))
-
-
-def _amendment(record: Record, classes: Sequence[str], analysis: TextAnalysis) -> Event:
-    """Return the event that corrects another one.
-
-    The classes may be too many for all features. Then those of a text are cut; a rebuild has all.
-    """
-    event = record.event.read_by(analysis)
-    instance, reading = event.instance, event.reading
-    most = most_features_with(len(classes) + len(record.classes))
-    if len(instance) > most:
-        if event.text is None:
+        event = await run_in_thread(record.event.read_by, self._engine.model.text)
+        if len(event.instance) * (len(classes) + len(record.classes)) > MOST_PAIRS:
+            # A rebuild would learn all features by all classes without a pause: none is cut.
             raise invalid(
                 f"The number of features times that of classes is at most {MOST_PAIRS}.", "classes"
             )
-        instance = analysis.instance_of(event.text, most).instance
-        reading = Reading(analysis, most)
-    return Event.amend(
-        record.seq,
-        instance,
-        classes,
-        record.classes,
-        event.weight,
-        text=event.text,
-        reading=reading,
-    )
+        amendment = Event.amend(
+            record.seq,
+            event.instance,
+            classes,
+            record.classes,
+            event.weight,
+            text=event.text,
+            reading=event.reading,
+        )
+        [result] = await self._engine.submit([amendment])
+        return msgspec.json.encode(Amended(result.seq, record.seq, changed=True))

@@ -4,9 +4,7 @@ import httpx
 import pytest
 
 from manyclass.client.client import Client
-from manyclass.core.event import Event
 from manyclass.core.text import ALLOWED, DEFAULT_TEXT, TextAnalysis
-from manyclass.service.http.schemas.learn import MOST_PAIRS
 from tests.service.faulty import FaultyStore
 from tests.service.serving import NDJSON, assert_problem, calling, serving
 
@@ -146,28 +144,12 @@ async def test_waiting_instances_are_reviewed_by_the_present_analysis():
         assert waiting["text_cut"]
 
 
-async def test_a_text_is_corrected_to_more_classes_than_all_its_features_can_have():
-    classes = [str(number) for number in range(999)]
-    text = " ".join(f"word{number}" for number in range(300))
-    async with calling(learner="ind") as call:
-        await call("POST", "/learn", {"text": text, "classes": ["wrong"]})
-        features = call.app.engine.model.learner.features
-        assert features * 1000 > MOST_PAIRS
-        answer = await call("PUT", "/events/seq:1", {"classes": classes})
-        assert answer.json()["changed"]
-        assert call.app.engine.model.learner.edges <= features + MOST_PAIRS
-        await call("POST", "/rebuild")
-        async with calling(learner="ind") as begun:
-            event = Event.learn(call.app.engine.model.text.instance_of(text).instance, classes)
-            await begun.app.engine.submit([event])
-            learners = [each.app.engine.model.learner for each in (call, begun)]
-            assert learners[0].edges == learners[1].edges > MOST_PAIRS
-
-
-async def test_features_are_corrected_to_no_more_classes_than_they_can_have():
+@pytest.mark.parametrize("kind", ["features", "text"])
+async def test_an_instance_is_corrected_to_no_more_classes_than_it_can_have(kind):
     async with calling() as call:
-        features = [f"word{number}" for number in range(300)]
-        await call("POST", "/learn", {"features": features, "classes": ["wrong"]})
+        words = [f"word{number}" for number in range(300)]
+        given = words if kind == "features" else " ".join(words)
+        await call("POST", "/learn", {kind: given, "classes": ["wrong"]})
         answer = await call("PUT", "/events/seq:1", {"classes": [str(each) for each in range(999)]})
         assert_problem(answer, 422, "#/classes")
 
