@@ -13,6 +13,7 @@ from manyclass.cli.batches import Item
 from manyclass.cli.connection import WRONG_USE, complain
 from manyclass.cli.request_lines import Body
 from manyclass.client.types import RankedClass, Ranking, Rankings
+from manyclass.core.text_fields import without_nulls
 from manyclass.training.formats.given import Text
 from manyclass.training.lines import Line
 from manyclass.training.tables.columns import as_option
@@ -189,9 +190,7 @@ def _columns_of(line: Line) -> Sequence[str]:
 def _cells_of(line: Line, body: Body, result: Ranking) -> Sequence[Kept]:
     if isinstance(line, Row):
         return [_kept(cell, line.text) for cell in line.cells]
-    text = msgspec.json.decode(body["text"]) if "text" in body else ""
-    if isinstance(text, dict):
-        text = {name: each for name, each in text.items() if each is not None}
+    text: Kept = without_nulls(msgspec.json.decode(body["text"])) if "text" in body else ""
     return [result.id, text, bytes(body.get("features", b"")).decode()]
 
 

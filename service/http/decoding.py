@@ -129,12 +129,15 @@ def _wrong_field(body: bytes | memoryview | msgspec.Raw, place: Place) -> str | 
     part = body
     try:
         for step in place:
-            part = (_elements if isinstance(step, int) else _members).decode(part)[step]  # type: ignore[index]
+            if isinstance(step, int):
+                part = _elements.decode(part)[step]
+            else:
+                part = _members.decode(part)[step]
         fields = _members.decode(part)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, LookupError):
         return None
     for name, value in fields.items():
-        if not bytes(value).lstrip().startswith((b'"', b"null")):
+        if bytes(memoryview(value)[:1]) not in (b'"', b"n"):
             return name if len(name) <= LONGEST_SHOWN else None
     return None
 

@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from manyclass.core.text_fields import without_nulls
 from manyclass.training.encodings import not_utf8
-from manyclass.training.formats.given import Given, Rejected, Text
+from manyclass.training.formats.given import Given, Rejected
 from manyclass.training.lines import Line, LineFault
 
 
@@ -48,14 +49,8 @@ def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
             yield _given(line, event)
 
 
-def _without_nulls(text: str | dict[str, str | None] | UnsetType) -> Text | UnsetType:
-    if not isinstance(text, dict):
-        return text
-    return {name: each for name, each in text.items() if each is not None}
-
-
 def _given(line: Line, event: _Event) -> Given | Rejected:
-    features, classes, text = event.features, event.classes, _without_nulls(event.text)
+    features, text, classes = event.features, event.text, event.classes
     if event.rejected is not UNSET:
         return Rejected(line, "`not` is learned by a service only: use `manyclass learn`")
     if classes is UNSET:
@@ -63,5 +58,5 @@ def _given(line: Line, event: _Event) -> Given | Rejected:
     if text is UNSET and features is not UNSET:
         return Given(line, features, classes, event.weight)
     if text is not UNSET and features is UNSET:
-        return Given(line, [], classes, event.weight, text)
+        return Given(line, [], classes, event.weight, without_nulls(text))
     return Rejected(line, "an instance has either `features` or `text`")

@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from manyclass.core.event import LARGEST_WEIGHT, MOST_PLACEMENTS, SMALLEST_WEIGHT, Text
 from manyclass.core.instance import LONGEST_NAME
+from manyclass.core.text_fields import without_nulls
 from manyclass.service.http.problems import Fault
 from manyclass.service.http.schemas.parts import (
     DEPRECATED,
@@ -15,7 +16,6 @@ from manyclass.service.http.schemas.parts import (
     GivenText,
     Name,
     Warnings,
-    without_nulls,
 )
 from manyclass.service.ingest.stored_instance import Id
 
@@ -57,7 +57,7 @@ class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     @property
     def text(self) -> Text | None:
         """The text, without fields that are null."""
-        return without_nulls(self.given_text)
+        return None if self.given_text is None else without_nulls(self.given_text)
 
 
 def names_in(form: "LearnEvent | LearnRequest") -> int:
@@ -91,7 +91,7 @@ class LearnRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     @property
     def text(self) -> Text | None:
         """The text, without fields that are null."""
-        return without_nulls(self.given_text)
+        return None if self.given_text is None else without_nulls(self.given_text)
 
 
 class LearnAnswer(msgspec.Struct, gc=False):

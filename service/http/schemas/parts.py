@@ -6,8 +6,6 @@ import msgspec
 from msgspec import Meta, UnsetType
 from typing_extensions import TypeAliasType
 
-from manyclass.core.event import Text
-
 MOST_CLASSES = 1000  # of one event, or to rank among
 LARGEST_SEQ = 2**63 - 1
 
@@ -32,13 +30,6 @@ GivenText = Annotated[
 ]
 TextFields = TypeAliasType("TextFields", dict[str, str])  # named, as generated clients want it
 Classes = Annotated[Names, Meta(min_length=1, max_length=MOST_CLASSES)]
-
-
-def without_nulls(given: str | dict[str, str | None] | None) -> Text | None:
-    """Return a text without the fields that are null."""
-    if not isinstance(given, dict):
-        return given
-    return {name: text for name, text in given.items() if text is not None}
 
 
 class WarningDocument(msgspec.Struct, gc=False):

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from manyclass.core.event import Text
 from manyclass.core.expected_loss import CANDIDATES
 from manyclass.core.instance import LONGEST_NAME
+from manyclass.core.text_fields import without_nulls
 from manyclass.service.http.schemas.parts import (
     DEPRECATED,
     LARGEST_SEQ,
@@ -15,7 +16,6 @@ from manyclass.service.http.schemas.parts import (
     Features,
     GivenText,
     Warnings,
-    without_nulls,
 )
 from manyclass.service.ingest.stored_instance import Id
 
@@ -51,7 +51,7 @@ class RankInstance(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     @property
     def text(self) -> Text | None:
         """The text, without fields that are null."""
-        return without_nulls(self.given_text)
+        return None if self.given_text is None else without_nulls(self.given_text)
 
 
 class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
