@@ -14,11 +14,11 @@ def check_placements(
     """Raise PlacementConflict or PlacementFault unless the events can place all their classes, in
     this order, but those at the places `without`. The taxonomy stays as it is.
     """
-    if any(event.parents for event in events):
-        trial = _Trial(taxonomy)
-        for position, event in enumerate(events):
-            if position not in without:
-                trial.place_all(position, event)
+    trial: _Trial | None = None  # few events place classes
+    for position, event in enumerate(events):
+        if event.parents and position not in without:
+            trial = trial or _Trial(taxonomy)
+            trial.place_all(position, event)
 
 
 def placed(parents: Mapping[str, str | None]) -> Taxonomy:

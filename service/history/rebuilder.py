@@ -13,7 +13,6 @@ Reads frames from standard input, and writes the state to standard output as a s
 The exit status is OTHER_TEXT if the snapshot has learned by another analysis of texts.
 """
 
-import contextlib
 import json
 import os
 import struct
@@ -22,12 +21,12 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from manyclass.core import rules
-from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
 from manyclass.core.text import TextAnalysis
+from manyclass.service.log.interpreter import Interpreter, OneModel, apply_all
 from manyclass.service.threads import lower_priority
 
 FRAME = struct.Struct("<cQ")
@@ -60,20 +59,22 @@ def run(given: BinaryIO, out: BinaryIO) -> None:
     model.take_aliases(json.loads(_body(given, ALIASES)))
     whole = [Options.from_stored(each) for each in json.loads(_body(given, WHOLE))]
     model.begin_whole(whole)
+    interpreter = Interpreter(OneModel(model))
     while (item := _read(given))[0] == EVENTS:
         for payload in _payloads(item[1]):
-            learn_again(model, payload, whole)
+            learn_again(interpreter, payload, whole)
     out.writelines(model.dump())
     out.flush()
 
 
-def learn_again(model: Model, payload: bytes, whole: Sequence[Options] = ()) -> None:
+def learn_again(interpreter: Interpreter, payload: bytes, whole: Sequence[Options] = ()) -> None:
     """Apply the next event of the log, which is empty if it has no effect.
 
-    The learners `whole` stay when the event chooses others.
+    It is a request of its own: whether a conflict kept its request out is known. The learners
+    `whole` stay when the event chooses others.
     """
     if not payload:
-        model.pass_over()
+        interpreter.pass_over()
         return
     event = Event.from_bytes(payload)
     if whole and event.kind == "configure":
@@ -81,9 +82,7 @@ def learn_again(model: Model, payload: bytes, whole: Sequence[Options] = ()) -> 
         for options in whole:
             model_set = model_set.having(options)
         event = Event.configure(model_set.to_dict())
-    with contextlib.suppress(RequestConflict):
-        for _ in model.apply_request([event]):
-            pass
+    apply_all(interpreter.request([event]))
 
 
 def _payloads(body: bytes) -> Iterator[bytes]:

@@ -27,6 +27,7 @@ from manyclass.service.history.rebuilder import (
     learn_again,
 )
 from manyclass.service.history.segment import GONE, Segment
+from manyclass.service.log.interpreter import MARKS, Interpreter, OneModel
 from manyclass.service.log.outcomes import NO_EFFECT
 from manyclass.service.log.snapshot_loader import load_snapshot
 from manyclass.service.store.errors import SnapshotMissing
@@ -177,16 +178,17 @@ class Relearning:
 
     def apply_tail(self, model: Model, last_seq: int) -> None:
         """Apply what follows in the log, up to this event. RebuildRefused, StoreError."""
+        interpreter = Interpreter(OneModel(model))
         for part in self._history.behind(model.seq, last_seq):
             if part.first_seq > model.seq + 1:
                 _gap(range(model.seq + 1, part.first_seq), [])
             for payload, outcome in zip(part.payloads, part.outcomes, strict=True):
-                if payload and Event.from_bytes(payload).kind in ("restore", "adopt"):
+                if payload and Event.from_bytes(payload).kind in MARKS:
                     raise RebuildRefused("a snapshot was restored meanwhile: rebuild again")
                 is_other = model.text != self._live.model.text
                 if is_other and not Event.is_readable(payload, model.text):
                     raise RebuildRefused(_without_text([model.seq + 1], model.text))
-                learn_again(model, b"" if outcome == NO_EFFECT else payload)
+                learn_again(interpreter, b"" if outcome == NO_EFFECT else payload)
         if model.seq < last_seq:
             raise RebuildRefused("the log went on otherwise: rebuild again")
 

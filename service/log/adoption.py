@@ -1,4 +1,4 @@
-"""Makes the state that follows from an "adopt" mark: a rebuilt one, with the tail of the log.
+"""Loads the state that an "adopt" mark names: a rebuilt one, with the tail of the log.
 
     log             ──── S ─────────── A ───►
     rebuilt state        └─ events S+1 to A-1, as any other ─┘
@@ -6,11 +6,11 @@
 Every process does this at the same mark, so all go over to the same state.
 """
 
-from contextlib import suppress
+from itertools import takewhile
 
-from manyclass.core.errors import RequestConflict, SnapshotError
+from manyclass.core.errors import SnapshotError
 from manyclass.core.model import Model
-from manyclass.service.log.logged_requests import logged_requests
+from manyclass.service.log.interpreter import Interpreter, Loaded, NoState, OneModel, apply_all
 from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing
 from manyclass.service.store.protocol import Store
 from manyclass.service.store.rebuilt import rebuilt_states_of
@@ -18,11 +18,11 @@ from manyclass.service.store.rebuilt import rebuilt_states_of
 
 def adopted_state(
     store: Store, token: str, seq: int, restores: list[tuple[int, int]], hash_seed: int
-) -> Model | None:
-    """Return the rebuilt state of this name at `seq`, its mark; None if the mark has no effect.
+) -> Loaded:
+    """Return the rebuilt state of this name just before `seq`, its mark.
 
-    That is so if a snapshot was restored since the rebuilt state was made. `restores` are those of
-    the state in use. Blocks. Raises SnapshotMissing if the state is gone: there is a newer snapshot
+    UNDONE if a snapshot was restored since the rebuilt state was made. `restores` are those of the
+    state in use. Blocks. Raises SnapshotMissing if the state is gone: there is a newer snapshot
     then. Raises SnapshotDamaged, StoreError, and EventError.
     """
     states = rebuilt_states_of(store)
@@ -33,15 +33,9 @@ def adopted_state(
     except SnapshotError as error:
         raise SnapshotDamaged(seq, "rebuilt state", str(error)) from error
     if is_undone(restores, model.seq, seq):
-        return None
-    for request in logged_requests(store, model.seq):
-        events = [event for each, event in request if each < seq]
-        if not events:
-            break
-        with suppress(RequestConflict):
-            for _ in model.apply_request(events):
-                pass
-    model.adopted(seq, restores)
+        return NoState.UNDONE
+    tail = takewhile(lambda event: event[0] < seq, store.read(model.seq))
+    apply_all(Interpreter(OneModel(model)).log(tail))
     return model
 
 

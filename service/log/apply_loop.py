@@ -7,15 +7,23 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import asynccontextmanager
 from heapq import heapify, heappop, heappush
 from time import perf_counter
+from typing import Final
 
-from manyclass.core.errors import EventError, RequestConflict, RulesDiffer
+from manyclass.core.errors import RequestConflict, RulesDiffer
 from manyclass.core.event import Event
-from manyclass.core.event_batch import EventBatch
 from manyclass.core.model import Model
 from manyclass.core.outcome import Outcome
 from manyclass.core.published_learner import PublishedLearner
+from manyclass.service.log.interpreter import (
+    Applied,
+    Interpreter,
+    Loaded,
+    NoState,
+    StateNeeded,
+    Step,
+    Stretch,
+)
 from manyclass.service.log.live_model import LiveModel
-from manyclass.service.log.outcomes import NO_EFFECT, code_of
 from manyclass.service.log.pause import MEMORY_SECONDS, SLOW_SECONDS, Pause
 from manyclass.service.log.request import BatchRequest, Request, Result
 from manyclass.service.log.snapshot_loader import SnapshotLoader
@@ -26,6 +34,8 @@ log = logging.getLogger(__name__)
 # The loop applies events for this long; then pending rankings have a turn. The limit is a time and
 # not a number, because an event can cost anything from microseconds to tenths of a second.
 STRETCH_SECONDS = 0.001
+
+_END: Final = object()  # of the steps of an arrival
 
 # the last is called when its turn comes
 Arrival = Request | BatchRequest | Batch | Callable[[], None]
@@ -38,15 +48,11 @@ class ApplyLoop:
     """Changes the model, by the events of the log and nothing else.
 
         extend ──► arrived ──► steps of one arrival ──► model
-                   (queue)     (a stretch at a time)
-
-    The log of several processes holds the events that any of them was sent. So retries and
-    conflicts are recognised here, in the state that the events meet, which is the same in every
-    process. Their numbers are used up.
+                   (queue)     (a stretch at a time, by the Interpreter)
 
     An event that has begun is finished, so it begins only when memory is set aside for it. Until
-    then it waits, and so do the events behind it. A "restore" mark replaces the model by that of a
-    snapshot, an "adopt" mark by a rebuilt one.
+    then it waits, and so do the events behind it. The state that a mark names is loaded in a
+    thread.
 
     All methods belong to one event loop.
     """
@@ -74,11 +80,11 @@ class ApplyLoop:
         # The error because of which the model cannot follow the log, until `resume`.
         self.broken: asyncio.Future[Exception] = self._loop.create_future()
         self._arrived: deque[Arrival] = deque()
-        self._steps: Iterator[float] | None = None  # of the arrival that is being applied
-        self._amid = False  # some events of a request are applied, others not yet
+        self._interpreter = Interpreter(live, live.recovery.outcomes, perf_counter)
+        self._steps: Iterator[Step] | None = None  # of the arrival that is being applied
         self._held_since: float | None = None  # the model has to stay as it is
         self._quiet = asyncio.Lock()
-        self._loading: asyncio.Future[Model | None] | None = None
+        self._loading: asyncio.Future[Loaded] | None = None
         self._loading_since = 0.0
         self._is_due = False
         self._end = 0.0  # of the stretch
@@ -132,7 +138,7 @@ class ApplyLoop:
         """Forget the arrivals that are not applied."""
         self._arrived.clear()
         self._steps = None
-        self._amid = False
+        self._interpreter.forget()
         if self._loading is not None:
             self._loading.cancel()
             self._loading = None
@@ -173,7 +179,7 @@ class ApplyLoop:
         async with self._quiet:
             self._held_since = self._loop.time()
             try:
-                while self._amid:
+                while self._interpreter.is_amid:
                     await self.progress()
                 yield self._live.model
             finally:
@@ -198,10 +204,9 @@ class ApplyLoop:
                     return
                 if self._steps is None:
                     self._steps = self._steps_of(self._arrived.popleft())
-                now = next(self._steps, None)
-                if now is None:
+                if next(self._steps, _END) is _END:
                     self._steps = None
-                elif now >= self._end:
+                elif perf_counter() >= self._end:
                     break
         except Exception as error:  # the model is no longer the state that the log describes
             self._break(error)
@@ -236,126 +241,94 @@ class ApplyLoop:
     def _may_go_on(self) -> bool:
         if self.idle or (self._loading is not None and not self._loading.done()):
             return False
-        return self._amid or self._held_since is None
+        return self._interpreter.is_amid or self._held_since is None
 
-    def _steps_of(self, arrived: Arrival) -> Iterator[float]:
-        """Apply an arrival; yield the time after each step."""
+    def _steps_of(self, arrived: Arrival) -> Iterator[Step]:
+        """Apply an arrival, a step at a time."""
         if isinstance(arrived, Request):
-            yield from self._request(arrived.events, arrived.on_applied)
+            yield from self._request(arrived)
         elif isinstance(arrived, BatchRequest):
-            yield from self._together(arrived.batch)
+            yield from self._serve(self._interpreter.batch(arrived.batch, self._seconds_left))
             arrived.on_applied()
         elif isinstance(arrived, Batch):
-            yield from self._batch(arrived)
+            events = enumerate(arrived.events, arrived.first_seq)
+            yield from self._serve(self._interpreter.log(events))
         else:
             arrived()
 
-    def _batch(self, batch: Batch) -> Iterator[float]:
-        if batch.first_seq != self._live.model.seq + 1:
-            raise EventError(f"event {batch.first_seq} cannot follow event {self._live.model.seq}")
-        events: list[Event] = []
-        for payload in batch.events:
-            event = Event.from_bytes(payload)
-            if events and not event.joined:
-                yield from self._request(events)
-                events = []
-            elif events:
-                yield perf_counter()
-            events.append(event)
-        yield from self._request(events)
-
-    def _request(
-        self,
-        events: Sequence[Event],
-        on_applied: Callable[[list[Result] | RequestConflict], None] | None = None,
-    ) -> Iterator[float]:
-        self._amid = True
-        first_seq = self._live.model.seq + 1
+    def _request(self, request: Request) -> Iterator[Step]:
         results: list[Result] = []
         outcome: list[Result] | RequestConflict = results
-        if events and events[0].kind in ("restore", "adopt"):
-            yield from self._go_over(events[0])
-            results.append(Result(self._live.model.seq, False, None, False))
-            events = events[1:]
-        try:
-            yield from self._apply_events(events, results)
-        except RequestConflict as conflict:
-            outcome = conflict
-            yield perf_counter()
-        self._amid = False
-        codes = [NO_EFFECT if each.duplicate else code_of(each.rank) for each in results]
-        codes += [NO_EFFECT] * (self._live.model.seq + 1 - first_seq - len(codes))
-        self._live.recovery.outcomes.note(first_seq, codes)
-        if on_applied is not None:
-            on_applied(outcome)
+        for step in self._serve(self._interpreter.request(request.events)):
+            if isinstance(step, RequestConflict):
+                outcome = step
+            elif isinstance(step, StateNeeded):
+                results.append(Result(step.seq, False, None, False))
+            elif isinstance(step, Applied):
+                results.append(Result.of(step.outcome))
+            yield step
+        request.on_applied(outcome)
 
-    def _together(self, batch: EventBatch) -> Iterator[float]:
-        """Apply plain events: as many at once as the stretch allows, if the model can."""
-        self._amid = True
-        model = self._live.model
-        first_seq = model.seq + 1
-        batch.begin(first_seq)
-        if not model.can_apply(batch):
-            results: list[Result] = []
-            for now in self._apply_events(batch.events(), results):
-                batch.note(results[-1].rank or 0, results[-1].updated)
-                yield now
-        while (first := batch.learned) < len(batch):
-            try:
-                model.apply_batch(batch, self._end - perf_counter())
-            except MemoryError:  # before the next event has begun, or its index says so next time
-                self._is_short = True
-            if self._on_learned is not None:
-                label = model.answering.label
-                self._on_learned(label, batch.ranks(first), batch.seconds(first))
-            yield perf_counter()
-        self._live.recovery.outcomes.note(first_seq, batch.ranks(0))
-        self._amid = False
-
-    def _apply_events(self, events: Sequence[Event], results: list[Result]) -> Iterator[float]:
-        model = self._live.model
-        answering = model.answering.label
+    def _serve(self, steps: Iterator[Step]) -> Iterator[Step]:
+        """Give the interpreter what its steps need, and pass on what they did."""
+        answering = self._live.model.answering.label
         began = perf_counter()
-        for event, outcome in zip(events, model.apply_request(events, perf_counter), strict=True):
-            ended = perf_counter()
-            if isinstance(outcome, int):
-                results.append(Result.of_retry(outcome))
-            else:
-                results.append(Result(outcome.seq, False, outcome.rank, outcome.updated))
-                if event.kind != "learn":
-                    self._live.count_on()
-                    _log_change(event, outcome, answering)
-                    answering = outcome.label
-                if self._on_applied is not None:
-                    self._on_applied(event, outcome, ended - began)
-            yield ended
+        for step in steps:
+            if isinstance(step, Applied):
+                answering = self._note(step, answering, perf_counter() - began)
+            elif isinstance(step, Stretch):
+                self._note_stretch(step)
+            elif isinstance(step, StateNeeded):
+                self._load(step)
+            yield step
+            if isinstance(step, StateNeeded):
+                step.loaded = loaded = self._loaded(step)
+                if isinstance(loaded, Model):
+                    answering = loaded.answering.label
             began = perf_counter()
 
-    def _go_over(self, mark: Event) -> Iterator[float]:
-        """Replace the model by the one that a mark names. Ranking goes on meanwhile."""
-        before = self._live.model
-        seq = before.seq + 1
-        loading = (
-            self._loader.load(mark.restored)
-            if mark.kind == "restore"
-            else self._loader.adopted(mark.name, seq, before)
-        )
+    def _note(self, applied: Applied, answering: str, seconds: float) -> str:
+        """Pass on an event that was applied; return the label of the learner that answers now."""
+        event, outcome = applied
+        if isinstance(outcome, int):  # a retry
+            return answering
+        if event.kind != "learn":
+            self._live.count_on()
+            _log_change(event, outcome, answering)
+            answering = outcome.label
+        if self._on_applied is not None:
+            self._on_applied(event, outcome, seconds)
+        return answering
+
+    def _note_stretch(self, stretch: Stretch) -> None:
+        batch, first = stretch.batch, stretch.first
+        self._is_short = stretch.is_short
+        if self._on_learned is not None:
+            label = self._live.model.answering.label
+            self._on_learned(label, batch.ranks(first), batch.seconds(first))
+
+    def _seconds_left(self) -> float:
+        """Return the rest of the stretch."""
+        return self._end - perf_counter()
+
+    def _load(self, needed: StateNeeded) -> None:
+        """Begin to load the state that a mark names. Ranking goes on meanwhile."""
         self._loading_since = self._loop.time()
-        self._loading = asyncio.ensure_future(loading)
+        self._loading = asyncio.ensure_future(self._loader.load_state(needed))
         self._loading.add_done_callback(lambda _: self._soon())
-        yield perf_counter()
-        model = self._loading.result()
+
+    def _loaded(self, needed: StateNeeded) -> Loaded:
+        """Return the state that was loaded."""
+        assert self._loading is not None
+        loaded = self._loading.result()
         self._loading = None
-        if model is None:
-            before.pass_over()
-            log.warning("event %d has no effect: a snapshot was restored meanwhile", seq)
-            return
-        if mark.kind == "restore":
-            model.restored(seq, mark.restored, before.rules)
-            log.info("went back to snapshot %d as event %d", mark.restored, seq)
+        if isinstance(loaded, NoState):
+            log.warning("event %d has no effect: a snapshot was restored meanwhile", needed.seq)
+        elif needed.mark.kind == "restore":
+            log.info("went back to snapshot %d as event %d", needed.mark.restored, needed.seq)
         else:
-            log.info("went over to a rebuilt state as event %d", seq)
-        self._live.use(model)
+            log.info("went over to a rebuilt state as event %d", needed.seq)
+        return loaded
 
 
 def _log_change(event: Event, outcome: Outcome, answering: str) -> None:

@@ -1,15 +1,13 @@
 """Restores the state: the newest usable snapshot, and the events after it."""
 
 import logging
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from manyclass.core import rules
 from manyclass.core.errors import (
     EventError,
     OptionError,
-    RequestConflict,
     RulesDiffer,
     TextsDiffer,
     UnknownName,
@@ -27,10 +25,16 @@ from manyclass.service.errors import (
     OtherTexts,
     RecoveryError,
 )
-from manyclass.service.log.adoption import adopted_state
-from manyclass.service.log.logged_requests import logged_requests
-from manyclass.service.log.outcomes import NO_EFFECT, Outcomes, code_of
-from manyclass.service.log.snapshot_loader import load_snapshot
+from manyclass.service.log.interpreter import (
+    Interpreter,
+    Loaded,
+    NoState,
+    OneModel,
+    StateNeeded,
+    apply_all,
+)
+from manyclass.service.log.outcomes import Outcomes
+from manyclass.service.log.snapshot_loader import load_snapshot, load_state
 from manyclass.service.store.errors import LogDamaged, LogTrimmed, SnapshotDamaged, SnapshotMissing
 from manyclass.service.store.protocol import SnapshotInfo, Store
 
@@ -102,7 +106,7 @@ def recover(
     try:
         if replays_all:
             model.rules = _rules_at_first(store)
-        model = _replay(store, model, clock, recovery, hash_seed, replays_all)
+        model = _Replay(store, clock, recovery, hash_seed, replays_all).after(model)
     except RulesDiffer as error:
         if error.is_newer:
             raise NewerRules(error) from error
@@ -149,9 +153,7 @@ def _rules_at_first(store: Store) -> int:
     """
     if store.is_older_than_rules:
         return 1
-    raised = any(
-        event.kind == "rules" for request in logged_requests(store, 0) for _, event in request
-    )
+    raised = any(Event.from_bytes(payload).kind == "rules" for _, payload in store.read(0))
     return 1 if raised else rules.RULES
 
 
@@ -191,101 +193,85 @@ def _newest_usable(store: Store, recovery: Recovery, hash_seed: int) -> Model | 
     return None
 
 
-def _replay(
-    store: Store,
-    model: Model,
-    clock: Callable[[], float],
-    recovery: Recovery,
-    hash_seed: int,
-    strict: bool,
-) -> Model:
-    """Return the model after the events that follow it in the log.
+class _Replay:
+    """Applies the events behind a state, up to the end of the log."""
 
-    `strict`: the learners are not from a snapshot, so raise RecoveryError if the log changes
-    learners that the model lacks.
+    def __init__(
+        self,
+        store: Store,
+        clock: Callable[[], float],
+        recovery: Recovery,
+        hash_seed: int,
+        is_strict: bool,
+    ) -> None:
+        """`is_strict`: the learners are not from a snapshot, so the log must not change others."""
+        self._store = store
+        self._clock = clock
+        self._recovery = recovery
+        self._hash_seed = hash_seed
+        self._is_strict = is_strict
+        self._lost: RecoveryError | None = None
 
-    A restore mark replaces the state, so events before the last mark do not matter: a mark whose
-    snapshot is gone is an error only when no later mark follows.
-    """
-    lost: RecoveryError | None = None
-    logged_at = clock()
-    checked = 0
-    for request in logged_requests(store, model.seq):
-        [(seq, first), *_] = request
-        recovery.replayed += len(request)
-        if first.kind == "restore":
-            try:
-                in_force = model.rules
-                model = load_snapshot(store, first.restored, hash_seed)
-                model.restored(seq, first.restored, in_force)
-                lost = None
-                strict = False
-                request = request[1:]
-            except (SnapshotDamaged, SnapshotMissing) as error:
-                lost = RecoveryError(
-                    f"event {seq} went back to snapshot {first.restored}, which is not usable: "
-                    f"{error}",
-                    _hint(error),
-                )
-        elif first.kind == "adopt" and lost is None:
-            model = _adopted(store, model, seq, first, hash_seed)
-            request = request[1:]
-        if lost is not None and first.kind == "rules":
-            model.use_rules(first.rules)
-        if lost is None:
-            if strict:
-                _fit(model, request)
-            _apply(model, [event for _, event in request], recovery.outcomes)
-        if recovery.replayed - checked >= CHECK_EVENTS:
-            checked = recovery.replayed
-            if recovery.given_up:
-                raise RecoveryError("the service was stopped while it recovered", "start it again")
-            if clock() - logged_at >= LOG_SECONDS:
-                logged_at = clock()
-                log.info("replaying event %d of %d", seq, recovery.last_seq)
-    if lost is not None:
-        raise lost
-    return model
+    def after(self, model: Model) -> Model:
+        """Return the model after the events that follow it.
+
+        A restore mark replaces the state, so events before the last mark do not matter: a mark
+        whose state is gone is an error only when no restore mark with a usable snapshot follows.
+        """
+        holder = OneModel(model)
+        interpreter = Interpreter(holder, self._recovery.outcomes, check=self._check)
+        apply_all(interpreter.log(self._counted(model.seq)), self._load)
+        if self._lost is not None:
+            raise self._lost
+        return holder.model
+
+    def _counted(self, after: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the events behind `after`, and count them; RecoveryError once it is given up."""
+        recovery, logged_at = self._recovery, self._clock()
+        for seq, payload in self._store.read(after):
+            recovery.replayed += 1
+            if recovery.replayed % CHECK_EVENTS == 0:
+                if recovery.given_up:
+                    raise RecoveryError(
+                        "the service was stopped while it recovered", "start it again"
+                    )
+                if self._clock() - logged_at >= LOG_SECONDS:
+                    logged_at = self._clock()
+                    log.info("replaying event %d of %d", seq, recovery.last_seq)
+            yield seq, payload
+
+    def _load(self, needed: StateNeeded) -> Loaded:
+        """Return the state that a mark names."""
+        try:
+            loaded = load_state(self._store, needed, self._hash_seed)
+        except (SnapshotDamaged, SnapshotMissing) as error:
+            self._lost = _lost_at(needed, error)
+            return NoState.LOST
+        if needed.mark.kind == "restore":
+            self._lost, self._is_strict = None, False
+        return loaded
+
+    def _check(self, model: Model, request: Sequence[Event]) -> None:
+        """Raise RecoveryError if a request changes learners that this model lacks."""
+        if not self._is_strict:
+            return
+        for seq, event in enumerate(request, model.seq + 1):
+            if event.kind in ("promote", "configure"):
+                try:
+                    model.check(event)
+                except (UnknownName, OptionError) as error:
+                    raise RecoveryError(
+                        f"event {seq} does not fit the learners of the settings: {error}",
+                        NAME_THE_LEARNERS,
+                    ) from error
 
 
-def _adopted(store: Store, model: Model, seq: int, mark: Event, hash_seed: int) -> Model:
-    """Return the state after an "adopt" mark. RecoveryError if it cannot be made."""
-    try:
-        adopted = adopted_state(store, mark.name, seq, model.restores, hash_seed)
-    except (SnapshotDamaged, SnapshotMissing) as error:
-        raise RecoveryError(
-            f"event {seq} went over to a rebuilt state, which is not usable: {error}", _hint(error)
-        ) from error
-    if adopted is None:
-        model.pass_over()
-        return model
-    return adopted
-
-
-def _hint(error: SnapshotDamaged | SnapshotMissing) -> str:
+def _lost_at(needed: StateNeeded, error: SnapshotDamaged | SnapshotMissing) -> RecoveryError:
     """Return what to do: a state is gone while others go on from a newer one, or is damaged."""
-    return BACKUP if isinstance(error, SnapshotDamaged) else f"{AGAIN}; if that fails, {BACKUP}"
-
-
-def _fit(model: Model, request: list[tuple[int, Event]]) -> None:
-    """Raise RecoveryError if a request changes learners that this model lacks."""
-    for seq, event in request:
-        if event.kind in ("promote", "configure"):
-            try:
-                model.check(event)
-            except (UnknownName, OptionError) as error:
-                raise RecoveryError(
-                    f"event {seq} does not fit the learners of the settings: {error}",
-                    NAME_THE_LEARNERS,
-                ) from error
-
-
-def _apply(model: Model, events: list[Event], outcomes: Outcomes) -> None:
-    """Apply a request as the ApplyLoop does, without a break."""
-    first_seq = model.seq + 1
-    codes = [NO_EFFECT] * len(events)
-    with suppress(RequestConflict):  # the model then applies no event of the request
-        for at, outcome in enumerate(model.apply_request(events)):
-            if not isinstance(outcome, int):
-                codes[at] = code_of(outcome.rank)
-    outcomes.note(first_seq, codes)
+    mark = needed.mark
+    if mark.kind == "restore":
+        what = f"went back to snapshot {mark.restored}"
+    else:
+        what = "went over to a rebuilt state"
+    hint = BACKUP if isinstance(error, SnapshotDamaged) else f"{AGAIN}; if that fails, {BACKUP}"
+    return RecoveryError(f"event {needed.seq} {what}, which is not usable: {error}", hint)

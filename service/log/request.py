@@ -7,6 +7,7 @@ from typing import NamedTuple
 from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
+from manyclass.core.outcome import Outcome
 
 
 class Result(NamedTuple):
@@ -16,6 +17,13 @@ class Result(NamedTuple):
     duplicate: bool
     rank: int | None
     updated: bool
+
+    @classmethod
+    def of(cls, outcome: Outcome | int) -> "Result":
+        """Return the result of an applied event, or of a retry of the event of this number."""
+        if isinstance(outcome, int):
+            return cls.of_retry(outcome)
+        return cls(outcome.seq, False, outcome.rank, outcome.updated)
 
     @classmethod
     def of_retry(cls, seq: int) -> "Result":

@@ -1,4 +1,4 @@
-"""Loads the models of snapshots, and remembers which snapshots are damaged."""
+"""Loads the states that marks of the log name, and remembers which snapshots are damaged."""
 
 import asyncio
 import logging
@@ -9,6 +9,7 @@ from manyclass.core.errors import SnapshotError
 from manyclass.core.model import Model
 from manyclass.service.errors import with_hint
 from manyclass.service.log.adoption import adopted_state
+from manyclass.service.log.interpreter import Loaded, StateNeeded
 from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing, StoreError
 from manyclass.service.store.protocol import Store
 
@@ -24,6 +25,14 @@ def load_snapshot(store: Store, seq: int, hash_seed: int) -> Model:
     if model.seq != seq:
         raise SnapshotDamaged(seq, "model", f"it holds the state at {model.seq}")
     return model
+
+
+def load_state(store: Store, needed: StateNeeded, hash_seed: int) -> Loaded:
+    """Return the state that a mark of the log names. Blocks. Raises as load_snapshot does, too."""
+    mark, seq = needed.mark, needed.seq
+    if mark.kind == "restore":
+        return load_snapshot(store, mark.restored, hash_seed)
+    return adopted_state(store, mark.name, seq, needed.before.restores, hash_seed)
 
 
 class SnapshotLoader:
@@ -51,11 +60,11 @@ class SnapshotLoader:
             log.error("snapshot %d cannot be loaded: %s", seq, with_hint(error))
             raise
 
-    async def adopted(self, token: str, seq: int, before: Model) -> Model | None:
-        """Return the state after an "adopt" mark; None if it has no effect. See adoption.py."""
-        return await asyncio.to_thread(
-            adopted_state, self._store, token, seq, before.restores, self._hash_seed
-        )
+    async def load_state(self, needed: StateNeeded) -> Loaded:
+        """Return the state that a mark of the log names. Raises StoreError."""
+        if needed.mark.kind == "restore":
+            return await self.load(needed.mark.restored)
+        return await asyncio.to_thread(load_state, self._store, needed, self._hash_seed)
 
     @contextmanager
     def keep_ready(self, seq: int, model: Model) -> Iterator[None]:

@@ -27,7 +27,10 @@ class Loader:
     """A store of snapshots that are loaded by the given function."""
 
     def __init__(self, load):
-        self.load = load
+        self._load = load
+
+    async def load_state(self, needed):
+        return await self._load(needed.mark.restored)
 
 
 class Applying:
