@@ -5,12 +5,11 @@ Each has its own background, so it can be read on any page; dark where the reade
 
 import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
 
 from manyclass import Index, Options
-from manyclass.core.calibration import Calibration
 from manyclass.core.index import Learned
 from manyclass.core.text import DEFAULT_TEXT
 
@@ -209,51 +208,9 @@ def events() -> str:
     return picture(580, 262, "An event becomes durable in the log before it is learned", *parts)
 
 
-def reliability() -> str:
-    """Return the confidence of `svm` on the sample beside the share of right answers."""
-    bins = _bins()
-    left, top, side = 60, 44, 220
-    parts = [label(left, 26, "Confidence and right answers, 77 intents", "strong")]
-    for n in range(0, 11, 2):
-        at = side * n / 10
-        parts.append(f'<path class="grid" d="M{left} {top + side - at:g}H{left + side}"/>')
-        parts.append(label(left - 8, top + side - at + 4, f"{n / 10:g}", "small dim", "end"))
-        parts.append(label(left + at, top + side + 18, f"{n / 10:g}", "small dim", "middle"))
-    parts.append(f'<path class="edge" d="M{left} {top + side}L{left + side} {top}"/>')
-    for confidence, right, count in bins:
-        x, y = left + side * confidence, top + side * (1 - right)
-        radius = 3 + 5 * (count / max(each[2] for each in bins)) ** 0.5
-        parts.append(f'<circle class="bar" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"/>')
-    parts += [
-        label(left + side / 2, top + side + 36, "mean confidence", "small dim", "middle"),
-        label(left + side + 20, top + 30, "share of right answers", "small dim"),
-        label(left + side + 20, top + 48, "the line: as good as it says", "small dim"),
-        label(left + side + 20, top + 66, "larger: more answers", "small dim"),
-    ]
-    return picture(480, 320, "Answers of a confidence are right about as often as it says", *parts)
-
-
-def _bins() -> Sequence[tuple[float, float, int]]:
-    """Return mean confidence, share of right answers and number of answers for each bin."""
-    calibration = Calibration()
-    outcomes: list[list[tuple[float, bool]]] = [[] for _ in range(10)]
-    for learned in _learned():
-        confidence = calibration.confidence(learned.first, learned.second)
-        is_right = learned.rank == 1
-        if confidence is not None and learned.first:
-            outcomes[min(9, int(confidence * 10))].append((confidence, is_right))
-        calibration.add(learned.first, learned.second, is_right)
-    return [
-        (sum(each[0] for each in bin) / len(bin), sum(each[1] for each in bin) / len(bin), len(bin))
-        for bin in outcomes
-        if bin
-    ]
-
-
 PICTURES = {
     "accuracy": accuracy,
     "index": index,
     "learning": learning,
     "events": events,
-    "reliability": reliability,
 }

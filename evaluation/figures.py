@@ -1,122 +1,17 @@
 """Figures of a comparison: accuracy by pass, along the stream, against cost, and by option.
 
-After Madani et al. 2009, section 6.3. Matplotlib draws them; it is an optional dependency.
+After Madani et al. 2009, section 6.3.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from io import StringIO
 from statistics import mean
-from typing import Any
 
 from manyclass.evaluation.comparison import Comparison, Result, Spread
+from manyclass.evaluation.plot import Figure, Point, Series
 from manyclass.evaluation.run import Outcome
 
 LEAST_OF_BEST = 0.75  # as a share of the best R1: worse results are left out of figures of cost
 SMOOTHED = 5  # segments of a stream whose mean is one point of its curve
-WIDTH, HEIGHT = 4.8, 3.3  # inches
-MOST_INSIDE, BESIDE = 5, 2.2  # series of a legend in the plot; inches of one beside it
-LINE = 0.19  # inches of a name in a legend below the plot
-NEUTRAL = "#7f7f86"  # legible on a light and on a dark page
-COLOURED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
-STYLE: dict[Any, Any] = {  # Matplotlib's type of these names is private
-    **dict.fromkeys(COLOURED, NEUTRAL),
-    "svg.hashsalt": "manyclass",  # ids do not depend on the run
-    "svg.fonttype": "none",
-    "font.size": 9,
-}
-
-
-class PlottingMissing(ImportError):
-    """Matplotlib is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__("figures need matplotlib: pip install matplotlib")
-
-
-@dataclass(frozen=True)
-class Series:
-    """Named points (x, y, deviation or None), at least one. `colour` is an index.
-
-    A faint series is grey and not in the legend.
-    """
-
-    name: str
-    points: Sequence[tuple[float, float, float | None]]
-    colour: int
-    dashed: bool = False
-    marked: bool = True
-    faint: bool = False
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A plot of series with a title and a caption.
-
-    `steps` names the places 0, 1, 2, ... of the x axis. With `scattered`, points are not joined.
-    `front` is a line through points of several series.
-    """
-
-    title: str
-    x: str
-    y: str
-    series: Sequence[Series]
-    caption: str = ""
-    steps: Sequence[str] = ()
-    logarithmic: bool = False
-    scattered: bool = False
-    front: Sequence[tuple[float, float]] = ()
-
-    def svg(self) -> str:
-        """Return the figure as an SVG document, the same for the same series.
-
-        Raises PlottingMissing without Matplotlib.
-        """
-        try:
-            from matplotlib import rc_context
-            from matplotlib.figure import Figure as Canvas
-        except ImportError as error:
-            raise PlottingMissing from error
-        with rc_context(STYLE):
-            named = sum(not each.faint for each in self.series)
-            crowded = named > MOST_INSIDE and not self.front
-            below = LINE * named if self.front else 0.0
-            size = WIDTH + BESIDE * crowded, HEIGHT + below
-            canvas = Canvas(figsize=size, layout="constrained")
-            axes = canvas.add_subplot(title=self.title, xlabel=self.x, ylabel=self.y)
-            for each in self.series:
-                self._draw(axes, each)
-            if self.front:
-                axes.plot(*zip(*self.front, strict=True), color=NEUTRAL, linewidth=0.8, zorder=1)
-            if self.logarithmic:
-                axes.set_xscale("log")
-            if self.steps:
-                axes.set_xticks(range(len(self.steps)), self.steps)
-            axes.grid(alpha=0.25)
-            if self.front:
-                canvas.legend(loc="outside lower left", frameon=False, fontsize="small")
-            elif crowded:
-                canvas.legend(loc="outside right upper", frameon=False, fontsize="small")
-            else:
-                axes.legend(frameon=False, fontsize="small")
-            written = StringIO()
-            canvas.savefig(written, format="svg", transparent=True, metadata={"Date": None})
-            return written.getvalue()
-
-    def _draw(self, axes: Any, series: Series) -> None:
-        x, y, deviations = zip(*series.points, strict=True)
-        axes.errorbar(
-            x,
-            y,
-            [deviation or 0 for deviation in deviations] if any(deviations) else None,
-            label="_" if series.faint else series.name,  # Matplotlib leaves "_" out of legends
-            color=NEUTRAL if series.faint else f"C{series.colour % 10}",
-            alpha=0.4 if series.faint else 1,
-            linestyle="none" if self.scattered else "--" if series.dashed else "-",
-            marker="osD^vP*X"[series.colour % 8] if series.marked else None,
-            markersize=4,
-            capsize=2,
-        )
 
 
 def figures(comparison: Comparison, best_pass: bool = False) -> list[Figure]:
@@ -155,7 +50,7 @@ def _by_pass(title: str, results: Sequence[Result], option: str = "") -> Figure 
     return Figure(title, "passes", "R1", series, caption, steps)
 
 
-def _point(x: float, spread: Spread) -> tuple[float, float, float | None]:
+def _point(x: float, spread: Spread) -> Point:
     return x, spread.mean, spread.deviation
 
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from manyclass.evaluation.comparison import Comparison
-from manyclass.evaluation.figures import Figure, PlottingMissing, figures
+from manyclass.evaluation.figures import figures
+from manyclass.evaluation.plot import Figure
 from manyclass.evaluation.report import EMPTY, Cell, Table, best_of, table_of, title_of
 
 STYLE = """
@@ -53,7 +54,7 @@ def html_report(
 ) -> str:
     """Return the file: a section for each data set, and the meaning of the columns.
 
-    Each entry of `about` is a line below the title. Without Matplotlib a note replaces the figures.
+    Each entry of `about` is a line below the title.
     """
     heading = "Learners on " + ", ".join(each.facts.name for each in comparisons)
     sections = (_section(each, best_pass) for each in comparisons)
@@ -133,20 +134,13 @@ def _section(comparison: Comparison, best_pass: bool) -> str:
     return (
         f'<h2 id="{name}">{name}</h2><p class="faint facts">{escape(facts)}</p>'
         f"{table_html(table_of(comparison, best_pass, variations=False))}{varied}"
-        f"{_figures(figures(comparison, best_pass))}"
+        f'<div class="figures">{"".join(map(_figure, figures(comparison, best_pass)))}</div>'
     )
-
-
-def _figures(shown: Sequence[Figure]) -> str:
-    try:
-        return f'<div class="figures">{"".join(map(_figure, shown))}</div>'
-    except PlottingMissing as error:
-        return f'<p class="faint">{escape(str(error))}</p>'
 
 
 def _figure(shown: Figure) -> str:
     title = escape(shown.title)
-    image = b64encode(shown.svg().encode()).decode()  # an image of its own: its ids stay apart
+    image = b64encode(shown.svg().encode()).decode()
     return (
         f'<figure><img alt="{title}" src="data:image/svg+xml;base64,{image}">'
         f"<figcaption>{escape(shown.caption)}</figcaption></figure>"

@@ -163,6 +163,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if (given.render or given.add) and given.out is None:
         raise SystemExit("--render and --add need --out FOLDER, the folder of NAME.json")
     if given.render:
+        if not (given.out / f"{given.name}.json").exists():
+            raise SystemExit(
+                f"{given.out} has no {given.name}.json: run the study with --out first"
+            )
         render(given.out, given.name, study)
         return
     records = list[Record]()

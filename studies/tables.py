@@ -6,8 +6,9 @@ from statistics import mean
 from typing import Any, Literal
 
 from manyclass.evaluation.comparison import SIGNIFICANT, Spread
-from manyclass.evaluation.figures import LEAST_OF_BEST, Figure, Series
+from manyclass.evaluation.figures import LEAST_OF_BEST
 from manyclass.evaluation.measures import sign_test
+from manyclass.evaluation.plot import Figure, Series
 from manyclass.evaluation.report import EMPTY, Cell, Table, best_of, short
 from studies.declaration import At, Beside, Gaps, Pivot, Plot, Record, Study
 

@@ -125,7 +125,7 @@ def evaluate(
         typer.Option(
             "--html",
             parser=path_of,
-            help="Write tables there, and plots if matplotlib is installed.",
+            help="Write tables and plots there.",
             metavar="FILE",
             show_default=False,
         ),

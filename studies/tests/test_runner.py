@@ -155,6 +155,7 @@ def test_without_a_name_the_studies_are_listed(capsys):
         (["made", "--datasets", "three"], "not in this study: three; it has one, two"),
         (["made", "--render"], "--render and --add need --out"),
         (["made", "--add"], "--render and --add need --out"),
+        (["made", "--render", "--out", "nowhere"], "nowhere has no made.json: run the study"),
         (["made", "--estimator", "broken"], "a learner failed: ValueError: no room"),
     ],
 )

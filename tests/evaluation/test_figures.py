@@ -1,12 +1,8 @@
-import sys
-from dataclasses import replace
-from xml.etree import ElementTree
-
 import pytest
 
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.comparison import Comparison, Plan, Result, compare, variants
-from manyclass.evaluation.figures import SMOOTHED, Figure, PlottingMissing, Series, figures
+from manyclass.evaluation.figures import SMOOTHED, figures
 from manyclass.evaluation.run import SEGMENTS, Outcome, Pass
 from tests.evaluation.examples import Always, compared, comparison_of, data_set
 
@@ -168,30 +164,3 @@ def test_one_point_is_as_after_the_last_pass_or_the_best():
 
     assert points(best_pass=False) == [(20.0, 0.5), (2000, 0.5), (0, 0.5)]
     assert points(best_pass=True) == [(10.0, 0.625), (1000, 0.625), (0, 0.625)]
-
-
-FIGURE = Figure(
-    "t", "x", "R1", [Series("a<b", [(0, 0.5, 0.1), (1, 0.75, None)], 3)], steps=["p", "q"]
-)
-
-
-def test_a_figure_is_an_svg_document_with_its_names():
-    written = FIGURE.svg()
-
-    texts = [each.text for each in ElementTree.fromstring(written).iter() if each.text]
-    assert {"a<b", "x", "R1", "p", "q"} <= {*texts}
-    assert written == FIGURE.svg()
-
-
-def test_points_may_be_scattered_on_a_logarithmic_axis():
-    scattered = replace(FIGURE, steps=(), scattered=True, logarithmic=True)
-
-    assert ElementTree.fromstring(scattered.svg()) is not None
-    assert scattered.svg() != FIGURE.svg()
-
-
-def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-
-    with pytest.raises(PlottingMissing, match="pip install matplotlib"):
-        FIGURE.svg()

@@ -1,12 +1,10 @@
 import re
-import sys
 from html.parser import HTMLParser
 
 import pytest
 
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.comparison import Result
-from manyclass.evaluation.figures import Figure
 from manyclass.evaluation.html_report import html_report
 from manyclass.evaluation.run import Outcome, Pass
 from tests.evaluation.examples import Always, compared, comparison_of
@@ -53,12 +51,6 @@ def text(comparisons):
     return html_report(comparisons, {"command": "manyclass evaluate <x>", "machine": "m"})
 
 
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Figures are empty: drawing takes most of the time of a page."""
-    monkeypatch.setattr(Figure, "svg", lambda self: "<svg/>")
-
-
 def test_every_element_is_closed(text):
     assert Outline(text).tags.count("figure") > 8
 
@@ -77,16 +69,6 @@ def test_the_page_needs_nothing_else(text):
     }
 
 
-def test_without_matplotlib_the_tables_remain(comparisons, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-
-    alone = html_report(comparisons[:1], {})
-
-    assert "pip install matplotlib" in alone
-    assert Outline(alone).tags.count("table") == 2
-    assert "<figure>" not in alone
-
-
 def test_it_is_readable_in_light_and_dark(text):
     used = {*re.findall(r"var\((--[a-z0-9]+)\)", text)}
     light, dark = text.split("@media (prefers-color-scheme: dark)")
@@ -102,7 +84,7 @@ def test_names_are_escaped(text):
     assert "manyclass evaluate &lt;x&gt;" in text
 
 
-def test_several_sets_have_an_overview(text, comparisons, undrawn):
+def test_several_sets_have_an_overview(text, comparisons):
     tables = Outline(text).tags.count("table")
     alone = html_report(comparisons[:1], {})
 
@@ -112,7 +94,7 @@ def test_several_sets_have_an_overview(text, comparisons, undrawn):
     assert Outline(alone).tags.count("table") == 2
 
 
-def test_the_overview_shows_the_passes_that_the_tables_show(undrawn):
+def test_the_overview_shows_the_passes_that_the_tables_show():
     rest = {"R5": 0.9, "HR": 1.5, "macro F1": 0.4}
     passes = [Pass(1, 1.0, {"R1": 0.625} | rest, {"R1": 1.0}, 9)]
     passes.append(Pass(2, 2.0, {"R1": 0.5} | rest, {"R1": 1.0}, 9))
