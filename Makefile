@@ -32,7 +32,7 @@ $(VENV)/built: $(VENV)/serve pyproject.toml setup.py $(NATIVE)
 	CORE_BUILD=none pip install -q --no-build-isolation --no-deps -e .
 	touch $@
 
-$(VENV)/dev: $(VENV)/built requirements/dev.txt
+$(VENV)/dev: $(VENV)/built requirements/s3.txt requirements/dev.txt
 	$(LOCKED) -r requirements/dev.txt
 	touch $@
 
@@ -117,14 +117,9 @@ studies-check: studies-env ## the studies and all peers, with their real package
 	MYPYPATH=src:dev $(STUDIES)/mypy -p studies --exclude studies/tests
 	$(STUDIES)/python -m pytest -q studies/tests
 
-docs: .venv-docs/done ## the documentation in site/; a dead link or a request to another server fails
+docs: $(VENV)/dev ## the documentation in site/; a dead link or a request to another server fails
 	# --quiet would hide the warnings that --strict counts.
-	NO_MKDOCS_2_WARNING=yes .venv-docs/bin/mkdocs build --strict
-
-.venv-docs/done: requirements/docs.txt
-	test -x .venv-docs/bin/pip || $(PYTHON) -m venv .venv-docs
-	.venv-docs/bin/pip install -q --no-compile --require-hashes -r requirements/docs.txt
-	touch $@
+	NO_MKDOCS_2_WARNING=yes mkdocs build --strict
 
 screenshots: $(VENV)/dev ## docs/console/*.png, of a service of its own (needs chromium)
 	PYTHONPATH=dev python -m tests.console.screenshots
@@ -141,15 +136,9 @@ unicode-check: ## the tables and composition against unicode-data and ICU (needs
 	$(CXX) -std=c++17 -O1 -Wall -Wextra -Icore/native tests/core/native/against_icu.cpp -licuuc -o build/against-icu
 	bzcat /usr/share/unicode/NormalizationTest.txt.bz2 | build/against-icu
 
-UV := .venv-lock/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
-      --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
 lock:      ## requirements/, from pyproject.toml (UPGRADE=--upgrade takes the newest versions)
 	test -x .venv-lock/bin/uv || { $(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install -q uv; }
-	$(UV) $(UPGRADE) pyproject.toml --group dev -o requirements/dev.txt
-	$(UV) pyproject.toml -c requirements/dev.txt -o requirements/serve.txt
-	$(UV) pyproject.toml --extra s3 -c requirements/dev.txt -o requirements/s3.txt
-	$(UV) --group build -c requirements/dev.txt -o requirements/build.txt
-	$(UV) --group docs -c requirements/dev.txt -o requirements/docs.txt
+	PATH=$(CURDIR)/.venv-lock/bin:$$PATH $(PYTHON) deploy/lock.py $(UPGRADE)
 
 clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a warning
 	rm -rf build/clang && mkdir -p build/clang

@@ -1,4 +1,4 @@
-"""The locks in requirements/ hold what pyproject.toml asks for, with hashes and no address."""
+"""The layers of requirements/ hold what pyproject.toml asks for, with hashes and no address."""
 
 import re
 import tomllib
@@ -8,19 +8,35 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from deploy.lock import file_name, files_of, is_wanted
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-LOCKS = ["build", "serve", "dev", "docs"]
+LOCKS = ["build", "serve", "s3", "dev"]
+
+
+def layers(name):
+    """Yield the names of a layer and of those that it includes."""
+    yield name
+    for below in re.findall(r"^-r (\w+)\.txt$", lines(name), re.MULTILINE):
+        yield from layers(below)
+
+
+def lines(name):
+    return (ROOT / f"requirements/{name}.txt").read_text().replace("\\\n", "")
+
+
+def own(name):
+    """(requirement, hashes) of each package of a layer without those below it."""
+    for line in lines(name).splitlines():
+        if not line.startswith(("#", "-r ")):
+            requirement, *hashes = re.split(r"\s+--hash=", line)
+            yield Requirement(requirement), hashes
 
 
 def locked(name):
-    """(requirement, hashes) of each package of a lock."""
-    text = (ROOT / f"requirements/{name}.txt").read_text()
-    logical = re.sub(r"\\\n", "", text)
-    lines = [line for line in logical.splitlines() if line and not line.lstrip().startswith("#")]
-    for line in lines:
-        requirement, *hashes = re.split(r"\s+--hash=", line)
-        yield Requirement(requirement), hashes
+    """(requirement, hashes) of each package of a layer and those below it."""
+    return [each for layer in layers(name) for each in own(layer)]
 
 
 def versions(name):
@@ -44,8 +60,8 @@ def declared(name):
     return {
         "build": [*group("build")],
         "serve": serving,
+        "s3": [*serving, *PROJECT["project"]["optional-dependencies"]["s3"]],
         "dev": [*serving, *group("dev")],
-        "docs": [*group("docs")],
     }[name]
 
 
@@ -61,8 +77,7 @@ def test_each_package_is_one_version_with_hashes(name):
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_no_lock_names_an_address(name):
-    text = (ROOT / f"requirements/{name}.txt").read_text()
-    assert not re.search(r"://|--(index|extra-index|find-links|trusted)", text)
+    assert not re.search(r"://|--(index|extra-index|find-links|trusted)", lines(name))
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -76,14 +91,59 @@ def test_the_lock_has_what_is_declared(name):
             assert wanted.specifier.contains(version), f"{line}: {version}; run: make lock"
 
 
-@pytest.mark.parametrize("name", ["build", "serve"])
-def test_the_tests_run_with_the_versions_that_are_deployed(name):
-    assert versions(name).items() <= versions("dev").items()
+def test_the_tests_run_with_the_versions_that_are_deployed():
+    assert {*layers("dev")} == {*LOCKS}
+
+
+def test_no_layer_repeats_a_package_of_another():
+    here = [str(each) for name in LOCKS for each, _ in own(name)]
+    assert len(here) == len({*here})
+    names = [
+        each.name
+        for name in LOCKS
+        for each, _ in own(name)
+        if each.marker is None or each.marker.evaluate()
+    ]
+    assert len(names) == len({*names})
+
+
+@pytest.mark.parametrize(
+    ("file", "wanted"),
+    [
+        ("six-1.17.0-py2.py3-none-any.whl", True),
+        ("numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl", True),
+        ("uvloop-0.23.0-cp314-cp314-musllinux_1_2_aarch64.whl", True),
+        ("ruff-0.17.6-py3-none-manylinux_2_17_aarch64.manylinux2014_aarch64.whl", True),
+        ("cryptography-50.0.2-cp311-abi3-manylinux_2_34_x86_64.whl", True),
+        ("uvloop-0.23.0-cp310-cp310-manylinux_2_17_x86_64.whl", False),
+        ("numpy-2.4.6-cp39-cp39-manylinux_2_27_x86_64.whl", False),
+        ("numpy-2.4.6-cp314-cp314t-manylinux_2_27_x86_64.whl", False),
+        ("numpy-2.4.6-pp311-pypy311_pp73-manylinux_2_27_x86_64.whl", False),
+        ("numpy-2.4.6-cp311-cp311-macosx_14_0_arm64.whl", False),
+        ("numpy-2.4.6-cp311-cp311-win_amd64.whl", False),
+        ("cryptography-50.0.2-cp311-abi3-manylinux_2_31_armv7l.whl", False),
+        ("numpy-2.4.6-cp313-cp313-pyemscripten_2025_0_wasm32.whl", False),
+    ],
+)
+def test_wheels_for_a_supported_python_and_platform_are_locked(file, wanted):
+    assert is_wanted(file) is wanted
+
+
+def test_the_source_is_locked_where_no_wheel_is_for_every_platform():
+    def found(*files):
+        wheels = [{"url": f"https://host/{file}"} for file in files]
+        package = {"wheels": wheels, "sdist": {"url": "https://host/a-1.tar.gz"}}
+        return [file_name(each) for each in files_of(package)]
+
+    assert found("a-1-py3-none-any.whl") == ["a-1-py3-none-any.whl"]
+    assert found("a-1-cp311-cp311-win_amd64.whl") == ["a-1.tar.gz"]
+    linux = "a-1-cp311-cp311-linux_x86_64.whl"
+    assert found(linux) == [linux, "a-1.tar.gz"]
 
 
 def test_a_build_needs_the_same_with_and_without_the_lock():
     assert sorted(PROJECT["build-system"]["requires"]) == sorted(group("build"))
 
 
-def test_serving_needs_nothing_of_the_documentation():
-    assert not {"mkdocs", "mkdocs-material"} & versions("serve").keys()
+def test_serving_needs_nothing_of_the_tools():
+    assert not {"pytest", "mkdocs", "mkdocs-material"} & versions("s3").keys()
