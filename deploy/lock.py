@@ -15,7 +15,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "requirements"
-LAYERS: dict[str, tuple[list[str], list[str]]] = {  # what uv resolves, and the layers below
+LAYERS: dict[str, tuple[list[str], list[str]]] = {  # the arguments of uv, the layers below
     "build": (["--group", "build"], []),
     "serve": (["pyproject.toml"], []),
     "s3": (["pyproject.toml", "--extra", "s3"], ["serve"]),

@@ -16,7 +16,7 @@ LOCKS = ["build", "serve", "s3", "dev"]
 
 
 def layers(name):
-    """Yield the names of a layer and of those that it includes."""
+    """Yield the names of a layer and of the layers that it includes."""
     yield name
     for below in re.findall(r"^-r (\w+)\.txt$", lines(name), re.MULTILINE):
         yield from layers(below)
