@@ -14,7 +14,7 @@ SANITIZED := -m 'not slow' --hypothesis-profile quick -k 'not bytes_counted' tes
 option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo example check lint types test test-all screenshots docs deploy-check wheel-check image-check api-check studies-env studies-check lock \
+.PHONY: help run demo example check lint types test test-all screenshots docs deploy-check wheel-check image-check studies-env studies-check lock \
         generate unicode unicode-check clang sanitize coverage measure load chaos hostile damage crafted soak recorded wheel clean
 
 help:      ## list the targets
@@ -102,10 +102,6 @@ wheel-check: $(VENV)/dev ## the wheel: built in three ways, installed into an em
 
 image-check: $(VENV)/dev ## the image: built, started, used, in its pod too (as root, with buildah, podman, debootstrap)
 	$(VENV)/bin/python deploy/image-check
-
-api-check: $(VENV)/dev ## Spectral on the OpenAPI document (needs npm)
-	npm ci --prefix tests_api --silent
-	pytest -q tests_api
 
 STUDIES := .venv-studies/bin
 studies-env: $(VENV)/built ## the environment of studies/, with the packages of all peers
