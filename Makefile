@@ -115,7 +115,7 @@ studies-check: studies-env ## the studies and all peers, with their real package
 
 docs: $(VENV)/dev ## the documentation in site/; a dead link or a request to another server fails
 	# --quiet would hide the warnings that --strict counts.
-	NO_MKDOCS_2_WARNING=yes mkdocs build --strict
+	NO_MKDOCS_2_WARNING=yes python -m mkdocs build --strict
 
 screenshots: $(VENV)/dev ## docs/console/*.png, of a service of its own (needs chromium)
 	PYTHONPATH=dev python -m tests.console.screenshots

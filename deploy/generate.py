@@ -129,12 +129,19 @@ def _panel(number, described, place, source):
     }
 
 
+def written(model):
+    """Return the model of a dashboard as JSON, a panel a line."""
+    *fields, (_, panels) = model.items()
+    lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in fields]
+    lines.append('"panels": [\n' + ",\n".join(map(json.dumps, panels)) + "\n]")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 @cache
 def generated():
     """Return the text of each generated file."""
     files = {
-        HERE / f"grafana/dashboards/{name}.json": json.dumps(dashboard(name), indent=2) + "\n"
-        for name in DASHBOARDS
+        HERE / f"grafana/dashboards/{name}.json": written(dashboard(name)) for name in DASHBOARDS
     }
     rules = yaml.safe_load((HERE / "prometheus/alerts.yml").read_text())
     resource = {
@@ -150,8 +157,7 @@ def generated():
     files[HERE / "prometheus/old_names.yml"] = OLD_NAMES_HEAD + text
     for page, filled in (("settings.md", with_settings), ("learners.md", with_tables)):
         files[DOCS / page] = filled((DOCS / page).read_text())
-    files[DOCS / "command-line.md"] = reference_pages.command_line()
-    files[DOCS / "api.md"] = reference_pages.api()
+    files |= {DOCS / name: page() for name, page in reference_pages.PAGES.items()}
     for name, picture in pictures.PICTURES.items():
         files[DOCS / f"pictures/{name}.svg"] = picture()
     return files

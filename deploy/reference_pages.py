@@ -1,4 +1,7 @@
-"""Pages of the documentation made of the program: the command line and the API."""
+"""Pages of the documentation made of the program: the command line and the API.
+
+docs/ keeps the lists of commands and calls. The site has the whole pages, with options and types.
+"""
 
 import json
 import re
@@ -22,22 +25,26 @@ CODE = re.compile(
 Schema = dict[str, Any]
 
 
-def command_line() -> str:
-    """Return the page of the command line: every command with its arguments and options."""
+def command_line(whole: bool = False) -> str:
+    """Return the page of the command line, with arguments and options if whole."""
     command = get_command(app)
     sections = [*_commands("manyclass", command)]
-    rows = [[f"[`{name}`](#{name.replace(' ', '-')})", _first(each)] for name, each in sections]
+    names = [f"`{_usage(name, each)}`" for name, each in sections]
+    if whole:
+        names = [f"[`{name}`](#{name.replace(' ', '-')})" for name, _ in sections]
+    rows = [[name, _first(each)] for name, (_, each) in zip(names, sections, strict=True)]
     parts = [
         MADE,
         "# Command line\n",
         cleandoc(command.help or "") + "\n",
         "Commands that call a service take its address from `--url` or `MANYCLASS_URL`, and a key"
-        " from\n`MANYCLASS_KEY`. `--help` after any command prints its text;"
+        " from\n`MANYCLASS_KEY`. `--help` after any command prints its options;"
         " [exit codes](operations.md#start-stop-health).\n",
         table(["command", "purpose"], rows),
     ]
-    parts += [_section(name, each) for name, each in sections]
-    return "\n".join(parts)
+    if not whole:
+        return "\n".join([*parts, "The site that `make docs` builds has all options here.\n"])
+    return "\n".join([*parts, *(_section(name, each) for name, each in sections)])
 
 
 def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
@@ -60,12 +67,20 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _section(name: str, command: Any) -> str:
-    parameters = [each for each in command.params if each.name != "help"]
+def _parameters(command: Any) -> list[Any]:
+    return [each for each in command.params if each.name != "help"]
+
+
+def _usage(name: str, command: Any) -> str:
+    parameters = _parameters(command)
     arguments = [each for each in parameters if each.param_type_name == "argument"]
-    usage = " ".join([name, *(_metavar(each) for each in arguments)])
     options = " [OPTIONS]" * (len(parameters) > len(arguments))
-    parts = [f"## {name}\n", f"```text\n{usage}{options}\n```\n"]
+    return " ".join([name, *(_metavar(each) for each in arguments)]) + options
+
+
+def _section(name: str, command: Any) -> str:
+    parameters = _parameters(command)
+    parts = [f"## {name}\n", f"```text\n{_usage(name, command)}\n```\n"]
     parts.append(_marked(cleandoc(command.help or "")) + "\n")
     if parameters:
         rows = [[_names(each), *_default_and_help(each)] for each in parameters]
@@ -112,8 +127,8 @@ def _default(parameter: Any) -> str:
     return ", ".join(f"`{getattr(each, 'value', each)}`" for each in values)
 
 
-def api() -> str:
-    """Return the page of the API: every call of the OpenAPI document, and the types of bodies."""
+def api(whole: bool = False) -> str:
+    """Return the page of the API, with parameters, examples and types if whole."""
     service = create_app(Settings(store="memory:"))
     service.engine.store.close()
     document = json.loads(json.dumps(service.api.openapi()))
@@ -122,19 +137,25 @@ def api() -> str:
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     ]
+    shown = "this page" if whole else "its calls with all parameters, types and examples"
     parts = [
         MADE,
         "# API\n",
         document["info"]["description"] + "\n",
-        "A service shows this page at `/docs`, with calls to try, and the document for generators"
+        f"A service shows {shown} at `/docs`, with calls to try, and the document for generators"
         " of clients at\n`/openapi.json`. With keys, a call needs"
         " `Authorization: Bearer KEY`.\n",
     ]
     for tag in document["tags"]:
         inside = [call for call in calls if tag["name"] in call[1]["tags"]]
-        rows = [[f"[`{name}`](#{_anchor(name)})", _cell(_sentence(each))] for name, each in inside]
+        names = [f"[`{name}`](#{_anchor(name)})" if whole else f"`{name}`" for name, _ in inside]
+        rows = [
+            [name, _cell(_sentence(each))] for name, (_, each) in zip(names, inside, strict=True)
+        ]
         parts += [f"**{tag['name'].capitalize()}.** {tag['description']}\n"]
         parts += [table(["call", "purpose"], rows)]
+    if not whole:
+        return "\n".join([*parts, "The site that `make docs` builds has all of it here.\n"])
     parts += [_call(name, operation) for name, operation in calls]
     schemas = document["components"]["schemas"]
     parts += ["## Types\n", "Of the bodies of requests and answers, by name.\n"]
@@ -250,3 +271,6 @@ def _limits(schema: Schema, of: str) -> str:
     if high is None:
         return f", at least {low}{unit}"
     return f", at most {high}{unit}" if low is None else f", {low} to {high}{unit}"
+
+
+PAGES = {"command-line.md": command_line, "api.md": api}

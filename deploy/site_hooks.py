@@ -1,4 +1,4 @@
-"""Hooks of mkdocs (mkdocs.yml): pages outside docs/, links as on a code forge, no other server.
+"""Hooks of mkdocs (mkdocs.yml): pages outside docs/, whole references, links, no other server.
 
 The pages are written for a forge: their links lead to files of the repository, and names of pages
 stand in backquotes. On the site both become links between its pages.
@@ -29,9 +29,14 @@ LOADED = re.compile(
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the pages outside docs/."""
-    from mkdocs.structure.files import File  # of the environment of `make docs`, as below
+    """Add the pages outside docs/, and write the references with all options and types."""
+    from mkdocs.structure.files import File
 
+    from deploy.reference_pages import PAGES  # these two are slow to import, as below
+
+    for name, page in PAGES.items():
+        files.remove(files.get_file_from_path(name))
+        files.append(File.generated(config, name, content=page(whole=True)))
     for name in OUTSIDE:
         text = (ROOT / name).read_text(encoding="utf-8")
         files.append(File.generated(config, name, content=text))
