@@ -5,15 +5,16 @@ the same features on every machine. With --check, fail if the file is not what w
 """
 
 import sys
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 
 VERSION = "15.0.0"
 DATABASE = Path("/usr/share/unicode")
 WRITTEN = Path(__file__).parent.parent / "core/native/text/unicode_tables.hpp"
 
+WIDTH = 100  # of a line
 BLOCK = 32
 PLAIN_PLANES = 0x32400  # beyond, nothing but the ignorable block has properties
 IGNORED = range(0xE0000, 0xE1000)
@@ -178,8 +179,25 @@ class Tables:
 
 def numbers(kind: str, name: str, values: Iterable[object]) -> str:
     """Return the C++ of an array."""
-    filled = textwrap.fill(" ".join(f"{value}," for value in values), 99)
-    return f"inline constexpr {kind} {name}[] = {{\n{filled.replace(', ', ',')}}};\n"
+    lines = [""]
+    for value in values:
+        if len(lines[-1]) + len(item := f"{value},") > WIDTH:
+            lines.append("")
+        lines[-1] += item
+    filled = "\n".join(lines)
+    return f"inline constexpr {kind} {name}[] = {{\n{filled}\n}};\n"
+
+
+def runs(name: str, values: list[int]) -> str:
+    """Return the C++ of an array that is written as its runs: -3,7 for three sevens."""
+    written = list[int]()
+    for value, run in groupby(values):
+        count = len([*run])
+        written += (-count, value) if count > 1 else (value,)
+    return (
+        numbers("std::int16_t", f"{name}_RUNS", written)
+        + f"inline constexpr Expanded<{len(values)}> {name}({name}_RUNS);\n"
+    )
 
 
 def header() -> str:
@@ -193,6 +211,7 @@ def header() -> str:
 // Made by `make unicode` from the Unicode Character Database {VERSION}; codes.hpp reads it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace manyclass::unicode {{
@@ -221,9 +240,25 @@ struct Kind {{
     std::uint8_t combining_class;
 }};
 {numbers("Kind", "KINDS", (f"{{{bits},{of}}}" for bits, of in tables.kinds))}
+// The array that runs of numbers give: a negative number is the length of a run of the next.
+template <int SIZE>
+struct Expanded {{
+    std::uint16_t all[SIZE] = {{}};
+
+    template <int COUNT>
+    constexpr explicit Expanded(const std::int16_t (&runs)[COUNT]) {{
+        std::uint16_t* end = all;
+        for (const std::int16_t *at = runs; at != runs + COUNT; ++at) {{
+            int length = *at < 0 ? -*at++ : 1;
+            while (length--) *end++ = static_cast<std::uint16_t>(*at);
+        }}
+    }}
+    constexpr std::uint16_t operator[](std::size_t place) const {{ return all[place]; }}
+}};
+
 // By the code point divided by {BLOCK}: the block of its entry.
-{numbers("std::uint16_t", "BLOCKS", tables.blocks)}
-{numbers("std::uint16_t", "ENTRIES", tables.entries)}
+{runs("BLOCKS", tables.blocks)}
+{runs("ENTRIES", tables.entries)}
 {numbers("std::int32_t", "MOVES", tables.moves)}
 // The number of code points of each sequence, and behind it these.
 {numbers("char32_t", "SEQUENCES", tables.sequences)}
