@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,28 @@ def read(chunks: Iterable[bytes | memoryview]) -> tuple[dict[str, Any], Arrays]:
 
     Raises SnapshotError, which names the damaged part.
     """
+    facts, entries, data = _opened(chunks)
+    return facts, _read_sections(entries, data)
+
+
+def outline(chunks: Iterable[bytes | memoryview]) -> tuple[dict[str, Any], list["Section"]]:
+    """Return the facts and the sections of a snapshot, also if sections are damaged.
+
+    Raises SnapshotError if the header is damaged.
+    """
+    facts, entries, data = _opened(chunks)
+    sections = []
+    at = 0
+    for entry in entries:
+        sections.append(Section(entry, _is_whole(entry, data[at : at + entry.size])))
+        at += entry.size
+    return facts, sections
+
+
+def _opened(
+    chunks: Iterable[bytes | memoryview],
+) -> tuple[dict[str, Any], list["Entry"], memoryview]:
+    """Return the facts, the entries of the sections, and the bytes behind the header."""
     data = memoryview(b"".join(chunks))
     if len(data) < _PREFIX.size:
         raise SnapshotError("the snapshot is cut short before its header")
@@ -79,12 +101,11 @@ def read(chunks: Iterable[bytes | memoryview]) -> tuple[dict[str, Any], Arrays]:
         described = json.loads(bytes(header))
     except (ValueError, RecursionError) as error:
         raise _senseless(repr(error)) from error
-    facts, entries = _parsed_header(described)
-    return facts, _read_sections(entries, data[at + header_size :])
+    return *_parsed_header(described), data[at + header_size :]
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class Entry:
     """A section as the header describes it."""
 
     name: str
@@ -97,11 +118,18 @@ class _Entry:
         return self.dtype.itemsize * prod(self.shape)
 
 
+class Section(NamedTuple):
+    """A section of a snapshot, and whether its bytes are as they were written."""
+
+    entry: Entry
+    is_whole: bool
+
+
 def _senseless(what: str) -> SnapshotError:
     return SnapshotError(f"the snapshot's header makes no sense: {what}")
 
 
-def _parsed_header(described: Any) -> tuple[dict[str, Any], list[_Entry]]:
+def _parsed_header(described: Any) -> tuple[dict[str, Any], list[Entry]]:
     """Return the facts and the sections' entries; SnapshotError unless all is well formed."""
     if not isinstance(described, dict) or described.keys() != {"version", "facts", "sections"}:
         raise _senseless("it must have version, facts and sections")
@@ -121,7 +149,7 @@ def _parsed_header(described: Any) -> tuple[dict[str, Any], list[_Entry]]:
     return facts, entries
 
 
-def _parsed_entry(entry: Any) -> _Entry:
+def _parsed_entry(entry: Any) -> Entry:
     if not isinstance(entry, dict) or entry.keys() != {"name", "dtype", "shape", "checksum"}:
         raise _senseless("a section must have name, dtype, shape and checksum")
     name, dtype, shape, checksum = (entry[key] for key in ("name", "dtype", "shape", "checksum"))
@@ -133,19 +161,23 @@ def _parsed_entry(entry: Any) -> _Entry:
         raise SnapshotError(f"makes no sense: it cannot have the shape {shape!r}", name)
     if not isinstance(checksum, str):
         raise SnapshotError("makes no sense: its checksum is not a text", name)
-    return _Entry(name, np.dtype(dtype), tuple(shape), checksum)
+    return Entry(name, np.dtype(dtype), tuple(shape), checksum)
 
 
 def _is_size(value: object) -> bool:
     return type(value) is int and 0 <= value < 2**48
 
 
-def _read_sections(entries: list[_Entry], data: memoryview) -> Arrays:
+def _is_whole(entry: Entry, part: memoryview) -> bool:
+    return len(part) == entry.size and _checksum(part).hex() == entry.checksum
+
+
+def _read_sections(entries: list[Entry], data: memoryview) -> Arrays:
     at = 0
     arrays: Arrays = {}
     for entry in entries:
         part = data[at : at + entry.size]
-        if len(part) != entry.size or _checksum(part).hex() != entry.checksum:
+        if not _is_whole(entry, part):
             raise SnapshotError("it is damaged or cut short", entry.name)
         # copied, so that the array is aligned and the joined bytes can go
         arrays[entry.name] = np.frombuffer(part, entry.dtype).reshape(entry.shape).copy()

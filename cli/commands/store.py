@@ -1,22 +1,141 @@
-"""manyclass store: manage the files of a store that no service uses."""
+"""manyclass store: print the contents of a store's file, and accept a backup."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from manyclass.cli.connection import FAILED, complain
+from manyclass.cli.paths import path_of
+from manyclass.cli.stored_lines import line_of_event, lines_of_snapshot
+from manyclass.core.errors import SnapshotError
 from manyclass.service.errors import with_hint
 from manyclass.service.store import sqlite_path
-from manyclass.service.store.errors import StoreError
+from manyclass.service.store.errors import SnapshotMissing, StoreError
 from manyclass.service.store.passwords import without_passwords
+from manyclass.service.store.protocol import SnapshotInfo
+from manyclass.service.store.sqlite.reader import SqliteReader
 from manyclass.service.store.sqlite.store import accept_store
 
-app = typer.Typer(help="Manage a store that no service uses.")
+READ_BYTES = 2**20
+
+app = typer.Typer(help="Print the contents of a store, and accept a backup as a store.")
 
 
-@app.callback()
-def store() -> None:
-    """Manage a store that no service uses."""
+@app.command("log")
+def print_log(
+    store: Annotated[
+        str,
+        typer.Argument(help="The store, written as in MANYCLASS_STORE: sqlite:PATH", metavar="URL"),
+    ],
+    after: Annotated[
+        int,
+        typer.Option(
+            "--after", min=0, help="Begin behind the event of this number.", metavar="SEQ"
+        ),
+    ] = 0,
+    limit: Annotated[int, typer.Option(min=0, help="Events at most; 0: all.")] = 0,
+) -> None:
+    """Print the events of the log, a line of JSON each, as they are stored.
+
+    It reads the file and changes nothing, also while a service uses it or after a crash. An event
+    that another release wrote, or that is damaged inside, has an `error` and its bytes as `hex`.
+    A log that is damaged is printed up to the damage, and the exit code is 1. The log holds the
+    events after the oldest snapshot; `manyclass export --events` prints the history.
+    """
+    with _errors_shown():
+        reader = SqliteReader(_sqlite_path(store))
+        events = reader.read(max(after, reader.first_seq - 1))
+        _print(line_of_event(*each) for each in islice(events, limit or None))
+
+
+@app.command("snapshot")
+def print_snapshot(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="The store, written as in MANYCLASS_STORE: sqlite:PATH, or file:PATH for a state"
+            " that `manyclass snapshot save` or `manyclass train --out` wrote.",
+            metavar="URL",
+        ),
+    ],
+    seq: Annotated[
+        int | None,
+        typer.Option(
+            "--seq",
+            min=0,
+            help="The number of the snapshot; the newest without it.",
+            metavar="SEQ",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Print what a snapshot holds: a line of JSON with its facts, and one for each section.
+
+    A section is an array of the state: its name, type, shape, bytes and digest, and whether the
+    bytes are whole. It reads the file and changes nothing, also while a service uses it or after a
+    crash. Two states are equal if their sections are.
+    """
+    kind, _, place = source.partition(":")
+    with _errors_shown():
+        if kind == "file":
+            _print(lines_of_snapshot(_bytes_of(path_of(place)), None))
+        else:
+            reader = SqliteReader(_sqlite_path(source))
+            info = _snapshot_of(reader, source, seq)
+            _print(lines_of_snapshot(reader.open_snapshot(info.seq), info.taken_at))
+
+
+def _snapshot_of(reader: SqliteReader, url: str, seq: int | None) -> SnapshotInfo:
+    """Return the snapshot of this number, or the newest. Raises StoreError."""
+    infos = reader.snapshots()
+    if not infos:
+        raise StoreError(f"{url} has no snapshot yet")
+    for info in infos:
+        if seq in (None, info.seq):
+            return info
+    stored = ", ".join(str(info.seq) for info in reversed(infos))
+    raise SnapshotMissing(int(seq or 0), f"{url} has {stored}")
+
+
+def _bytes_of(file: Path) -> Iterator[bytes]:
+    """Yield the bytes of a file. Raises StoreError."""
+    try:
+        with file.open("rb") as opened:
+            yield from iter(lambda: opened.read(READ_BYTES), b"")
+    except OSError as error:
+        raise StoreError(f"{file} cannot be read: {error.strerror or error}") from error
+
+
+@contextmanager
+def _errors_shown() -> Iterator[None]:
+    """End the command with one line for an error of a store or a snapshot."""
+    try:
+        yield
+    except StoreError as error:
+        complain(with_hint(error))
+        raise typer.Exit(FAILED) from error
+    except SnapshotError as error:
+        complain(str(error))
+        raise typer.Exit(FAILED) from error
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        typer.echo(line)
+
+
+def _sqlite_path(url: str) -> Path:
+    """Return the path of a store in a file; BadParameter for another store. StoreError."""
+    path = sqlite_path(url)
+    if path is None:
+        raise typer.BadParameter(
+            f"{without_passwords(url)!r} is not sqlite:PATH, a store in a file"
+        )
+    return path
 
 
 @app.command()
@@ -33,10 +152,7 @@ def accept(
     and their numbers are used again.
     """
     try:
-        path = sqlite_path(store)
-        if path is None:
-            shown = without_passwords(store)
-            raise typer.BadParameter(f"{shown!r} is not sqlite:PATH; no other store needs this")
+        path = _sqlite_path(store)
         if not path.exists():
             complain(f"there is no store {store}")
             raise typer.Exit(FAILED)

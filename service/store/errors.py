@@ -85,8 +85,8 @@ class LogRewound(StoreError):
 class SnapshotMissing(StoreError):
     """No snapshot was taken at `seq`, or it has been deleted since."""
 
-    def __init__(self, seq: int) -> None:
-        super().__init__(f"there is no snapshot {seq}", "`manyclass snapshot list` shows them")
+    def __init__(self, seq: int, hint: str = "`manyclass snapshot list` shows them") -> None:
+        super().__init__(f"there is no snapshot {seq}", hint)
         self.seq = seq
 
 

@@ -54,6 +54,19 @@ def test_damage_is_named():
         snapshot.read([WHOLE[:-1] + b"\xff"])
 
 
+def test_the_outline_names_each_section_and_those_that_are_damaged():
+    facts, sections = snapshot.outline([WHOLE[:-1] + b"\xff"])
+    assert facts == FACTS
+    assert [(entry.name, entry.shape, entry.size) for entry, _ in sections] == [
+        (name, array.shape, array.nbytes) for name, array in ARRAYS.items()
+    ]
+    assert [is_whole for _, is_whole in sections] == [True, True, True, False]
+    _, cut = snapshot.outline([WHOLE[:-64]])
+    assert [is_whole for _, is_whole in cut] == [True, True, True, False]
+    _, whole = snapshot.outline([WHOLE])
+    assert len({entry.checksum for entry, is_whole in whole if is_whole}) == len(ARRAYS)
+
+
 def test_another_format_is_refused_with_its_number(monkeypatch):
     monkeypatch.setattr(snapshot, "VERSION", 99)
     later = b"".join(snapshot.write(FACTS, ARRAYS))

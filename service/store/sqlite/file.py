@@ -113,9 +113,9 @@ def connect(path: Path, mode: Literal["ro", "rw"] = "rw") -> sqlite3.Connection:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
+def reading(path: Path, mode: Literal["ro", "rw"] = "rw") -> Iterator[sqlite3.Connection]:
     """Yield a connection to the file as it is now; later writes are not visible in it."""
-    with errors_of_store(path), closing(connect(path)) as connection:
+    with errors_of_store(path), closing(connect(path, mode)) as connection:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
         yield connection

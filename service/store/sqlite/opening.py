@@ -66,7 +66,7 @@ def open_file(path: Path, lock: FileLock, salvage: bool = False) -> Opened:
             raise StoreError(
                 f"{path} cannot have a write-ahead log", "put it on a disk of this machine"
             )
-        return Opened(connection, facts, _tail(connection, facts, mark), mark)
+        return Opened(connection, facts, tail_of(connection, facts, mark), mark)
     except BaseException:
         connection.close()
         raise
@@ -98,7 +98,7 @@ def accept_file(path: Path, lock: FileLock) -> Accepted:
     last_seq = 0
     if read_header(path, lock.descriptor, salvage=True) is not None:
         with closing(connect(path)) as connection:
-            if _checked_version(path, connection) == VERSION:
+            if checked_version(path, connection) == VERSION:
                 facts = StoreFacts.read(connection)
                 last_seq = last_seq_of(connection, facts.identity)
                 # Another identity: the numbers behind the last event are given again, and nothing
@@ -130,7 +130,7 @@ def _check_pages(path: Path, reader: sqlite3.Connection) -> None:
 
 def _check(path: Path, reader: sqlite3.Connection, mark: Mark | None) -> None:
     """Raise StoreError if the file cannot be used with this mark."""
-    if _checked_version(path, reader) == 0:
+    if checked_version(path, reader) == 0:
         if mark is not None:
             raise _lost(path, "is empty", mark)
         return
@@ -161,7 +161,7 @@ def _lost(path: Path, what: str, mark: Mark) -> StoreDamaged:
     )
 
 
-def _checked_version(path: Path, connection: sqlite3.Connection) -> int:
+def checked_version(path: Path, connection: sqlite3.Connection) -> int:
     """Return the version of the file, 0 without tables. Raises StoreError for another one."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     expected = {0: (), VERSION: TABLES}
@@ -188,7 +188,8 @@ def _made(connection: sqlite3.Connection) -> StoreFacts:
     return facts
 
 
-def _tail(connection: sqlite3.Connection, facts: StoreFacts, mark: Mark | None) -> Mark:
+def tail_of(connection: sqlite3.Connection, facts: StoreFacts, mark: Mark | None) -> Mark:
+    """Return the end of the log: of the file alone without a mark."""
     last_seq = last_seq_of(connection, facts.identity)
     row_seq, proof = last_row_of(connection)
     if mark is not None and row_seq <= mark.seq:

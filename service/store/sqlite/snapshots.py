@@ -15,6 +15,7 @@ from manyclass.service.store.errors import (
 )
 from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.sqlite.contents import Manifest, find_manifest, raise_low_watermark
+from manyclass.service.store.sqlite.log import ReadableFile
 from manyclass.service.store.sqlite.store_file import StoreFile
 
 # An append may have to wait for one chunk while a snapshot is saved, and SQLite copies a chunk with
@@ -28,10 +29,49 @@ _NEXT_CHUNK = """SELECT number, checksum, body FROM chunks
     WHERE snapshot = ? AND number >= ? ORDER BY number LIMIT 1"""
 
 
-class SqliteSnapshots:
+class SnapshotReader:
+    """The snapshots in a file, to read. Any thread may call any method."""
+
+    def __init__(self, file: ReadableFile) -> None:
+        self._readable = file
+
+    def open(self, seq: int) -> Iterator[bytes]:
+        """Return the chunks. SnapshotMissing and a damaged manifest are raised here."""
+        chunks = self._read(seq)
+        next(chunks)
+        return chunks
+
+    def _read(self, seq: int) -> Iterator[bytes]:
+        """Yield empty bytes once the manifest is checked, then each chunk once it is checked."""
+        part = "manifest"
+        try:
+            with self._readable.reading() as connection:
+                manifest, stamp = find_manifest(connection, seq)
+                manifest.check(stamp, self._readable.tail.identity)
+                yield b""
+                part = "chunk 0"
+                checked = check_chunks(seq, manifest.digest, _chunks(connection, manifest))
+                for number, body in enumerate(checked, 1):
+                    yield body
+                    part = f"chunk {number}"
+        except StoreDamaged as error:
+            raise SnapshotDamaged(seq, part, str(error)) from error
+
+    def list(self) -> list[SnapshotInfo]:
+        """Return the snapshots, newest first, damaged ones too."""
+        with self._readable.reading() as connection:
+            rows = connection.execute(  # with casts, for damaged rows
+                "SELECT seq, coalesce(CAST(bytes AS INTEGER), 0),"
+                " coalesce(CAST(taken_at AS REAL), 0.0) FROM snapshots ORDER BY seq DESC"
+            )
+            return [SnapshotInfo(*row) for row in rows]
+
+
+class SqliteSnapshots(SnapshotReader):
     """The snapshots in a file. One thread at a time saves or deletes."""
 
     def __init__(self, file: StoreFile, clock: Callable[[], float]) -> None:
+        super().__init__(file)
         self._file = file
         self._clock = clock
         self._lock = Lock()
@@ -81,37 +121,6 @@ class SqliteSnapshots:
             )
             self._file.raise_end(seq)
         return manifest
-
-    def open(self, seq: int) -> Iterator[bytes]:
-        """Return the chunks. SnapshotMissing and a damaged manifest are raised here."""
-        chunks = self._read(seq)
-        next(chunks)
-        return chunks
-
-    def _read(self, seq: int) -> Iterator[bytes]:
-        """Yield empty bytes once the manifest is checked, then each chunk once it is checked."""
-        part = "manifest"
-        try:
-            with self._file.reading() as connection:
-                manifest, stamp = find_manifest(connection, seq)
-                manifest.check(stamp, self._file.tail.identity)
-                yield b""
-                part = "chunk 0"
-                checked = check_chunks(seq, manifest.digest, _chunks(connection, manifest))
-                for number, body in enumerate(checked, 1):
-                    yield body
-                    part = f"chunk {number}"
-        except StoreDamaged as error:
-            raise SnapshotDamaged(seq, part, str(error)) from error
-
-    def list(self) -> list[SnapshotInfo]:
-        """Return the snapshots, newest first, damaged ones too."""
-        with self._file.reading() as connection:
-            rows = connection.execute(  # with casts, for damaged rows
-                "SELECT seq, coalesce(CAST(bytes AS INTEGER), 0),"
-                " coalesce(CAST(taken_at AS REAL), 0.0) FROM snapshots ORDER BY seq DESC"
-            )
-            return [SnapshotInfo(*row) for row in rows]
 
     def delete(self, seq: int) -> None:
         """Delete a snapshot: its manifest, then its chunks. SnapshotMissing."""

@@ -1,19 +1,18 @@
 """The store in one SQLite file, with a write-ahead log: for a service on one machine."""
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from manyclass.service.store.batch import join_batch_within, split_batch
-from manyclass.service.store.errors import LogDamaged, LogTrimmed, StoreDamaged
+from manyclass.service.store.batch import join_batch_within
+from manyclass.service.store.errors import StoreDamaged
 from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.segments import SegmentInfo
-from manyclass.service.store.sqlite.chain import ChainCheck
-from manyclass.service.store.sqlite.contents import low_watermark_of, raise_low_watermark
+from manyclass.service.store.sqlite.contents import raise_low_watermark
 from manyclass.service.store.sqlite.file import RESTORE_HINT, errors_of_store
 from manyclass.service.store.sqlite.lock import FileLock
+from manyclass.service.store.sqlite.log import read_log
 from manyclass.service.store.sqlite.opening import Accepted, accept_file
 from manyclass.service.store.sqlite.segments import SqliteSegments
 from manyclass.service.store.sqlite.snapshots import SqliteSnapshots
@@ -22,10 +21,6 @@ from manyclass.service.store.sqlite.store_file import StoreFile
 LARGEST_BATCH = 2**29  # SQLite's limit for a row is 10^9 bytes
 TRIMMED_ROWS_AT_ONCE = 4096
 TRIMMED_BYTES_AT_ONCE = 4 * 2**20
-
-# One row a query: a cursor would read a row ahead, and damage there take away the one before it.
-_NEXT_BATCH = """SELECT first_seq, last_seq, checksum, body FROM events
-    WHERE last_seq >= ? ORDER BY last_seq LIMIT 1"""
 
 
 class SqliteStore:
@@ -71,31 +66,7 @@ class SqliteStore:
         self._snapshots.write_on_trial(size)
 
     def read(self, after: int) -> Iterator[tuple[int, bytes]]:
-        expected = after + 1
-        tail = self._file.tail
-        check = ChainCheck(after, self._file.unchained, (self._file.found, tail))
-        try:
-            with self._file.reading() as connection:
-                if expected <= tail.seq:
-                    _check_trimmed(connection, expected)
-                while expected <= tail.seq and (
-                    row := connection.execute(_NEXT_BATCH, (expected,)).fetchone()
-                ):
-                    first_seq, last_seq, proof, body = row
-                    reason = check.reason_against(first_seq, last_seq, proof, body)
-                    if reason is not None:
-                        raise LogDamaged(expected, reason)
-                    inside_first_row = first_seq < expected == after + 1
-                    if first_seq != expected and not inside_first_row:
-                        raise LogDamaged(expected, f"what comes next in the log is {first_seq}")
-                    events = split_batch(body, last_seq - first_seq + 1)
-                    for event in events[expected - first_seq :]:
-                        yield expected, event
-                        expected += 1
-        except (StoreDamaged, ValueError) as error:
-            raise LogDamaged(expected, str(error)) from error
-        if expected <= tail.seq:
-            raise LogDamaged(expected, f"it is not in the log, which once reached {tail.seq}")
+        return read_log(self._file, after)
 
     def trim(self, seq: int) -> None:
         self._file.sync_mark()  # a mark that names a trimmed event could not be compared
@@ -166,14 +137,6 @@ class SqliteStore:
 
     def close(self) -> None:
         self._file.close()
-
-
-def _check_trimmed(connection: sqlite3.Connection, seq: int) -> None:
-    """Raise LogTrimmed if the log begins behind this event, up to which numbers are used up."""
-    oldest = connection.execute("SELECT first_seq FROM events ORDER BY last_seq LIMIT 1").fetchone()
-    begins_behind = oldest is None or (isinstance(oldest[0], int) and oldest[0] > seq)
-    if begins_behind and seq <= (floor := low_watermark_of(connection)):
-        raise LogTrimmed(seq, floor)
 
 
 def accept_store(path: Path) -> Accepted:
