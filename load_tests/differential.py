@@ -29,6 +29,7 @@ from benchmarks.report import Report, add_json_option
 from load_tests.hostile_requests import KEYS, Requests, request
 from manyclass.service.http.wire import MOST_HEAD_BYTES
 
+SLOW_CLIENTS = 50  # of each service
 PAIRS = 16  # connections to each service; half of them are for plain requests, and attacks
 OVERLAPPING = 6  # reads at once, at most
 ANSWER_SECONDS = 20.0
@@ -191,15 +192,17 @@ class Outcome:
     memory: list = field(default_factory=list)
     differences: list = field(default_factory=list)
     plainly: dict = field(default_factory=dict)  # requests that native code read, by thread
+    sent_until_first: int = 0  # requests until the first difference; 0 without one
 
     def note(self, kind, pieces, native, python):
         """Record a difference."""
+        self.sent_until_first = self.sent_until_first or self.sent
         self.differences.append((kind, pieces, native, python))
         request = repr(pieces)
         native, python = repr(native), repr(python)
         equal = [one == other for one, other in zip(native, python, strict=False)]
         first = (*equal, False).index(False)
-        print(f"DIFFERENCE {kind}, from character {first} of the answers:")
+        print(f"DIFFERENCE {kind}, request {self.sent}, from character {first} of the answers:")
         print(f"  request: {request[:3000]}{' ...' * (len(request) > 3000)}")
         for name, each in (("native", native), ("python", python)):
             print(f"  {name}: {each[max(first - 300, 0) : first + 300]}", flush=True)
@@ -463,11 +466,18 @@ def show_part(part, outcome):
     )
 
 
+def repetition(outcome, chosen):
+    """Return the command that repeats a run up to its first difference, which depends on a seed."""
+    options = f"--seed {chosen.seed} --requests {outcome.sent_until_first}"
+    slow = f" --slow {chosen.slow}" * (chosen.slow != SLOW_CLIENTS)
+    return f"python -m load_tests.differential {options}{slow}{' --open' * chosen.open}"
+
+
 def main():
     parser = argparse.ArgumentParser(description="Hostile requests to two ways of answering HTTP.")
     parser.add_argument("--requests", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--slow", type=int, default=50, help="slow clients of each service")
+    parser.add_argument("--slow", type=int, default=SLOW_CLIENTS, help="slow clients of each service")
     parser.add_argument("--folder", type=Path, help="where the stores are made")
     parser.add_argument("--open", action="store_true", help="services without keys")
     add_json_option(parser)
@@ -480,6 +490,7 @@ def main():
         "A hostile differential run",
         [
             {
+                "seed": chosen.seed,
                 "requests": outcome.sent,
                 "answers compared": outcome.compared,
                 "differences": len(outcome.differences),
@@ -498,6 +509,8 @@ def main():
     report.table("Exchanges", [{"kind": each, "sent": count} for each, count in kinds])
     report.close()
     print("verdict:", "different" if outcome.differences else "equal")
+    if outcome.differences:
+        print("repeat it:", repetition(outcome, chosen))
     sys.exit(bool(outcome.differences))
 
 

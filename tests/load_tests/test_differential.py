@@ -1,4 +1,5 @@
 import re
+from argparse import Namespace
 
 from load_tests import differential
 from load_tests.hostile_requests import Requests
@@ -17,10 +18,25 @@ def test_equal_seeds_draw_equal_requests():
     assert [first.draw() for _ in range(200)] == [second.draw() for _ in range(200)]
 
 
-def test_a_difference_is_found(capsys):
-    native = differential.NATIVE | {"max_features_per_instance": 2}  # so that it refuses more
+def test_a_difference_is_found_and_repeated_by_its_seed(capsys):
+    native = differential.NATIVE | {"max_features_per_instance": 16}  # so that it refuses more
     outcome = differential.compare_ways(100, 1, native=native)
     kinds = {kind for kind, *_ in outcome.differences}
     assert "digests" in kinds
     assert "plain rank" in kinds
-    assert "DIFFERENCE plain rank, from character" in capsys.readouterr().out
+    first = f"DIFFERENCE {outcome.differences[0][0]}, request {outcome.sent_until_first}, from"
+    assert first in capsys.readouterr().out
+    assert 0 < outcome.sent_until_first < outcome.sent
+    again = differential.compare_ways(outcome.sent_until_first, 1, native=native)
+    assert again.sent == outcome.sent_until_first
+    assert again.differences[0][:2] == outcome.differences[0][:2]  # kind and request
+
+
+def test_a_run_with_a_difference_names_the_command_that_repeats_it():
+    chosen = Namespace(seed=7, slow=2, open=True)
+    outcome = differential.Outcome(sent_until_first=31)
+    assert differential.repetition(outcome, chosen) == (
+        "python -m load_tests.differential --seed 7 --requests 31 --slow 2 --open"
+    )
+    chosen = Namespace(seed=7, slow=differential.SLOW_CLIENTS, open=False)
+    assert differential.repetition(outcome, chosen).endswith("--seed 7 --requests 31")
