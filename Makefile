@@ -14,7 +14,7 @@ SANITIZED := -m 'not slow' --hypothesis-profile quick -k 'not bytes_counted' tes
 option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo example check lint types test test-all screenshots docs deploy-check wheel-check image-check studies-env studies-check lock \
+.PHONY: help run demo example check lint types test test-all screenshots docs deploy-check wheel-check release-check image-check studies-env studies-check lock \
         generate unicode unicode-check clang sanitize coverage measure load chaos hostile damage crafted soak recorded wheel clean
 
 help:      ## list the targets
@@ -99,6 +99,9 @@ deploy-check: $(VENV)/dev ## the files in deploy/ with real nginx and prometheus
 
 wheel-check: $(VENV)/dev ## the wheel: built in three ways, installed into an empty environment, served
 	deploy/wheel-check
+
+release-check: wheel-check ## what a tag would publish: sdist, wheel, one version everywhere, everything committed
+	deploy/release-check
 
 image-check: $(VENV)/dev ## the image: built, started, used, in its pod too (as root, with buildah, podman, debootstrap)
 	$(VENV)/bin/python deploy/image-check

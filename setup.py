@@ -5,6 +5,7 @@ the Python files alone, for an editable install of modules that are compiled alr
 """
 
 import os
+import re
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -65,8 +66,19 @@ def compiled_as(flavour: str) -> list[Extension]:
     )
 
 
+def long_description() -> str:
+    """Return the README for an index of packages, which has no other file of the repository.
+
+    Pictures are left out, and of links to files only their text stays.
+    """
+    without_pictures = re.sub(r"^!\[.*\n\n", "", Path("README.md").read_text(), flags=re.MULTILINE)
+    return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", without_pictures)
+
+
 flavour = os.environ.get("CORE_BUILD", "release")
 setup(
+    long_description=long_description(),
+    long_description_content_type="text/markdown",
     ext_modules=[] if flavour == "none" else compiled_as(flavour),
     options={"build_ext": {"parallel": os.cpu_count()}},
 )

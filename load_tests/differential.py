@@ -477,7 +477,8 @@ def main():
     parser = argparse.ArgumentParser(description="Hostile requests to two ways of answering HTTP.")
     parser.add_argument("--requests", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--slow", type=int, default=SLOW_CLIENTS, help="slow clients of each service")
+    slow = parser.add_argument("--slow", type=int, default=SLOW_CLIENTS)
+    slow.help = "slow clients of each service"
     parser.add_argument("--folder", type=Path, help="where the stores are made")
     parser.add_argument("--open", action="store_true", help="services without keys")
     add_json_option(parser)

@@ -46,7 +46,7 @@ def tree(tmp_path_factory):
     tree = tmp_path_factory.mktemp("sources")
     for name in SOURCES:
         shutil.copytree(ROOT / name, tree / name, symlinks=True, ignore=COMPILED)
-    for name in ("setup.py", "pyproject.toml"):
+    for name in ("setup.py", "pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, tree)
     added = [path.relative_to(TOY) for ending in ("hpp", "py") for path in TOY.rglob(f"*.{ending}")]
     assert not any((tree / path).exists() for path in added)
