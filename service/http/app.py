@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache, lru_cache, partial
@@ -12,6 +13,7 @@ from secrets import randbits
 import msgspec
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from manyclass.core.errors import CoreError
@@ -274,14 +276,18 @@ def _api(
     routers = [*(call.router() for call in calls), *(each.router for each in routes)]
     for router in routers:
         api.include_router(router)
-    api.state.methods = _methods(routers)
+    api.state.methods_by_path = methods = _methods_by_path(routers)
+    api.state.methods = with_head(set().union(*methods.values()))
     return api
 
 
-def _methods(routers: Sequence[APIRouter]) -> list[str]:
-    """Return every method that a route takes."""
-    routes = [route for router in routers for route in router.routes]
-    return with_head({each for route in routes for each in getattr(route, "methods", ())})
+def _methods_by_path(routers: Sequence[APIRouter]) -> dict[str, set[str]]:
+    """Return the methods of all routes of each path."""
+    methods = defaultdict[str, set[str]](set)
+    for route in (route for router in routers for route in router.routes):
+        if isinstance(route, APIRoute):
+            methods[route.path_format].update(route.methods or ())
+    return methods
 
 
 async def _answer_problem(request: Request, error: Exception) -> Response:
@@ -300,7 +306,5 @@ async def _answer_problem(request: Request, error: Exception) -> Response:
 def _with_all_methods(request: Request, problem: Problem) -> Problem:
     """Return the problem with the methods of all routes of the path; FastAPI names those of one."""
     path = getattr(request.scope.get("route"), "path_format", None)
-    operations = request.app.openapi()["paths"].get(path)
-    allowed = problem.headers.get("Allow", "").split(", ")  # of a page, as /docs
-    methods = with_head(allowed if operations is None else map(str.upper, operations))
-    return Problem(405, problem.detail, headers={"Allow": ", ".join(methods)})
+    allowed = request.app.state.methods_by_path.get(path) or problem.headers["Allow"].split(", ")
+    return Problem(405, problem.detail, headers={"Allow": ", ".join(with_head(allowed))})

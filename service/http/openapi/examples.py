@@ -86,7 +86,8 @@ def add_examples(operation: dict[str, Any], problems: Mapping[int, Problem]) -> 
 def _unknown_parameter(operation: dict[str, Any]) -> Problem:
     if "requestBody" in operation:
         return no_parameters(f"{UNKNOWN}=yes".encode())
-    return unknown_parameter([UNKNOWN], operation)
+    given = [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"]
+    return unknown_parameter([UNKNOWN], given)
 
 
 def _add_problem(content: dict[str, Any], problem: Problem) -> None:

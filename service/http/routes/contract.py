@@ -1,10 +1,12 @@
 """The arguments that routes share: keys, the engine, known parameters, and documented errors."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 from urllib.parse import unquote_to_bytes
 
 from fastapi import Depends, Request
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 
 from manyclass.core.errors import did_you_mean
 from manyclass.core.instance import LONGEST_NAME
@@ -117,21 +119,19 @@ async def require_known_parameters(request: Request) -> None:
     """
     if not request.query_params:
         return
-    path = request.scope["route"].path_format
-    operation = request.app.openapi()["paths"].get(path, {}).get(request.method.lower())
-    if operation is None:  # a page, as /docs
+    route: APIRoute = request.scope["route"]
+    if not route.include_in_schema:  # a page, as /docs
         return
-    if "requestBody" in operation:
+    if route.body_field or "requestBody" in (route.openapi_extra or {}):
         raise no_parameters(request.scope["query_string"])
-    known = _parameters(operation)
+    known = [*_query_parameters(route.dependant)]
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
-        raise unknown_parameter(unknown[:MOST_NAMED], operation)
+        raise unknown_parameter(unknown[:MOST_NAMED], known)
 
 
-def unknown_parameter(names: Sequence[str], operation: dict[str, Any]) -> Problem:
-    """Return the problem of parameters that this operation of the document does not have."""
-    known = _parameters(operation)
+def unknown_parameter(names: Sequence[str], known: Sequence[str]) -> Problem:
+    """Return the problem of parameters that a call does not read, beside those it knows."""
     told = f"known are {', '.join(known)}" if known else "this call takes none"
     faults = [
         Fault(
@@ -143,8 +143,11 @@ def unknown_parameter(names: Sequence[str], operation: dict[str, Any]) -> Proble
     return Problem(422, faults[0].detail, faults)
 
 
-def _parameters(operation: dict[str, Any]) -> list[str]:
-    return [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"]
+def _query_parameters(dependant: Dependant) -> Iterator[str]:
+    """Yield the names of the parameters that a call and its dependencies read."""
+    yield from (each.alias for each in dependant.query_params)
+    for dependency in dependant.dependencies:
+        yield from _query_parameters(dependency)
 
 
 async def _engine(request: Request) -> Engine:
