@@ -3,9 +3,8 @@ import subprocess
 
 import pytest
 
-from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
+from tests.cli.services import new_service
 from tests.docs.blocks import ROOT
 from tests.docs.session import is_shown
 
@@ -42,7 +41,7 @@ def test_the_correction_counts(output):
 
 
 def test_it_uses_a_running_service(run_example):
-    with ephemeral_service(without_settings()) as url, Client(url) as client:
+    with new_service() as url, Client(url) as client:
         run_example(NAME, "--url", url)
         sources = {event.source for event in client.events(page=1000)}
         assert sources == {"yesterday", "help desk", "ben"}

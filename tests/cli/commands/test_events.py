@@ -4,10 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
 from manyclass.client.errors import RequestRefused
+from tests.cli.services import new_service
 
 
 def teach(url, source, *events):
@@ -124,7 +123,7 @@ def test_a_class_of_the_taxonomy_alone_is_there(manyclass, service):
 
 
 def test_close_names_are_found_among_very_many(manyclass):
-    with ephemeral_service(without_settings()) as url, Client(url) as client:
+    with new_service() as url, Client(url) as client:
         for begin in range(0, 20_000, 1_000):
             client.learn_many(
                 [
@@ -158,7 +157,7 @@ def test_an_event_or_a_source_is_deleted_after_a_question(manyclass, service):
 
 
 def test_labels_of_an_instance_are_listed_exported_and_deleted_by_its_id(manyclass):
-    with ephemeral_service(without_settings()) as url:
+    with new_service() as url:
         with Client(url) as client:
             client.learn({"text": "kept", "classes": ["x"]})
             client.rank({"text": "the lost card", "id": "q-1"})
@@ -184,7 +183,7 @@ def test_labels_of_an_instance_are_listed_exported_and_deleted_by_its_id(manycla
 
 
 def test_what_a_restore_has_undone_is_listed_when_asked_for_and_deleted(manyclass):
-    with ephemeral_service(without_settings()) as url:
+    with new_service() as url:
         with Client(url) as client:
             client.learn({"text": "kept", "classes": ["x"], "event_id": "kept"})
             kept = client.take_snapshot().seq
@@ -237,7 +236,7 @@ def test_a_rebuild_learns_the_history_as_it_was_amended(manyclass, service):
 
 
 def test_a_rebuild_reads_texts_by_another_analysis(manyclass):
-    with ephemeral_service(without_settings()) as url, Client(url) as client:
+    with new_service() as url, Client(url) as client:
         client.learn({"text": "a café", "classes": ["x"]})
         with pytest.raises(RequestRefused):
             client.feature("cafe")

@@ -2,9 +2,8 @@ import json
 
 import pytest
 
-from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
+from tests.cli.services import new_service
 
 WRONG = {"text": "a puck on the ice", "classes": ["baseball"], "event_id": "wrong"}
 
@@ -14,7 +13,7 @@ def taught():
     """Yield the URL of a service that was taught two classes, and one wrong label."""
     texts = [("a puck on the ice", "hockey"), ("a ball over the fence", "baseball")]
     events = [{"text": text, "classes": [name]} for text, name in texts * 60]
-    with ephemeral_service(without_settings()) as url, Client(url) as client:
+    with new_service() as url, Client(url) as client:
         client.learn_many([*events, WRONG])
         yield url
 
@@ -53,7 +52,7 @@ def test_classes_are_listed_with_recall_and_precision(manyclass, taught):
 
 
 def test_nothing_is_found_in_a_new_service(manyclass):
-    with ephemeral_service(without_settings()) as url:
+    with new_service() as url:
         nothing = manyclass("suspects", "--url", url)
         assert (nothing.stdout, nothing.stderr) == ("", "no event is suspected\n")
         none = manyclass("confusions", "--url", url)

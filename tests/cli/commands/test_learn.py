@@ -5,10 +5,9 @@ import sys
 import pytest
 
 from manyclass.cli import taught_sources
-from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
 from manyclass.client.errors import ServiceUnreachable
+from tests.cli.services import new_service
 
 
 def lines(*bodies):
@@ -169,7 +168,7 @@ def test_a_file_named_as_standard_input_is_not_read(manyclass, service, tmp_path
 
 
 def test_without_history_a_source_cannot_be_looked_up(manyclass, write):
-    with ephemeral_service({**without_settings(), "MANYCLASS_HISTORY": "no"}) as url:
+    with new_service(history=False) as url:
         for _ in range(2):
             result = manyclass("learn", write("unkept"), "--url", url)
         assert learned(url, "unkept") == {"unkept0": 2, "unkept1": 2, "unkept2": 2}

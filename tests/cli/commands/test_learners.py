@@ -1,15 +1,13 @@
 import pytest
 
-from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
+from tests.cli.services import new_service
 
 
 @pytest.fixture(scope="module")
 def several():
     """Yield the URL of a real service with a shadow."""
-    chosen = {"MANYCLASS_LEARNER": "ff(rating=0)", "MANYCLASS_SHADOWS": "pa(replay=2)"}
-    with ephemeral_service({**without_settings(), **chosen}) as url:
+    with new_service(learner="ff(rating=0)", shadows=("pa(replay=2)",)) as url:
         with Client(url) as client:
             for name in ["y", *"x" * 103]:
                 client.learn({"features": ["a", "b"], "classes": [name]})
@@ -47,7 +45,7 @@ def test_a_learner_that_is_not_there(manyclass, several):
 
 
 def test_before_anything_is_learned_there_is_no_time_to_tell(manyclass):
-    with ephemeral_service(without_settings()) as url:
+    with new_service() as url:
         _, only = table(manyclass("learners", "list", "--url", url))
     assert only[:6] == ["svm", "primary", "0", "0.000", "0.000", "0.000"]
     assert len(only) == 8

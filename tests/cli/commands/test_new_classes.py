@@ -5,15 +5,14 @@ import json
 import pytest
 
 from manyclass.cli import class_names, new_classes
-from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
+from tests.cli.services import new_service
 
 
 @pytest.fixture
 def taught(manyclass):
     """Return a function that teaches a service classes and returns what is said of new ones."""
-    with ephemeral_service(without_settings()) as url:
+    with new_service() as url:
 
         def said(*classes, **options):
             body = "".join(f"{json.dumps({'text': 'x', 'classes': [each]})}\n" for each in classes)

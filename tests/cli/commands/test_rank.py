@@ -2,9 +2,8 @@ import json
 
 import pytest
 
-from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
+from tests.cli.services import new_service
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +78,7 @@ def test_classes_come_by_expected_loss(manyclass, hockey):
 
 def test_expected_loss_without_a_taxonomy_is_refused(manyclass):
     # A service of its own: on the shared one other tests place classes.
-    with ephemeral_service(without_settings()) as url:
+    with new_service() as url:
         asked = ("rank", "-", "--url", url, "--decode", "taxo")
         refused = manyclass(*asked, input='{"text": "ice"}', exit_code=1)
     assert "needs a taxonomy" in refused.stderr

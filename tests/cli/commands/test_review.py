@@ -2,13 +2,12 @@ import json
 
 import pytest
 
-from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
+from tests.cli.services import new_service
 
 
 def test_lists_instances_without_a_label(manyclass):
-    with ephemeral_service(without_settings() | {"MANYCLASS_SHADOWS": "pa"}) as url:
+    with new_service(shadows=("pa",)) as url:
         nothing = manyclass("review", "--url", url)
         assert (nothing.stdout, nothing.stderr) == (
             "",
@@ -47,7 +46,7 @@ def test_lists_instances_without_a_label(manyclass):
     ids=["a text", "fields", "a long text"],
 )
 def test_shows_a_text_as_it_was_sent(manyclass, text, shown):
-    with ephemeral_service(without_settings()) as url:
+    with new_service() as url:
         with Client(url) as client:
             client.rank({"text": text, "id": "one"})
         assert manyclass("review", "--url", url).stdout.rstrip("\n").split("\t")[4] == shown

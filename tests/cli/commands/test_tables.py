@@ -7,10 +7,9 @@ from unittest.mock import Mock
 
 import pytest
 
-from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
 from manyclass.client.errors import ServiceUnreachable
+from tests.cli.services import new_service
 from tests.training.tables.files import write_parquet_file, write_spreadsheet
 
 QUESTIONS = (
@@ -24,7 +23,7 @@ QUESTIONS = (
 @pytest.fixture(scope="module")
 def service():
     """Yield the URL of a service of this module's own, whose words other tests do not learn."""
-    with ephemeral_service(without_settings()) as url:
+    with new_service() as url:
         yield url
 
 
@@ -302,7 +301,7 @@ def test_rank_writes_the_columns_of_the_input_and_the_classes(manyclass, taught,
 @pytest.fixture
 def fresh():
     """Yield the URL of a service that has ranked nothing."""
-    with ephemeral_service(without_settings()) as url:
+    with new_service() as url:
         yield url
 
 

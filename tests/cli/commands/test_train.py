@@ -18,9 +18,9 @@ from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.service.store import open_store
+from tests.cli.services import chosen_by, new_service
 from tests.core.dumps import assert_same_state
 from tests.redis_server import RedisServer
-from tests.system.process import Service
 
 
 def line(feature, name):
@@ -130,13 +130,9 @@ def test_a_service_serves_what_was_trained(manyclass, rows, tmp_path, learner):
     [said] = [said for said in trained.stderr.splitlines() if said.startswith("serve it: ")]
     words = shlex.split(said.removeprefix("serve it: manyclass serve "))
     flags = {word[2:].replace("-", "_"): value for word, value in batched_by_two(words)}
-    service = Service(tmp_path, **flags).start()
-    try:
-        with Client(service.url) as client:
-            assert client.rank({"features": ["f2"]}).ranked[0].name == "c2"
-            assert client.learn({"features": ["f2"], "classes": ["new"]}).seq == 61
-    finally:
-        service.stop()
+    with new_service(**chosen_by(flags)) as url, Client(url) as client:
+        assert client.rank({"features": ["f2"]}).ranked[0].name == "c2"
+        assert client.learn({"features": ["f2"], "classes": ["new"]}).seq == 61
 
 
 def batched_by_two(words):
@@ -154,13 +150,9 @@ def test_texts_are_learned_and_served_by_one_analysis(manyclass, tmp_path, analy
     lines = [json.dumps({"text": text, "classes": [name]}) + "\n" for text, name in texts]
     file.write_text("".join(lines * 10))
     manyclass("train", file, "--store", store, *(["--text", analysis] if analysis else []))
-    service = Service(tmp_path, store=store).start()
-    try:
-        with Client(service.url) as client:
-            assert client.rank({"text": seen}).ranked[0].name == "one"
-            assert not client.rank({"text": unseen}).ranked
-    finally:
-        service.stop()
+    with new_service(store=store) as url, Client(url) as client:
+        assert client.rank({"text": seen}).ranked[0].name == "one"
+        assert not client.rank({"text": unseen}).ranked
     made = open_store(store, time.time)
     try:
         newest = Model.load(made.open_snapshot(made.last_seq))
