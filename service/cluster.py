@@ -12,6 +12,7 @@ from manyclass.core.text import TextAnalysis
 from manyclass.service.errors import NewerRules, OlderRules, OtherTexts, RecoveryError, with_hint
 from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.log.group_commit import GroupCommit
+from manyclass.service.log.interpreter import Interpreter, OneModel, apply_all
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.log_tailer import LogTailer, OnMessage
 from manyclass.service.log.pause import SLOW_SECONDS, Pause
@@ -270,9 +271,10 @@ class StateRestorer:
                 log.warning("the rules cannot be raised yet: %s", with_hint(error))
                 await asyncio.sleep(RETRY_SECONDS)
                 return False
-        model.apply(model.seq + 1, event)
+        recovery = self._live.recovery
+        apply_all(Interpreter(OneModel(model), recovery.outcomes).request([event]))
         log.warning("event %d raised the rules to version %d", model.seq, rules.RULES)
-        self._live.recovery.rules_raised_at = model.seq
+        recovery.rules_raised_at = model.seq
         return True
 
     async def _wait(self, reason: str, holds: Callable[[Heartbeat], bool]) -> None:

@@ -35,7 +35,7 @@ class ModelHolder(Protocol):
 
 
 class OneModel:
-    """Holds a model that nobody else uses."""
+    """Holds a model of its own."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -202,7 +202,9 @@ class Interpreter:
     def _go_over(self, seq: int, mark: Event) -> Iterator[Step]:
         """Replace the model by the one that a mark names."""
         before = self._holder.model
-        if self._is_lost and mark.kind == "adopt":  # which state it is depends on the lost one
+        if (
+            self._is_lost and mark.kind == "adopt"
+        ):  # the rebuilt state may be undone: the lost one knows
             before.pass_over()
             return
         needed = StateNeeded(seq, mark, before)

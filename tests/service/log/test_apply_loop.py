@@ -1,7 +1,6 @@
 """ApplyLoop applies the events of the log in its order, equally in every process."""
 
 import asyncio
-import random
 from unittest.mock import Mock
 
 import pytest
@@ -17,9 +16,7 @@ from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.request import BatchRequest, Request, Result
 from manyclass.service.store.errors import SnapshotMissing
-from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.protocol import Batch
-from tests.service.engines import recovered
 from tests.service.faulty import PATIENCE, learn, many_turns
 
 
@@ -295,52 +292,3 @@ async def test_after_an_error_nothing_is_applied_until_it_resumes(applying):
     await applying.done()
     assert applying.model.seq == 1
     assert applying.live.is_current
-
-
-# --- the same as recovery -------------------------------------------------------------------------
-
-
-def random_requests(chance, snapshots):
-    """Yield requests of every kind: joined ones, retries, conflicts, restores."""
-    for _ in range(60):
-        request = []
-        for _ in range(chance.choice([1, 1, 1, 2, 4])):
-            event_id = chance.choice([None, *(f"id {n}" for n in range(5))])
-            event = learn(chance.choice("abc"), chance.choice("xy"), event_id)
-            request.append(event.join() if request else event)
-        if chance.random() < 0.05:
-            request = [Event.forget_class("x")]
-        if chance.random() < 0.08:
-            request = [Event.restore(chance.choice(snapshots))]
-        yield request
-
-
-@pytest.mark.parametrize("seed", range(20))
-async def test_the_state_equals_that_of_recovery_from_any_snapshot(seed):
-    chance = random.Random(seed)
-    store = MemoryStore(float)
-
-    async def load(seq):
-        return Model.load(store.open_snapshot(seq))
-
-    applying = Applying(load)
-    store.save_snapshot(0, applying.model.dump())
-    snapshots = [0]
-    for request in random_requests(chance, snapshots):
-        store.append([bytes(event) for event in request])
-        whole = batch(applying.model.seq + 1, *request)
-        applying.loop.extend([chance.choice([whole, applying.request(*request)])])
-        await applying.done()
-        assert applying.live.is_current
-        if chance.random() < 0.2:
-            snapshots.append(applying.model.seq)
-            store.save_snapshot(applying.model.seq, applying.model.dump())
-    digest = applying.model.digest()
-    assert recovered(store).digest() == digest
-    damaged = MemoryStore(float)  # without its newest snapshots, except those named by marks
-    for seq, data in store.read(0):
-        assert damaged.append([data]) == seq
-    marks = {each.restored for each in map(Event.from_bytes, dict(store.read(0)).values())}
-    for seq in {0, *(marks & set(snapshots))}:
-        damaged.save_snapshot(seq, store.open_snapshot(seq))
-    assert recovered(damaged).digest() == digest
