@@ -69,18 +69,16 @@ def test_imports_go_down_the_floors(package):
 
 ROOMS = [  # of the service, from the lowest; a module belongs to the longest name that fits
     ["store"],
-    ["errors", "threads"],
+    ["errors", "sealing", "threads", "token_bucket"],
     ["config"],
     ["log"],
     ["cluster"],
-    ["history"],
     ["snapshots"],
-    ["history.rebuild"],
+    ["history"],
     ["engine", "engine_stats", "pipeline", "tasks"],
     ["observability"],
     ["ingest"],
     ["http"],  # parts independent of the engine: bodies, limits, problems
-    ["observability.exposition"],
     [
         *("http.app", "http.event_builder", "http.hot_call", "http.hot_path", "http.openapi"),
         *("http.protocol", "http.routes", "http.server"),
@@ -108,6 +106,79 @@ def test_the_rooms_of_the_service_import_downwards():
         if floor_of(name) is not None and floor_of(name) > floor_of(module_of(file))
     ]
     assert upwards == []
+
+
+def sibling_folders(one, other):
+    """Return the folders in their nearest common one that hold each; None if one holds both."""
+    parts = [name.split(".") for name in (one, other)]
+    depth = next((at for at, (a, b) in enumerate(zip(*parts, strict=False)) if a != b), None)
+    return None if depth is None else tuple(".".join(each[: depth + 1]) for each in parts)
+
+
+def cycles_of_folders(imports):
+    """Return each cycle of folders, as its path; `imports` are pairs of two folders."""
+    edges = {}
+    for pair in filter(None, (sibling_folders(*each) for each in imports)):
+        edges.setdefault(pair[0], set()).add(pair[1])
+    cycles = []
+    while True:
+        try:
+            TopologicalSorter(edges).prepare()
+        except CycleError as error:
+            path = error.args[1][::-1]  # each imports the next
+            cycles.append(" -> ".join(path))
+            edges[path[0]].discard(path[1])
+        else:
+            return cycles
+
+
+IMPORTING = re.compile(r"^\s*(?:from\s+(manyclass\S*)\s+c?import|c?import\s+(manyclass\S*))", re.M)
+
+
+def imports_of_folders():
+    """Yield (folder, folder) for each import, those of native modules and for types included."""
+    files = [file for each in FLOORS for file in ROOT.joinpath(each).rglob("*.p*")]
+    sources = [file for file in files if file.suffix in (".py", ".pyi", ".pyx", ".pxd")]
+    packages = {
+        file: ".".join(["manyclass", *file.relative_to(ROOT).parts[:-1]]) for file in sources
+    }
+    folders = sorted({*packages.values(), "manyclass"}, key=len, reverse=True)
+    for file, package in packages.items():
+        source = file.read_text()
+        if file.suffix in (".py", ".pyi"):
+            names = imported(source, package)
+        else:
+            names = map("".join, IMPORTING.findall(source))
+        for name in names:
+            if is_within(name, "manyclass"):
+                yield package, next(each for each in folders if is_within(name, each))
+
+
+def test_no_folders_import_each_other():
+    imports = {*imports_of_folders()}
+    assert ("manyclass.service.http", "manyclass.service.observability") in imports
+    assert ("manyclass.service.http", "manyclass.core") in imports
+    assert cycles_of_folders(imports) == []
+
+
+@pytest.mark.parametrize(
+    ("imports", "cycles"),
+    [
+        (["a.b a.c", "a.c a.d", "a.b a.d"], []),
+        (["a.b a.c", "a.c a.b"], ["a.b -> a.c -> a.b"]),
+        (["a.b.x a.c", "a.c.y a.d", "a.d a.b"], ["a.b -> a.c -> a.d -> a.b"]),
+        (["a a.b", "a.b a", "a.b.x a.b"], []),  # a folder and one in it
+        (["a.b a.c", "a.c a.b", "d.e f", "f d.g"], ["a.b -> a.c -> a.b", "d -> f -> d"]),
+    ],
+)
+def test_every_cycle_of_folders_is_found(imports, cycles):
+    def begun_with_the_first(path):
+        *folders, _ = path.split(" -> ")
+        first = folders.index(min(folders))
+        return " -> ".join([*folders[first:], *folders[: first + 1]])
+
+    found = cycles_of_folders(each.split() for each in imports)
+    assert sorted(map(begun_with_the_first, found)) == cycles
 
 
 def test_no_modules_of_the_service_import_each_other():

@@ -148,6 +148,11 @@ class History:
 
     # --- writing ---------------------------------------------------------------------------------
 
+    @property
+    def packs(self) -> bool:
+        """False if the history is what the log holds."""
+        return self.recorder.packs
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Inside, no snapshot trims a log that is the history, unless the store is full."""
@@ -165,7 +170,7 @@ class History:
         """
         unpacked = self.live.model.seq - self.recorder.end
         now = monotonic()
-        packs = is_leader and self.recorder.packs
+        packs = is_leader and self.packs
         is_due = (packs and unpacked >= SEGMENT_EVENTS) or (unpacked > 0 and now >= self._look_at)
         if not is_due or self._is_packing:
             return False
@@ -176,7 +181,7 @@ class History:
     def pack_full(self, is_leader: bool = True) -> None:
         """Pack full segments, as the leader. Blocks; an error is logged, and tried again later."""
         try:
-            if is_leader and self.recorder.packs:
+            if is_leader and self.packs:
                 self.pack(self.live.model.seq, only_full=True)
             else:
                 self.refresh()

@@ -394,7 +394,7 @@ class Rebuild:
                     store.delete_snapshot(info.seq)
                 except SnapshotMissing:
                     log.info("snapshot %d is gone already", info.seq)
-        if history.recorder.packs:
+        if history.packs:
             history.pack(seq)
             fold(history, settled, base)
             seq = min(seq, history.recorder.end)

@@ -2,37 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import monotonic
 
 from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send
 from manyclass.service.http.problems import unavailable
+from manyclass.service.token_bucket import TokenBucket
 
 MOST_LONG = 8  # long rankings at once, unless the concurrency is larger
 MOST_READS = 32  # GETs at once, most of which wait for their turn
-
-
-class TokenBucket:
-    """A number of tokens that grows evenly up to the capacity: by all of it in a second, unless
-    another number is given.
-    """
-
-    def __init__(self, capacity: int, a_second: float | None = None) -> None:
-        self.capacity = capacity
-        self._a_second = capacity if a_second is None else a_second
-        self._tokens = float(capacity)
-        self._filled_at = monotonic()
-
-    @property
-    def is_empty(self) -> bool:
-        """True when less than one token is there."""
-        now = monotonic()
-        grown = self._tokens + (now - self._filled_at) * self._a_second
-        self._tokens, self._filled_at = min(grown, self.capacity), now
-        return self._tokens < 1
-
-    def take(self) -> None:
-        """Take a token."""
-        self._tokens -= 1
 
 
 class Places:

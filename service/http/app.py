@@ -23,6 +23,7 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine, history_segments
 from manyclass.service.errors import HistoryOff, RebuildRefused, Rejected
 from manyclass.service.history.error_count import ErrorCounts
+from manyclass.service.history.peer_rebuild import PeerRebuild
 from manyclass.service.http.asgi import AsgiScope, Receive, Send
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.console import router as console
@@ -65,7 +66,6 @@ from manyclass.service.http.routes.rename import RenameClass
 from manyclass.service.http.routes.state import StateDownloads
 from manyclass.service.http.workers import Workers
 from manyclass.service.ingest.peer_lookup import PeerLookup
-from manyclass.service.ingest.peer_rebuild import PeerRebuild
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.exposition import EngineCollector, Exposition, LimitsCollector
 from manyclass.service.observability.metrics import Metrics

@@ -7,6 +7,7 @@ from manyclass.service.http.admission import Admission
 from manyclass.service.http.cors import Cors
 from manyclass.service.http.fault_log import FaultLog
 from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.observability.connections import ConnectionCounts
 
 
 class Connection(Protocol):
@@ -119,6 +120,24 @@ class Limits:
     def closed_idle(self) -> int:
         """The idle connections closed in favour of new ones."""
         return self._closed_idle + (0 if self.workers is None else self.workers.closed_idle)
+
+    def counts(self) -> ConnectionCounts:
+        """Return the present counts, for the metrics."""
+        return ConnectionCounts(
+            connections=self.connections,
+            connections_limit=self.max_connections,
+            buffered_bytes=self.budget.used,
+            buffered_limit_bytes=self.budget.limit,
+            bad_requests=self.bad_requests,
+            shed={
+                "concurrency": self.admission.shed,
+                "connections": self.rejected_connections,
+                "idle_connection": self.closed_idle,
+                "memory": self.budget.refused,
+                "reads": self.admission.shed_reads,
+                "slow_reader": self.slow_readers,
+            },
+        )
 
     def _note_count(self) -> None:
         if self.workers is not None:

@@ -10,6 +10,12 @@ import msgspec
 from manyclass.core.errors import EventError
 from manyclass.core.instance import Instance
 from manyclass.service.cluster import Cluster
+from manyclass.service.history.rebuild_messages import (
+    RebuildAnswer,
+    RebuildMessage,
+    RebuildQuestion,
+    RebuildStatusQuestion,
+)
 from manyclass.service.ingest.peer_messages import (
     MESSAGE_IDS,
     Answer,
@@ -17,19 +23,15 @@ from manyclass.service.ingest.peer_messages import (
     Label,
     Labelled,
     Question,
-    RebuildAnswer,
-    RebuildMessage,
-    RebuildQuestion,
-    RebuildStatusQuestion,
     opened,
     packed_reading,
-    sealed,
     unpacked_reading,
 )
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.ingest.served_labels import ServedLabels
 from manyclass.service.ingest.stored_instance import Absence, StoredInstance
 from manyclass.service.observability.metrics import Metrics
+from manyclass.service.sealing import sealed
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.protocol import PeerMessage
 

@@ -1,17 +1,17 @@
 """Messages between processes on the same store, as bytes: about delayed labels and rebuilds."""
 
-from typing import Annotated, Any
-from zlib import crc32
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from manyclass.core.event import Text
 from manyclass.core.text import PARTS, Reading, TextAnalysis
+from manyclass.service.history.rebuild_messages import RebuildMessage
 from manyclass.service.ingest.stored_instance import Id
+from manyclass.service.sealing import unsealed
 
 MESSAGE_IDS = 1000  # in one question
-SEAL_BYTES = 4
 
 _Number = Annotated[int, Meta(ge=0, lt=2**62)]
 _Code = Annotated[int, Meta(ge=0, lt=2 ** len(PARTS))]
@@ -61,33 +61,6 @@ class Labelled(msgspec.Struct, tag="labelled", array_like=True):
     labels: Annotated[list[Label], Meta(max_length=MESSAGE_IDS)]
 
 
-class RebuildQuestion(msgspec.Struct, tag="rebuild", array_like=True):
-    """Asks the leader to rebuild the state, with the history for `learner`, under the analysis
-    `text`. The answers carry its number."""
-
-    number: int
-    learner: str | None = None
-    text: str | None = None
-
-
-class RebuildStatusQuestion(msgspec.Struct, tag="rebuilding", array_like=True):
-    """Asks the leader for the state of rebuilds. The answer carries its number."""
-
-    number: int
-
-
-class RebuildAnswer(msgspec.Struct, tag="rebuilt", array_like=True):
-    """Says that a rebuild has begun, or how it ended: its result, or why there is none; or what
-    the state of rebuilds is."""
-
-    number: int
-    rebuilt: dict[str, int | float | str] | None = None
-    refused: str = ""
-    failed: str = ""
-    status: dict[str, Any] | None = None
-
-
-RebuildMessage = RebuildQuestion | RebuildStatusQuestion | RebuildAnswer
 Message = Question | Answer | Labelled | RebuildMessage
 
 
@@ -101,21 +74,12 @@ def unpacked_reading(packed: tuple[int, int] | None) -> Reading | None:
     return None if packed is None else Reading(TextAnalysis.of_code(packed[0]), packed[1])
 
 
-_encode = msgspec.msgpack.Encoder().encode
 _decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
-
-
-def sealed(message: Message) -> bytes:
-    """Return the message as bytes with a checksum."""
-    packed = _encode(message)
-    return crc32(packed).to_bytes(SEAL_BYTES, "little") + packed
 
 
 def opened(body: bytes) -> Message:
     """Return the message in a body; DecodeError if it is damaged, or of another version."""
-    packed = body[SEAL_BYTES:]
-    if body[:SEAL_BYTES] != crc32(packed).to_bytes(SEAL_BYTES, "little"):
-        raise msgspec.DecodeError("it is damaged")
+    packed = unsealed(body)
     try:
         return _decoder.decode(packed)
     except (UnicodeDecodeError, RecursionError) as error:

@@ -13,8 +13,6 @@ from manyclass.core.reliability import calibration_error
 from manyclass.service.engine import Engine
 from manyclass.service.engine_stats import EngineStats, HistoryStats
 from manyclass.service.errors import NotReady
-from manyclass.service.http.admission import TokenBucket
-from manyclass.service.http.limits import Limits
 from manyclass.service.log.live_model import LearnerCounts
 from manyclass.service.log.pause import REASONS
 from manyclass.service.observability.catalogue import (
@@ -26,8 +24,10 @@ from manyclass.service.observability.catalogue import (
     labelled,
     summary,
 )
+from manyclass.service.observability.connections import ConnectionLimits
 from manyclass.service.observability.instruments import Histogram
 from manyclass.service.observability.metrics import Metrics
+from manyclass.service.token_bucket import TokenBucket
 
 FRESH_SCRAPES = 20  # in a row; of more, one a second is fresh
 OUTDEGREES = (0, 1, 2, 5, 10, 15, 20, 25, 50, 100, 250, 500)
@@ -36,26 +36,18 @@ OUTDEGREES = (0, 1, 2, 5, 10, 15, 20, 25, 50, 100, 250, 500)
 class LimitsCollector(Collector):
     """The bytes that connections hold at a scrape, and the refusals that limited the load."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
 
     def collect(self) -> Iterator[Metric]:
         """Yield the limits and counts of connections."""
-        limits = self._limits
-        yield gauge("connections", limits.connections)
-        yield gauge("connections_limit", limits.max_connections)
-        yield gauge("buffered_bytes", limits.budget.used)
-        yield gauge("buffered_limit_bytes", limits.budget.limit)
-        shed = {
-            "concurrency": limits.admission.shed,
-            "connections": limits.rejected_connections,
-            "idle_connection": limits.closed_idle,
-            "memory": limits.budget.refused,
-            "reads": limits.admission.shed_reads,
-            "slow_reader": limits.slow_readers,
-        }
-        yield counters("shed_total", "reason", shed)
-        yield counter("bad_requests_total", limits.bad_requests)
+        counts = self._limits.counts()
+        yield gauge("connections", counts.connections)
+        yield gauge("connections_limit", counts.connections_limit)
+        yield gauge("buffered_bytes", counts.buffered_bytes)
+        yield gauge("buffered_limit_bytes", counts.buffered_limit_bytes)
+        yield counters("shed_total", "reason", counts.shed)
+        yield counter("bad_requests_total", counts.bad_requests)
 
 
 class EngineCollector(Collector):

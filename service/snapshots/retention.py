@@ -1,8 +1,31 @@
 """Deletes the snapshots and the events that no start will need."""
 
-from manyclass.service.history.history import History
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
 from manyclass.service.log.snapshot_loader import SnapshotLoader
 from manyclass.service.store.protocol import Store
+
+
+class PastEvents(Protocol):
+    """The history behind the log, which limits what may be deleted. Methods block."""
+
+    @property
+    def packs(self) -> bool:
+        """False if the history is what the log holds."""
+
+    @property
+    def is_held(self) -> bool:
+        """True while a rebuild reads the log."""
+
+    def pack_behind(self, last_seq: int, oldest: int, is_full: bool) -> int:
+        """Pack the events up to `last_seq`; return the last one behind which to trim the log."""
+
+    def bases(self, snapshots: Iterable[int]) -> list[int]:
+        """Return the snapshots with which the history can begin."""
+
+    def base_of_waiting(self, snapshots: Sequence[int]) -> int | None:
+        """Return the newest snapshot before all amended events that wait for a rebuild."""
 
 
 class Retention:
@@ -18,7 +41,7 @@ class Retention:
     """
 
     def __init__(
-        self, store: Store, loader: SnapshotLoader, keep: int, history: History | None = None
+        self, store: Store, loader: SnapshotLoader, keep: int, history: PastEvents | None = None
     ) -> None:
         self._store = store
         self._loader = loader
@@ -38,7 +61,7 @@ class Retention:
         kept = usable[: 1 if is_full else self._keep]
         oldest = kept[-1]
         base = None
-        if self._history is not None and self._history.recorder.packs:
+        if self._history is not None and self._history.packs:
             oldest = self._history.pack_behind(present[0], oldest, is_full)
             base = min(self._history.bases(usable), default=None)
         elif self._history is not None and not is_full:

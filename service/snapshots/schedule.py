@@ -10,10 +10,9 @@ from manyclass.core.model_state import Frozen
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.errors import with_hint
-from manyclass.service.history.history import History
 from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.log.snapshot_loader import SnapshotLoader
-from manyclass.service.snapshots.retention import Retention
+from manyclass.service.snapshots.retention import PastEvents, Retention
 from manyclass.service.store.errors import StoreError, StoreUnavailable
 from manyclass.service.store.protocol import Heartbeat, SnapshotInfo
 from manyclass.service.threads import lower_priority
@@ -40,7 +39,7 @@ class SnapshotSchedule:
         apply_loop: ApplyLoop,
         loader: SnapshotLoader,
         clock: Callable[[], float],
-        history: History | None = None,
+        history: PastEvents | None = None,
     ) -> None:
         self.seconds: float | None = None  # duration of the newest snapshot, with its writing
         self.pause_seconds: float | None = None  # duration of the pause of learning in it

@@ -10,6 +10,7 @@ from manyclass.core.learners.options import Options
 from manyclass.core.text import TextAnalysis
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
+from manyclass.service.history.peer_rebuild import PeerRebuild
 from manyclass.service.history.rebuild import RebuildStatus
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.decoding import decode
@@ -19,7 +20,6 @@ from manyclass.service.http.problems import Problem, invalid
 from manyclass.service.http.request_body import read_body, require_json
 from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.http.schemas.rebuild import RebuildRequest
-from manyclass.service.ingest.peer_rebuild import PeerRebuild
 
 router = APIRouter(tags=["events"])
 

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from manyclass.service.http import shedding
-from manyclass.service.http.admission import TokenBucket
+from manyclass.service.token_bucket import TokenBucket
 from tests.service.faulty import PATIENCE
 from tests.service.serving import GET, RANKING, answer_on, head, post, serving, until
 

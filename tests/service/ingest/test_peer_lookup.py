@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from manyclass.core.instance import Instance
 from manyclass.core.text import DEFAULT_TEXT, Reading
 from manyclass.service.ingest import peer_lookup
-from manyclass.service.ingest.peer_messages import Answer, Kept, Question, opened, sealed
+from manyclass.service.ingest.peer_messages import Answer, Kept, Question, opened
 from manyclass.service.ingest.stored_instance import Absence
+from manyclass.service.sealing import sealed
 from manyclass.service.store.errors import StoreUnavailable
 from manyclass.service.store.protocol import PeerMessage
 from tests.hypothesis_examples import examples

@@ -6,14 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.service.ingest.peer_messages import (
-    SEAL_BYTES,
     Answer,
     Kept,
     Labelled,
     Question,
     opened,
-    sealed,
 )
+from manyclass.service.sealing import SEAL_BYTES, sealed
 
 LETTERS = [
     Question(7, ["one", "zwölf"]),

@@ -7,10 +7,10 @@ import pytest
 
 from manyclass.core.text import TextAnalysis
 from manyclass.service.errors import NotReady, RebuildRefused
+from manyclass.service.history import peer_rebuild
+from manyclass.service.history.peer_rebuild import PeerRebuild
 from manyclass.service.history.rebuild import RebuildReport, RebuildStatus
-from manyclass.service.ingest import peer_rebuild
 from manyclass.service.ingest.peer_messages import opened
-from manyclass.service.ingest.peer_rebuild import PeerRebuild
 from manyclass.service.store.errors import StoreUnavailable
 from manyclass.service.store.protocol import Heartbeat, Process
 

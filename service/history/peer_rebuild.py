@@ -19,13 +19,13 @@ from manyclass.service.errors import (
     with_hint,
 )
 from manyclass.service.history.rebuild import RebuildReport, RebuildStatus
-from manyclass.service.ingest.peer_messages import (
+from manyclass.service.history.rebuild_messages import (
     RebuildAnswer,
     RebuildMessage,
     RebuildQuestion,
     RebuildStatusQuestion,
-    sealed,
 )
+from manyclass.service.sealing import sealed
 from manyclass.service.store.errors import StoreError, StoreUnavailable
 
 log = logging.getLogger(__name__)
