@@ -14,8 +14,7 @@ from manyclass.service.store import open_store
 from manyclass.service.store.copy import copy as copy_store
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.protocol import StoredState
-from manyclass.service.store.redis.segments import ARCHIVE
-from manyclass.service.store.redis.url import is_redis
+from manyclass.service.store.redis.url import ARCHIVE, is_redis
 from manyclass.service.store.snapshot_file import SnapshotFile
 
 

@@ -25,8 +25,7 @@ from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.protocol import Store
-from manyclass.service.store.redis.segments import ARCHIVE
-from manyclass.service.store.redis.url import is_redis
+from manyclass.service.store.redis.url import ARCHIVE, is_redis
 from manyclass.training.listing import json_of, text_of
 
 READ_BYTES = 2**20

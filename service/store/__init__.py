@@ -9,7 +9,6 @@ from manyclass.service.store.home import expanded
 from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.passwords import without_passwords
 from manyclass.service.store.protocol import Store
-from manyclass.service.store.redis.store import RedisStore
 from manyclass.service.store.redis.url import is_redis
 from manyclass.service.store.sqlite.opening import refuse_missing
 from manyclass.service.store.sqlite.store import SqliteStore
@@ -30,6 +29,9 @@ def open_store(
     Redis keeps its history; other stores keep it themselves.
     """
     if is_redis(url):
+        # Imported here: the client of Redis takes a tenth of a second, which each start would pay.
+        from manyclass.service.store.redis.store import RedisStore
+
         kept = None if archive is None else open_archive(archive)
         return RedisStore(url, clock, patience, make_new=make_new, archive=kept)
     if url == "memory:":

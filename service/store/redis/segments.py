@@ -20,9 +20,9 @@ from manyclass.service.store.redis.link import pairs
 from manyclass.service.store.redis.mail import clear_mail
 from manyclass.service.store.redis.session import Session
 from manyclass.service.store.redis.snapshots import RedisSnapshots
+from manyclass.service.store.redis.url import ARCHIVE
 from manyclass.service.store.segments import SegmentInfo
 
-ARCHIVE = "MANYCLASS_ARCHIVE"  # the setting; tools that read a store look it up too
 OBJECT_HINT = (
     f"see whether {ARCHIVE} names the archive of this store; the state does not need the object,"
     " and it alone may be put back from a backup"

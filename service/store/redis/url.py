@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from manyclass.service.store.errors import StoreError
 
+ARCHIVE = "MANYCLASS_ARCHIVE"  # the setting; tools that read a store look it up too
 FORMS = (
     "redis://HOST:PORT/DB, unix://PATH, redis+sentinel://HOST:PORT,.../SERVICE/DB"
     " or redis+cluster://HOST:PORT,...; rediss instead of redis for TLS"
