@@ -410,7 +410,17 @@ def test_words_that_come_again_are_counted_up_to_any_limit(most):
         assert_equal(analysis, {"title": text, "body": text}, most)
 
 
-@pytest.mark.parametrize("size", range(LONGEST_NAME - LONGEST_FIELD - 12, LONGEST_NAME))
+BEHIND_FIELD = LONGEST_NAME - LONGEST_FIELD  # bytes that are left of a name
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        *range(BEHIND_FIELD - 12, BEHIND_FIELD + 8),
+        *range(BEHIND_FIELD + 8, LONGEST_NAME - 2, LONGEST_FIELD // 5),
+        *range(LONGEST_NAME - 2, LONGEST_NAME),
+    ],
+)
 def test_features_behind_a_long_field_name_are_those_that_fit(size):
     text = f"be {'w' * size} café {'w' * (size - 5)} interesting be here café"
     for analysis in ANALYSES:

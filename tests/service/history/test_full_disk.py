@@ -99,8 +99,18 @@ async def ends_well(engine):
     assert len(engine.history.amendments) == 0
 
 
-@pytest.mark.parametrize("learner", ["svm", "committee(members=pa(shuffle=3)+svm(subsample=0.7))"])
-@pytest.mark.parametrize("restarts", [False, True])
+COMMITTEE = "committee(members=pa(shuffle=3)+svm(subsample=0.7))"
+
+
+@pytest.mark.parametrize(
+    ("learner", "restarts"),
+    [
+        ("svm", False),
+        (COMMITTEE, True),
+        pytest.param("svm", True, marks=pytest.mark.slow),
+        pytest.param(COMMITTEE, False, marks=pytest.mark.slow),
+    ],
+)
 async def test_a_rebuild_without_room_loses_nothing(learner, restarts):
     for room in count():
         store = SmallDisk()

@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing, suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.aliases import renamed
@@ -21,6 +21,7 @@ from manyclass.service.errors import MemoryShort, RebuildRefused
 from manyclass.service.history import memory
 from manyclass.service.history.reader import Filter
 from manyclass.service.store.sqlite.store import SqliteStore
+from tests.hypothesis_examples import examples
 from tests.service.engines import running, teach, ticked
 from tests.service.faulty import learn
 
@@ -138,7 +139,7 @@ steps = st.lists(
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @given(steps=steps)
-@settings(max_examples=12, deadline=None)
+@examples(20)
 def test_the_state_is_that_of_the_amended_stream(learner, steps):
     async def run():
         async with running(learner=learner, snapshot_keep=1) as (engine, _):
