@@ -39,17 +39,13 @@ class Output(Protocol):
 
 
 class RankedLine(msgspec.Struct, omit_defaults=True):
-    """A line of the results. `seq` is the number of the last event applied before the ranking.
-
-    `withheld` is the old name of `abstained`, until 1.0.
-    """
+    """A line of the results. `seq` is the number of the last event applied before the ranking."""
 
     id: str
     ranked: tuple[RankedClass, ...]
     confidence: float | None
     seq: int
     abstained: bool = False
-    withheld: bool = False
 
 
 class LineOutput:
@@ -66,7 +62,6 @@ class LineOutput:
                 result.ranked,
                 result.confidence,
                 answer.seq,
-                result.abstained,
                 result.abstained,
             )
             for result in answer.results

@@ -157,8 +157,8 @@ class Confusions(msgspec.Struct, frozen=True):
     r1: float | None
     pairs: tuple[ConfusedPair, ...]
     classes: tuple[ClassErrors, ...]
-    seq: int = 0  # the newest event when the count began; 0 of an older service
-    complete: bool = True
+    seq: int  # the newest event when the count began
+    complete: bool
 
 
 class Suspect(msgspec.Struct, frozen=True):

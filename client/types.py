@@ -1,7 +1,4 @@
-"""The types of the wire: bodies of requests as dicts, answers as immutable structs.
-
-A key that was renamed is there under both names until 1.0, whichever of them the service sends.
-"""
+"""The types of the wire: bodies of requests as dicts, answers as immutable structs."""
 
 import msgspec
 
@@ -79,18 +76,13 @@ class Ranking(msgspec.Struct, frozen=True):
     `confidence` is the probability that the first class by score is right, None while it is
     unknown. If it is below `min_confidence` the service abstains: `abstained` is True, and `ranked`
     is empty.
-    `withheld` is the old name of `abstained`, until 1.0.
     """
 
     id: str
     ranked: tuple[RankedClass, ...]
     confidence: float | None = None
     abstained: bool = False
-    withheld: bool = False
     warnings: tuple[InstanceWarning, ...] = ()
-
-    def __post_init__(self) -> None:
-        _set_both(self, "abstained", "withheld")
 
 
 class Rankings(msgspec.Struct, frozen=True):
@@ -103,33 +95,25 @@ class Rankings(msgspec.Struct, frozen=True):
 
 class Learned(msgspec.Struct, frozen=True):
     """One event, durable and learned. `rank_before` is the best true class's position before
-    learning, None if it was not retrieved; `rank` is its old name, until 1.0."""
+    learning, None if it was not retrieved."""
 
     seq: int
     accepted: int
     duplicates: int
     updated: bool
-    rank_before: int | None = None
-    rank: int | None = None
+    rank_before: int | None
     warnings: tuple[InstanceWarning, ...] = ()
-
-    def __post_init__(self) -> None:
-        _set_both(self, "rank_before", "rank")
 
 
 class LearnedMany(msgspec.Struct, frozen=True):
     """Events, durable and learned. `ranks_before` has the `rank_before` of each; None for a
-    duplicate. `ranks` is its old name, until 1.0."""
+    duplicate."""
 
     seq: int
     accepted: int
     duplicates: int
-    ranks_before: tuple[int | None, ...] = ()
-    ranks: tuple[int | None, ...] = ()
+    ranks_before: tuple[int | None, ...]
     warnings: tuple[InstanceWarning, ...] = ()
-
-    def __post_init__(self) -> None:
-        _set_both(self, "ranks_before", "ranks")
 
 
 class ClassCount(msgspec.Struct, frozen=True):
@@ -225,9 +209,9 @@ class Confidence(msgspec.Struct, frozen=True):
 class Learner(msgspec.Struct, frozen=True):
     """A learner by its specification: its size and its accuracy.
 
-    The `primary` learner answers; the others are its shadows. `role` is "answers" or "shadow",
-    until 1.0. `learn_seconds` is the mean time to learn an event since the process began, None
-    before the first. `accuracy` is by the number of last events.
+    The `primary` learner answers; the others are its shadows. `learn_seconds` is the mean time to
+    learn an event since the process began, None before the first. `accuracy` is by the number of
+    last events.
     """
 
     label: str = msgspec.field(name="learner")
@@ -239,15 +223,9 @@ class Learner(msgspec.Struct, frozen=True):
     bytes: int
     learn_seconds: float | None
     accuracy: dict[str, Accuracy]
-    confidence: Confidence | None = None  # None from older services
-    neighbor_weight: float = 0.0  # of the vote of the nearest past instances
-    primary: bool = False
-    role: str = ""
-
-    def __post_init__(self) -> None:
-        primary = self.primary or self.role == "answers"
-        msgspec.structs.force_setattr(self, "primary", primary)
-        msgspec.structs.force_setattr(self, "role", "answers" if primary else "shadow")
+    confidence: Confidence
+    neighbor_weight: float  # of the vote of the nearest past instances
+    primary: bool
 
 
 class ReviewInstance(msgspec.Struct, frozen=True):
@@ -304,9 +282,9 @@ class Stats(msgspec.Struct, frozen=True):
     accuracy: dict[str, Accuracy]
     durability: str
     settings: dict[str, str]
-    taxonomy: int = 0  # the number of classes and other nodes in the taxonomy
-    history: HistoryStats | None = None  # None if the service keeps none
-    served: Served | None = None  # None from older services
+    taxonomy: int  # the number of classes and other nodes in the taxonomy
+    history: HistoryStats | None  # None if the service keeps none
+    served: Served
 
 
 class ClassPage(msgspec.Struct, frozen=True):
@@ -368,10 +346,3 @@ class EventNumber(msgspec.Struct, frozen=True):
     """The number of the event that made a change."""
 
     seq: int
-
-
-def _set_both(answer: msgspec.Struct, name: str, old_name: str) -> None:
-    """Set a renamed key under both names to the value that was sent under either."""
-    value = getattr(answer, name) or getattr(answer, old_name)
-    msgspec.structs.force_setattr(answer, name, value)
-    msgspec.structs.force_setattr(answer, old_name, value)

@@ -1,4 +1,4 @@
-"""Write the files made of others: dashboards, alert rules, old metrics, pages and pictures.
+"""Write the files made of others: dashboards, alert rules, pages and pictures.
 
 python -m deploy.generate
 """
@@ -13,7 +13,6 @@ from deploy import pictures, reference_pages
 from deploy.dashboards import DASHBOARDS
 from manyclass.core.learners.reference import with_tables
 from manyclass.service.config.reference import with_settings
-from manyclass.service.observability.catalogue import BY_ROLE, OLD_NAMES, PREFIX
 
 HERE = Path(__file__).resolve().parent  # the same when it is imported through a link
 DOCS = HERE.parent / "docs"
@@ -26,29 +25,6 @@ OPTIONS = {
         "tooltip": {"mode": "multi", "sort": "desc"},
     },
 }
-
-
-OLD_NAMES_HEAD = """\
-# Made by `python -m deploy.generate`: metrics under the names they had before 0.2, for one release.
-# Load this file beside alerts.yml until your own rules and dashboards use the new names. The second
-# group adds a series with role="answers" to each with role="primary": a sum over all roles counts
-# the primary learner twice meanwhile.
-"""
-
-
-def old_names():
-    """Return the recording rules of metrics under their old names."""
-    names = [{"record": PREFIX + old, "expr": PREFIX + new} for old, new in OLD_NAMES.items()]
-    roles = [
-        {
-            "record": PREFIX + name,
-            "expr": f'{PREFIX}{name}{{role="primary"}}',
-            "labels": {"role": "answers"},
-        }
-        for name in BY_ROLE
-    ]
-    groups = {"manyclass-old-names": names, "manyclass-old-roles": roles}
-    return {"groups": [{"name": name, "rules": rules} for name, rules in groups.items()]}
 
 
 def dashboard(name):
@@ -153,8 +129,6 @@ def generated():
     head = "# Made of ../prometheus/alerts.yml by `python -m deploy.generate`.\n"
     text = yaml.safe_dump(resource, sort_keys=False, width=1000)
     files[HERE / "kubernetes/prometheus-rule.yaml"] = head + text
-    text = yaml.safe_dump(old_names(), sort_keys=False, width=1000)
-    files[HERE / "prometheus/old_names.yml"] = OLD_NAMES_HEAD + text
     for page, filled in (("settings.md", with_settings), ("learners.md", with_tables)):
         files[DOCS / page] = filled((DOCS / page).read_text())
     files |= {DOCS / name: page() for name, page in reference_pages.PAGES.items()}

@@ -222,7 +222,7 @@ def _type(name: str, schema: Schema) -> str:
                 f"`{field}`" + (", required" if field in required else ""),
                 _kind(each),
                 _json(each.get("default")),
-                _cell("Deprecated. " * each.get("deprecated", False) + each.get("description", "")),
+                _cell(each.get("description", "")),
             ]
             for field, each in fields.items()
         ]

@@ -299,8 +299,7 @@ def _of_result(result: Result) -> dict[str, Any]:
         {name: asdict(result.test(number, name)) for name in result.after(number)[0].test}
         for number in range(1, result.passes + 1)
     ]
-    former = {"contender": result.estimator}  # until 1.0
-    return {**asdict(result), **former, "test_by_pass": means}
+    return {**asdict(result), "test_by_pass": means}
 
 
 def _finite(value: Any) -> Any:

@@ -51,7 +51,7 @@ PYTHON = {"workers": 0, "hot_path": "no"}
 
 VARYING = re.compile(
     rb'"(?:settings|late_labels)":\{[^}]*\}'
-    rb'|"(?:learn_seconds|seconds|taken_at|store_unreachable_seconds|store_away_seconds'
+    rb'|"(?:learn_seconds|seconds|taken_at|store_unreachable_seconds'
     rb'|resident_bytes|taxonomy_bytes)":[^,}]+'
     rb'|"events":\d+,"bytes":\d+'  # of the history, which holds times
 )

@@ -88,7 +88,7 @@ def teach(client: Client, novel: str, window_size: int) -> int:
     shown = 0
     events = _events(novel)
     while batch := list(islice(events, min(BATCH, window_size - (done - shown)))):
-        ranks.extend(rank or 0 for rank in client.learn_many(batch).ranks)
+        ranks.extend(rank or 0 for rank in client.learn_many(batch).ranks_before)
         done += len(batch)
         if done - shown == window_size:
             now = time.monotonic()

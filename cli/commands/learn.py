@@ -138,7 +138,7 @@ class _Progress:
             self.labels.add(classes_of(event))
         if not answer.duplicates:  # else the ranks of the duplicates are unknown
             have_classes = ["classes" in event for _, event in items]
-            summary.add_ranks(compress(answer.ranks, have_classes))
+            summary.add_ranks(compress(answer.ranks_before, have_classes))
 
     def complain(self, names: Mapping[str, str | None]) -> None:
         """Print how to go on; the events of a request without an answer may be learned too."""

@@ -225,8 +225,8 @@ def _as_exception(error: BaseException) -> Exception:
 
 
 def _answered(result: Result) -> LearnAnswer:
-    repeated, rank = int(result.duplicate), result.rank
-    return LearnAnswer(result.seq, 1 - repeated, repeated, rank, rank, result.updated)
+    repeated = int(result.duplicate)
+    return LearnAnswer(result.seq, 1 - repeated, repeated, result.rank, result.updated)
 
 
 def _lines_of(headers: Lines) -> bytes:

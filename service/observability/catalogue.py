@@ -91,23 +91,6 @@ HELP: Final = {  # by name without the prefix
     "out_of_memory_total": "requests that failed because memory ran out",
 }
 
-# deploy/prometheus/old_names.yml records the new metrics under the old names, for one release.
-OLD_NAMES: Final = {
-    "withheld_total": "abstained_total",
-    "late_questions_total": "peer_lookups_total",
-    "late_labels_total": "delayed_labels_expired_total",
-    "store_away_seconds": "store_unreachable_seconds",
-    "uncertain_appends_total": "append_outcome_unknown_total",
-}
-BY_ROLE: Final = (  # the label `role` was `answers` where it is `primary`
-    "progressive_examples_total",
-    "progressive_hits_total",
-    "progressive_reciprocal_rank_total",
-    "learner_seconds_total",
-    "learner_memory_bytes",
-    "calibration_error",
-)
-
 Family = TypeVar("Family", CounterMetricFamily, GaugeMetricFamily)
 
 

@@ -31,13 +31,18 @@ def client(url):
 
 def test_rank_and_learn(client):
     first = client.learn({"features": {"ice": 1.0}, "classes": ["rank and learn"]})
-    assert (first.accepted, first.duplicates, first.rank, first.updated) == (1, 0, None, True)
+    assert (first.accepted, first.duplicates, first.rank_before, first.updated) == (
+        1,
+        0,
+        None,
+        True,
+    )
     ranking = client.rank({"features": ["ice"], "id": "mine"}, explain=True)
     assert ranking.id == "mine"
     assert ranking.ranked[0].name == "rank and learn"
     assert ranking.ranked[0].features[0].feature == "ice"
     late = client.learn({"id": "mine", "classes": ["rank and learn"]})
-    assert late.rank == 1
+    assert late.rank_before == 1
     both = client.rank_many([{"text": "nothing known"}, {"features": ["ice"]}], k=1, explain=True)
     assert [len(result.ranked) for result in both.results] == [0, 1]
     assert both.results[1].ranked[0].features[0].feature == "ice"
@@ -63,7 +68,7 @@ def test_an_event_sent_again_is_a_duplicate(client):
     event = {"text": "again", "classes": ["again"], "event_id": "again 1"}
     assert client.learn_many([event, event]).duplicates == 1
     answer = client.learn_many([event])
-    assert (answer.accepted, answer.duplicates, answer.ranks) == (0, 1, (None,))
+    assert (answer.accepted, answer.duplicates, answer.ranks_before) == (0, 1, (None,))
 
 
 @pytest.mark.parametrize("name", ["a/b", "?#%", "..", ".", "ü — 日本", " ", "%2F"])
@@ -173,13 +178,13 @@ def test_learners(client):
     client.learn({"text": "learners", "classes": ["learners"]})
     first, second, third = client.learners()
     assert [first.label, second.label, third.label] == ["svm", "pa(replay=1)", "ff(rating=0)"]
-    assert [first.role, second.role, third.role] == ["answers", "shadow", "shadow"]
+    assert [first.primary, second.primary, third.primary] == [True, False, False]
     assert (first.edges, first.learned) == (client.stats().edges, client.stats().learned)
     assert second.options["replay"] == 1
     assert second.learn_seconds > 0
     assert second.accuracy["100"].examples > 0
     seq = client.promote(second.label)
-    assert client.learners()[0] == msgspec.structs.replace(second, role="answers")
+    assert client.learners()[0] == msgspec.structs.replace(second, primary=True)
     assert client.promote("svm") == seq + 1
     with pytest.raises(RequestRefused):
         client.promote("ema")

@@ -21,7 +21,6 @@ from tests.redis_server import RedisServer
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 300  # an upper limit for a block
-OLD_KEYS = {"rank", "ranks", "withheld"}  # answered until 1.0, and not shown
 
 # `manyclass serve` returns when the service is ready; all else is the command itself.
 MANYCLASS = """\
@@ -176,7 +175,7 @@ def is_shown(shown, given):
     a measured time may change, does not.
     """
     try:
-        return like(json.loads(shown)) == without_old_keys(json.loads(given), json.loads(shown))
+        return like(json.loads(shown)) == json.loads(given)
     except ValueError:
         pattern = re.escape(narrow(shown)).replace("…", ".*?")
         return re.fullmatch(pattern, narrow(given), re.DOTALL) is not None
@@ -185,13 +184,6 @@ def is_shown(shown, given):
 def narrow(text):
     """Return a text with one space between its columns, and no lines' ends at its end."""
     return re.sub(" {2,}", " ", text.rstrip("\n"))
-
-
-def without_old_keys(given, shown):
-    """Return the given answer without the former names of keys, unless they are shown."""
-    if not isinstance(given, dict):
-        return given
-    return {key: given[key] for key in given if key not in OLD_KEYS or key in shown}
 
 
 class Like(str):

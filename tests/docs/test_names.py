@@ -9,7 +9,7 @@ from typer.main import get_command
 
 from manyclass.cli.main import app
 from manyclass.service.config.settings import TABLE
-from manyclass.service.observability.catalogue import HELP, OLD_NAMES
+from manyclass.service.observability.catalogue import HELP
 from tests.docs.blocks import BLOCK, PAGES, ROOT, blocks, name_of
 
 COMMAND = get_command(app)
@@ -146,7 +146,7 @@ def test_settings_exist(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_metrics_exist(page):
-    known = {f"manyclass_{name}" for name in (*HELP, *OLD_NAMES, *OLD_NAMES.values())}
+    known = {f"manyclass_{name}" for name in HELP}
     named = {*re.findall(r"\bmanyclass_[a-z][a-z_]*[a-z]\b", page.read_text())}
     assert {name for name in named if not {name, base(name)} & known} == set()
 

@@ -21,14 +21,11 @@ struct LearnAnswer {
     // behind those of the body, each with its line end.
     std::string whole(std::string_view first, std::string_view last) const {
         if (!refusal.empty()) return refusal;
-        const std::string position = rank == 0 ? "null" : std::to_string(rank);
         std::string body = "{\"seq\":";
         body.append(std::to_string(seq))
             .append(is_duplicate ? ",\"accepted\":0,\"duplicates\":1,\"rank_before\":"
                                  : ",\"accepted\":1,\"duplicates\":0,\"rank_before\":")
-            .append(position)
-            .append(",\"rank\":")
-            .append(position)
+            .append(rank == 0 ? "null" : std::to_string(rank))
             .append(is_updated ? ",\"updated\":true}" : ",\"updated\":false}");
         std::string answer;
         answer.reserve(first.size() + last.size() + body.size() + 80);

@@ -66,7 +66,7 @@ inline void append_ranking(std::string& out, const RankOptions& options, const R
     out.append("],\"confidence\":");
     if (confidence >= 0) append_double(out, confidence);
     else out.append("null");
-    out.append(abstained ? ",\"abstained\":true,\"withheld\":true}" : "}");
+    out.append(abstained ? ",\"abstained\":true}" : "}");
 }
 
 }  // namespace manyclass::http

@@ -337,11 +337,6 @@ def _titled(components: Schema) -> Schema:
     for name, schema in _without_titles(components).items():
         title = _RENAMED.get(name, name)
         titled[title] = {"title": title, **schema}
-        if "required" in schema:
-            properties = schema["properties"]
-            titled[title]["required"] = [
-                key for key in schema["required"] if not properties[key].get("deprecated")
-            ]
         if "description" in schema:
             titled[title]["description"] = cleandoc(schema["description"])
     return titled

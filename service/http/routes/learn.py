@@ -224,12 +224,12 @@ class _Read:
 
 
 def _one_answer(result: Result) -> LearnAnswer:
-    repeated, rank = int(result.duplicate), result.rank
-    return LearnAnswer(result.seq, 1 - repeated, repeated, rank, rank, result.updated)
+    repeated = int(result.duplicate)
+    return LearnAnswer(result.seq, 1 - repeated, repeated, result.rank, result.updated)
 
 
 def _many_answer(results: Sequence[Result]) -> LearnManyAnswer:
     duplicates = sum(result.duplicate for result in results)
     ranks = [result.rank for result in results]
     seq = max(result.seq for result in results)
-    return LearnManyAnswer(seq, len(results) - duplicates, duplicates, ranks, ranks)
+    return LearnManyAnswer(seq, len(results) - duplicates, duplicates, ranks)

@@ -104,7 +104,6 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
     return LearnerStats(
         learner=each.label,
         primary=role == "primary",
-        role="answers" if role == "primary" else "shadow",
         options=learner.options.stored() | learner.options.to_dict(),
         features=learner.features,
         classes=learner.classes,

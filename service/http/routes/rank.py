@@ -211,7 +211,7 @@ class Rank(HotCall):
         instance_id, ranked, confidence, abstained = self._rank(
             model, request, request, instance, note, among
         )
-        answer = RankAnswer(instance_id, seq, [], confidence, abstained, abstained)
+        answer = RankAnswer(instance_id, seq, [], confidence, abstained)
         warnings = warnings_of(self._metrics, "rank", model, request, read)
         if among is not None:
             warnings += _warnings_of_names(model, among)
@@ -308,7 +308,7 @@ class Rank(HotCall):
             instance_id, ranked, confidence, abstained = self._rank(
                 model, request, form, instance, note, among
             )
-            result = RankResult(instance_id, [], confidence, abstained, abstained)
+            result = RankResult(instance_id, [], confidence, abstained)
             if request.explain:
                 parts += await self._explained(model, instance, result, ranked, time_slice)
             else:

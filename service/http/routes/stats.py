@@ -60,7 +60,6 @@ async def stats(
         processes=None if shared is None else _processes(engine.cluster.heartbeat),
         log_seq=model.seq + figures.log_lag,
         store_unreachable_seconds=figures.store_unreachable_seconds,
-        store_away_seconds=figures.store_unreachable_seconds,
         **learners[0].model_dump(include=_OF_PRIMARY),
         taxonomy=len(model.taxonomy),
         taxonomy_bytes=model.taxonomy.resident_bytes,

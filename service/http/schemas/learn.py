@@ -9,14 +9,7 @@ from manyclass.core.event import LARGEST_WEIGHT, MOST_PLACEMENTS, SMALLEST_WEIGH
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.core.text_fields import without_nulls
 from manyclass.service.http.problems import Fault
-from manyclass.service.http.schemas.parts import (
-    DEPRECATED,
-    Classes,
-    Features,
-    GivenText,
-    Name,
-    Warnings,
-)
+from manyclass.service.http.schemas.parts import Classes, Features, GivenText, Name, Warnings
 from manyclass.service.ingest.stored_instance import Id
 
 Rejected = Annotated[
@@ -105,13 +98,6 @@ class LearnAnswer(msgspec.Struct, gc=False):
     accepted: int
     duplicates: int
     rank_before: int | None
-    rank: Annotated[
-        int | None,
-        Meta(
-            description="The old name of `rank_before`, until 1.0.",
-            extra_json_schema=DEPRECATED,
-        ),
-    ]
     updated: bool
     warnings: Warnings = UNSET
 
@@ -125,13 +111,6 @@ class LearnManyAnswer(msgspec.Struct, gc=False):
     accepted: int
     duplicates: int
     ranks_before: list[int | None]
-    ranks: Annotated[
-        list[int | None],
-        Meta(
-            description="The old name of `ranks_before`, until 1.0.",
-            extra_json_schema=DEPRECATED,
-        ),
-    ]
     warnings: Warnings = UNSET
 
 

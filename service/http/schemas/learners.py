@@ -1,11 +1,7 @@
 """The answers about learners: the primary one and its shadows."""
 
-from typing import Literal
-
 from pydantic import BaseModel, Field
 from typing_extensions import TypeAliasType
-
-from manyclass.service.http.schemas.parts import DEPRECATED
 
 # A map with a name, so that it is a component of the document: generated clients name it too.
 LearnerOptions = TypeAliasType("LearnerOptions", dict[str, bool | int | float | str])
@@ -61,18 +57,14 @@ class MemberStats(BaseModel):
 class LearnerStats(BaseModel):
     """A learner, its size and its accuracy.
 
-    `learner` is its specification, `options` the options that have an effect on it, renamed ones
-    under their former names too, until 1.0. The `primary` learner answers /rank. The others are its
-    shadows: they rank and learn the same events and answer no request. `learn_seconds` is the mean
-    time to learn an event since the process began, null before the first.
+    `learner` is its specification, `options` the options that have an effect on it. The `primary`
+    learner answers /rank. The others are its shadows: they rank and learn the same events and
+    answer no request. `learn_seconds` is the mean time to learn an event since the process began,
+    null before the first.
     """
 
     learner: str
     primary: bool
-    role: Literal["answers", "shadow"] = Field(
-        description="`answers` for the primary learner. Use `primary`; `role` goes with 1.0.",
-        json_schema_extra=DEPRECATED,
-    )
     options: LearnerOptions
     features: int
     classes: int

@@ -10,7 +10,6 @@ from manyclass.core.expected_loss import CANDIDATES
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.core.text_fields import without_nulls
 from manyclass.service.http.schemas.parts import (
-    DEPRECATED,
     LARGEST_SEQ,
     Classes,
     Features,
@@ -139,13 +138,6 @@ _Abstained = Annotated[
     bool | UnsetType,
     Meta(description="True if `min_confidence` is not reached; then `ranked` is empty."),
 ]
-_Withheld = Annotated[
-    bool | UnsetType,
-    Meta(
-        description="The old name of `abstained`, until 1.0.",
-        extra_json_schema=DEPRECATED,
-    ),
-]
 
 
 class RankAnswer(msgspec.Struct, gc=False):
@@ -156,7 +148,6 @@ class RankAnswer(msgspec.Struct, gc=False):
     ranked: list[Ranked]
     confidence: _Confidence
     abstained: _Abstained = UNSET
-    withheld: _Withheld = UNSET
     warnings: Warnings = UNSET
 
 
@@ -167,7 +158,6 @@ class RankResult(msgspec.Struct, gc=False):
     ranked: list[Ranked]
     confidence: _Confidence
     abstained: _Abstained = UNSET
-    withheld: _Withheld = UNSET
 
 
 class RankManyAnswer(msgspec.Struct, gc=False):

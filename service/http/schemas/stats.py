@@ -5,7 +5,6 @@ from typing_extensions import TypeAliasType
 
 from manyclass.service.history.rebuild import RebuildReport
 from manyclass.service.http.schemas.learners import AccuracyByWindow, LearnerStats
-from manyclass.service.http.schemas.parts import DEPRECATED
 from manyclass.service.http.schemas.snapshots import RecoveryReport, Snapshot
 
 # A map with a name, so that it is a component of the document: generated clients name it too.
@@ -81,10 +80,6 @@ class Stats(BaseModel):
     processes: list[ProcessStats] | None
     log_seq: int
     store_unreachable_seconds: float = Field(description="time since the store last answered")
-    store_away_seconds: float = Field(
-        description="The old name of `store_unreachable_seconds`, until 1.0.",
-        json_schema_extra=DEPRECATED,
-    )
     features: int
     classes: int
     edges: int

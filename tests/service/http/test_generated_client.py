@@ -47,11 +47,11 @@ def test_it_learns_ranks_and_reads_a_typed_refusal(client):
         )
         learned = call("learn.learn", body=event)
         assert isinstance(learned, models.LearnAnswer)
-        assert (learned.seq, learned.accepted, learned.rank) == (1, 1, None)
+        assert (learned.seq, learned.accepted, learned.rank_before) == (1, 1, None)
         many = models.LearnMany(events=[event, models.TextEvent(text="a ball", classes=["golf"])])
         learned = call("learn.learn", body=many)
         assert isinstance(learned, models.LearnManyAnswer)
-        assert learned.ranks == [1, None]
+        assert learned.ranks_before == [1, None]
 
         ranking = call("rank.rank", body=models.RankText(text="a ball", id="q-1", explain=True))
         assert isinstance(ranking, models.RankAnswer)
@@ -63,7 +63,7 @@ def test_it_learns_ranks_and_reads_a_typed_refusal(client):
         assert isinstance(ranking, models.RankManyAnswer)
         assert [each.ranked[0].class_ for each in ranking.results] == ["hockey", "golf"]
         late = call("learn.learn", body=models.LateLabel(id="q-1", classes=["golf"]))
-        assert (late.rank_before, late.rank) == (1, 1)
+        assert late.rank_before == 1
 
         refused = call("rank.rank", body=models.RankText(text="a", k=1001))
         assert isinstance(refused, models.Problem)

@@ -8,11 +8,10 @@ from prometheus_client import Histogram as TheirHistogram
 from prometheus_client.metrics_core import HistogramMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
 
-from deploy.generate import old_names
 from manyclass.core.event import Event
 from manyclass.core.outcome import Outcome, ShadowOutcome
 from manyclass.service.engine import EngineStats
-from manyclass.service.observability.catalogue import BY_ROLE, HELP, OLD_NAMES, PREFIX
+from manyclass.service.observability.catalogue import HELP, PREFIX
 from manyclass.service.observability.exposition import FRESH_SCRAPES
 from manyclass.service.observability.instruments import Histogram
 from manyclass.service.observability.metrics import FAST_SECONDS, REQUEST_SECONDS, Metrics
@@ -48,33 +47,6 @@ async def test_every_metric_is_there_documented_and_nothing_else():
     for name, kind, labels, _ in rows:
         used = {label for sample in served[name, kind].samples for label in sample.labels} - {"le"}
         assert used == set(re.findall(r"`(\w+)`", labels))
-
-
-def test_the_old_names_are_documented_and_recorded_under_new_ones():
-    text = DOCUMENT.read_text()
-    rows = re.findall(r"^\| `manyclass_(\w+)` \| `manyclass_(\w+)` \|$", text, re.MULTILINE)
-    assert dict(rows) == OLD_NAMES
-    assert HELP.keys() >= {*OLD_NAMES.values(), *BY_ROLE}
-    assert not HELP.keys() & OLD_NAMES.keys()
-    rules = [rule for group in old_names()["groups"] for rule in group["rules"]]
-    recorded = {rule["record"]: rule["expr"] for rule in rules if "labels" not in rule}
-    assert recorded == {PREFIX + old: PREFIX + new for old, new in OLD_NAMES.items()}
-    roles = {rule["record"]: rule["labels"] for rule in rules if "labels" in rule}
-    assert roles == {PREFIX + name: {"role": "answers"} for name in BY_ROLE}
-
-
-async def test_old_roles_are_recorded_of_every_metric_by_role():
-    async with calling(shadows=("ff",)) as call:
-        for _ in range(2):
-            await call.learn(*[("a", "x")] * 600)
-        text = (await call("GET", "/metrics")).text
-    by_role = {
-        sample.name.removeprefix(PREFIX)
-        for family in families(text).values()
-        for sample in family.samples
-        if "role" in sample.labels
-    }
-    assert by_role == {*BY_ROLE}
 
 
 def test_names_follow_the_rules():

@@ -27,13 +27,13 @@ async def learners(call):
 async def test_tells_what_each_learner_holds_and_how_well_it_does():
     async with three() as call:
         assert [each["learn_seconds"] for each in await learners(call)] == [None] * 3
-        ranks = (await call.learn(*LESSONS))["ranks"]
+        ranks = (await call.learn(*LESSONS))["ranks_before"]
         told = (await call("GET", "/learners")).json()
         assert told["seq"] == 40
         found = told["learners"]
         assert [each["learner"] for each in found] == LABELS
         assert [each["primary"] for each in found] == [True, False, False]
-        assert [each["role"] for each in found] == ["answers", "shadow", "shadow"]
+        assert [each["primary"] for each in found] == [True, False, False]
         for each, enrolled in zip(found, call.app.engine.model.enrolled, strict=True):
             given = dict(each["options"])
             assert Options.of(given.pop("learner"), **given) == enrolled.learner.options
@@ -81,10 +81,10 @@ async def test_a_promoted_shadow_answers_at_once():
         assert answer.json() == {"seq": 41, "learner": "pa(replay=2)"}
         after = await learners(call)
         assert [each["learner"] for each in after] == [*LABELS[2:], "pa", LEARNER]
-        assert [each["role"] for each in after] == ["answers", "shadow", "shadow"]
+        assert [each["primary"] for each in after] == [True, False, False]
         for each in before:
             [same] = [other for other in after if other["learner"] == each["learner"]]
-            assert same == each | {"role": same["role"], "primary": same["primary"]}
+            assert same == each | {"primary": same["primary"]}
         other = (await call("POST", "/rank", request)).json()["ranked"]
         assert other != ranked
         await call("POST", promoting(LEARNER))
