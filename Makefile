@@ -14,13 +14,14 @@ SANITIZED := -m 'not slow' --hypothesis-profile quick -k 'not bytes_counted' tes
 option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo example check lint types test test-all screenshots docs deploy-check wheel-check release-check image-check studies-env studies-check lock \
+.PHONY: help compile run demo example check lint types test test-all screenshots docs deploy-check wheel-check release-check image-check studies-env studies-check lock \
         generate unicode unicode-check clang sanitize coverage measure load chaos hostile damage crafted soak recorded wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
 
-# One environment in two stages: `serve` for serving and building, `dev` adds the tools.
+# One environment in stages: `serve` for serving and building, `built` the native core, `tools` what
+# needs no built core, and `dev` all of it.
 $(VENV)/serve: requirements/build.txt requirements/serve.txt
 	test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV)
 	$(LOCKED) -r requirements/build.txt -r requirements/serve.txt
@@ -32,9 +33,15 @@ $(VENV)/built: $(VENV)/serve pyproject.toml setup.py $(NATIVE)
 	CORE_BUILD=none pip install -q --no-build-isolation --no-deps -e .
 	touch $@
 
-$(VENV)/dev: $(VENV)/built requirements/s3.txt requirements/dev.txt
+$(VENV)/tools: $(VENV)/serve requirements/s3.txt requirements/dev.txt
 	$(LOCKED) -r requirements/dev.txt
 	touch $@
+
+$(VENV)/dev: $(VENV)/built $(VENV)/tools
+	touch $@
+
+compile: $(if $(ONLY),$(VENV)/serve,$(VENV)/built) ## the native core; make compile ONLY=core/index: one module
+	$(if $(ONLY),CORE_ONLY='$(ONLY)' python setup.py -q build_ext --inplace)
 
 run: $(VENV)/built ## start the service on http://127.0.0.1:8000 (or PORT=, HOST=, STORE=)
 	manyclass serve $(call option,PORT,port) $(call option,HOST,host) $(call option,STORE,store)
@@ -81,7 +88,7 @@ recorded: $(VENV)/dev ## every learner over a log of 50,000 events: the answers 
 
 check: lint types test ## five minutes of what a change must pass; .ci/run runs all of it
 
-lint: $(VENV)/dev ## ruff, cython-lint, and the words of comments, docstrings and pages
+lint: $(VENV)/tools ## ruff, cython-lint, and the words of comments, docstrings and pages
 	ruff check . && ruff format --check . && cython-lint core service && python lint/prose.py
 
 types: $(VENV)/dev ## mypy, and the stubs against the built modules

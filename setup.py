@@ -1,7 +1,8 @@
 """Build the Cython extensions of manyclass; all other packaging facts are in pyproject.toml.
 
-CORE_BUILD picks the flavour: release (default), debug, sanitize or coverage; or none, which packs
-the Python files alone, for an editable install of modules that are compiled already.
+CORE_BUILD picks the flavour: release (default), profile, debug, sanitize or coverage; or none,
+which packs the Python files alone, for an editable install of modules that are compiled already.
+CORE_ONLY=core/index compiles that module alone.
 """
 
 import os
@@ -34,10 +35,13 @@ ASSERTS = ["-UNDEBUG", "-D_GLIBCXX_ASSERTIONS"]  # the sanitizers alone miss vec
 
 FLAVOURS = {  # name: (compiler flags, linker flags, macros, directives)
     "release": (["-O3", "-g0"], [], [], FAST),
+    "profile": (["-O3", "-g", "-fno-omit-frame-pointer"], [], [], FAST),  # lines and callers
     "debug": (["-O0", "-g", *ASSERTS], [], [], CHECKED),
     "sanitize": (["-O1", "-g", *ASSERTS, SANITIZERS], [SANITIZERS], [], CHECKED),
     "coverage": (["-O0", "-g"], [], [("CYTHON_TRACE_NOGIL", "1")], {**CHECKED, "linetrace": True}),
 }
+
+ONLY = os.environ.get("CORE_ONLY", "")
 
 
 def compiled_as(flavour: str) -> list[Extension]:
@@ -57,6 +61,7 @@ def compiled_as(flavour: str) -> list[Extension]:
         )
         for room in NATIVE
         for pyx in sorted((PACKAGE / room).rglob("*.pyx"))
+        if str(pyx).endswith(f"{ONLY}.pyx")
     ]
     return cythonize(
         extensions,

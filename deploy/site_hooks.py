@@ -12,7 +12,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 # Pages outside docs/, each at the same path of the site.
 OUTSIDE = (
-    *("ARCHITECTURE.md", "CHANGELOG.md", "deploy/README.md", "load_tests/README.md"),
+    *("ARCHITECTURE.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md"),
+    *("deploy/README.md", "load_tests/README.md"),
     *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("examples/**/README.md")),
 )
 FENCE = re.compile(r"^[ \t]*```.*?^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)

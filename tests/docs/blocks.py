@@ -7,12 +7,13 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "deploy/README.md")),
-    ROOT / "load_tests/README.md",
+    *(ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "load_tests/README.md")),
     *sorted(ROOT.glob("examples/**/README.md")),
     *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "results"),
 ]
 RUN = ("bash", "console", "pycon", "python")
-SHOWN = (  # files, outputs and drawings
+SHOWN = (  # files, parts of modules, outputs and drawings
+    *("cpp", "py"),
     *("csv", "fasttext", "json", "jsonl", "libsvm", "nginx", "promql", "text", "vw", "xmc", "yaml"),
 )
 BLOCK = re.compile(

@@ -10,6 +10,7 @@ from tests.docs.session import Session, is_shown
 # Reasons for which a block is not run, as `<!-- not run: docker -->` in front of it has them.
 NOT_RUN = {
     "a cluster": "needs Kubernetes; tests/deploy/test_kubernetes.py checks the files",
+    "a debugger": "needs perf, py-spy or gdb on the machine, and a process that runs",
     "a proxy": "needs nginx on the machine; make deploy-check runs it with the files in deploy/",
     "docker": "needs a container engine; make image-check builds and runs the image",
     "installs": "needs a package registry; .ci/run installs from the locks",

@@ -22,6 +22,7 @@ REDIRECTED = re.compile(r"\s\d?[<>]\s*\S*")
 OTHER_VARIABLES = {
     *("MANYCLASS_URL", "MANYCLASS_KEY", "MANYCLASS_RATING", "MANYCLASS_LERNER"),
     "MANYCLASS_SERVICE_HOST",  # of Kubernetes
+    "MANYCLASS_GREETING",  # the example of CONTRIBUTING.md
 }
 # The parser refuses these for what follows from a page: a value is left out, or stands for one.
 INCOMPLETE = ("MissingParameter", "BadParameter")
@@ -119,8 +120,9 @@ def test_options_named_alone_exist(page):
     assert named - known - OTHER_OPTIONS == set()
 
 
-# Of other programs: curl, Redis, Vowpal Wabbit, and those of this repository.
+# Of other programs: curl, Redis, Vowpal Wabbit, pytest, and those of this repository.
 OTHER_OPTIONS = {
+    *("--hypothesis-profile", "--greeting"),  # the latter is the example of CONTRIBUTING.md
     *("--json", "--appendonly", "--ignore", "--oaa", "--plt"),
     *("--data", "--keep-going", "--peers", "--rows", "--saturating", "--scenario", "--states"),
 }

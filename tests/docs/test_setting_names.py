@@ -20,7 +20,7 @@ SHORT = re.compile(
 OF_MAKE = re.compile(r"make run( (PORT|HOST|STORE)=[^\s`)]*)+")  # its own variables
 
 PAGES = [
-    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md")),
+    *ROOT.glob("*.md"),
     # The page of the command line is made of help texts, which the other test reads.
     *(path for path in (ROOT / "docs").rglob("*.md") if path.name != "command-line.md"),
     *(ROOT / "deploy").glob("*.md"),
