@@ -12,11 +12,13 @@ from manyclass.core.text import TextAnalysis
 from manyclass.service.errors import NewerRules, OlderRules, OtherTexts, RecoveryError, with_hint
 from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.log.group_commit import GroupCommit
+from manyclass.service.log.hooks import OnMessage
 from manyclass.service.log.interpreter import Interpreter, OneModel, apply_all
 from manyclass.service.log.live_model import LiveModel
-from manyclass.service.log.log_tailer import LogTailer, OnMessage
+from manyclass.service.log.log_tailer import LogTailer
 from manyclass.service.log.pause import SLOW_SECONDS, Pause
 from manyclass.service.log.recovery import recover
+from manyclass.service.runtime import Runtime
 from manyclass.service.store.errors import (
     LogDamaged,
     LogRewound,
@@ -174,14 +176,11 @@ class StateRestorer:
     restore ranks until there is a current one.
     """
 
-    def __init__(
-        self, cluster: Cluster, clock: Callable[[], float], hash_seed: int, named: bool
-    ) -> None:
+    def __init__(self, cluster: Cluster, runtime: Runtime, named: bool) -> None:
         """`named`: the settings name the learners and the analysis of texts."""
         self._cluster = cluster
         self._live = cluster.live
-        self._clock = clock
-        self._hash_seed = hash_seed
+        self._runtime = runtime
         self._named = named
         self._recovering: asyncio.Future[Model] | None = None
 
@@ -234,9 +233,9 @@ class StateRestorer:
         self, model_set: Callable[[], ModelSet] | ModelSet, text: TextAnalysis
     ) -> Model:
         named = self._named or isinstance(model_set, ModelSet)
-        store, recovery = self._cluster.store, self._live.recovery
+        store, recovery, runtime = self._cluster.store, self._live.recovery, self._runtime
         work = asyncio.to_thread(
-            recover, store, model_set, self._clock, recovery, self._hash_seed, named, text
+            recover, store, model_set, runtime.clock, recovery, runtime.hash_seed, named, text
         )
         self._recovering = asyncio.ensure_future(work)
         return await asyncio.shield(self._recovering)

@@ -28,11 +28,11 @@ from manyclass.service.errors import (
 from manyclass.service.history.history import History
 from manyclass.service.history.rebuild import Rebuild, RebuildReport, RebuildStatus
 from manyclass.service.history.schedule import RebuildSchedule
-from manyclass.service.log.apply_loop import OnApplied, OnLearned
-from manyclass.service.log.log_tailer import OnMessage
+from manyclass.service.log.hooks import NO_HOOKS, Hooks
 from manyclass.service.log.pause import Pause
 from manyclass.service.log.request import Result
 from manyclass.service.pipeline import Pipeline
+from manyclass.service.runtime import Runtime
 from manyclass.service.store.errors import LogTrimmed, StoreError, StoreUnavailable
 from manyclass.service.store.protocol import SnapshotInfo, Store
 from manyclass.service.store.segments import SegmentStore, segments_of
@@ -67,17 +67,11 @@ class Engine:
         clock: Callable[[], float],
         *,
         hash_seed: int = 0,
-        on_applied: OnApplied | None = None,
-        on_learned: OnLearned | None = None,
-        on_short: Callable[[], None] = lambda: None,
-        on_message: OnMessage = lambda _: None,
         wall_clock: Callable[[], float] = time.time,
+        hooks: Hooks = NO_HOOKS,
     ) -> None:
-        """`hash_seed` salts the tables of names; use a random one if clients are not trusted.
-
-        `on_applied` gets each applied event, or `on_learned` many plain ones at once, `on_message`
-        the messages of other processes. `on_short` is called while events wait for memory.
-        """
+        """`hash_seed` salts the tables of names; use a random one if clients are not trusted."""
+        runtime = Runtime(clock, wall_clock, hash_seed)
         self.settings = settings
         self.cluster = cluster
         self.store = cluster.store
@@ -86,20 +80,8 @@ class Engine:
         self._live = cluster.live
         self._live.on_model = partial(_warn_of_text, settings)
         named = settings.learner is not None and settings.text is not None
-        self._restorer = StateRestorer(cluster, clock, hash_seed, named)
-        self._make_pipeline = partial(
-            Pipeline,
-            settings,
-            cluster,
-            self._restorer,
-            clock,
-            hash_seed,
-            on_applied,
-            on_learned,
-            on_short,
-            on_message,
-            wall_clock,
-        )
+        self._restorer = StateRestorer(cluster, runtime, named)
+        self._make_pipeline = partial(Pipeline, settings, cluster, self._restorer, runtime, hooks)
         self._segments = history_segments(settings, self.store)
         self.recovery.outcomes.are_kept = self._segments is not None
         self._rebuilds = RebuildSchedule(settings.rebuild_seconds, clock)

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
 
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
@@ -14,11 +13,12 @@ from manyclass.service.engine_stats import EngineStats, HistoryStats
 from manyclass.service.errors import OptionsDiffer, RebuildRefused, with_hint
 from manyclass.service.history.history import History
 from manyclass.service.history.rebuild import Rebuild
-from manyclass.service.log.apply_loop import ApplyLoop, OnApplied, OnLearned
-from manyclass.service.log.group_commit import GroupCommit
-from manyclass.service.log.log_tailer import OnMessage
+from manyclass.service.log.apply_loop import ApplyLoop
+from manyclass.service.log.group_commit import GroupCommit, QueueLimits
+from manyclass.service.log.hooks import Hooks
 from manyclass.service.log.pause import Pause
 from manyclass.service.log.snapshot_loader import SnapshotLoader
+from manyclass.service.runtime import Runtime
 from manyclass.service.snapshots.restore import Restore
 from manyclass.service.snapshots.schedule import SnapshotSchedule
 from manyclass.service.snapshots.state_copy import StateCopy
@@ -42,37 +42,32 @@ class Pipeline:
         settings: Settings,
         cluster: Cluster,
         restorer: StateRestorer,
-        clock: Callable[[], float],
-        hash_seed: int,
-        on_applied: OnApplied | None,
-        on_learned: OnLearned | None,
-        on_short: Callable[[], None],
-        on_message: OnMessage,
-        wall_clock: Callable[[], float],
+        runtime: Runtime,
+        hooks: Hooks,
         history: History | None,
     ) -> None:
         store, live = cluster.store, cluster.live
-        loader = SnapshotLoader(store, hash_seed)
+        loader = SnapshotLoader(store, runtime.hash_seed)
         self._settings = settings
         self._cluster = cluster
         self.history = history
         if history is not None:
-            on_applied = history.noting(on_applied)
-        self.apply_loop = ApplyLoop(live, loader, on_applied, on_learned, on_short)
+            hooks = history.noting(hooks)
+        self.apply_loop = ApplyLoop(live, loader, hooks)
         self.group_commit = GroupCommit(
             store,
             live,
             self.apply_loop,
-            settings.max_queue_events,
-            settings.max_queue_bytes,
-            settings.store_seconds,
-            None if history is None else wall_clock,
+            QueueLimits(
+                settings.max_queue_events, settings.max_queue_bytes, settings.store_seconds
+            ),
+            None if history is None else runtime.wall_clock,
         )
-        self.schedule = SnapshotSchedule(settings, cluster, self.apply_loop, loader, clock, history)
+        self.schedule = SnapshotSchedule(
+            settings, cluster, self.apply_loop, loader, runtime.clock, history
+        )
         self.rebuild = (
-            None
-            if history is None
-            else Rebuild(history, self.apply_loop, self.schedule, clock, wall_clock, hash_seed)
+            None if history is None else Rebuild(history, self.apply_loop, self.schedule, runtime)
         )
         self.restore = Restore(live, self.group_commit, loader, self.schedule)
         self.state_copy = StateCopy(self.apply_loop)
@@ -81,7 +76,7 @@ class Pipeline:
             restorer,
             self.apply_loop,
             self.group_commit,
-            on_message,
+            hooks.on_message,
             None if history is None else history.reload,
         )
         self._following = asyncio.create_task(self._replica.run())

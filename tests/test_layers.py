@@ -69,7 +69,7 @@ def test_imports_go_down_the_floors(package):
 
 ROOMS = [  # of the service, from the lowest; a module belongs to the longest name that fits
     ["store"],
-    ["errors", "sealing", "threads", "token_bucket"],
+    ["errors", "runtime", "sealing", "threads", "token_bucket"],
     ["config"],
     ["log"],
     ["cluster"],
@@ -250,6 +250,13 @@ def callbacks_and_assignments(source):
             for each in ast.walk(node):
                 if isinstance(each, ast.Assign) and ast.unparse(each.value) in callables:
                     callbacks |= {t.attr for t in each.targets if isinstance(t, ast.Attribute)}
+        if isinstance(node, ast.ClassDef):  # the fields of a dataclass
+            callbacks |= {
+                each.target.id
+                for each in node.body
+                if isinstance(each, ast.AnnAssign)
+                and re.search(r"Callable|\bOn[A-Z]", ast.unparse(each.annotation))
+            }
         targets = node.targets if isinstance(node, ast.Assign) else []
         assigned |= {
             t.attr
@@ -262,7 +269,7 @@ def callbacks_and_assignments(source):
 def test_callbacks_are_given_to_constructors():
     found = [callbacks_and_assignments(file.read_text()) for file in ROOT.glob("service/**/*.py")]
     callbacks, assigned = (set().union(*each) for each in zip(*found, strict=True))
-    assert {"_on_applied", "_on_message", "_clock"} <= callbacks
+    assert {"on_applied", "_on_message", "_clock"} <= callbacks
     assert {each for name in callbacks for each in (name, name.strip("_"))} & assigned == set()
 
 

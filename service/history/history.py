@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from time import monotonic, sleep
 from typing import TypeVar
@@ -17,7 +18,7 @@ from manyclass.service.history.reader import Filter, Page, Reader, Record
 from manyclass.service.history.recorder import SEGMENT_EVENTS, Recorder, amending
 from manyclass.service.history.segment import Segment
 from manyclass.service.history.undone import Undone
-from manyclass.service.log.apply_loop import OnApplied
+from manyclass.service.log.hooks import Hooks
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.store.errors import (
     LogDamaged,
@@ -126,9 +127,9 @@ class History:
             self.failures += 1
             log.error("the history cannot be read anew: %s", with_hint(error))
 
-    def noting(self, on_applied: OnApplied | None) -> OnApplied:
-        """Return a function that notes an applied event if it amends another, then passes it on."""
-        amendments, wall_clock = self.amendments, self._wall_clock
+    def noting(self, hooks: Hooks) -> Hooks:
+        """Return hooks that note an applied event if it amends another, and pass it on."""
+        amendments, wall_clock, on_applied = self.amendments, self._wall_clock, hooks.on_applied
 
         def note(event: Event, outcome: Outcome, seconds: float) -> None:
             if event.kind == "amend":
@@ -138,7 +139,7 @@ class History:
             if on_applied is not None:
                 on_applied(event, outcome, seconds)
 
-        return note
+        return replace(hooks, on_applied=note)
 
     @property
     def amendment_age(self) -> float:

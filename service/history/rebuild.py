@@ -22,6 +22,7 @@ from manyclass.service.history.relearning import Relearning
 from manyclass.service.history.undone import Undone
 from manyclass.service.log.adoption import is_undone
 from manyclass.service.log.apply_loop import ApplyLoop
+from manyclass.service.runtime import Runtime
 from manyclass.service.snapshots.schedule import SnapshotSchedule
 from manyclass.service.store.errors import SnapshotMissing, StoreError, StoreUnavailable
 from manyclass.service.store.protocol import SnapshotInfo
@@ -98,18 +99,15 @@ class Rebuild:
         history: History,
         apply_loop: ApplyLoop,
         schedule: SnapshotSchedule,
-        clock: Callable[[], float],
-        wall_clock: Callable[[], float],
-        hash_seed: int,
+        runtime: Runtime,
     ) -> None:
-        """`hash_seed`: salts the tables of names of a rebuilt state."""
-        self._wall_clock = wall_clock
+        self._wall_clock = runtime.wall_clock
         self._history = history
         self._live = history.live
         self._apply_loop = apply_loop
         self._schedule = schedule
-        self._clock = clock
-        self._relearning = Relearning(history, hash_seed)
+        self._clock = runtime.clock
+        self._relearning = Relearning(history, runtime.hash_seed)
         self._states = rebuilt_states_of(history.store)
         self._lock = asyncio.Lock()
         self.last: RebuildReport | None = None

@@ -67,6 +67,7 @@ from manyclass.service.http.routes.state import StateDownloads
 from manyclass.service.http.workers import Workers
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.log.hooks import Hooks
 from manyclass.service.observability.exposition import EngineCollector, Exposition, LimitsCollector
 from manyclass.service.observability.metrics import Metrics
 from manyclass.service.store import open_store
@@ -118,11 +119,13 @@ class App(HotPath):
             cluster,
             clock,
             hash_seed=randbits(63),
-            on_applied=metrics.applied,
-            on_learned=metrics.learned,
-            on_short=metrics.out_of_memory.run_short,
-            on_message=peers.on_message,
             wall_clock=wall_clock,
+            hooks=Hooks(
+                on_applied=metrics.applied,
+                on_learned=metrics.learned,
+                on_short=metrics.out_of_memory.run_short,
+                on_message=peers.on_message,
+            ),
         )
         builder = EventBuilder(
             self.engine,

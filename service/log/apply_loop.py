@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from heapq import heapify, heappop, heappush
 from time import perf_counter
@@ -14,6 +14,7 @@ from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.core.outcome import Outcome
 from manyclass.core.published_learner import PublishedLearner
+from manyclass.service.log.hooks import NO_HOOKS, Hooks
 from manyclass.service.log.interpreter import (
     Applied,
     Interpreter,
@@ -39,9 +40,6 @@ _END: Final = object()  # of the steps of an arrival
 
 # the last is called when its turn comes
 Arrival = Request | BatchRequest | Batch | Callable[[], None]
-OnApplied = Callable[[Event, Outcome, float], None]  # event, outcome, seconds
-# the label of the learner, ranks (0: not retrieved) and seconds of plain events
-OnLearned = Callable[[str, Sequence[int], Sequence[float]], None]
 
 
 class ApplyLoop:
@@ -61,19 +59,11 @@ class ApplyLoop:
         self,
         live: LiveModel,
         loader: SnapshotLoader,
-        on_applied: OnApplied | None = None,
-        on_learned: OnLearned | None = None,
-        on_short: Callable[[], None] = lambda: None,
+        hooks: Hooks = NO_HOOKS,
     ) -> None:
-        """`on_applied` gets each event that changed the model, or `on_learned` many at once.
-
-        `on_short` is called, again and again, while events wait for memory.
-        """
         self._live = live
         self._loader = loader
-        self._on_applied = on_applied
-        self._on_learned = on_learned
-        self._on_short = on_short
+        self._hooks = hooks
         self._is_short = False  # of memory for the next event
         self.waits_for_memory = False  # with the next event; changed here only
         self._loop = asyncio.get_running_loop()
@@ -221,7 +211,7 @@ class ApplyLoop:
         self._loop.call_later(MEMORY_SECONDS, self._apply)
         self._wake_waiters()
         self.notify()
-        self._on_short()
+        self._hooks.on_short()
 
     def _break(self, error: Exception) -> None:
         unforeseen = None if isinstance(error, RulesDiffer) else error
@@ -296,16 +286,16 @@ class ApplyLoop:
             self._live.count_on()
             _log_change(event, outcome, answering)
             answering = outcome.label
-        if self._on_applied is not None:
-            self._on_applied(event, outcome, seconds)
+        if self._hooks.on_applied is not None:
+            self._hooks.on_applied(event, outcome, seconds)
         return answering
 
     def _note_stretch(self, stretch: Stretch) -> None:
         batch, first = stretch.batch, stretch.first
         self._is_short = stretch.is_short
-        if self._on_learned is not None:
+        if self._hooks.on_learned is not None:
             label = self._live.model.answering.label
-            self._on_learned(label, batch.ranks(first), batch.seconds(first))
+            self._hooks.on_learned(label, batch.ranks(first), batch.seconds(first))
 
     def _seconds_left(self) -> float:
         """Return the rest of the stretch."""

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter, sleep
 
@@ -37,6 +38,15 @@ EXPIRY_SECONDS = 0.1  # between two searches for submissions that have waited to
 Queued = Submission | BatchSubmission
 
 
+@dataclass(frozen=True, slots=True)
+class QueueLimits:
+    """Limits on the submissions that wait: all events and their bytes, and the time of each."""
+
+    events: int
+    bytes: int
+    seconds: float = 5.0
+
+
 class GroupCommit:
     """Takes events into the log; "200" is the answer only to durable and applied events.
 
@@ -49,8 +59,8 @@ class GroupCommit:
     of this process. A shared log also contains events of other processes: `deliver` receives all
     of them, and recognises the appends of this process by their id.
 
-    No submission waits for a shared store longer than `patience` seconds. If its append is still
-    running then, the answer is CommitOutcomeUnknown.
+    No submission waits for a shared store longer than the `seconds` of the limits. If its append is
+    still running then, the answer is CommitOutcomeUnknown.
 
     After a failed append learning counts as paused until an append as large succeeds, or a trial of
     one: a full disk may have room for an event, and not for the many of the next append.
@@ -64,9 +74,7 @@ class GroupCommit:
         store: Store,
         live: LiveModel,
         apply_loop: ApplyLoop,
-        max_events: int,
-        max_bytes: int,
-        patience: float = 5.0,
+        limits: QueueLimits,
         wall_clock: Callable[[], float] | None = None,
     ) -> None:
         """`wall_clock`, if given, dates the first event of each append."""
@@ -83,10 +91,8 @@ class GroupCommit:
         self._shared = as_shared(store)
         self._live = live
         self._apply_loop = apply_loop
-        self._patience = patience
         self._wall_clock = wall_clock
-        self._max_events = max_events
-        self._max_bytes = max_bytes
+        self._limits = limits
         self._loop = asyncio.get_running_loop()
         self._thread = AppendThread()
         self._open: deque[Queued] = deque()  # submissions that may need an answer, oldest first
@@ -170,7 +176,7 @@ class GroupCommit:
         An empty queue takes any submission, otherwise a large one could never be admitted.
         """
         return not self.events or (
-            self.events + events <= self._max_events and self.bytes + size <= self._max_bytes
+            self.events + events <= self._limits.events and self.bytes + size <= self._limits.bytes
         )
 
     def deliver(self, batch: Batch, applied: Callable[[], None]) -> None:
@@ -388,7 +394,7 @@ class GroupCommit:
         self._expire_later()
         if self._shared is None and not self._apply_loop.waits_for_memory:
             return
-        too_old = self._loop.time() - self._patience
+        too_old = self._loop.time() - self._limits.seconds
         while self._open and self._open[0].arrived_at <= too_old:
             oldest = self._open[0]
             if oldest.sent:

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
-from manyclass.service.store.protocol import Batch, PeerMessage, SharedStore
+from manyclass.service.log.hooks import OnMessage
+from manyclass.service.store.protocol import Batch, SharedStore
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +18,6 @@ BATCH_BYTES = 400  # of memory, beside its events
 EVENT_BYTES = 80  # beside its own bytes
 
 Deliver = Callable[[Batch, Callable[[], None]], None]  # a batch, and a call for when it is applied
-OnMessage = Callable[[PeerMessage], None]
 
 
 class LogTailer:

@@ -13,6 +13,7 @@ from manyclass.service.engine import Engine
 from manyclass.service.engine_stats import EngineStats
 from manyclass.service.errors import NotReady, QueueFull
 from manyclass.service.log import recovery as recovery_module
+from manyclass.service.log.hooks import Hooks
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreFull, StoreUnavailable
 from manyclass.service.store.memory import MemoryStore
@@ -168,7 +169,7 @@ async def test_fails_but_still_ranks_when_the_log_and_the_model_part(store, star
 async def test_commits_and_applied_events_are_counted(store):
     applied = []
     engine = Engine(
-        Settings(), Cluster(store), Clock(), on_applied=lambda *args: applied.append(args)
+        Settings(), Cluster(store), Clock(), hooks=Hooks(lambda *args: applied.append(args))
     )
     await engine.start()
     event = learn("a", "x", "one")

@@ -8,7 +8,6 @@ import threading
 import pytest
 
 from manyclass.service.http import shedding
-from manyclass.service.token_bucket import TokenBucket
 from tests.service.faulty import PATIENCE
 from tests.service.serving import GET, RANKING, answer_on, head, post, serving, until
 
@@ -115,24 +114,6 @@ def test_a_burst_may_go_above_the_concurrency():
             assert statuses == [200] * 5 + [503] * 5
         assert admission.shed == 5
         until(lambda: admission.short.taken == 0)  # at the end of the turn of the loop
-
-
-def test_the_tokens_of_a_burst_grow_again(monkeypatch):
-    now = 100.0
-    monkeypatch.setattr("manyclass.service.http.admission.monotonic", lambda: now)
-    bucket = TokenBucket(2)
-    bucket.take()
-    bucket.take()
-    assert bucket.is_empty
-    now += 0.4
-    assert bucket.is_empty
-    now += 0.2
-    assert not bucket.is_empty
-    now += 1_000
-    for _ in range(2):
-        assert not bucket.is_empty
-        bucket.take()
-    assert bucket.is_empty
 
 
 def test_rankings_above_the_concurrency_are_shed(narrow):

@@ -6,7 +6,8 @@ from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.log.apply_loop import ApplyLoop
-from manyclass.service.log.group_commit import GroupCommit
+from manyclass.service.log.group_commit import GroupCommit, QueueLimits
+from manyclass.service.log.hooks import Hooks
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.snapshot_loader import SnapshotLoader
 from tests.service.faulty import FaultyStore
@@ -19,8 +20,10 @@ class Parts:
         self.store = store
         self.live = LiveModel()
         self.live.use(Model(Options()))
-        self.apply_loop = ApplyLoop(self.live, SnapshotLoader(store), on_applied, on_learned)
-        self.group_commit = GroupCommit(store, self.live, self.apply_loop, max_events, max_bytes)
+        self.apply_loop = ApplyLoop(self.live, SnapshotLoader(store), Hooks(on_applied, on_learned))
+        self.group_commit = GroupCommit(
+            store, self.live, self.apply_loop, QueueLimits(max_events, max_bytes)
+        )
 
     @property
     def model(self):

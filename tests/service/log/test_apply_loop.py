@@ -13,6 +13,7 @@ from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.log import apply_loop
 from manyclass.service.log.apply_loop import ApplyLoop
+from manyclass.service.log.hooks import Hooks
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.request import BatchRequest, Request, Result
 from manyclass.service.store.errors import SnapshotMissing
@@ -111,7 +112,9 @@ class NoMemory:
 
 async def test_events_wait_for_memory_and_are_applied_once_there_is_some(applying, monkeypatch):
     memory, told = NoMemory(monkeypatch), []
-    applying.loop = ApplyLoop(applying.live, Loader(None), on_short=lambda: told.append(None))
+    applying.loop = ApplyLoop(
+        applying.live, Loader(None), Hooks(on_short=lambda: told.append(None))
+    )
     applying.loop.extend([batch(1, learn("a", "x")), applying.request(learn("b", "y"))])
     for _ in range(20):
         await asyncio.sleep(0)
@@ -131,7 +134,9 @@ async def test_a_batch_goes_on_behind_the_events_it_had_memory_for(applying, mon
     memory.lacks = False
     applied, counted = [], []
     applying.loop = ApplyLoop(
-        applying.live, Loader(None), on_learned=lambda _, ranks, __: counted.append(len(ranks))
+        applying.live,
+        Loader(None),
+        Hooks(on_learned=lambda _, ranks, __: counted.append(len(ranks))),
     )
     batch_of = EventBatch()
     for name in "abcd":

@@ -326,7 +326,7 @@ async def test_labels_are_bounded():
 
 async def test_every_scrape_is_fresh_but_of_many_in_a_row_one_a_second(monkeypatch):
     now = 100.0
-    monkeypatch.setattr("manyclass.service.http.admission.monotonic", lambda: now)
+    monkeypatch.setattr("manyclass.service.token_bucket.monotonic", lambda: now)
     async with calling() as call:
         for scrape in range(FRESH_SCRAPES):
             assert (await call.metrics())["seq"] == scrape
