@@ -202,9 +202,8 @@ class Interpreter:
     def _go_over(self, seq: int, mark: Event) -> Iterator[Step]:
         """Replace the model by the one that a mark names."""
         before = self._holder.model
-        if (
-            self._is_lost and mark.kind == "adopt"
-        ):  # the rebuilt state may be undone: the lost one knows
+        # Whether a restore has undone a rebuilt state is known to the lost state alone.
+        if self._is_lost and mark.kind == "adopt":
             before.pass_over()
             return
         needed = StateNeeded(seq, mark, before)
