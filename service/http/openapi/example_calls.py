@@ -3,71 +3,23 @@
 tests/service/http/openapi/test_examples.py makes the calls and compares the answers.
 """
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 from manyclass.core.errors import TaxonomyMissing
-from manyclass.service.http.problems import MEDIA_TYPE
-
-Json = Any
-
-JSON: Final = "application/json"
-NDJSON: Final = "application/x-ndjson"
-SHADOW: Final = "ff"  # of the example service; its primary learner is the default
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call and its answer. Keys the answer has beyond the example's are left out of it."""
-
-    operation: str
-    summary: str
-    answer: Json
-    status: int = 200
-    body: Json = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    media: str = JSON  # of the body and of the answer
-
-    @property
-    def answer_media(self) -> str:
-        """The type of the answer's body."""
-        return self.media if self.status < 400 else MEDIA_TYPE
-
-
-def _problem(status: int, detail: str, place: str = "") -> Json:
-    told = {
-        "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": detail,
-    }
-    return {**told, "errors": [{"detail": detail, "pointer": place}]} if place else told
-
-
-def _unknown_event(operation: str, body: Json = None) -> Call:
-    problem = _problem(404, "The history has no event 'e-99': it is unknown, deleted or too old.")
-    return Call(operation, "an unknown event", problem, 404, body, {"name": "e-99"})
-
-
-def _unknown(operation: str, kind: str, name: str) -> Call:
-    problem = _problem(404, f"no {kind} is named {name!r}")
-    return Call(operation, f"an unknown {kind}", problem, 404, parameters={"name": name})
-
-
-def _scores(**scores: float) -> Json:
-    return [{"class": name, "score": score} for name, score in scores.items()]
-
-
-def _weights(key: str, **weights: float) -> Json:
-    return [{key: name, "weight": weight} for name, weight in weights.items()]
-
-
-def _lines(*objects: Json) -> str:
-    return "".join(json.dumps(each) + "\n" for each in objects)
-
+from manyclass.service.http.openapi.example_call import (
+    NDJSON,
+    RECOVERY,
+    SHADOW,
+    Call,
+    Json,
+    known_class,
+    lines,
+    problem,
+    scores,
+    unknown,
+    weights,
+)
+from manyclass.service.http.openapi.example_changes import CHANGES
 
 _NOT_TEXT = (
     '`text` must be a string, or an object of 1 to 16 strings: "the goalie saved it" or'
@@ -78,37 +30,6 @@ _NOT_LEARNED = (
     "ff cannot learn `not`; pa, mmp, arow, svm, path, hieron can, and a committee of these alone"
 )
 _NO_TAXONOMY = str(TaxonomyMissing())
-_SNAPSHOT = {"seq": 5, "bytes": 13738, "taken_at": 1767225600.0}
-_RECOVERY = {
-    "snapshot": {"seq": 0, "bytes": 11610, "taken_at": 1767225600.0},
-    "refused": {},
-    "replayed": 0,
-    "last_seq": 0,
-    "seconds": 0.004,
-}
-_TAUGHT = {
-    "seq": 12,
-    "key": "e-7",
-    "event_id": "e-7",
-    "id": None,
-    "time": 1767225600.0,
-    "source": "anna",
-    "classes": ["baseball"],
-    "not": [],
-    "weight": 1.0,
-    "parents": {},
-    "corrected": False,
-    "undone": False,
-    "rank_before": None,
-    "outcome_known": True,
-    "text": "the goalie saved it",
-    "features": None,
-}
-
-
-def _class(name: str, **known: Json) -> Json:
-    empty = {"learned": 0, "features": [], "parent": None, "path": [], "children": []}
-    return {"class": name, **empty, **known, "next": None}
 
 
 def _accuracy(r1: float, mrr: float) -> Json:
@@ -187,11 +108,10 @@ _STATS = {
         **{"r1": 0.0, "r1_before_learning": 0.0},
     },
     "newest_snapshot": {"seq": 0, "bytes": 11610, "taken_at": 1767225600.0},
-    "recovery": _RECOVERY,
+    "recovery": RECOVERY,
     "durability": "none",
     "settings": {"MANYCLASS_SHADOWS": "ff", "MANYCLASS_MAX_BYTES": "4GiB"},
 }
-
 _PUCK_OVER_FENCE = ["a", "puck", "over", "the", "fence"]
 CALLS: Final = (
     Call("livez", "the process runs", {"status": "live"}),
@@ -200,7 +120,7 @@ CALLS: Final = (
         "ready to learn",
         {
             **{"status": "ready", "seq": 0, "learns": True, "reason": None, "detail": None},
-            "recovery": _RECOVERY,
+            "recovery": RECOVERY,
         },
         parameters={"to": "learn"},
     ),
@@ -224,7 +144,7 @@ CALLS: Final = (
     Call(
         "learn",
         "a stream of events",
-        _lines(
+        lines(
             {
                 "kind": "fault",
                 "line": 2,
@@ -243,7 +163,7 @@ CALLS: Final = (
                 "r5": 1.0,
             },
         ),
-        body=_lines(
+        body=lines(
             {"text": "a ball over the fence", "classes": ["baseball"]},
             {"text": 5, "classes": ["baseball"]},
         ),
@@ -255,7 +175,7 @@ CALLS: Final = (
         {
             "id": "q-1",
             "seq": 4,
-            "ranked": _scores(baseball=0.468, hockey=0.181),
+            "ranked": scores(baseball=0.468, hockey=0.181),
             "confidence": None,
         },
         body={"text": "a puck over the fence", "id": "q-1"},
@@ -283,7 +203,7 @@ CALLS: Final = (
         {
             "id": "q-5",
             "seq": 4,
-            "ranked": _scores(hockey=0.181),
+            "ranked": scores(hockey=0.181),
             "confidence": None,
             "warnings": [{"detail": "No class is named 'golf'.", "pointer": "#/among"}],
         },
@@ -295,8 +215,8 @@ CALLS: Final = (
         {
             "seq": 4,
             "results": [
-                {"id": "q-3", "ranked": _scores(baseball=0.682), "confidence": None},
-                {"id": "q-4", "ranked": _scores(hockey=0.238), "confidence": None},
+                {"id": "q-3", "ranked": scores(baseball=0.682), "confidence": None},
+                {"id": "q-4", "ranked": scores(hockey=0.238), "confidence": None},
             ],
         },
         body={
@@ -307,14 +227,14 @@ CALLS: Final = (
     Call(
         "rank",
         "a misspelt key",
-        _problem(422, "There is no key `txt` here; did you mean `text`?", "#/txt"),
+        problem(422, "There is no key `txt` here; did you mean `text`?", "#/txt"),
         422,
         body={"txt": "a puck"},
     ),
     Call(
         "rank",
         "by expected loss without a taxonomy",
-        _problem(422, _NO_TAXONOMY, "#/decode"),
+        problem(422, _NO_TAXONOMY, "#/decode"),
         422,
         body={"text": "a puck", "decode": "taxo"},
     ),
@@ -327,14 +247,14 @@ CALLS: Final = (
     Call(
         "learn",
         "an id that was not ranked",
-        _problem(404, "No instance was ranked under id 'q-9'.", "#/id"),
+        problem(404, "No instance was ranked under id 'q-9'.", "#/id"),
         404,
         body={"id": "q-9", "classes": ["hockey"]},
     ),
     Call(
         "learn",
         "another event under a known event_id",
-        _problem(
+        problem(
             409,
             "event_id 'e-1' was seen with other content; give every event an id of its own, and"
             " send a retry unchanged",
@@ -346,14 +266,14 @@ CALLS: Final = (
     Call(
         "learn",
         "classes that are not a list",
-        _problem(422, _NOT_CLASSES, "#/classes"),
+        problem(422, _NOT_CLASSES, "#/classes"),
         422,
         body={"text": "a puck", "classes": "hockey"},
     ),
     Call(
         "learn",
         "a wrong class, with a shadow that cannot learn it",
-        _problem(422, _NOT_LEARNED, "#/not"),
+        problem(422, _NOT_LEARNED, "#/not"),
         422,
         body={"text": "a puck", "not": ["baseball"]},
     ),
@@ -416,7 +336,7 @@ CALLS: Final = (
     Call(
         "review",
         "an unknown learner",
-        _problem(404, "no learner is named 'pa'; there are 'svm', 'ff'"),
+        problem(404, "no learner is named 'pa'; there are 'svm', 'ff'"),
         parameters={"learner": "pa"},
         status=404,
     ),
@@ -429,10 +349,10 @@ CALLS: Final = (
     Call(
         "get_class",
         "a class and its heaviest features",
-        _class("hockey", learned=3, features=_weights("feature", ice=0.516, goalie=0.446)),
+        known_class("hockey", learned=3, features=weights("feature", ice=0.516, goalie=0.446)),
         parameters={"name": "hockey", "limit": 2},
     ),
-    _unknown("get_class", "class", "cricket"),
+    unknown("get_class", "class", "cricket"),
     Call(
         "list_features",
         "features by prefix",
@@ -453,11 +373,11 @@ CALLS: Final = (
             "times_seen": 2,
             "rating": 1.0,
             "outdegree": 2,
-            "edges": _weights("class", hockey=0.411, baseball=-0.078),
+            "edges": weights("class", hockey=0.411, baseball=-0.078),
         },
         parameters={"name": "puck"},
     ),
-    _unknown("get_feature", "feature", "bat"),
+    unknown("get_feature", "feature", "bat"),
     Call("list_learners", "two learners", {"seq": 5, "learners": _LEARNERS}),
     Call("stats", "a small service", _STATS, parameters={"digest": "no"}),
     Call(
@@ -482,253 +402,5 @@ CALLS: Final = (
         " status\n# TYPE manyclass_request_duration_seconds histogram\n",
         media="text/plain",
     ),
-    Call("take_snapshot", "a snapshot", _SNAPSHOT, 201),
-    Call("list_snapshots", "two snapshots", {"snapshots": [_SNAPSHOT, _RECOVERY["snapshot"]]}),
-    Call("restore_snapshot", "back at event 5", {"seq": 6, "restored": 5}, parameters={"seq": 5}),
-    Call(
-        "restore_snapshot",
-        "a snapshot that is not there",
-        _problem(404, "there is no snapshot 3; `manyclass snapshot list` shows them"),
-        404,
-        parameters={"seq": 3},
-    ),
-    Call(
-        "promote_learner",
-        "the shadow becomes the primary learner",
-        {"seq": 7, "learner": SHADOW},
-        parameters={"name": SHADOW},
-    ),
-    Call(
-        "promote_learner",
-        "an unknown learner",
-        _problem(404, "no learner is named 'pa'; there are 'ff', 'svm'"),
-        404,
-        parameters={"name": "pa"},
-    ),
-    Call(
-        "place_class",
-        "below its parent",
-        {"seq": 8},
-        body={"parent": "sports"},
-        parameters={"name": "hockey"},
-    ),
-    Call(
-        "place_class",
-        "a class that has another parent",
-        _problem(
-            409,
-            "class 'hockey' is below 'sports', not below 'games'; send the parent that it has, or"
-            " move the class: PUT /classes/{name} with `move`, or `manyclass place --move`",
-        ),
-        409,
-        body={"parent": "games"},
-        parameters={"name": "hockey"},
-    ),
-    Call(
-        "place_classes",
-        "two classes, and their parent at the top",
-        {"seq": 9},
-        body={"parents": {"hockey": "sports", "baseball": "sports", "sports": None}},
-    ),
-    Call(
-        "rank",
-        "by expected taxonomic loss",
-        {
-            "id": "q-6",
-            "seq": 9,
-            "ranked": [
-                {"class": "hockey", "score": 0.612, "expected_loss": 0.113},
-                {"class": "baseball", "score": 0.348, "expected_loss": 0.887},
-            ],
-            "confidence": None,
-        },
-        body={"text": "a puck over the fence", "id": "q-6", "decode": "taxo"},
-    ),
-    Call(
-        "place_classes",
-        "a circle",
-        _problem(
-            422, "class 'sports' cannot be below 'hockey', which is below it", "#/parents/sports"
-        ),
-        422,
-        body={"parents": {"sports": "hockey"}},
-    ),
-    Call(
-        "get_class",
-        "a parent in the taxonomy, and its children from behind one of them",
-        _class("sports", path=["sports"], children=["baseball"]),
-        parameters={"name": "sports", "after": "hockey"},
-    ),
-    Call("forget_class", "forgotten", {"seq": 10}, parameters={"name": "baseball"}),
-    _unknown("forget_class", "class", "cricket"),
-    Call("forget_feature", "forgotten", {"seq": 11}, parameters={"name": "puck"}),
-    _unknown("forget_feature", "feature", "bat"),
-    Call(
-        "learn",
-        "an event of a source",
-        {"seq": 12, "accepted": 1, "duplicates": 0, "rank_before": None, "updated": True},
-        body={
-            "text": "the goalie saved it",
-            "classes": ["baseball"],
-            "event_id": "e-7",
-            "source": "anna",
-        },
-    ),
-    Call(
-        "list_events",
-        "what a source taught, and the learner had ranked otherwise",
-        {"events": [_TAUGHT], "next": None},
-        parameters={
-            "class": "baseball",
-            "source": "anna",
-            "since": 0,
-            "until": 1767312000,
-            "wrong": True,
-            "undone": False,
-            "limit": 10,
-            "after": 100,
-            "order": "newest",
-        },
-    ),
-    Call(
-        "list_events",
-        "the events that label a ranked instance",
-        {"events": [], "next": None},
-        parameters={"id": "q-9"},
-    ),
-    Call("get_event", "an event by its event_id", _TAUGHT, parameters={"name": "e-7"}),
-    _unknown_event("get_event"),
-    Call(
-        "list_confusions",
-        "the two newest events",
-        {
-            "seq": 12,
-            "complete": True,
-            "events": 2,
-            "r1": 0.0,
-            "pairs": [
-                {"ranked_first": "hockey", "true": "baseball", "count": 1, "events": [12]},
-                {"ranked_first": "baseball", "true": "hockey", "count": 1, "events": [5]},
-            ],
-            "classes": [
-                {"class": "baseball", "events": 1, "recall": 0.0, "precision": 0.0},
-                {"class": "hockey", "events": 1, "recall": 0.0, "precision": 0.0},
-            ],
-        },
-        parameters={"last": 2, "limit": 10, "seconds": 0.5},
-    ),
-    Call(
-        "list_suspects",
-        "none before the model has a confidence",
-        {"seq": 12, "complete": True, "suspects": []},
-        parameters={"last": 1000, "limit": 10, "seconds": 0.5},
-    ),
-    Call(
-        "correct_event",
-        "another class",
-        {"seq": 13, "amended": 12, "changed": True},
-        body={"classes": ["hockey"]},
-        parameters={"name": "e-7"},
-    ),
-    Call(
-        "correct_event",
-        "an event that was so already",
-        {"seq": 12, "amended": 12, "changed": False},
-        body={"classes": ["hockey"]},
-        parameters={"name": "e-7"},
-    ),
-    _unknown_event("correct_event", {"classes": ["hockey"]}),
-    Call(
-        "delete_event",
-        "deleted",
-        {"seq": 14, "deleted": 1, "more": False},
-        parameters={"name": "seq:3"},
-    ),
-    _unknown_event("delete_event"),
-    Call(
-        "delete_events",
-        "the events of a source",
-        {"seq": 15, "deleted": 1, "more": False},
-        parameters={"source": "anna"},
-    ),
-    Call(
-        "rebuild_status",
-        "two amended events wait",
-        {"running": False, "learned": 0, "waiting": 2, "last": None},
-    ),
-    Call(
-        "rebuild",
-        "learned again",
-        {
-            "seq": 16,
-            "base": 0,
-            "events": 10,
-            "corrected": 0,
-            "deleted": 2,
-            "unreached": 0,
-            "text": "words+pairs+characters",
-            "seconds": 0.42,
-            "finished_at": 1767225600.0,
-        },
-        body={"learner": "svm"},  # a shadow by now
-    ),
-    Call(
-        "rebuild",
-        "a learner that is not a shadow",
-        _problem(409, "'ff' is the primary learner, not a shadow"),
-        body={"learner": SHADOW},  # it was promoted above
-        status=409,
-    ),
-    Call(
-        "learn",
-        "a class outside the taxonomy",
-        {"seq": 17, "accepted": 1, "duplicates": 0, "rank_before": None, "updated": True},
-        body={"features": ["net", "indoors"], "classes": ["futsal"]},
-    ),
-    Call(
-        "rename_class",
-        "renamed",
-        {"seq": 18},
-        body={"rename": "indoor football"},
-        parameters={"name": "futsal"},
-    ),
-    Call(
-        "rename_class",
-        "a class of the taxonomy",
-        _problem(409, "class 'hockey' is in the taxonomy; classes of a taxonomy keep their names"),
-        409,
-        body={"merge_into": "indoor football"},
-        parameters={"name": "hockey"},
-    ),
-    Call(
-        "rename_class",
-        "an unknown class",
-        _problem(404, "no class is named 'cricket'"),
-        404,
-        body={"rename": "wicket"},
-        parameters={"name": "cricket"},
-    ),
-    Call(
-        "rename_class",
-        "a former name released",
-        {"seq": 19},
-        body={"release": True},
-        parameters={"name": "futsal"},
-    ),
-    Call(
-        "rebuild",
-        "texts read by another analysis",
-        {
-            "seq": 19,
-            "base": 0,
-            "events": 11,
-            "corrected": 0,
-            "deleted": 0,
-            "unreached": 0,
-            "text": "words+pairs",
-            "seconds": 0.42,
-            "finished_at": 1767225600.0,
-        },
-        body={"text": "words+pairs"},
-    ),
+    *CHANGES,
 )

@@ -10,7 +10,8 @@ from manyclass.service.errors import HistoryOff, NotReady
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.headers import headers_of
-from manyclass.service.http.openapi.example_calls import CALLS, Json
+from manyclass.service.http.openapi.example_call import Json
+from manyclass.service.http.openapi.example_calls import CALLS
 from manyclass.service.http.problems import MEDIA_TYPE, Fault, Problem, no_parameters, problem_of
 from manyclass.service.http.request_body import needless_body, require_json
 from manyclass.service.http.routes.contract import unknown_parameter

@@ -238,7 +238,10 @@ def test_the_native_code_reads_every_option_that_is_declared(learner):
     assert options.read - {"learner"} <= set(OPTIONS)
 
 
-EXAMPLES = {"service/http/openapi/example_calls.py"}
+EXAMPLES = {
+    f"service/http/openapi/{name}.py"
+    for name in ("example_call", "example_calls", "example_changes")
+}
 
 
 def test_no_module_outside_of_the_learners_names_one():

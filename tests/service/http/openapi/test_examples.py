@@ -6,7 +6,8 @@ from urllib.parse import quote
 import jsonschema_rs
 import pytest
 
-from manyclass.service.http.openapi.example_calls import CALLS, NDJSON, SHADOW
+from manyclass.service.http.openapi.example_call import NDJSON, SHADOW
+from manyclass.service.http.openapi.example_calls import CALLS
 from manyclass.service.http.openapi.examples import UNKNOWN
 from manyclass.service.http.problems import MEDIA_TYPE
 from tests.service.http.openapi.test_document import document
