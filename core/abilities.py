@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyclass.core.errors import InstanceError
-from manyclass.core.event import LARGEST_WEIGHT, SMALLEST_WEIGHT, Event
+from manyclass.core.event import Event
+from manyclass.core.event_parts import LARGEST_WEIGHT, SMALLEST_WEIGHT
 from manyclass.core.instance import Instance
 
 if TYPE_CHECKING:

@@ -26,12 +26,3 @@ cdef class Event:
     cdef readonly str instance_id
     cdef Instance _instance
     cdef readonly object reading
-
-    @staticmethod
-    cdef bytes stored_text(text, reading)
-
-    @staticmethod
-    cdef object text_in(bytes stored)
-
-    @staticmethod
-    cdef object reading_in(bytes stored)

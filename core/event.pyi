@@ -20,17 +20,6 @@ _Kind = Literal[
     "adopt",
 ]
 
-SMALLEST_WEIGHT: float
-LARGEST_WEIGHT: float
-MOST_PLACEMENTS: int
-
-def class_names(names: Sequence[str | int], place: str = "classes") -> list[str]:
-    """Return the names of classes, each once.
-
-    Raise InstanceError at `place` for another type, and for a name that is empty, overlong or not
-    valid Unicode.
-    """
-
 @final
 class Event:
     """One change of the state, as stored in the log. Immutable; any thread may read it.

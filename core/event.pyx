@@ -25,20 +25,28 @@ An event's bytes, little-endian:
 
 import json
 import struct
-from collections.abc import Mapping
-from itertools import chain
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport uint16_t, uint32_t
-from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 
 cimport cython
 
+from manyclass.core.event_parts cimport (
+    READING_BYTES,
+    check_weight,
+    placements,
+    reading_in,
+    refuse_both,
+    stored_text,
+    text_in,
+    wire_of,
+    wire_of_head,
+    wire_of_placements,
+)
 from manyclass.core.instance cimport Instance
 from manyclass.core.text cimport TextAnalysis
 
 from manyclass.core.errors import EventError, InstanceError
+from manyclass.core.event_parts import class_names
 from manyclass.core.text import Reading
 
 cdef tuple KINDS = (
@@ -63,116 +71,8 @@ cdef dict NAMED = {
 _HEAD = struct.Struct("<BQH")
 _TIME = struct.Struct("<Q")
 _TARGET = struct.Struct("<Qd")
-_READING = struct.Struct("<BI")  # of a text: the parts of the analysis, the most features
-_MOST_FEATURES = 2**32 - 1
 
 Text = str | dict[str, str]  # of an instance: one text, or the texts of fields
-
-SMALLEST_WEIGHT = 0.001
-LARGEST_WEIGHT = 1000.0
-MOST_PLACEMENTS = 1000  # of an event, which is applied without a pause
-
-
-cdef bytes head(int kind, str event_id, unsigned long long fingerprint):
-    cdef bytes id_bytes = bytes_of_name(event_id, "event_id")
-    return _HEAD.pack(kind, fingerprint, len(id_bytes)) + id_bytes
-
-
-cdef bytes bytes_of_name(str given, str what):
-    """Return a name in UTF-8, empty for none; InstanceError for a bad one."""
-    if given is None:
-        return b""
-    cdef string_view name = Instance.utf8(given, what, (what,))
-    return name.data()[:name.size()]
-
-
-def class_names(names, str place="classes"):
-    cdef dict unique = {}
-    if isinstance(names, (str, bytes)):
-        raise InstanceError(f"{place} must be an array of names", (place,))
-    for position, given in enumerate(names):
-        name = Instance.as_name(given, "class", (place, position))
-        Instance.utf8(name, "class", (place, position))
-        unique[name] = None
-    return list(unique)
-
-
-cdef dict placements(parents, bint to_root):
-    """Return the parent of each class, empty for the root; InstanceError for a bad name."""
-    cdef dict placed = {}
-    if not isinstance(parents, Mapping):
-        raise InstanceError("parents must be an object: the parent of each class", ("parents",))
-    if len(parents) > MOST_PLACEMENTS:
-        raise InstanceError(f"an event places at most {MOST_PLACEMENTS} classes", ("parents",))
-    for given, parent in parents.items():
-        name = Instance.as_name(given, "class", ("parents", given))
-        Instance.utf8(name, "class", ("parents", name))
-        if parent is None and to_root:
-            placed[name] = ""
-            continue
-        above = Instance.as_name(parent, "parent", ("parents", name))
-        Instance.utf8(above, "parent", ("parents", name))
-        placed[name] = above
-    return placed
-
-
-cdef bytes wire_of_placements(dict parents):
-    return wire_of(list(parents)) + wire_of(list(parents.values()))
-
-
-cdef bytes wire_of(list names):
-    """Return the number of names, then each with its size; an empty one stands for the root."""
-    cdef string out
-    cdef string_view name
-    cdef uint16_t size
-    cdef uint32_t count = <uint32_t>len(names)
-    out.append(<const char*>&count, sizeof(count))
-    for each in names:
-        size = 0
-        if <str>each != "":
-            name = Instance.utf8(<str>each, "class", ())
-            size = <uint16_t>name.size()
-        out.append(<const char*>&size, sizeof(size))
-        if size > 0:
-            out.append(name.data(), size)
-    return PyBytes_FromStringAndSize(out.data(), out.size())
-
-
-cdef bytes wire_of_origin(unsigned long long time, str source, bytes text_bytes):
-    """Return the bytes of an origin, none without a time, a source and a text as it is stored."""
-    if time == 0 and source is None and not text_bytes:
-        return b""
-    cdef bytes source_bytes = bytes_of_name(source, "source")
-    return b"".join((
-        _TIME.pack(time),
-        struct.pack("<H", len(source_bytes)), source_bytes,
-        struct.pack("<I", len(text_bytes)), text_bytes,
-    ))
-
-
-cdef bytes wire_of_instance_id(str instance_id):
-    """Return the bytes of the id of an instance, none without one."""
-    cdef bytes name = bytes_of_name(instance_id, "id")
-    return struct.pack("<H", len(name)) + name if name else b""
-
-
-cdef int check_weight(double weight) except -1:
-    if not SMALLEST_WEIGHT <= weight <= LARGEST_WEIGHT:  # nor NaN
-        raise InstanceError(
-            f"a weight must be from {SMALLEST_WEIGHT} to {LARGEST_WEIGHT:g}", ("weight",)
-        )
-    return 0
-
-
-cdef int refuse_both(list names, rejected) except -1:
-    cdef set true = set(names)
-    for position, name in enumerate(rejected):
-        if str(name) in true:
-            raise InstanceError(
-                f"class {str(name)!r} is in `classes` too: it is either true or wrong",
-                ("not", position),
-            )
-    return 0
 
 
 @cython.final
@@ -208,11 +108,8 @@ cdef class Event:
         check_weight(weight)
         cdef dict placed = placements(parents, to_root=False) if parents else {}
         cdef bint is_plain = not wrong and weight == 1 and not placed
-        cdef bytes stored = Event.stored_text(text, reading)
-        cdef bytes origin = wire_of_origin(time, source, stored)
-        cdef bytes id_bytes = wire_of_instance_id(instance_id)
+        cdef bytes stored = stored_text(text, reading)
         cdef int kind = LEARN if is_plain else PLACING if placed else WEIGHTED
-        kind |= (WITH_ORIGIN if origin else 0) | (WITH_INSTANCE_ID if id_bytes else 0)
         cdef Event event = Event.__new__(Event)
         event.kind = "learn"
         event.parents = placed
@@ -228,9 +125,7 @@ cdef class Event:
         event.instance_id = instance_id
         event._instance = instance
         event._data = b"".join((
-            head(kind, event_id, fingerprint),
-            origin,
-            id_bytes,
+            wire_of_head(kind, event_id, fingerprint, time, source, stored, instance_id),
             wire_of(names),
             b"" if is_plain else wire_of(wrong) + struct.pack("<d", weight),
             wire_of_placements(placed) if placed else b"",
@@ -253,8 +148,7 @@ cdef class Event:
               double weight=1, str event_id=None, unsigned long long fingerprint=0,
               text=None, reading=None):
         check_weight(weight)
-        cdef bytes stored = Event.stored_text(text, reading)
-        cdef bytes origin = wire_of_origin(0, None, stored)
+        cdef bytes stored = stored_text(text, reading)
         cdef Event event = Event.__new__(Event)
         event.kind = "amend"
         event.target = target
@@ -267,8 +161,7 @@ cdef class Event:
         if stored:
             event.text, event.reading = text, reading
         event._data = b"".join((
-            head(AMEND | (WITH_ORIGIN if origin else 0), event_id, fingerprint),
-            origin,
+            wire_of_head(AMEND, event_id, fingerprint, 0, None, stored),
             _TARGET.pack(target, weight),
             wire_of(event.classes), wire_of(event.replaced), instance._data,
         ))
@@ -382,7 +275,7 @@ cdef class Event:
         cdef Py_ssize_t at = _HEAD.size + id_size + _TIME.size
         at += 2 + struct.unpack_from("<H", data, at)[0]
         size = struct.unpack_from("<I", data, at)[0]
-        if size != _READING.size or data[at + 4] == analysis.parts.code():
+        if size != READING_BYTES or data[at + 4] == analysis.parts.code():
             return True
         return len(Event.from_bytes(data).instance) == 0
 
@@ -451,57 +344,11 @@ cdef class Event:
             raise AttributeError(f"a {self.kind} event has no instance")
         return self._instance
 
-    @staticmethod
-    cdef bytes stored_text(text, reading):
-        """Return a text, or the texts of fields, as text/stored_text.hpp has it; empty for none.
-
-        A text that was read and is not kept is None. An empty one has no features under any
-        analysis.
-        """
-        if reading is None:
-            if text is not None:
-                raise ValueError("a text is stored with its reading")
-            return b""
-        if text == "":
-            return b""
-        analysis, most = reading
-        code = (<TextAnalysis?>analysis).parts.code()
-        cdef bytes head = _READING.pack(code, min(most, _MOST_FEATURES))
-        if text is None:
-            return head
-        parts = [text] if isinstance(text, str) else ["", *chain.from_iterable(text.items())]
-        try:
-            return head + b"\xff".join([part.encode() for part in parts])
-        except UnicodeEncodeError:
-            raise InstanceError("text is not valid Unicode", ("text",)) from None
-
-    @staticmethod
-    cdef object text_in(bytes stored):
-        """Return the text that is stored, or the texts of its fields; None if it was not kept."""
-        if len(stored) <= _READING.size:
-            return None
-        if stored[_READING.size] != 0xff:
-            return stored[_READING.size:].decode("utf-8")
-        parts = stored[_READING.size + 1:].split(b"\xff")
-        return {
-            name.decode("utf-8"): text.decode("utf-8")
-            for name, text in zip(parts[::2], parts[1::2], strict=True)
-        }
-
-    @staticmethod
-    cdef object reading_in(bytes stored):
-        """Return the reading of a stored text; None without one."""
-        if not stored:
-            return None
-        code, most = _READING.unpack_from(stored)
-        return Reading(TextAnalysis.of_code(code), most)
-
-
 cdef Event event_of(int kind, bytes content):
     """Return an event without an id; the caller sets the field of its kind."""
     cdef Event event = Event.__new__(Event)
     event.kind = KINDS[kind]
-    event._data = head(kind, None, 0) + content
+    event._data = wire_of_head(kind) + content
     return event
 
 
@@ -593,7 +440,7 @@ cdef tuple origin_at(bytes data, Py_ssize_t at):
     source, at = name_at(data, at + _TIME.size)
     size = struct.unpack_from("<I", data, at)[0]
     stored = take(data, at + 4, size)
-    return time, source, Event.text_in(stored), Event.reading_in(stored), at + 4 + size
+    return time, source, text_in(stored), reading_in(stored), at + 4 + size
 
 
 cdef tuple name_at(bytes data, Py_ssize_t at):

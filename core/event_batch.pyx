@@ -10,6 +10,7 @@ from libcpp.vector cimport vector
 cimport cython
 
 from manyclass.core.event cimport Event
+from manyclass.core.event_parts cimport reading_in, stored_text, text_in
 from manyclass.core.index cimport Seconds
 from manyclass.core.instance cimport Instance, bytes_of, is_signed, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
@@ -41,7 +42,7 @@ cdef class EventBatch:
             raise ValueError("a plain event has true classes")
         if source is not None:
             origin = Instance.utf8(source, "source", ("source",))
-        cdef bytes stored = Event.stored_text(text, reading)
+        cdef bytes stored = stored_text(text, reading)
         self._native.add(bytes_of(instance), names, origin, string_view(stored, len(stored)))
 
     def __len__(self):
@@ -71,8 +72,8 @@ cdef class EventBatch:
                 Instance.wrap(bytes_in(self._native.instance(at)), features),
                 [text_of(name) for name in names],
                 source=text_of(self._native.source(at)) or None,
-                text=Event.text_in(stored),
-                reading=Event.reading_in(stored),
+                text=text_in(stored),
+                reading=reading_in(stored),
             ))
         return events
 

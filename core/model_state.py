@@ -12,7 +12,7 @@ from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.errors import InstanceError, RulesDiffer, SnapshotError, TextsDiffer
-from manyclass.core.event import class_names
+from manyclass.core.event_parts import class_names
 from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learners.learner import load
 from manyclass.core.learners.options import Options

@@ -4,7 +4,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import islice
 
 from manyclass.core.errors import PlacementConflict, PlacementFault
-from manyclass.core.event import MOST_PLACEMENTS, Event
+from manyclass.core.event import Event
+from manyclass.core.event_parts import MOST_PLACEMENTS
 from manyclass.core.taxonomy import LARGEST_NAMES, LONGEST_PATH, MOST_PLACED, Taxonomy
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from manyclass.core.errors import InstanceError
-from manyclass.core.event import Event, class_names
+from manyclass.core.event import Event
+from manyclass.core.event_parts import class_names
 from manyclass.core.instance import Instance
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.training.formats import format_of, reader_of

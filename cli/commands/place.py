@@ -23,7 +23,7 @@ from manyclass.cli.taxonomy_options import (
     Separator,
     Top,
 )
-from manyclass.core.event import MOST_PLACEMENTS
+from manyclass.core.event_parts import MOST_PLACEMENTS
 from manyclass.training.lines import FileFault
 from manyclass.training.taxonomies.layout import TaxonomyLayout
 

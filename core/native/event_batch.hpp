@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/wire.hpp"
+#include "event_bytes.hpp"
 #include "published_learner.hpp"
 
 namespace manyclass {
@@ -28,7 +28,6 @@ struct BatchedEvent {
 };
 
 // Plain events: features and true classes, perhaps a source and a text, no event id, weight 1.
-// core/event.pyx has their bytes.
 //
 // Threads: one at a time. `learn` may take the locks of the learner.
 class EventBatch {
@@ -59,20 +58,8 @@ public:
     }
 
     // The source of an event, empty without one, and its text as it is stored, empty without one.
-    std::string_view source(std::size_t at) const {
-        const std::size_t origin = events_[at].payload + HEAD_BYTES;
-        if (origin == events_[at].classes) return {};
-        const std::size_t begin = origin + TIME_BYTES + sizeof(std::uint16_t);
-        std::uint16_t size;
-        std::memcpy(&size, &bytes_[begin - sizeof size], sizeof size);
-        return view(begin, begin + size);
-    }
-    std::string_view text(std::size_t at) const {
-        const std::size_t origin = events_[at].payload + HEAD_BYTES, end = events_[at].classes;
-        if (origin == end) return {};
-        const std::size_t before = TIME_BYTES + sizeof(std::uint16_t) + source(at).size();
-        return view(origin + before + sizeof(std::uint32_t), end);
-    }
+    std::string_view source(std::size_t at) const { return origin(at).source; }
+    std::string_view text(std::size_t at) const { return origin(at).text; }
 
     // Every text was read by the analysis of these parts, as the first byte of a stored one says.
     bool is_read_by(std::uint8_t parts) const {
@@ -125,44 +112,35 @@ public:
     }
 
 private:
-    static constexpr std::size_t HEAD_BYTES = 11, TIME_BYTES = 8;
-    static constexpr char WITH_ORIGIN = 0x40;
-
     // Write an event behind the others.
     template <class Names>
     BatchedEvent written(std::string_view instance, const Names& classes,
                          std::string_view source, std::string_view text) {
         BatchedEvent event{};
         event.payload = bytes_.size();
-        bytes_.append(HEAD_BYTES, '\0');  // kind learn, no fingerprint, no event id
-        if (!source.empty() || !text.empty()) {
-            bytes_[event.payload] = WITH_ORIGIN;
-            bytes_.append(TIME_BYTES, '\0');
-            append_name(source);
-            put(bytes_, static_cast<std::uint32_t>(text.size()));
-            bytes_.append(text);
-        }
+        EventHead head;  // of kind 0, to learn
+        head.source = source;
+        head.text = text;
+        put_head(bytes_, head);
         event.classes = bytes_.size();
-        std::uint32_t count = 0;
-        put(bytes_, count);
-        for (std::size_t at = 0; at < classes.size(); ++at) {
-            const std::string_view name = classes[at];
-            if (std::find(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(at),
-                          name) != classes.begin() + static_cast<std::ptrdiff_t>(at))
-                continue;
-            append_name(name);
-            ++count;
-        }
-        std::memcpy(&bytes_[event.classes], &count, sizeof count);
+        put_names(bytes_, each_once(classes));
         event.instance = bytes_.size();
         bytes_.append(instance);
         event.end = bytes_.size();
         return event;
     }
 
-    void append_name(std::string_view name) {
-        put(bytes_, static_cast<std::uint16_t>(name.size()));
-        bytes_.append(name);
+    template <class Names>
+    static std::vector<std::string_view> each_once(const Names& names) {
+        std::vector<std::string_view> once;
+        once.reserve(names.size());
+        for (const std::string_view name : names)
+            if (std::find(once.begin(), once.end(), name) == once.end()) once.push_back(name);
+        return once;
+    }
+
+    EventOrigin origin(std::size_t at) const {
+        return EventOrigin::in(view(events_[at].payload, events_[at].classes));
     }
 
     std::string_view view(std::size_t begin, std::size_t end) const {

@@ -13,7 +13,7 @@ cimport cython
 
 from manyclass.core.calibration cimport Calibration, TopTwoScores
 from manyclass.core.ensemble cimport Ensemble
-from manyclass.core.event cimport Event
+from manyclass.core.event_parts cimport stored_text
 from manyclass.core.index cimport Index, RankedBlock
 from manyclass.core.instance cimport Instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
@@ -149,7 +149,7 @@ cdef class BatchRankings:
             self._wires.push_back(bytes_of(<Instance?>instance))
             self._ids.push_back(string_view() if given is None else Instance.any_utf8(given))
             source, text, reading = note or (None, None, None)
-            stored = Event.stored_text(text, reading)
+            stored = stored_text(text, reading)
             texts.append(stored)
             self._notes.push_back(PendingLabels.note_of(source, stored))
         return self

@@ -10,6 +10,7 @@ from libcpp.vector cimport vector
 cimport cython
 
 from manyclass.core.event cimport Event
+from manyclass.core.event_parts cimport reading_in, text_in
 from manyclass.core.event_batch cimport EventBatch
 from manyclass.core.instance cimport Instance, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
@@ -57,14 +58,14 @@ cdef class PlainEvents:
         cdef str event_id = text_of(string_view(read.id)) or None
         cdef uint64_t fingerprint = 0
         cdef bytes stored = PyBytes_FromStringAndSize(read.text.data(), read.text.size())
-        text = Event.text_in(stored)
+        text = text_in(stored)
         if event_id is not None:
             labels = Labels(classes, [], read.weight, {})
             fingerprint = labels.fingerprint(instance, text)
         return Event.learn(
             instance, classes, event_id, fingerprint, weight=read.weight,
             source=text_of(string_view(read.source)) or None,
-            text=text if read.keeps_text else None, reading=Event.reading_in(stored),
+            text=text if read.keeps_text else None, reading=reading_in(stored),
         )
 
     @staticmethod

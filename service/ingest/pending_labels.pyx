@@ -10,7 +10,7 @@ from libcpp.vector cimport vector
 
 cimport cython
 
-from manyclass.core.event cimport Event
+from manyclass.core.event_parts cimport reading_in, stored_text, text_in
 from manyclass.core.instance cimport Instance, bytes_of, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 
@@ -64,7 +64,7 @@ cdef class PendingLabels:
         served.abstained = abstained
         if given_id is not None:
             given = Instance.any_utf8(given_id)
-        cdef bytes stored = Event.stored_text(text, reading)
+        cdef bytes stored = stored_text(text, reading)
         cdef InstanceNote note = PendingLabels.note_of(source, stored)
         cdef string made
         deref(self._native).keep(self._clock(), bytes_of(instance), served, note, given, made)
@@ -91,7 +91,7 @@ cdef class PendingLabels:
             return StoredInstance(
                 bytes_in(stored.instance), now - stored.ranked_at, stored.number,
                 source=name_in(stored.source),
-                text=Event.text_in(text), reading=Event.reading_in(text),
+                text=text_in(text), reading=reading_in(text),
             )
         return Absence.TOO_LATE if found == Found.too_late else Absence.NEVER_SEEN
 
@@ -114,8 +114,8 @@ cdef class PendingLabels:
                 waiting.append(WaitingInstance(
                     text_of(string_view(instance_id)), bytes_in(stored.instance),
                     now - stored.ranked_at,
-                    served_in(stored), name_in(stored.source), Event.text_in(bytes_in(stored.text)),
-                    stored.is_text_cut, Event.reading_in(bytes_in(stored.text)),
+                    served_in(stored), name_in(stored.source), text_in(bytes_in(stored.text)),
+                    stored.is_text_cut, reading_in(bytes_in(stored.text)),
                 ))
         return waiting
 

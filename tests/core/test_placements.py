@@ -13,7 +13,8 @@ from manyclass.core.errors import (
     RequestConflict,
     UnknownName,
 )
-from manyclass.core.event import MOST_PLACEMENTS, Event
+from manyclass.core.event import Event
+from manyclass.core.event_parts import MOST_PLACEMENTS
 from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model

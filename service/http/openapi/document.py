@@ -7,7 +7,7 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from manyclass.core.event import MOST_PLACEMENTS
+from manyclass.core.event_parts import MOST_PLACEMENTS
 from manyclass.core.instance import LARGEST_VALUE, LONGEST_NAME
 from manyclass.core.text import LONGEST_FIELD, MOST_FIELDS
 from manyclass.service.config.settings import Settings

@@ -4,7 +4,8 @@ from typing import ClassVar
 
 import msgspec
 
-from manyclass.core.event import Event, class_names
+from manyclass.core.event import Event
+from manyclass.core.event_parts import class_names
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys, Scope

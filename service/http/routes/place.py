@@ -6,7 +6,8 @@ from typing import ClassVar
 import msgspec
 
 from manyclass.core.errors import InstanceError, RequestConflict
-from manyclass.core.event import Event, class_names
+from manyclass.core.event import Event
+from manyclass.core.event_parts import class_names
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.decoding import decode, name_of, parents_of
 from manyclass.service.http.hot_call import ChangeCall, HotRequest

@@ -8,7 +8,8 @@ from typing import ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from manyclass.core.event import Text, class_names
+from manyclass.core.event import Text
+from manyclass.core.event_parts import class_names
 from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.model import Model
 from manyclass.core.outcome import Node

@@ -5,7 +5,8 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from manyclass.core.event import LARGEST_WEIGHT, MOST_PLACEMENTS, SMALLEST_WEIGHT, Text
+from manyclass.core.event import Text
+from manyclass.core.event_parts import LARGEST_WEIGHT, MOST_PLACEMENTS, SMALLEST_WEIGHT
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.core.text_fields import without_nulls
 from manyclass.service.http.problems import Fault

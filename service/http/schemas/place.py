@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from manyclass.core.event import MOST_PLACEMENTS
+from manyclass.core.event_parts import MOST_PLACEMENTS
 from manyclass.service.http.schemas.parts import Name
 
 _MOVE = "Whether a class may leave the parent that it has; else the answer is 409."

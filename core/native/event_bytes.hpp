@@ -1,0 +1,72 @@
+// Writes the bytes of events, as the log keeps them: core/event.pyx says what they are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "pipeline/wire.hpp"
+
+namespace manyclass {
+
+// The bits of a kind that say what stands between the event id and the content.
+constexpr std::uint8_t WITH_INSTANCE_ID = 0x20, WITH_ORIGIN = 0x40;
+
+// The bytes of an event in front of its content. All but the kind may be absent: 0 or empty.
+struct EventHead {
+    std::uint8_t kind = 0;
+    std::uint64_t fingerprint = 0;
+    std::string_view event_id;
+    std::uint64_t time = 0;
+    std::string_view source, text;  // the text as it is stored, text/stored_text.hpp
+    std::string_view instance_id;
+
+    bool has_origin() const { return time != 0 || !source.empty() || !text.empty(); }
+};
+
+// A name of at most LONGEST_NAME bytes; an empty one stands for none.
+inline void put_name(std::string& out, std::string_view name) {
+    put(out, static_cast<std::uint16_t>(name.size()));
+    out.append(name);
+}
+
+inline void put_head(std::string& out, const EventHead& head) {
+    const bool has_origin = head.has_origin();
+    put(out, static_cast<std::uint8_t>(head.kind | (has_origin ? WITH_ORIGIN : 0) |
+                                       (head.instance_id.empty() ? 0 : WITH_INSTANCE_ID)));
+    put(out, head.fingerprint);
+    put_name(out, head.event_id);
+    if (has_origin) {
+        put(out, head.time);
+        put_name(out, head.source);
+        put(out, static_cast<std::uint32_t>(head.text.size()));
+        out.append(head.text);
+    }
+    if (!head.instance_id.empty()) put_name(out, head.instance_id);
+}
+
+// The number of names, then each.
+template <class Names>
+void put_names(std::string& out, const Names& names) {
+    put(out, static_cast<std::uint32_t>(names.size()));
+    for (const auto& name : names) put_name(out, name);
+}
+
+// The source and the text of an event without an id, whose head these bytes are.
+struct EventOrigin {
+    std::string_view source, text;
+
+    static EventOrigin in(std::string_view head) {
+        constexpr std::size_t BEFORE = 1 + sizeof(std::uint64_t) + sizeof(std::uint16_t);
+        if (head.size() == BEFORE) return {};
+        head.remove_prefix(BEFORE + sizeof(std::uint64_t));  // and the time
+        std::uint16_t size;
+        std::memcpy(&size, head.data(), sizeof size);
+        const std::string_view source = head.substr(sizeof size, size);
+        return {source, head.substr(sizeof size + size + sizeof(std::uint32_t))};
+    }
+};
+
+}  // namespace manyclass
