@@ -138,14 +138,22 @@ class ServerProcess:
 
 
 def service(
-    store: str, cores: Collection[int], source: Path = CHECKOUT, **settings: object
+    store: str,
+    cores: Collection[int],
+    source: Path = CHECKOUT,
+    native: bool = True,
+    **settings: object,
 ) -> ServerProcess:
-    """Return the service of a checkout. It takes no snapshots unless the settings say so."""
+    """Return the service of a checkout, with or without its native tier.
+
+    It takes no snapshots unless the settings say so.
+    """
     port = free_port()
     given = {"snapshot_seconds": 0, "snapshot_events": 0, **settings, "port": port, "store": store}
     environment = {f"MANYCLASS_{name.upper()}": str(value) for name, value in given.items()}
     environment["PYTHONPATH"] = str(source.absolute() / "src")
-    return ServerProcess(["manyclass", "serve"], port, cores, environment)
+    program = ["manyclass", "serve"] if native else ["load_tests.python_tier"]
+    return ServerProcess(program, port, cores, environment)
 
 
 @contextmanager
@@ -153,12 +161,13 @@ def service_on_sqlite(
     cores: Collection[int],
     folder: Path | None = None,
     source: Path = CHECKOUT,
+    native: bool = True,
     **settings: object,
 ) -> Iterator[ServerProcess]:
     """Run a service on a new SQLite store, which is removed in the end."""
     with (
         tempfile.TemporaryDirectory(prefix="manyclass-", dir=folder) as own,
-        service(f"sqlite:{own}/manyclass.db", cores, source, **settings) as server,
+        service(f"sqlite:{own}/manyclass.db", cores, source, native, **settings) as server,
     ):
         yield server
 

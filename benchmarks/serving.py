@@ -81,7 +81,7 @@ def service_of(learner: str, options: Namespace) -> AbstractContextManager[Serve
         *({options.server_core}, options.folder),
         learner=learner,
         max_concurrent=UNLIMITED,
-        hot_path=options.hot_path,
+        native=options.native,
         workers=options.workers,
     )
 
@@ -363,7 +363,10 @@ if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
     add_options(parser, seconds=5.0, rounds=3)
     parser.add_argument(
-        "--hot-path", choices=("yes", "no"), default="yes", help="as of the service"
+        "--python-only",
+        dest="native",
+        action="store_false",
+        help="a service without its native tier",
     )
     parser.add_argument("--workers", type=int, default=1, help="threads of the service")
     parser.add_argument("--folder", type=Path, help="where the service keeps its store meanwhile")

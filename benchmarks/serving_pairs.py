@@ -25,6 +25,7 @@ from benchmarks.serving import UNLIMITED, encoded, one_round, teach
 TAUGHT, BODIES = 5000, 500  # events; requests of a kind
 WORDS, FEATURES, CLASSES = 20_000, 80, 1000
 BATCH = 50  # instances
+AMONG = [f"class {number}" for number in range(10)]
 
 Event = dict[str, object]
 
@@ -46,6 +47,14 @@ def kinds() -> dict[str, tuple[list[bytes], int]]:
     instances = [{"features": each["features"]} for each in events(1, BODIES)]
     batches = [instances[begin : begin + BATCH] for begin in range(0, BODIES, BATCH)]
     rank = [load.post("/rank", encoded(each)) for each in instances]
+    to_learn = events(2, BODIES)
+    python = {  # requests of one instance or event that the Python tier answers
+        "/rank, explain": ("/rank", [each | {"explain": True} for each in instances]),
+        "/rank, among": ("/rank", [each | {"among": AMONG} for each in instances]),
+        "/rank of 1": ("/rank", [{"instances": [each]} for each in instances]),
+        "/learn, not": ("/learn", [each | {"not": ["class x"]} for each in to_learn]),
+        "/learn of 1": ("/learn", [{"events": [each]} for each in to_learn]),
+    }
     return {
         "/rank, 1 connection": (rank, 1),
         "/rank, 32 connections": (rank, 32),
@@ -54,9 +63,13 @@ def kinds() -> dict[str, tuple[list[bytes], int]]:
             4,
         ),
         "/learn, 32 connections": (
-            [load.post("/learn", encoded(each)) for each in events(2, BODIES)],
+            [load.post("/learn", encoded(each)) for each in to_learn],
             32,
         ),
+        **{
+            kind: ([load.post(path, encoded(each)) for each in bodies], 4)
+            for kind, (path, bodies) in python.items()
+        },
     }
 
 

@@ -2,7 +2,7 @@
 
 python -m load_tests.differential [--requests 200000] [--seed 1] [--slow 50] [--folder DIR]
 
-One service has two workers and native code for plain requests, the other answers all in Python.
+One service has two workers and its native tier, the other answers all in Python (python_tier.py).
 Each has a store of its own. Requests that learn are sent one after the other, rankings and other
 reads overlap. Compares status, headers and bodies of all answers, except dates, ids and times; then
 the digests of the states, before and after a restart, the counts of the metrics, and the memory of
@@ -46,8 +46,8 @@ SETTINGS = {
     **{"shadows": "frequency", "max_concurrent": 1000, "late_label_bytes": 2**18},
     **{"max_body_bytes": 2**20, "max_bytes": 2**24},
 }
-NATIVE = {"workers": 2, "hot_path": "yes"}
-PYTHON = {"workers": 0, "hot_path": "no"}
+NATIVE = {"workers": 2}
+PYTHON = {"native": False, "workers": 0}
 
 VARYING = re.compile(
     rb'"(?:settings|late_labels)":\{[^}]*\}'

@@ -80,8 +80,8 @@ ROOMS = [  # of the service, from the lowest; a module belongs to the longest na
     ["ingest"],
     ["http"],  # parts independent of the engine: bodies, limits, problems
     [
-        *("http.app", "http.event_builder", "http.hot_call", "http.hot_path", "http.openapi"),
-        *("http.protocol", "http.routes", "http.server"),
+        *("http.app", "http.call", "http.event_builder", "http.native_tier", "http.openapi"),
+        *("http.bounded_protocol", "http.protocol", "http.routes", "http.server"),
     ],
 ]
 FLOOR_OF = {

@@ -123,7 +123,6 @@ class Settings:
     max_concurrent_bytes: int = _is(BYTES, 8 * 2**20, "bodies above 64KiB of rankings at once", 1)
     max_queue_events: int = _is(WHOLE, 20_000, "events in the queue; more are refused", 1)
     max_queue_bytes: int = _is(BYTES, 64 * 2**20, "memory for the queue of events", 1024)
-    hot_path: bool = _is(FLAG, True, "answer plain requests in native code; no: all in Python")
     workers: int | None = _is(
         WHOLE, None, "threads that answer plain requests; usually the cores less one", 0, 256
     )

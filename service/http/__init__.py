@@ -1,1 +1,1 @@
-"""HTTP: the server, its hot path, limits, keys, routes and the API document."""
+"""HTTP: the server, its two tiers, limits, keys, routes and the API document."""

@@ -1,4 +1,4 @@
-"""Sends the answers of hot calls and refusals: small ones whole, large ones in pieces."""
+"""Sends the answers of calls and refusals: small ones whole, large ones in pieces."""
 
 import asyncio
 from collections.abc import Iterator

@@ -11,33 +11,30 @@ from importlib.metadata import version
 from secrets import randbits
 
 import msgspec
-from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Route, Router
 
 from manyclass.core.errors import CoreError
-from manyclass.core.model import Model
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine, history_segments
 from manyclass.service.errors import HistoryOff, RebuildRefused, Rejected
 from manyclass.service.history.error_count import ErrorCounts
 from manyclass.service.history.peer_rebuild import PeerRebuild
-from manyclass.service.http.asgi import AsgiScope, Receive, Send
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.console import router as console
 from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.documents import document_of
+from manyclass.service.http.entrance import ApiEntrance, Entrance
 from manyclass.service.http.event_builder import EventBuilder
-from manyclass.service.http.head import as_get, with_head
-from manyclass.service.http.hot_call import HotCall
-from manyclass.service.http.hot_path import HotPath
+from manyclass.service.http.front import Front
+from manyclass.service.http.head import with_head
 from manyclass.service.http.limits import Limits
+from manyclass.service.http.native_tier import NativeTier
 from manyclass.service.http.openapi.document import document, served_below
-from manyclass.service.http.plain_events import PlainEvents
-from manyclass.service.http.plain_learning import PlainLearning
-from manyclass.service.http.plain_rankings import PlainRankings
 from manyclass.service.http.prefix import Prefix
 from manyclass.service.http.problems import Problem, problem_of
 from manyclass.service.http.reads import ReadingThreads, Reads
@@ -64,7 +61,6 @@ from manyclass.service.http.routes.rank import Rank
 from manyclass.service.http.routes.rebuild import RebuildState
 from manyclass.service.http.routes.rename import RenameClass
 from manyclass.service.http.routes.state import StateDownloads
-from manyclass.service.http.workers import Workers
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.log.hooks import Hooks
@@ -92,7 +88,7 @@ EXPECTED = (
 )
 
 
-class App(HotPath):
+class App(Front):
     """The ASGI application, and the parts its server and its tests need access to."""
 
     def __init__(
@@ -110,7 +106,6 @@ class App(HotPath):
         )
         self.stopping = asyncio.Event()
         self.limits = Limits(settings)
-        self._cors = self.limits.cors
         cluster = Cluster(store)
         rebuilds = PeerRebuild(cluster)
         peers = PeerLookup(cluster, pending, metrics, rebuilds.on_message)
@@ -147,9 +142,12 @@ class App(HotPath):
             RebuildState(settings, self.engine, keys, self.limits.budget, rebuilds),
         ]
         error_counts = ErrorCounts(clock)
-        self.api = _api(self.engine, peers, rebuilds, error_counts, calls)
-        self.api.state.hot_calls = {(call.method, call.path): call for call in calls}
-        self._cors.methods = self.api.state.methods
+        csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins, settings.allowed_hosts)
+        entrance = Entrance(csrf, metrics.out_of_memory)
+        self.calls = calls
+        routes = [call.route(entrance) for call in calls]
+        self.api = _api(self.engine, peers, rebuilds, error_counts, routes)
+        self.limits.cors.methods = self.api.state.methods
         self.api.state.engine = self.engine
         self.api.state.keys = keys
         self.api.state.rebuilds = rebuilds
@@ -169,44 +167,29 @@ class App(HotPath):
         self.api.state.document = lru_cache(MOST_PREFIXES)(
             lambda prefix: document_of("openapi.json", served_below(self.api.openapi(), prefix))
         )
-        csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins, settings.allowed_hosts)
-        self.plain_rankings: PlainRankings | None = None
-        self.plain_learning: PlainLearning | None = None
-        self.workers: Workers | None = None
-        if settings.hot_path:
-            self._answer_plainly(
-                PlainRankings(settings, keys, csrf, pending, clock, self.limits, self.stopping),
-                PlainEvents(settings, keys, csrf, keeps_texts),
-                metrics,
-            )
         self.api.state.reads = reads = Reads(self.api, threads)
-        super().__init__(self.api.state.hot_calls, reads, csrf, metrics)
-
-    def _answer_plainly(self, plain: PlainRankings, events: PlainEvents, metrics: Metrics) -> None:
-        self.plain_rankings = plain
-        self.plain_learning = PlainLearning(
-            events, self.engine, metrics, self.limits, self.stopping
+        self.native: NativeTier | None = NativeTier(
+            settings,
+            self.engine,
+            keys,
+            csrf,
+            pending,
+            metrics,
+            self.limits,
+            clock,
+            self.stopping,
+            keeps_texts,
         )
-        self.workers = workers = self.limits.workers = Workers(plain, events)
-        metrics.plain = lambda: [plain.counts(), *workers.counts()]
+        router = Router(
+            [*routes, ApiEntrance(reads, entrance)],
+            lifespan=self._lifespan,
+        )
+        super().__init__(router, self.limits.cors, metrics)
 
-        def use(model: Model | None) -> None:
-            if model is None:
-                plain.use(None, None)
-            else:
-                plain.use(model.published, model.text)
-                events.use(model.text)
-
-        self.engine.on_model(use)
-
-    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        """Answer a request, with the headers of CORS on every answer, or pass a lifespan on."""
-        if scope["type"] == "http" and scope["method"] == "HEAD":
-            scope, send = as_get(scope, send)
-        if self._cors.is_enabled and scope["type"] == "http":
-            await self._cors.call(super().__call__, scope, receive, send)
-        else:
-            await super().__call__(scope, receive, send)
+    @asynccontextmanager
+    async def _lifespan(self, _: object) -> AsyncIterator[None]:
+        async with self.api.router.lifespan_context(self.api):
+            yield
 
 
 def create_app(
@@ -232,7 +215,7 @@ def _api(
     peers: PeerLookup,
     rebuilds: PeerRebuild,
     error_counts: ErrorCounts,
-    calls: Sequence[HotCall],
+    calls: Sequence[APIRoute],
 ) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -276,19 +259,20 @@ def _api(
         reference,
         console,
     )
-    routers = [*(call.router() for call in calls), *(each.router for each in routes)]
-    for router in routers:
-        api.include_router(router)
-    api.state.methods_by_path = methods = _methods_by_path(routers)
+    api.router.routes += calls  # for the document
+    for each in routes:
+        api.include_router(each.router)
+    found = [*calls, *(route for each in routes for route in each.router.routes)]
+    api.state.methods_by_path = methods = _methods_by_path(found)
     api.state.methods = with_head(set().union(*methods.values()))
     return api
 
 
-def _methods_by_path(routers: Sequence[APIRouter]) -> dict[str, set[str]]:
+def _methods_by_path(routes: Sequence[BaseRoute]) -> dict[str, set[str]]:
     """Return the methods of all routes of each path."""
     methods = defaultdict[str, set[str]](set)
-    for route in (route for router in routers for route in router.routes):
-        if isinstance(route, APIRoute):
+    for route in routes:
+        if isinstance(route, Route):
             methods[route.path_format].update(route.methods or ())
     return methods
 

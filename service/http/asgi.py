@@ -1,13 +1,19 @@
 """The types of ASGI, and the path of a request below that of a proxy."""
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from typing import Any
+from typing import Any, NamedTuple
 
 AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 Application = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
 Headers = Mapping[bytes, bytes]  # by lower-case name
+
+
+class Endpoint(NamedTuple):
+    """The route of a request that no router has set in its scope, by which it is counted."""
+
+    path_format: str
 
 
 def path_of(scope: Mapping[str, Any]) -> str:

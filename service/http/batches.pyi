@@ -60,8 +60,9 @@ class BatchRankings:
         k: int,
         threshold: float | None,
         min_confidence: float | None,
+        seq: int | None = None,
     ) -> BatchRankings:
-        """Return the rankings of instances that were read otherwise.
+        """Return the rankings of instances that were read otherwise. Each result has the `seq`.
 
         An id is that of the client, if there is one. A note is the source, the text and its
         reading of an instance, which are stored with it.

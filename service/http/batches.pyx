@@ -5,6 +5,7 @@ from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY
 from libc.stdint cimport uint32_t, uint64_t
 from libcpp.memory cimport unique_ptr
+from libcpp.optional cimport optional
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
@@ -54,7 +55,7 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
 
 cdef extern from "service/http/native/batch_answer.hpp" namespace "manyclass::http" nogil:
     cdef cppclass BatchAnswer:
-        BatchAnswer(const RankOptions& options) except +
+        BatchAnswer(const RankOptions& options, optional[uint64_t] seq) except +
         void begin(const RankedBlock& block)
         ServedRanking next(uint32_t count, double confidence)
         void append(uint32_t count, string_view id, double confidence) except +
@@ -119,7 +120,7 @@ cdef class BatchRankings:
     @staticmethod
     def of_body(BatchBody body not None):
         cdef const NativeBody* native = body._native.get()
-        cdef BatchRankings self = BatchRankings.begun(body, native.options())
+        cdef BatchRankings self = BatchRankings.begun(body, native.options(), None)
         cdef string_view wire = string_view(native.wire())
         cdef const BatchInstance* each
         cdef InstanceNote note
@@ -137,14 +138,14 @@ cdef class BatchRankings:
 
     @staticmethod
     def of(list instances not None, list ids not None, list notes not None,
-           uint32_t k, threshold, min_confidence):
+           uint32_t k, threshold, min_confidence, seq=None):
         cdef RankOptions options
         options.k = k
         options.threshold = -INFINITY if threshold is None else threshold
         options.least_confidence = -1 if min_confidence is None else min_confidence
         cdef list texts = []  # as they are stored
         cdef bytes stored
-        cdef BatchRankings self = BatchRankings.begun((instances, ids, notes, texts), options)
+        cdef BatchRankings self = BatchRankings.begun((instances, ids, notes, texts), options, seq)
         for instance, given, note in zip(instances, ids, notes, strict=True):
             self._wires.push_back(bytes_of(<Instance?>instance))
             self._ids.push_back(string_view() if given is None else Instance.any_utf8(given))
@@ -155,11 +156,14 @@ cdef class BatchRankings:
         return self
 
     @staticmethod
-    cdef BatchRankings begun(owner, const RankOptions& options):
+    cdef BatchRankings begun(owner, const RankOptions& options, seq):
+        cdef optional[uint64_t] number
+        if seq is not None:
+            number = <uint64_t>seq
         cdef BatchRankings self = BatchRankings.__new__(BatchRankings)
         self._owner = owner
         self._k = max(options.k, 2)  # confidence needs two
-        self._answer.reset(new BatchAnswer(options))
+        self._answer.reset(new BatchAnswer(options, number))
         return self
 
     @property

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 
 from manyclass.service.http.asgi import Headers
+from manyclass.service.http.gate import Hosts
 from manyclass.service.http.problems import Problem
 
 _SAFE = ("GET", "HEAD")
@@ -36,7 +37,7 @@ class CsrfGuard:
         self._open = open_to_all
         local = _names(host) if open_to_all else frozenset()
         added = frozenset(each.encode() for each in hosts)
-        self.names = local | added | frozenset(_LOCAL) if added else local  # none: any
+        self.hosts = Hosts(sorted(local | added | frozenset(_LOCAL) if added else local))
         self._allowed = frozenset(origin.encode() for origin in allowed)
         self._known_host: bytes | None = None  # the last Host that passed
 
@@ -44,7 +45,7 @@ class CsrfGuard:
         """Raise Problem 403 for another Host, or if a page of another origin may have sent it."""
         host = headers.get(b"host")
         if host != self._known_host:
-            if self.names and host is not None and _name(host) not in self.names:
+            if host is not None and not self.hosts.have(host):
                 raise _other_host(host)
             self._known_host = host
         if not self._open or headers.get(b"origin") in self._allowed:

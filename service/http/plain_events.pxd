@@ -8,7 +8,8 @@ from libcpp.vector cimport vector
 from manyclass.core.event cimport Event
 from manyclass.core.event_batch cimport EventBatch
 from manyclass.core.text cimport TextParts
-from manyclass.service.http.plain_rankings cimport Gate, PlainRequest
+from manyclass.service.http.gate cimport Gate
+from manyclass.service.http.plain_rankings cimport PlainRequest
 
 
 cdef extern from "service/http/native/plain_learner.hpp" namespace "manyclass::http" nogil:
@@ -39,6 +40,7 @@ cdef extern from "service/http/native/learn_answer.hpp" namespace "manyclass::ht
         cpp_bool is_updated
         cpp_bool is_duplicate
         string refusal
+        string body() except +
         string whole(string_view first, string_view last) except +
 
 
@@ -54,3 +56,7 @@ cdef class PlainEvents:
 
     @staticmethod
     cdef int add_to(EventBatch batch, const PlainEvent& read) except -1
+
+
+cdef LearnAnswer answer_of(result)
+cdef LearnAnswer answer_in(EventBatch batch, size_t place)

@@ -6,6 +6,9 @@ from manyclass.core.text import TextAnalysis
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import CsrfGuard
+from manyclass.service.log.request import Result
+
+__pyx_capi__: dict[str, object]  # the functions of the .pxd
 
 @final
 class PlainEvents:
@@ -25,11 +28,19 @@ class PlainEvents:
         """
 
     @staticmethod
-    def answer(batch: EventBatch, place: int, first: bytes, last: bytes) -> bytes:
-        """Return the whole answer to the request of an applied event of a batch.
+    def body(result: Result) -> bytes:
+        """Return the body of the answer to a request of one event."""
+
+    @staticmethod
+    def answer(result: Result, first: bytes, last: bytes) -> bytes:
+        """Return the whole answer to a request of one event.
 
         `first` are the status line and the headers of the server, `last` headers behind others.
         """
+
+    @staticmethod
+    def answer_in(batch: EventBatch, place: int, first: bytes, last: bytes) -> bytes:
+        """Return the same for an applied event of a batch."""
 
     def is_begun(self, data: bytes) -> bool:
         """Return whether a plain request may begin here: with its whole head, but not all of its

@@ -5,7 +5,6 @@ from cython.operator cimport dereference as deref
 from libc.stdint cimport uint64_t
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
-from libcpp.vector cimport vector
 
 cimport cython
 
@@ -15,7 +14,7 @@ from manyclass.core.event_batch cimport EventBatch
 from manyclass.core.instance cimport Instance, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.text cimport TextAnalysis
-from manyclass.service.http.plain_rankings cimport Gate
+from manyclass.service.http.gate cimport Gate, Hosts, Keys
 
 from manyclass.service.http import instances
 from manyclass.service.http.auth import Scope
@@ -37,11 +36,12 @@ cdef class PlainEvents:
     """
 
     def __cinit__(self, settings, keys, csrf, bint keeps_texts):
-        cdef vector[string] known = keys.of(Scope.LEARN), names = sorted(csrf.names)
+        cdef Keys its_keys = keys.native
+        cdef Hosts hosts = csrf.hosts
         self._learner.reset(new PlainLearner(
             min(instances.LARGE_BYTES, settings.max_body_bytes),
             settings.max_features_per_instance, learn.MOST_PAIRS, keeps_texts,
-            Gate(known, names),
+            Gate(its_keys._native, Scope.LEARN, hosts._native),
         ))
 
     def use(self, TextAnalysis analysis not None):
@@ -94,13 +94,43 @@ cdef class PlainEvents:
         return True
 
     @staticmethod
-    def answer(EventBatch batch not None, size_t place, bytes first not None, bytes last not None):
-        cdef LearnAnswer answer
-        cdef string whole
+    def body(result):
+        cdef string body = answer_of(result).body()
+        return PyBytes_FromStringAndSize(body.data(), body.size())
+
+    @staticmethod
+    def answer(result, bytes first not None, bytes last not None):
+        return whole(answer_of(result), first, last)
+
+    @staticmethod
+    def answer_in(EventBatch batch not None, size_t place, bytes first not None,
+                  bytes last not None):
         if place >= batch._native.learned():
             raise IndexError("this event of the batch is not applied")
-        answer.seq = batch.first_seq + place
-        answer.rank = batch._native[place].rank
-        answer.is_updated = batch._native[place].is_updated
-        whole = answer.whole(view_of(first), view_of(last))
-        return PyBytes_FromStringAndSize(whole.data(), whole.size())
+        return whole(answer_in(batch, place), first, last)
+
+
+cdef LearnAnswer answer_of(result):
+    """Return the answer of the result of an event."""
+    cdef LearnAnswer answer
+    seq, duplicate, rank, updated = result
+    answer.seq = seq
+    answer.rank = rank or 0
+    answer.is_updated = updated
+    answer.is_duplicate = duplicate
+    return answer
+
+
+cdef LearnAnswer answer_in(EventBatch batch, size_t place):
+    """Return the answer of an event of a batch, which is applied."""
+    cdef LearnAnswer answer
+    answer.seq = batch.first_seq + place
+    answer.rank = batch._native[place].rank
+    answer.is_updated = batch._native[place].is_updated
+    return answer
+
+
+cdef bytes whole(const LearnAnswer& answer, bytes first, bytes last):
+    """Return all bytes of an answer, between headers of the server and others."""
+    cdef string bytes_of_all = answer.whole(view_of(first), view_of(last))
+    return PyBytes_FromStringAndSize(bytes_of_all.data(), bytes_of_all.size())

@@ -1,20 +1,22 @@
-"""Plain learning: POST /learn of one event with features or a text, without ASGI.
+"""Plain learning: events that native code has read go through the log; many share one submission.
 
-    bytes of a read ──► event ──► group commit ──► bytes of the answer
+    connection of the loop ─► PlainLearning ─┐
+                                             ├─► Admission ─► group commit ─► answers
+    worker ─► queue ─► WorkerLearning ───────┘
 
-None for all other requests, and then nothing has changed: FastAPI's way answers these.
+Requests that are not plain get None, and nothing has changed: the Python tier answers them.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from time import perf_counter
-from typing import Final, Literal
+from typing import Any, Final, Literal, Protocol
 
-import msgspec
+from uvicorn.server import ServerState
 
 from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
@@ -23,36 +25,195 @@ from manyclass.service.errors import NotReady
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.plain_events import PlainEvents
 from manyclass.service.http.problems import problem_of
-from manyclass.service.http.schemas.learn import LearnAnswer
+from manyclass.service.http.workers import TakenEvents, Workers
 from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import Metrics
 
 logger = logging.getLogger(__name__)
 
 ENDPOINT = "/learn"
-
-_encode = msgspec.json.Encoder().encode
-_OK: Final = [(b"content-type", b"application/json")]
+STOP_SECONDS = 10.0  # longer than a store may take to answer
 
 Lines = list[tuple[bytes, bytes]]
-# the batch that has an event and its place there, the result of an event by itself, or the error
-Outcome = tuple[EventBatch, int] | Result | Exception
+Part = Event | EventBatch  # an event that may be refused, and nothing with it; or many
+
+
+class Requests(Protocol):
+    """Requests that wait for the outcomes of their events, numbered in the order of the events."""
+
+    def applied(self, first: int, batch: EventBatch) -> None:
+        """Take the outcomes of a batch, whose first event has number `first`."""
+
+    def ended(self, number: int, result: Result) -> None:
+        """Take the outcome of one event."""
+
+    def refused(self, first: int, count: int, error: Exception) -> None:
+        """Take the error for which so many events are not learned."""
+
+
+class Admission:
+    """Has plain events learned: a batch in one submission if the queue has room for all of it, else
+    event by event. Belongs to the event loop.
+
+    Outcomes come in a later turn of the loop.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.under_way = set[asyncio.Future[list[Result]] | asyncio.Future[EventBatch]]()
+
+    def admit(self, part: Part, requests: Requests, first: int = 0) -> int:
+        """Admit the events of a part, whose first has number `first`; return the next number."""
+        if isinstance(part, Event):
+            self._admit_event(part, requests, first)
+            return first + 1
+        if self._engine.has_room(part):
+            self._admit_batch(part, requests, first)
+        else:  # there may be some for a few
+            for number, event in enumerate(part.events(), first):
+                self._admit_event(event, requests, number)
+        return first + len(part)
+
+    def _admit_event(self, event: Event, requests: Requests, number: int) -> None:
+        try:
+            results = self._engine.admit([event])
+        except Exception as error:
+            results = _failed(error)
+        self.under_way.add(results)
+        results.add_done_callback(partial(self._end_event, requests, number))
+
+    def _admit_batch(self, batch: EventBatch, requests: Requests, first: int) -> None:
+        try:
+            learned = self._engine.admit_batch(batch)
+        except Exception as error:
+            learned = _failed(error)
+        self.under_way.add(learned)
+        learned.add_done_callback(partial(self._end_batch, requests, first, len(batch)))
+
+    def _end_event(
+        self, requests: Requests, number: int, results: "asyncio.Future[list[Result]]"
+    ) -> None:
+        self.under_way.discard(results)
+        error = results.exception()
+        if error is None:
+            requests.ended(number, results.result()[0])
+        else:
+            requests.refused(number, 1, _as_exception(error))
+
+    def _end_batch(
+        self, requests: Requests, first: int, count: int, learned: "asyncio.Future[EventBatch]"
+    ) -> None:
+        self.under_way.discard(learned)
+        error = learned.exception()
+        if error is None:
+            requests.applied(first, learned.result())
+        else:
+            requests.refused(first, count, _as_exception(error))
+
+
+class LearnAnswers:
+    """Makes the whole answers to plain requests to learn, and counts them."""
+
+    def __init__(self, metrics: Metrics, limits: Limits) -> None:
+        self._metrics = metrics
+        last_headers = limits.cors.headers_for(None) if limits.cors.is_enabled else []
+        self._last_lines = _lines_of(last_headers)
+        self._lines_of: Lines | None = None  # the headers of the server in `_lines`
+        self._lines = self._first_lines = b""
+
+    @property
+    def lacks_memory(self) -> bool:
+        """True when memory ran out and there is no room for further events yet."""
+        return self._metrics.out_of_memory.is_short
+
+    def count(self, events: int, retries: int, thread: Literal["event loop", "worker"]) -> None:
+        """Count plain events that `thread` has read; events learned are counted elsewhere."""
+        self._metrics.plain_events[thread] += events
+        self._metrics.learn_events["duplicate"] += retries
+
+    def applied(self, batch: EventBatch, place: int, began: float, headers: Lines) -> bytes:
+        """Return the answer to the request of an event of a batch."""
+        self._note(200, began, headers)
+        return PlainEvents.answer_in(batch, place, self._first_lines, self._last_lines)
+
+    def ended(self, result: Result, began: float, headers: Lines) -> bytes:
+        """Return the answer to the request of an event by itself."""
+        self._note(200, began, headers)
+        return PlainEvents.answer(result, self._first_lines, self._last_lines)
+
+    def refused(self, error: Exception, began: float, headers: Lines) -> bytes:
+        """Return the answer to a request whose event is not learned, as Front answers it."""
+        self._metrics.out_of_memory.note(error)
+        problem = problem_of(error)
+        if problem.status < 500:
+            self._metrics.learn_events["rejected"] += 1
+        elif problem.status == 500:
+            logger.error("POST %s failed", ENDPOINT, exc_info=error)
+        status, added, body = problem.answer()
+        self._note(status, began, headers)
+        first = b"HTTP/1.1 %d %s\r\n" % (status, HTTPStatus(status).phrase.encode())
+        return b"".join((first, self._lines, _lines_of(added), self._last_lines, b"\r\n", body))
+
+    def _note(self, status: int, began: float, headers: Lines) -> None:
+        """Count a request, and take the headers of the server, which change once a second."""
+        self._metrics.request(ENDPOINT, status, perf_counter() - began)
+        if self._lines_of is not headers:
+            self._lines_of, self._lines = headers, _lines_of(headers)
+            self._first_lines = b"HTTP/1.1 200 OK\r\n" + self._lines
+
+
+# --- on the event loop ----------------------------------------------------------------------------
 
 
 class Learning:
-    """A plain request to learn whose event is on its way through the log."""
+    """A plain request to learn of a connection of the loop, whose event is on its way."""
 
-    __slots__ = ("began", "on_end", "outcome", "size")
+    __slots__ = ("answer", "began", "on_end", "size")
 
     def __init__(self, size: int, began: float, on_end: Callable[[], None]) -> None:
-        self.outcome: Outcome | None = None  # until `on_end` is called
         self.size = size  # bytes of the request
         self.began = began
         self.on_end = on_end
+        # Makes the answer from the headers of the server; set before `on_end` is called.
+        self.answer: Callable[[float, Lines], bytes] | None = None
+
+
+class LoopRequests:
+    """Requests of connections of the loop, whose events are admitted together."""
+
+    def __init__(self, answers: LearnAnswers) -> None:
+        self.learnings: Final[list[Learning]] = []
+        self._answers = answers
+
+    def applied(self, first: int, batch: EventBatch) -> None:
+        """Have the connections send the answers to a batch."""
+        self._answers.count(len(batch), 0, "event loop")
+        for place in range(len(batch)):
+            self._end(first + place, partial(self._answers.applied, batch, place))
+
+    def ended(self, number: int, result: Result) -> None:
+        """Have a connection send the answer to an event."""
+        self._answers.count(1, result.duplicate, "event loop")
+        self._end(number, partial(self._answers.ended, result))
+
+    def refused(self, first: int, count: int, error: Exception) -> None:
+        """Have connections send a refusal."""
+        for number in range(first, first + count):
+            self._end(number, partial(self._answers.refused, error))
+
+    def _end(self, number: int, answer: Callable[[float, Lines], bytes]) -> None:
+        """Let a connection send its answer; a failure of one stops no other."""
+        learning = self.learnings[number]
+        learning.answer = answer
+        try:
+            learning.on_end()
+        except Exception as error:
+            context = {"message": "the answer to a plain event failed", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
 
 
 class PlainLearning:
-    """Admits the events of plain requests, and makes the answers. Belongs to the event loop.
+    """Takes the events of plain requests that the event loop receives; belongs to the loop.
 
     The events of a turn of the loop are admitted together, those with an id or a weight alone.
     """
@@ -61,22 +222,20 @@ class PlainLearning:
         self,
         events: PlainEvents,
         engine: Engine,
-        metrics: Metrics,
+        admission: Admission,
+        answers: LearnAnswers,
         limits: Limits,
         stopping: asyncio.Event,
     ) -> None:
         self._events = events
         self._engine = engine
-        self._metrics = metrics
+        self._admission = admission
+        self._answers = answers
         self._budget = limits.budget
         self._stopping = stopping
-        last_headers = limits.cors.headers_for(None) if limits.cors.is_enabled else []
-        self._last_lines = _lines_of(last_headers)
         self.answered = 0
-        self._lines_of: Lines | None = None  # the headers of the server in `_lines`
-        self._lines = self._first_lines = b""
         self._batch = EventBatch()  # of this turn, unless it is full
-        self._gathered: list[Learning] = []  # of its events
+        self._gathered = LoopRequests(answers)  # of its events
 
     def begin(self, data: bytes, on_end: Callable[[], None]) -> Learning | None:
         """Take the event of one plain request; None if `data` is anything else.
@@ -86,25 +245,22 @@ class PlainLearning:
         began = perf_counter()
         if self._stopping.is_set() or not self._budget.fits(len(data), len(data)):
             return None
-        if self.lacks_memory:
-            return None  # FastAPI's path refuses it
-        with suppress(NotReady):  # FastAPI's path refuses it
+        if self._answers.lacks_memory:
+            return None  # the Python tier refuses it
+        with suppress(NotReady):  # the Python tier refuses it
             _ = self._engine.model
             taken = self._events.take(data, self._batch)
             if taken is False:
                 return None
             learning = Learning(len(data), began, on_end)
-            if isinstance(taken, Event):  # it may be refused, and nothing with it
-                self._learn(learning, taken)
+            if isinstance(taken, Event):
+                alone = LoopRequests(self._answers)
+                alone.learnings.append(learning)
+                self._admission.admit(taken, alone)
             else:
                 self._gather(learning)
             return learning
         return None
-
-    @property
-    def lacks_memory(self) -> bool:
-        """True when memory ran out and there is no room for further events yet."""
-        return self._metrics.out_of_memory.is_short
 
     def is_begun(self, data: bytes) -> bool:
         """Return whether a plain request may begin here, with its whole head."""
@@ -114,119 +270,116 @@ class PlainLearning:
             and self._events.is_begun(data)
         )
 
-    def answer(self, learning: Learning, default_headers: Lines) -> bytes:
+    def answer(self, learning: Learning, headers: Lines) -> bytes:
         """Return the whole answer, once the event is applied or refused."""
+        assert learning.answer is not None
         self.answered += 1
-        outcome = learning.outcome
-        assert outcome is not None
-        if isinstance(outcome, Exception):
-            return self.refusal(outcome, learning.began, default_headers)
-        if isinstance(outcome, Result):
-            self.count(1, outcome.duplicate, "event loop")
-            body = _encode(_answered(outcome))
-            headers = [*_OK, (b"content-length", b"%d" % len(body))]
-            return self._whole(200, headers, body, learning.began, default_headers)
-        self.count(1, 0, "event loop")
-        self._metrics.request(ENDPOINT, 200, perf_counter() - learning.began)
-        self._note_lines(default_headers)
-        return self._events.answer(*outcome, self._first_lines, self._last_lines)
-
-    def count(self, events: int, retries: int, thread: Literal["event loop", "worker"]) -> None:
-        """Count plain events that `thread` has read; events learned are counted elsewhere."""
-        self._metrics.plain_events[thread] += events
-        self._metrics.learn_events["duplicate"] += retries
-
-    def refusal(self, error: Exception, began: float, default_headers: Lines) -> bytes:
-        """Return the whole answer to a request whose event is not learned; see HotPath."""
-        self._metrics.out_of_memory.note(error)
-        problem = problem_of(error)
-        if problem.status < 500:
-            self._metrics.learn_events["rejected"] += 1
-        elif problem.status == 500:
-            logger.error("POST %s failed", ENDPOINT, exc_info=error)
-        return self._whole(*problem.answer(), began, default_headers)
-
-    def _whole(
-        self, status: int, headers: Lines, body: bytes, began: float, default_headers: Lines
-    ) -> bytes:
-        self._metrics.request(ENDPOINT, status, perf_counter() - began)
-        self._note_lines(default_headers)
-        first = b"HTTP/1.1 %d %s\r\n" % (status, HTTPStatus(status).phrase.encode())
-        return b"".join((first, self._lines, _lines_of(headers), self._last_lines, b"\r\n", body))
-
-    def _note_lines(self, default_headers: Lines) -> None:
-        """Take the headers of the server, which change once a second."""
-        if self._lines_of is not default_headers:
-            self._lines_of, self._lines = default_headers, _lines_of(default_headers)
-            self._first_lines = b"HTTP/1.1 200 OK\r\n" + self._lines
-
-    # --- through the log -------------------------------------------------------------------------
+        return learning.answer(learning.began, headers)
 
     def _gather(self, learning: Learning) -> None:
         """Have the event that was taken last admitted with those of this turn."""
-        if not self._gathered:
+        if not self._gathered.learnings:
             asyncio.get_running_loop().call_soon(self._admit, self._batch, self._gathered)
-        self._gathered.append(learning)
+        self._gathered.learnings.append(learning)
         if self._batch.is_full:
-            self._batch, self._gathered = EventBatch(), []
+            self._begin_batch()
 
-    def _admit(self, batch: EventBatch, learnings: list[Learning]) -> None:
-        """Admit the events of a turn, together if the queue has room for all."""
+    def _admit(self, batch: EventBatch, requests: LoopRequests) -> None:
+        """Admit the events of a turn."""
         if batch is self._batch:
-            self._batch, self._gathered = EventBatch(), []
-        if not self._engine.has_room(batch):
-            for learning, event in zip(learnings, batch.events(), strict=True):
-                self._learn(learning, event)
+            self._begin_batch()
+        self._admission.admit(batch, requests)
+
+    def _begin_batch(self) -> None:
+        self._batch, self._gathered = EventBatch(), LoopRequests(self._answers)
+
+
+# --- for workers ----------------------------------------------------------------------------------
+
+
+class WorkerRequests:
+    """Requests of connections of workers, which were taken from their queue at once."""
+
+    def __init__(
+        self, taken: TakenEvents, began: float, answers: LearnAnswers, server_state: ServerState
+    ) -> None:
+        self._taken = taken
+        self._began = began
+        self._answers = answers
+        self._server_state = server_state
+
+    def applied(self, first: int, batch: EventBatch) -> None:
+        """Have the workers send the answers to a batch."""
+        self._answers.count(len(batch), 0, "worker")
+        self._taken.answer_batch(first, batch)
+
+    def ended(self, number: int, result: Result) -> None:
+        """Have a worker send the answer to an event."""
+        self._answers.count(1, result.duplicate, "worker")
+        self._taken.answer(number, [result])
+
+    def refused(self, first: int, count: int, error: Exception) -> None:
+        """Have the workers send a refusal."""
+        headers = self._server_state.default_headers
+        refusals = [self._answers.refused(error, self._began, headers) for _ in range(count)]
+        self._taken.refuse(first, refusals)
+
+
+class WorkerLearning:
+    """Takes the events that workers have read: those of a turn of the event loop together, but for
+    those with an id or a weight. Belongs to the event loop.
+    """
+
+    def __init__(
+        self,
+        workers: Workers,
+        admission: Admission,
+        answers: LearnAnswers,
+        server_state: ServerState,
+    ) -> None:
+        self._workers = workers
+        self._admission = admission
+        self._answers = answers
+        self._server_state = server_state
+
+    def start(self) -> None:
+        """Take events from now on."""
+        self._workers.set_learning(True)
+        asyncio.get_running_loop().add_reader(self._workers.learn_fileno(), self._take)
+
+    async def stop(self) -> None:
+        """Let the workers queue no more events, and send all answers."""
+        self._workers.set_learning(False)
+        asyncio.get_running_loop().remove_reader(self._workers.learn_fileno())
+        self._take()
+        if self._admission.under_way:
+            await asyncio.wait(self._admission.under_way, timeout=STOP_SECONDS)
+            await asyncio.sleep(0)  # the callbacks of the last one run
+
+    def _take(self) -> None:
+        taken = self._workers.taken_events()
+        requests = WorkerRequests(taken, perf_counter(), self._answers, self._server_state)
+        try:
+            if self._answers.lacks_memory:
+                raise MemoryError
+            parts = taken.parts()
+        except MemoryError as error:
+            requests.refused(0, len(taken), error)
             return
-        try:
-            learned = self._engine.admit_batch(batch)
-        except Exception as error:
-            _end(learnings, [error] * len(learnings))
-        else:
-            learned.add_done_callback(partial(self._end_batch, learnings))
-
-    @staticmethod
-    def _end_batch(learnings: Sequence[Learning], learned: "asyncio.Future[EventBatch]") -> None:
-        error = learned.exception()
-        if error is None:
-            batch = learned.result()
-            _end(learnings, [(batch, place) for place in range(len(learnings))])
-        else:
-            _end(learnings, [_as_exception(error)] * len(learnings))
-
-    def _learn(self, learning: Learning, event: Event) -> None:
-        """Admit an event by itself."""
-        try:
-            results = self._engine.admit([event])
-        except Exception as error:
-            asyncio.get_running_loop().call_soon(_end, [learning], [error])
-        else:
-            results.add_done_callback(partial(self._end, learning))
-
-    @staticmethod
-    def _end(learning: Learning, results: "asyncio.Future[list[Result]]") -> None:
-        error = results.exception()
-        _end([learning], [results.result()[0] if error is None else _as_exception(error)])
+        first = 0
+        for part in parts:
+            first = self._admission.admit(part, requests, first)
 
 
-def _end(learnings: Sequence[Learning], outcomes: Sequence[Outcome]) -> None:
-    """Let the connections of requests send their answers; a failure of one stops no other."""
-    for learning, outcome in zip(learnings, outcomes, strict=True):
-        learning.outcome = outcome
-        try:
-            learning.on_end()
-        except Exception as error:
-            context = {"message": "the answer to a plain event failed", "exception": error}
-            asyncio.get_running_loop().call_exception_handler(context)
+def _failed(error: Exception) -> "asyncio.Future[Any]":
+    """Return the future of a submission that the engine refused at once."""
+    future = asyncio.get_running_loop().create_future()
+    future.set_exception(error)
+    return future
 
 
 def _as_exception(error: BaseException) -> Exception:
     return error if isinstance(error, Exception) else RuntimeError(repr(error))
-
-
-def _answered(result: Result) -> LearnAnswer:
-    repeated = int(result.duplicate)
-    return LearnAnswer(result.seq, 1 - repeated, repeated, result.rank, result.updated)
 
 
 def _lines_of(headers: Lines) -> bytes:

@@ -8,6 +8,7 @@ from libcpp.vector cimport vector
 from manyclass.core.locking cimport raise_error
 from manyclass.core.published_learner cimport NativePublishedLearner
 from manyclass.core.text cimport TextParts
+from manyclass.service.http.gate cimport Gate
 from manyclass.service.ingest.pending_labels cimport PendingInstances
 
 
@@ -33,11 +34,6 @@ cdef extern from "service/http/native/plain_ranker.hpp" namespace "manyclass::ht
                  const vector[double]& request_bounds) except +
         PlainRequest request
         PlainCounts counts
-
-    cdef cppclass Gate:
-        Gate()
-        Gate(vector[string] keys, vector[string] names) except +
-        cpp_bool admits(const PlainRequest& request)
 
     cdef cppclass PlainRanker:
         PlainRanker(size_t most_bytes, size_t most_features, Gate gate, string last_headers,

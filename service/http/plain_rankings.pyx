@@ -2,15 +2,14 @@
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cython.operator cimport dereference as deref
-from libcpp.string cimport string
 from libcpp.string_view cimport string_view
-from libcpp.vector cimport vector
 
 cimport cython
 
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.published_learner cimport PublishedLearner
 from manyclass.core.text cimport TextAnalysis, TextParts
+from manyclass.service.http.gate cimport Gate, Hosts, Keys
 from manyclass.service.ingest.pending_labels cimport PendingLabels
 
 import logging
@@ -49,7 +48,8 @@ cdef class PlainRankings:
 
     def __cinit__(self, settings, keys, csrf, PendingLabels pending not None, clock, limits,
                   stopping):
-        cdef vector[string] known = keys.of(Scope.RANK), names = sorted(csrf.names)
+        cdef Keys its_keys = keys.native
+        cdef Hosts hosts = csrf.hosts
         added = limits.cors.headers_for(None) if limits.cors.is_enabled else []
         self._pending = pending
         self._clock = clock
@@ -59,7 +59,8 @@ cdef class PlainRankings:
         self._first = b""
         self._ranker.reset(new PlainRanker(
             min(instances.LARGE_BYTES, settings.max_body_bytes),
-            settings.max_features_per_instance, Gate(known, names), lines_of(added),
+            settings.max_features_per_instance,
+            Gate(its_keys._native, Scope.RANK, hosts._native), lines_of(added),
             deref(pending._native),
         ))
         self._task.reset(new RankTask(metrics.FAST_SECONDS, metrics.REQUEST_SECONDS))

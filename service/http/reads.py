@@ -11,12 +11,12 @@ from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from time import thread_time
 from types import coroutine
-from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 import msgspec
 from fastapi import Depends, Request, Response
 
-from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send
+from manyclass.service.http.asgi import Application, AsgiScope, Endpoint, Receive, Send
 from manyclass.service.http.schemas.snapshots import Live
 from manyclass.service.http.shedding import (
     LIVEZ,
@@ -104,12 +104,6 @@ class ReadingThreads:
             self._turns.end(seconds)
 
 
-class _Route(NamedTuple):
-    """The route of a request that does not come to FastAPI, as it sets it in the scope."""
-
-    path_format: str
-
-
 class Reads:
     """An ASGI application: has GETs answered in turn, and health checks first.
 
@@ -138,7 +132,7 @@ class Reads:
                 lambda: self._turns.end(thread_time() - began),
             )
         elif is_liveness_check(scope):
-            scope["route"] = _Route(LIVEZ)
+            scope["route"] = Endpoint(LIVEZ)
             await Response(self._live, media_type=JSON)(scope, receive, send)
         else:
             await self._answer_ready(scope, send)
@@ -154,7 +148,7 @@ class Reads:
         if asked is None:
             asked = self._readiness[query] = asyncio.ensure_future(self._ask_ready(scope))
             asked.add_done_callback(lambda _: self._readiness.pop(query))
-        scope["route"] = _Route(READYZ)
+        scope["route"] = Endpoint(READYZ)
         for message in await asyncio.shield(asked):
             await send(message)
 

@@ -30,10 +30,11 @@ from manyclass.service.config.cores import default_workers
 from manyclass.service.config.settings import Settings
 from manyclass.service.errors import with_hint
 from manyclass.service.http.app import App, create_app
+from manyclass.service.http.native_tier import NativeTier
+from manyclass.service.http.plain_learning import WorkerLearning
 from manyclass.service.http.protocol import Protocol
 from manyclass.service.http.stalls import QUIET_SECONDS
 from manyclass.service.http.welcome import url_of, welcome
-from manyclass.service.http.worker_learning import WorkerLearning
 from manyclass.service.http.workers import Workers
 
 log = logging.getLogger(__name__)
@@ -61,11 +62,11 @@ class Server(uvicorn.Server):
         protocol: Callable[..., Protocol],
         workers: int = 0,
     ) -> None:
-        """`workers` threads answer plain requests, if the application has native ones."""
+        """`workers` threads answer plain requests, if the application has a native tier."""
         super().__init__(config)
         self._app = app
         self._protocol = protocol
-        self._workers = 0 if app.workers is None else workers
+        self._workers = 0 if app.native is None else workers
         self._learning: WorkerLearning | None = None  # for the workers
         self._was_ready = False
         self.port = config.port  # the free one that was taken, once it listens
@@ -86,11 +87,12 @@ class Server(uvicorn.Server):
             raise _unavailable(self.config.host, self.config.port, exit.__context__) from exit
         listeners = [listener for server in self.servers for listener in server.sockets]
         self.port = listeners[0].getsockname()[1]
-        if self._app.workers is not None and self._workers:
-            self._start(self._app.workers, listeners)
+        if self._app.native is not None and self._workers:
+            self._start(self._app.native, listeners)
 
-    def _start(self, workers: Workers, listeners: Sequence[socket]) -> None:
+    def _start(self, native: NativeTier, listeners: Sequence[socket]) -> None:
         """Let the workers accept the connections, in place of the event loop."""
+        workers = native.workers
         workers.start(
             self._workers,
             listeners,
@@ -101,10 +103,7 @@ class Server(uvicorn.Server):
         for server in self.servers:
             server.close()  # the workers have descriptors of their own
         asyncio.get_running_loop().add_reader(workers.fileno(), self._take_over_next, workers)
-        assert self._app.plain_learning is not None
-        self._learning = WorkerLearning(
-            workers, self._app.engine, self._app.plain_learning, self.server_state
-        )
+        self._learning = native.worker_learning(self.server_state)
         self._learning.start()
 
     def _take_over_next(self, workers: Workers) -> None:
@@ -158,8 +157,8 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """End the streams with a report, then stop as uvicorn does."""
         self._app.stopping.set()
-        workers = self._app.workers
-        if workers is not None and self._workers:
+        if self._app.native is not None and self._workers:
+            workers = self._app.native.workers
             if self._learning is not None:
                 await self._learning.stop()
             asyncio.get_running_loop().remove_reader(workers.fileno())
@@ -203,12 +202,7 @@ def _unavailable(host: str, port: int, error: OSError | UnicodeError) -> Address
 
 def server_of(app: App, settings: Settings) -> Server:
     """Return the server that `run` runs."""
-    protocol = partial(
-        Protocol,
-        limits=app.limits,
-        plain_rankings=app.plain_rankings,
-        plain_learning=app.plain_learning,
-    )
+    protocol = partial(Protocol, limits=app.limits, native=app.native)
     config = uvicorn.Config(
         app,
         host=settings.host,
@@ -252,11 +246,14 @@ def allow_connections(wanted: int) -> int:
     return connections
 
 
-def run(settings: Settings) -> None:
-    """Serve until SIGINT or SIGTERM. Raises StoreError, AddressUnavailable and StartFailed."""
+def run(settings: Settings, create: Callable[[Settings], App] = create_app) -> None:
+    """Serve the application that `create` makes, until SIGINT or SIGTERM.
+
+    Raises StoreError, AddressUnavailable and StartFailed.
+    """
     check_address(settings.host, settings.port)
     connections = allow_connections(settings.max_connections)
-    app = create_app(settings)
+    app = create(settings)
     app.limits.max_connections = connections
     # Objects that live as long as the process are exempt from garbage collection: a full collection
     # would block the event loop for 50 ms.

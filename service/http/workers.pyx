@@ -17,6 +17,8 @@ from manyclass.service.http.plain_events cimport (
     PlainEvent,
     PlainEvents,
     PlainLearner,
+    answer_in,
+    answer_of,
 )
 from manyclass.service.http.plain_rankings cimport PlainCounts, PlainRanker, PlainRankings
 
@@ -121,20 +123,14 @@ cdef class TakenEvents:
         cdef vector[LearnAnswer] answers
         answers.resize(batch._native.learned())
         for i in range(answers.size()):
-            answers[i].seq = batch.first_seq + i
-            answers[i].rank = batch._native[i].rank
-            answers[i].is_updated = batch._native[i].is_updated
+            answers[i] = answer_in(batch, i)
         self._send(first, answers)
 
     def answer(self, size_t first, list results not None):
         cdef vector[LearnAnswer] answers
         answers.resize(len(results))
         for i in range(answers.size()):
-            seq, duplicate, rank, updated = results[i]
-            answers[i].seq = seq
-            answers[i].rank = rank or 0
-            answers[i].is_updated = updated
-            answers[i].is_duplicate = duplicate
+            answers[i] = answer_of(results[i])
         self._send(first, answers)
 
     def refuse(self, size_t first, list refusals not None):

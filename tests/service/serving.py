@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 
 import httpx
 
-from manyclass.service.config.kinds import read_flag
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.app import create_app
 from manyclass.service.http.server import server_of
@@ -19,7 +18,7 @@ from tests.service.shared import SharedLog
 NDJSON = {"content-type": "application/x-ndjson"}
 RANKING = b'{"features":["a"]}'
 GET = b"GET %s HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
-HOT_PATH = read_flag(os.environ.get("HOT_PATH", "yes"))  # of services that do not say it themselves
+NATIVE = os.environ.get("TIER") != "python"  # of services that do not say it themselves
 KEYS = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
 
 
@@ -93,13 +92,17 @@ class Calls:
 
 
 @asynccontextmanager
-async def calling(ready=True, store=None, wall_clock=None, **settings):
-    """Yield calls to a new app, with a ready engine unless `ready` is false."""
+async def calling(ready=True, store=None, wall_clock=None, native=NATIVE, **settings):
+    """Yield calls to a new app, with a ready engine unless `ready` is false.
+
+    Behind a protocol, only an app with the `native` tier answers plain requests in native code.
+    """
     clock = Clock()
     wall_clock = wall_clock or clock
     store = store or FaultyStore(wall_clock)
-    chosen = Settings(**{"hot_path": HOT_PATH} | settings)
-    app = create_app(chosen, store, clock, wall_clock)
+    app = create_app(Settings(**settings), store, clock, wall_clock)
+    if not native:
+        app.native = None
     transport = httpx.ASGITransport(app)
     async with (
         app.api.router.lifespan_context(app.api),
@@ -277,13 +280,15 @@ def until(condition):
 
 
 @contextmanager
-def serving(store="memory:", opened=None, **settings):
+def serving(store="memory:", opened=None, native=NATIVE, **settings):
     """Yield a real server as `service.server.run` makes it, on a free port, without workers.
 
-    `opened` is a store in place of the one named.
+    `opened` is a store in place of the one named; without the `native` tier Python answers all.
     """
-    chosen = Settings(store=store, port=0, **{"hot_path": HOT_PATH, "workers": 0} | settings)
+    chosen = Settings(store=store, port=0, **{"workers": 0} | settings)
     app = create_app(chosen, opened)
+    if not native:
+        app.native = None
     server = server_of(app, chosen)
     thread = threading.Thread(target=server.run)
     thread.start()

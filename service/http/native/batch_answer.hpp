@@ -1,7 +1,8 @@
-// Writes the results of POST /rank of many instances.
+// Writes the results of POST /rank of many instances, or the answer to one that has been read by Python.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,7 +14,9 @@ namespace manyclass::http {
 
 class BatchAnswer {
 public:
-    explicit BatchAnswer(const RankOptions& options) : options_(options) {}
+    // Each result has the number `seq` of the last event learned, if it is given.
+    BatchAnswer(const RankOptions& options, std::optional<std::uint64_t> seq)
+        : options_(options), seq_(seq) {}
 
     // Begin with the rankings of the next block, and no result.
     void begin(const RankedBlock& block) {
@@ -35,6 +38,7 @@ public:
         out_.append(out_.empty() ? "{\"id\":" : ",{\"id\":");
         append_string(out_, id);
         out_ += ',';
+        if (seq_) append_seq(out_, *seq_);
         append_ranking(out_, options_, ranked_, count, names_, confidence);
         ranked_ += count;
     }
@@ -46,6 +50,7 @@ public:
 
 private:
     const RankOptions options_;
+    const std::optional<std::uint64_t> seq_;
     std::uint32_t abstained_ = 0;
     const Ranked* ranked_ = nullptr;  // the next class
     std::string_view names_;          // from the next class on

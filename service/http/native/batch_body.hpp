@@ -11,7 +11,8 @@
 
 #include "core/native/pipeline/wire.hpp"
 #include "service/http/native/instance_reader.hpp"
-#include "service/http/native/rank_body.hpp"
+#include "service/http/native/members.hpp"
+#include "service/http/native/rank_options.hpp"
 
 namespace manyclass::http {
 
@@ -38,10 +39,11 @@ public:
         most_features_ = most_features;
         most_bytes_ = most_bytes;
         data_ = data;
-        JsonCursor json(data);
-        if (!read_object(json, &BatchBody::read_member)) return false;
-        json.skip_space();
-        return json.at_end() && !instances_.empty();
+        const auto read_value = [this](JsonCursor& json, std::string_view name) {
+            if (name != "instances" || !instances_.empty()) return options_.read(json, name);
+            return read_array(json, [&] { return read_instance(json); });
+        };
+        return read_body(data, read_value) && !instances_.empty();
     }
 
     const std::vector<Instance>& instances() const { return instances_; }
@@ -51,47 +53,22 @@ public:
     bool has_signs() const { return has_signs_; }  // a feature of an instance is below 0
 
 private:
-    // Read an object with at least one member.
-    bool read_object(JsonCursor& json, bool (BatchBody::*read_value)(JsonCursor&,
-                                                                     std::string_view)) {
-        if (!json.read_sign('{')) return false;
-        do {
-            std::string_view name;
-            if (!json.read_name(name) || !json.read_sign(':')) return false;
-            if (!(this->*read_value)(json, name)) return false;
-        } while (json.read_sign(','));
-        return json.read_sign('}');
-    }
-
-    bool read_member(JsonCursor& json, std::string_view name) {
-        if (name != "instances" || !instances_.empty()) return options_.read(json, name);
-        return read_instances(json);
-    }
-
-    bool read_instances(JsonCursor& json) {
-        if (!json.read_sign('[')) return false;
-        do {
-            if (instances_.size() == most_instances_) return false;
-            one_ = {};
-            if (!read_object(json, &BatchBody::read_part) || one_.features == 0) return false;
-            one_.end = wire_.size();
-            instances_.push_back(one_);
-        } while (json.read_sign(','));
-        return json.read_sign(']');
-    }
-
-    bool read_part(JsonCursor& json, std::string_view name) {
-        if (name == "id" && one_.id.empty())
-            return json.read_name(one_.id) && one_.id.size() <= LONGEST_PLAIN_ID;
-        if (name == "source" && one_.source.empty()) return json.read_name(one_.source);
-        if (!InstanceReader::reads(name) || one_.features > 0) return false;
+    bool read_instance(JsonCursor& json) {
+        if (instances_.size() == most_instances_) return false;
         reader_.begin(parts_, most_features_);
-        if (!reader_.read(json, name)) return false;
-        one_.features = reader_.write(instance_);
-        has_signs_ |= is_signed(instance_);
-        wire_.append(instance_);
-        one_.text = kept(reader_.text());
-        return one_.features > 0 && wire_.size() <= most_bytes_;
+        const auto read_value = [&](std::string_view name) {
+            return reader_.reads(name) && reader_.read(json, name);
+        };
+        if (!read_object(json, read_value) || !reader_.has_instance()) return false;
+        Instance& instance = instances_.emplace_back();
+        instance.features = reader_.write(bytes_);
+        has_signs_ |= is_signed(bytes_);
+        wire_.append(bytes_);
+        instance.end = wire_.size();
+        instance.id = reader_.id();
+        instance.source = reader_.source();
+        instance.text = kept(reader_.text());
+        return instance.features > 0 && wire_.size() <= most_bytes_;
     }
 
     // The text, in memory that lives as long as this.
@@ -103,13 +80,12 @@ private:
     }
 
     const TextParts parts_;
-    InstanceReader reader_;  // so a body is read by one thread
+    InstanceReader reader_{"id"};  // so a body is read by one thread
     std::string_view data_;
     std::deque<std::string> texts_;  // that are not in the body as they are stored
     std::size_t most_instances_ = 0, most_features_ = 0, most_bytes_ = 0;
     std::vector<Instance> instances_;
-    Instance one_{};  // under way
-    std::string wire_, instance_;
+    std::string wire_, bytes_;  // of all instances, of the last one
     RankOptions options_;
     bool has_signs_ = false;
 };

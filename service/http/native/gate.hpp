@@ -1,4 +1,4 @@
-// Decides by the head of a plain request whether it has the right, as auth.py and csrf.py do.
+// Decides by the head of a request whether it has the right: which host it asks, and with which key.
 #pragma once
 
 #include <algorithm>
@@ -12,45 +12,32 @@
 
 namespace manyclass::http {
 
-class Gate {
+// The keys of a service, each with its scope; a higher scope includes the lower ones.
+class Keys {
 public:
-    Gate() = default;
+    static constexpr int NO_KEY = -1, UNKNOWN_KEY = 0;  // scopes are above
 
-    // Any of the keys has it; none: no key is needed. `names` are the hosts that the service answers
-    // to; none: every host.
-    Gate(std::vector<std::string> keys, std::vector<std::string> names)
-        : keys_(std::move(keys)), names_(std::move(names)) {}
+    void add(std::string key, int scope) { keys_.emplace_back(std::move(key), scope); }
 
-    bool admits(const PlainRequest& request) const {
-        return knows(request.host) && (keys_.empty() || has_key(request.authorization));
-    }
+    // Without any key every request passes.
+    bool are_none() const { return keys_.empty(); }
 
-private:
-    bool knows(std::string_view host) const {
-        if (names_.empty()) return true;
-        const std::string_view name = name_in(host);
-        return std::any_of(names_.begin(), names_.end(),
-                           [name](const std::string& own) { return is_same(name, own); });
-    }
-
-    // A host without its port.
-    static std::string_view name_in(std::string_view host) {
-        if (host.front() != '[') return host.substr(0, host.find(':'));
-        const std::size_t end = host.find(']');
-        return end == std::string_view::npos ? std::string_view{} : host.substr(0, end + 1);
-    }
-
-    bool has_key(std::string_view authorization) const {
-        constexpr std::string_view BEARER = "bearer ";
-        if (!begins(authorization, BEARER)) return false;
+    // The scope of the key in the header Authorization; NO_KEY for another form of it, or none.
+    int scope_of(std::string_view authorization) const {
+        constexpr std::string_view BEARER = "bearer ", SPACE = " \t\n\r\v\f";
+        if (!begins(authorization, BEARER)) return NO_KEY;
         authorization.remove_prefix(BEARER.size());
-        while (!authorization.empty() && authorization.front() == ' ')
-            authorization.remove_prefix(1);
-        bool found = false;  // compare all: the time must not show which one matched
-        for (const std::string& key : keys_) found |= is_equal(key, authorization);
+        const std::size_t begin = std::min(authorization.find_first_not_of(SPACE),
+                                           authorization.size());
+        const std::size_t end = authorization.find_last_not_of(SPACE) + 1;
+        const std::string_view given = authorization.substr(begin, end - std::min(begin, end));
+        int found = UNKNOWN_KEY;  // compare all: the time must not show which one matched
+        for (const auto& [key, scope] : keys_)
+            if (is_equal(key, given)) found = std::max(found, scope);
         return found;
     }
 
+private:
     // The time depends on the lengths alone.
     static bool is_equal(std::string_view key, std::string_view given) {
         if (key.size() != given.size()) return false;
@@ -61,7 +48,49 @@ private:
         return difference == 0;
     }
 
-    std::vector<std::string> keys_, names_;  // names are in lower case
+    std::vector<std::pair<std::string, int>> keys_;
+};
+
+// The names that a service answers to, in lower case; none: every name.
+class Hosts {
+public:
+    void add(std::string name) { names_.push_back(std::move(name)); }
+
+    // True of a header Host with one of the names, in any case and with any port.
+    bool have(std::string_view host) const {
+        if (names_.empty()) return true;
+        const std::string_view name = name_in(host);
+        return std::any_of(names_.begin(), names_.end(),
+                           [name](const std::string& own) { return is_same(name, own); });
+    }
+
+    // A host without its port.
+    static std::string_view name_in(std::string_view host) {
+        if (host.empty() || host.front() != '[') return host.substr(0, host.find(':'));
+        const std::size_t end = host.find(']');
+        return end == std::string_view::npos ? std::string_view{} : host.substr(0, end + 1);
+    }
+
+private:
+    std::vector<std::string> names_;
+};
+
+// Admits plain requests for which a key of this scope is needed.
+class Gate {
+public:
+    Gate() = default;  // Cython assigns to one
+    Gate(const Keys& keys, int scope, const Hosts& hosts)
+        : keys_(keys), scope_(scope), hosts_(hosts) {}
+
+    bool admits(const PlainRequest& request) const {
+        return hosts_.have(request.host) &&
+               (keys_.are_none() || keys_.scope_of(request.authorization) >= scope_);
+    }
+
+private:
+    Keys keys_;
+    int scope_ = 0;
+    Hosts hosts_;
 };
 
 }  // namespace manyclass::http

@@ -1,4 +1,5 @@
-// Reads the instance of a plain body, from its features or its text.
+// Reads the members of one instance, which all plain bodies have: `features` or `text`, an id of the
+// client, and the `source`.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +13,14 @@
 
 namespace manyclass::http {
 
+constexpr std::size_t LONGEST_PLAIN_ID = 200;  // bytes, so at most as many characters
+
 // It uses memory of the thread, so one instance is read and written before the next.
 class InstanceReader {
 public:
+    // `id`: the name of the member that has the id.
+    explicit InstanceReader(std::string_view id) : id_member_(id) {}
+
     // Begin an instance of at most `most` features, with this analysis of a text.
     void begin(const TextParts& parts, std::size_t most) {
         parts_ = parts;
@@ -24,17 +30,22 @@ public:
                                most < no_limit ? static_cast<std::uint32_t>(most) : no_limit);
         features_ = nullptr;
         texts_ = nullptr;
-        text_ = {};
+        text_ = id_ = source_ = {};
     }
 
-    // True of a member that has an instance.
-    static bool reads(std::string_view key) { return key == "features" || key == "text"; }
+    // True of the name of a member that belongs to an instance.
+    bool reads(std::string_view name) const {
+        return name == "features" || name == "text" || name == "source" || name == id_member_;
+    }
 
-    // Read the value of such a member. False if an instance was read before, for another form, and
-    // for a text that is not an instance as a whole: the answer has a warning then.
-    bool read(JsonCursor& json, std::string_view key) {
+    // Read the value of such a member. False if it was read before, for another form, for a second
+    // instance, and for a text that is not an instance as a whole: the answer has a warning then.
+    bool read(JsonCursor& json, std::string_view name) {
+        if (name == "source") return source_.empty() && json.read_name(source_);
+        if (name == id_member_)
+            return id_.empty() && json.read_name(id_) && id_.size() <= LONGEST_PLAIN_ID;
         if (has_instance()) return false;
-        if (key == "features") {
+        if (name == "features") {
             features_ = &JsonFeatures::mine();
             return features_->read(json, most_);
         }
@@ -50,6 +61,10 @@ public:
         return texts_ != nullptr ? texts_->write(out) : features_->write(out);
     }
 
+    // Views of the body; empty without one.
+    std::string_view id() const { return id_; }
+    std::string_view source() const { return source_; }
+
     // The text as it is stored behind its reading, empty without one; valid until the next is read.
     std::string_view text() const { return text_; }
 
@@ -57,12 +72,13 @@ public:
     std::string_view reading() const { return reading_.view(); }
 
 private:
+    const std::string_view id_member_;
     TextParts parts_;
     std::size_t most_ = 0;
     TextReading reading_;
     JsonFeatures* features_ = nullptr;
     TextFeatures* texts_ = nullptr;
-    std::string_view text_;
+    std::string_view text_, id_, source_;
 };
 
 }  // namespace manyclass::http

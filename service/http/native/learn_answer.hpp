@@ -17,16 +17,21 @@ struct LearnAnswer {
     bool is_duplicate = false;  // of the event of this `seq`
     std::string refusal = {};
 
-    // Return all bytes. `first` are the status line and the headers of the server, `last` headers
-    // behind those of the body, each with its line end.
-    std::string whole(std::string_view first, std::string_view last) const {
-        if (!refusal.empty()) return refusal;
+    // Return the body.
+    std::string body() const {
         std::string body = "{\"seq\":";
-        body.append(std::to_string(seq))
+        return body.append(std::to_string(seq))
             .append(is_duplicate ? ",\"accepted\":0,\"duplicates\":1,\"rank_before\":"
                                  : ",\"accepted\":1,\"duplicates\":0,\"rank_before\":")
             .append(rank == 0 ? "null" : std::to_string(rank))
             .append(is_updated ? ",\"updated\":true}" : ",\"updated\":false}");
+    }
+
+    // Return all bytes. `first` are the status line and the headers of the server, `last` headers
+    // behind those of the body, each with its line end.
+    std::string whole(std::string_view first, std::string_view last) const {
+        if (!refusal.empty()) return refusal;
+        const std::string body = this->body();
         std::string answer;
         answer.reserve(first.size() + last.size() + body.size() + 80);
         return answer.append(first)

@@ -9,7 +9,7 @@
 
 #include "core/native/pipeline/wire.hpp"
 #include "service/http/native/instance_reader.hpp"
-#include "service/http/native/rank_options.hpp"
+#include "service/http/native/members.hpp"
 
 namespace manyclass::http {
 
@@ -37,38 +37,24 @@ public:
     // JSON; then use no event.
     static bool read(std::string_view data, const TextParts& parts, std::size_t most_features,
                      PlainEvent& event) {
-        InstanceReader instance;
+        InstanceReader instance("event_id");
         instance.begin(parts, most_features);
         event.classes.clear();
-        event.id.clear();
-        event.source.clear();
         event.weight = 1;
         bool has_weight = false;
-        JsonCursor json(data);
-        if (!json.read_sign('{')) return false;
-        do {
-            std::string_view key;
-            if (!json.read_name(key) || !json.read_sign(':')) return false;
-            if (InstanceReader::reads(key)) {
-                if (!instance.read(json, key)) return false;
-            } else if (key == "classes" && event.classes.empty()) {
-                if (!read_classes(json, event.classes)) return false;
-            } else if (key == "event_id" && event.id.empty()) {
-                if (!read_name(json, LONGEST_PLAIN_ID, event.id)) return false;
-            } else if (key == "source" && event.source.empty()) {
-                if (!read_name(json, LONGEST_NAME, event.source)) return false;
-            } else if (key == "weight" && !has_weight) {
-                has_weight = true;
-                if (!json.read_number(event.weight)) return false;
-                if (event.weight < LEAST_EXAMPLE_WEIGHT || event.weight > MOST_EXAMPLE_WEIGHT)
-                    return false;
-            } else {
-                return false;
-            }
-        } while (json.read_sign(','));
-        if (!json.read_sign('}')) return false;
-        json.skip_space();
-        if (!json.at_end() || !instance.has_instance() || event.classes.empty()) return false;
+        const auto read_value = [&](JsonCursor& json, std::string_view name) {
+            if (instance.reads(name)) return instance.read(json, name);
+            if (name == "classes" && event.classes.empty())
+                return read_classes(json, event.classes);
+            if (name != "weight" || has_weight) return false;
+            has_weight = true;
+            return json.read_number(event.weight) && event.weight >= LEAST_EXAMPLE_WEIGHT &&
+                   event.weight <= MOST_EXAMPLE_WEIGHT;
+        };
+        if (!read_body(data, read_value) || !instance.has_instance() || event.classes.empty())
+            return false;
+        event.id.assign(instance.id());
+        event.source.assign(instance.source());
         event.features = instance.write(event.instance);
         event.text.clear();
         if (!instance.text().empty())
@@ -78,20 +64,12 @@ public:
 
 private:
     static bool read_classes(JsonCursor& json, std::vector<std::string>& classes) {
-        if (!json.read_sign('[')) return false;
-        do {
+        return read_array(json, [&] {
             std::string_view name;
             if (classes.size() == MOST_PLAIN_CLASSES || !json.read_name(name)) return false;
             classes.emplace_back(name);
-        } while (json.read_sign(','));
-        return json.read_sign(']');
-    }
-
-    static bool read_name(JsonCursor& json, std::size_t longest, std::string& name) {
-        std::string_view read;
-        if (!json.read_name(read) || read.size() > longest) return false;
-        name.assign(read);
-        return true;
+            return true;
+        });
     }
 };
 

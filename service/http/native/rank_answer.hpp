@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/native/pipeline/ranking.hpp"
+#include "service/http/native/instance_reader.hpp"
 #include "service/http/native/ranking_json.hpp"
 
 namespace manyclass::http {
@@ -20,7 +21,8 @@ public:
     void write(const RankOptions& options, std::uint64_t seq, const std::vector<Ranked>& ranked,
                std::string_view names, double confidence) {
         abstains_ = options.abstains(confidence);
-        rest_.assign("\",\"seq\":").append(std::to_string(seq)).append(1, ',');
+        rest_.assign("\",");
+        append_seq(rest_, seq);
         append_ranking(rest_, options, ranked.data(), ranked.size(), names, confidence);
     }
 

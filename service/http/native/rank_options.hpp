@@ -1,17 +1,15 @@
 // The members of a body of POST /rank that hold for every instance: schemas/rank.py has them all.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string_view>
 
-#include "core/native/text/json.hpp"
+#include "core/native/text/json_cursor.hpp"
 
 namespace manyclass::http {
 
 constexpr std::uint32_t DEFAULT_RANKED = 5, MOST_RANKED = 1000;
-constexpr std::size_t LONGEST_PLAIN_ID = 200;  // bytes, so at most as many characters
 
 struct RankOptions {
     std::uint32_t k = DEFAULT_RANKED;

@@ -42,6 +42,11 @@ inline void append_number(std::string& out, double value) {
     else out += "null";
 }
 
+// Append the member `seq`, with a comma behind it.
+inline void append_seq(std::string& out, std::uint64_t seq) {
+    out.append("\"seq\":").append(std::to_string(seq)).append(1, ',');
+}
+
 // Append the members `ranked` and `confidence` of a ranking of `count` classes, and the end of their
 // object. A negative confidence stands for none. `names` holds size u32 and bytes of each class, and
 // loses them.

@@ -1,4 +1,4 @@
-"""The OpenAPI document: FastAPI's, and the bodies of hot calls from their msgspec types."""
+"""The OpenAPI document: FastAPI's, and the bodies of calls from their msgspec types."""
 
 from inspect import cleandoc
 from typing import Any

@@ -9,8 +9,8 @@ from manyclass.core.event_parts import class_names
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.call import CallRequest, ChangeCall
 from manyclass.service.http.decoding import decode, names_of
-from manyclass.service.http.hot_call import ChangeCall, HotRequest
 from manyclass.service.http.memory_budget import MemoryBudget
 from manyclass.service.http.problems import Problem, invalid
 from manyclass.service.http.reads import ReadingThreads
@@ -45,7 +45,7 @@ class CorrectEvent(ChangeCall):
         super().__init__(settings, engine, keys, budget)
         self._threads = threads
 
-    async def answer(self, request: HotRequest) -> bytes:
+    async def answer(self, request: CallRequest) -> bytes:
         """Correct the true classes of an event that was taught. This is a durable event.
 
         At once the instance is learned with the right classes, against the wrong ones, and is no

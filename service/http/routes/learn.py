@@ -11,18 +11,18 @@ from manyclass.core.event import Event
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.call import Call, CallRequest
 from manyclass.service.http.decoding import check_many, decode
 from manyclass.service.http.event_builder import Built, EventBuilder, Known
-from manyclass.service.http.hot_call import HotCall, HotRequest
 from manyclass.service.http.instances import LARGE_BYTES
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.memory_budget import MemoryBudget, Reservation
+from manyclass.service.http.plain_events import PlainEvents
 from manyclass.service.http.problems import invalid, problem_of
 from manyclass.service.http.request_body import NDJSON, media_type
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.schemas.learn import (
     MOST_REQUEST_PLACEMENTS,
-    LearnAnswer,
     LearnEvent,
     LearnManyAnswer,
     LearnRequest,
@@ -49,7 +49,7 @@ def _reserve(reservation: Reservation, form: LearnRequest | LearnEvent) -> None:
     reservation.add(NAME_BYTES * names)
 
 
-class Learn(HotCall):
+class Learn(Call):
     """Learns one event, many, or a stream; answers when they are durable and learned."""
 
     path = "/learn"
@@ -84,7 +84,7 @@ class Learn(HotCall):
         self._stream = stream
         self._large = LargeBodies(LearnRequest, LearnEvent, "events", settings.max_batch)
 
-    async def answer(self, request: HotRequest) -> bytes | None:
+    async def answer(self, request: CallRequest) -> bytes | None:
         """Learn an instance with its true classes, or many. An answer of 200 means that the event
         is durable and learned.
 
@@ -146,13 +146,13 @@ class Learn(HotCall):
             if problem_of(error).status < 500:  # the fault is in the request
                 self._metrics.learn_events["rejected"] += sent
             raise
-        answer = _one_answer(results[0]) if is_one else _many_answer(results)
-        self._metrics.learn_events["duplicate"] += answer.duplicates
+        self._metrics.learn_events["duplicate"] += sum(each.duplicate for each in results)
+        body = PlainEvents.body(results[0]) if is_one else _encode(_many_answer(results))
         if read.warnings:
-            answer.warnings = read.warnings
-        return _encode(answer)
+            return b"".join((body[:-1], b',"warnings":', _encode(read.warnings), b"}"))
+        return body
 
-    async def _form(self, request: HotRequest) -> LearnRequest:
+    async def _form(self, request: CallRequest) -> LearnRequest:
         body = await request.json_body(self._settings.max_body_bytes, STREAM_TYPE)
         if len(body) > LARGE_BYTES:
             return await self._large.request(body, partial(_reserve, request.reservation))
@@ -221,11 +221,6 @@ class _Read:
         self.events.append(built.event)
         self.ids.append(form.id)
         self.warnings += self._builder.warnings_of(form, built, *place)
-
-
-def _one_answer(result: Result) -> LearnAnswer:
-    repeated = int(result.duplicate)
-    return LearnAnswer(result.seq, 1 - repeated, repeated, result.rank, result.updated)
 
 
 def _many_answer(results: Sequence[Result]) -> LearnManyAnswer:

@@ -11,9 +11,9 @@ from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
+from manyclass.service.http.call import CallRequest
 from manyclass.service.http.decoding import decode
 from manyclass.service.http.event_builder import EventBuilder, Known
-from manyclass.service.http.hot_call import HotRequest
 from manyclass.service.http.instances import LARGE_BYTES
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.line_reader import Lines, pieces
@@ -60,7 +60,7 @@ class LearnStream:
         self.metrics = metrics
         self._stopping = stopping
 
-    async def answer(self, request: HotRequest) -> None:
+    async def answer(self, request: CallRequest) -> None:
         """Learn every line. Raises a Problem only while nothing was learned or answered."""
         gunzip = Gunzip() if is_gzipped(request.headers) else None
         request.reservation.resize(0 if gunzip is None else GUNZIP_BYTES)
@@ -77,7 +77,7 @@ class LearnStream:
 class _Stream:
     """One stream: its counts, and the lines read and not yet learned."""
 
-    def __init__(self, service: LearnStream, request: HotRequest) -> None:
+    def __init__(self, service: LearnStream, request: CallRequest) -> None:
         clock = asyncio.get_running_loop().time
         self._engine = service.engine
         self._builder = service.builder

@@ -9,8 +9,8 @@ from manyclass.core.errors import InstanceError, RequestConflict
 from manyclass.core.event import Event
 from manyclass.core.event_parts import class_names
 from manyclass.service.http.auth import Scope
+from manyclass.service.http.call import CallRequest, ChangeCall
 from manyclass.service.http.decoding import decode, name_of, parents_of
-from manyclass.service.http.hot_call import ChangeCall, HotRequest
 from manyclass.service.http.problems import Fault, Problem, pointer, problem_of
 from manyclass.service.http.schemas.place import PlaceClassesRequest, PlaceClassRequest, Placed
 
@@ -38,7 +38,7 @@ class PlaceClass(_Place):
     title = "place_class"
     reads: ClassVar = {"application/json": ["PlaceClassRequest"]}
 
-    async def answer(self, request: HotRequest) -> bytes:
+    async def answer(self, request: CallRequest) -> bytes:
         """Place a class below its parent in the taxonomy, or at the top. This is a durable event.
 
         The class need not be learned yet. A parent that is not in the taxonomy is added at its top;
@@ -67,7 +67,7 @@ class PlaceClasses(_Place):
     title = "place_classes"
     reads: ClassVar = {"application/json": ["PlaceClassesRequest"]}
 
-    async def answer(self, request: HotRequest) -> bytes:
+    async def answer(self, request: CallRequest) -> bytes:
         """Place up to 1,000 classes, each below its parent in the taxonomy or at the top, all or
         none, in this order. This is one durable event.
 

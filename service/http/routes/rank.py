@@ -21,8 +21,8 @@ from manyclass.service.http.admission import Places
 from manyclass.service.http.asgi import Headers
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.batches import BatchBody, BatchRankings
+from manyclass.service.http.call import Call, CallRequest
 from manyclass.service.http.decoding import LONGEST_SHOWN, check_many, decode, names_of, whole
-from manyclass.service.http.hot_call import HotCall, HotRequest
 from manyclass.service.http.instance_warnings import warnings_of
 from manyclass.service.http.instances import (
     LARGE_BYTES,
@@ -65,7 +65,7 @@ _decoder = msgspec.json.Decoder(RankRequest)
 _encode = msgspec.json.Encoder().encode
 
 
-class Rank(HotCall):
+class Rank(Call):
     """Ranks the classes of one instance, or of many."""
 
     path = "/rank"
@@ -94,7 +94,7 @@ class Rank(HotCall):
         self._admission = limits.admission
         self._large = LargeBodies(RankRequest, RankInstance, "instances", settings.max_batch)
 
-    async def answer(self, request: HotRequest) -> bytes | list[bytes]:
+    async def answer(self, request: CallRequest) -> bytes | list[bytes]:
         """Return the k best classes of an instance, or of each of many, best first. The state does
         not change.
 
@@ -207,8 +207,14 @@ class Rank(HotCall):
             analysis, model = model.text, await self._model_after(request.min_seq, places)
             if model.text != analysis:  # the instance is of another one
                 return await self._answer(model, request, places, held)
-        instance = read.instance
-        seq, note = model.seq, _note(request, read)
+        instance, note = read.instance, _note(request, read)
+        if among is None and request.decode is None and not request.explain:
+            body = self._plainly(model, request, instance, note)
+            warnings = warnings_of(self._metrics, "rank", model, request, read)
+            if warnings:
+                return b"".join((body[:-1], b',"warnings":', _encode(warnings), b"}"))
+            return body
+        seq = model.seq
         instance_id, ranked, confidence, abstained = self._rank(
             model, request, request, instance, note, among
         )
@@ -222,6 +228,12 @@ class Rank(HotCall):
             return await self._explained(model, instance, answer, ranked, TimeSlice())
         answer.ranked = ranked
         return _encode(answer)
+
+    def _plainly(self, model: Model, request: RankRequest, instance: Instance, note: Note) -> bytes:
+        """Return the answer for one instance without `warnings`, ranked in native code."""
+        how = (int(request.wanted), request.threshold, request.min_confidence)
+        rankings = BatchRankings.of([instance], [request.id], [note], *how, model.seq)
+        return self._block(model, rankings)
 
     async def _many(
         self,
@@ -278,20 +290,21 @@ class Rank(HotCall):
         self, model: Model, rankings: BatchRankings, time_slice: TimeSlice
     ) -> list[bytes]:
         """Return the answer up to its results, ranked in native code."""
-        metrics = self._metrics
         parts = [b'{"seq":%d,"results":[' % model.seq]
         while not rankings.is_done:
             if time_slice.is_over:
                 await time_slice.renew()
-            parts += (
-                rankings.rank_block(
-                    model.answering, self._pending, metrics.rank_duration, BLOCK_SECONDS
-                ),
-                b",",
-            )
-            metrics.abstained += rankings.abstained
+            parts += self._block(model, rankings), b","
         parts[-1] = b"]"
         return parts
+
+    def _block(self, model: Model, rankings: BatchRankings) -> bytes:
+        """Return the results of the next instances, for which a change waits."""
+        results = rankings.rank_block(
+            model.answering, self._pending, self._metrics.rank_duration, BLOCK_SECONDS
+        )
+        self._metrics.abstained += rankings.abstained
+        return results
 
     async def _one_by_one(
         self,

@@ -13,8 +13,8 @@ from manyclass.service.engine import Engine
 from manyclass.service.history.peer_rebuild import PeerRebuild
 from manyclass.service.history.rebuild import RebuildStatus
 from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.call import CallRequest, ChangeCall
 from manyclass.service.http.decoding import decode
-from manyclass.service.http.hot_call import ChangeCall, HotRequest
 from manyclass.service.http.memory_budget import MemoryBudget
 from manyclass.service.http.problems import Problem, invalid
 from manyclass.service.http.request_body import read_body, require_json
@@ -49,7 +49,7 @@ class RebuildState(ChangeCall):
         super().__init__(settings, engine, keys, budget)
         self._rebuilds = rebuilds
 
-    async def answer(self, request: HotRequest) -> bytes:
+    async def answer(self, request: CallRequest) -> bytes:
         """Learn the history again as it was amended, and switch to the resulting state.
 
         With `learner`, a shadow of this name learns the whole history too, as if it had been there

@@ -7,8 +7,8 @@ import msgspec
 from manyclass.core.errors import RenameConflict
 from manyclass.core.event import Event
 from manyclass.service.http.auth import Scope
+from manyclass.service.http.call import CallRequest, ChangeCall
 from manyclass.service.http.decoding import decode, name_of
-from manyclass.service.http.hot_call import ChangeCall, HotRequest
 from manyclass.service.http.problems import invalid
 from manyclass.service.http.schemas.rename import Renamed, RenameRequest
 
@@ -26,7 +26,7 @@ class RenameClass(ChangeCall):
     reads: ClassVar = {"application/json": ["RenameRequest"]}
     writes: ClassVar = {"application/json": ["Renamed"]}
 
-    async def answer(self, request: HotRequest) -> bytes:
+    async def answer(self, request: CallRequest) -> bytes:
         """Rename a class, merge it into another, or release a former name. This is a durable event.
 
         From then on the former name stands for the present one in everything that is taught. A

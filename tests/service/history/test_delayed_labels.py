@@ -97,11 +97,11 @@ async def test_an_id_made_here_and_features_are_kept_too():
 
 @pytest.mark.parametrize("way", ["one", "many"])
 async def test_what_native_code_ranks_keeps_its_id_and_source(way):
-    async with calling(hot_path=True) as call:
+    async with calling(native=True) as call:
         instance = {"features": {"ä": 2}, "id": "q-ä", "source": "inbox"}
         if way == "one":
             body = json.dumps(instance, ensure_ascii=False).encode()
-            assert b" 200 OK" in call.app.plain_rankings.answer(post("/rank", body), [])
+            assert b" 200 OK" in call.app.native.rankings.answer(post("/rank", body), [])
         else:
             await rank(call, instances=[instance, {"features": ["b"]}])
         await label(call, id="q-ä")

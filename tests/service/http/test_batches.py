@@ -48,7 +48,7 @@ def one_of_many(content, seq):
 @pytest.mark.parametrize("learner", SPECIFICATIONS)
 async def test_a_batch_answers_what_single_requests_answer(learner, monkeypatch):
     drawn = random.Random(learner)
-    async with calling(learner=learner, hot_path=False) as call:
+    async with calling(learner=learner, native=False) as call:
         parents = dict(zip(CLASSES, "ppqqrrr", strict=True))
         assert (await call("POST", "/classes", {"parents": parents})).status_code == 200
         assert (await call("POST", "/learn", {"events": events(drawn, 150)})).status_code == 200

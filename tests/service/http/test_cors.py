@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from manyclass.service.http import protocol
+from manyclass.service.http import bounded_protocol
 from manyclass.service.http.admission import Places
 from manyclass.service.http.wire import MOST_HEAD_BYTES
 from tests.service.http.every_call import SCOPES
@@ -166,7 +166,7 @@ def test_pages_read_refusals_of_the_protocol(origin, monkeypatch):
     head = f"POST /rank HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: {origin}\r\n"
     head += "Authorization: Bearer a\r\nContent-Type: application/json\r\n"
     chunked = f"{head}Transfer-Encoding: chunked\r\n\r\nx"
-    monkeypatch.setattr(protocol, "QUIET_SECONDS", 1)
+    monkeypatch.setattr(bounded_protocol, "QUIET_SECONDS", 1)
     with serving(**ALLOWED, **KEYS) as served:
         answers = [
             served.talk(f"{head}Content-Length: 100\r\n\r\n".encode()),

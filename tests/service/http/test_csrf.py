@@ -149,12 +149,12 @@ async def test_every_call_checks_the_name(name, keys):
         assert answer.status_code != 403
 
 
-@pytest.mark.parametrize("hot_path", [True, False])
+@pytest.mark.parametrize("native", [True, False])
 @pytest.mark.parametrize("workers", [0, 1])
 @pytest.mark.parametrize("keys", [{}, KEYS], ids=["open", "keys"])
-def test_both_ways_of_plain_requests_check_the_name(keys, workers, hot_path):
+def test_both_ways_of_plain_requests_check_the_name(keys, workers, native):
     """Send them on one connection, as a browser would, from native code or not."""
-    settings = {"allowed_hosts": HOSTS, "hot_path": hot_path, "workers": workers, **keys}
+    settings = {"allowed_hosts": HOSTS, "native": native, "workers": workers, **keys}
     with serving(host="127.0.0.1", **settings) as served:
         statuses = [
             served.talk(plain(path, host))[0]

@@ -122,7 +122,7 @@ async def test_an_unknown_parameter_is_refused(call, path, detail):
     assert fault["parameter"] == path.partition("?")[2].partition("=")[0]
 
 
-async def test_the_parameters_of_hot_calls_belong_into_the_body(call):
+async def test_the_parameters_of_calls_belong_into_the_body(call):
     for path, body in (("/rank", TEXT), ("/learn", TEXT | {"classes": ["x"]})):
         problem = assert_problem(await call("POST", path + "?k=5", body), 422)
         assert "into the body" in problem["detail"]

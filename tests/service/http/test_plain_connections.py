@@ -387,21 +387,21 @@ async def test_names_that_need_an_escape(ways):
 
 
 def test_a_server_answers_and_stops():
-    with serving(hot_path=True) as served:
+    with serving(native=True) as served:
         for each in EVENTS:
             httpx.post(served.url + "/learn", json=each)
         with served.connect() as one, served.connect() as two:
             for connection in (one, two, one, two):
                 connection.sendall(post("/rank", BODY))
                 assert connection.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\ndate: ")
-            assert served.app.plain_rankings.answered == 4
+            assert served.app.native.rankings.answered == 4
             served.server.should_exit = True
             assert statuses(one) == statuses(two) == []
 
 
-def test_the_hot_path_may_be_off():
-    with serving(hot_path=False) as served:
-        assert served.app.plain_rankings is None
+def test_python_answers_without_the_native_tier():
+    with serving(native=False) as served:
+        assert served.app.native is None
         assert served.talk(post("/rank", BODY))[0] == 200
 
 

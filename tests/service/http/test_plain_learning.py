@@ -316,11 +316,11 @@ async def test_keys():
 
 
 def test_a_stop_answers_what_is_learned():
-    with serving(hot_path=True) as served, served.connect() as connection:
+    with serving(native=True) as served, served.connect() as connection:
         for number in range(20):
             connection.sendall(post("/learn", b'{"features":["f%d"],"classes":["c"]}' % number))
             assert connection.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\ndate: ")
-        assert served.app.plain_learning.answered == 20
+        assert served.app.native.learning.answered == 20
         connection.sendall(post("/learn", BODY))
         until(lambda: served.app.engine.model.seq == 21)
         served.server.should_exit = True

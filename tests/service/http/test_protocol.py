@@ -12,8 +12,8 @@ import socket
 import httpx
 import pytest
 
-from manyclass.service.http import fault_log, protocol
-from manyclass.service.http.protocol import MOST_PIPELINED
+from manyclass.service.http import bounded_protocol, fault_log
+from manyclass.service.http.bounded_protocol import MOST_PIPELINED
 from manyclass.service.http.wire import MOST_HEADERS
 from tests.service.faulty import PATIENCE, FaultyStore
 from tests.service.serving import (
@@ -336,7 +336,7 @@ def test_heads_count_until_their_requests_are_answered():
 
 
 def test_an_answer_that_is_not_read_is_closed(caplog, monkeypatch):
-    monkeypatch.setattr(protocol, "UNREAD_SECONDS", 1)
+    monkeypatch.setattr(bounded_protocol, "UNREAD_SECONDS", 1)
     with serving() as served:
         budget = served.app.limits.budget
         size = 30_000_000
@@ -367,7 +367,7 @@ def bytes_of(connection):
 
 
 def test_the_rest_of_a_body_after_its_answer_has_bounded_time(monkeypatch):
-    monkeypatch.setattr(protocol, "LINGER_SECONDS", 1)
+    monkeypatch.setattr(bounded_protocol, "LINGER_SECONDS", 1)
     with serving() as served, served.connect() as connection:
         connection.sendall(head("/nowhere", "transfer-encoding: chunked", method="GET"))
         assert answer_on(connection)[0] == 404
@@ -379,7 +379,7 @@ def test_the_rest_of_a_body_after_its_answer_has_bounded_time(monkeypatch):
 
 def test_a_body_that_comes_too_slowly_is_given_up(monkeypatch):
     """A small body has to be complete in time, even if single bytes keep coming."""
-    monkeypatch.setattr(protocol, "QUIET_SECONDS", 1)
+    monkeypatch.setattr(bounded_protocol, "QUIET_SECONDS", 1)
     with serving() as served, served.connect() as connection:
         connection.sendall(head("/rank", "content-length: 100000"))
         while not select.select([connection], [], [], 0.01)[0]:
@@ -390,7 +390,7 @@ def test_a_body_that_comes_too_slowly_is_given_up(monkeypatch):
 @pytest.mark.parametrize("path", ["/nope", "/snapshots", "/learners/x/promote"])
 def test_only_streams_to_learn_may_be_quiet(path, monkeypatch):
     """Other routes time out: else clients without a key could hold connections."""
-    monkeypatch.setattr(protocol, "QUIET_SECONDS", 1)
+    monkeypatch.setattr(bounded_protocol, "QUIET_SECONDS", 1)
     with serving() as served, served.connect() as connection:
         connection.sendall(head(path, "content-length: 1000", kind="application/x-ndjson"))
         assert answer_on(connection)[0] == 408

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from manyclass.service.http import reads as reads_module
-from manyclass.service.http.protocol import RESET
+from manyclass.service.http.bounded_protocol import RESET
 from manyclass.service.http.reads import READYZ_SECONDS, ReadingThreads, Reads, Turns
 from manyclass.service.http.shedding import PAUSE_SECONDS
 from tests.service.faulty import PATIENCE

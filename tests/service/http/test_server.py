@@ -17,7 +17,7 @@ import pytest
 import uvicorn
 
 from manyclass.service.config.settings import Settings
-from manyclass.service.http import protocol, server
+from manyclass.service.http import bounded_protocol, server
 from manyclass.service.http.server import AddressUnavailable, StartFailed, run
 from manyclass.service.http.wire import MOST_HEAD_BYTES
 from tests.service.faulty import PATIENCE
@@ -217,7 +217,7 @@ def test_a_gzipped_stream_from_a_usual_client(served):
 
 def test_a_request_that_does_not_go_on_is_given_up(monkeypatch):
     """A stream is not limited: it may take its time."""
-    monkeypatch.setattr(protocol, "QUIET_SECONDS", 1)
+    monkeypatch.setattr(bounded_protocol, "QUIET_SECONDS", 1)
     body = head("/rank", "content-length: 5")
     with serving() as served, contextlib.ExitStack() as open_ones:
         stream, silent, *begun = (open_ones.enter_context(served.connect()) for _ in range(5))

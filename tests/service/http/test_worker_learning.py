@@ -32,12 +32,12 @@ def store():
 
 @pytest.fixture
 def served(store):
-    with serving(workers=2, hot_path=True, opened=store) as server:
+    with serving(workers=2, native=True, opened=store) as server:
         yield server
 
 
 def learned_by_workers(served):
-    return sum(sum(each.learn_request_durations) for each in served.app.workers.counts())
+    return sum(sum(each.learn_request_durations) for each in served.app.native.workers.counts())
 
 
 def learn(connection, body=EVENT):
@@ -53,7 +53,7 @@ def event(number):
 def test_a_worker_answers_as_the_event_loop_does(body):
     answers = []
     for workers in (0, 2):
-        with serving(workers=workers, hot_path=True) as served, served.connect() as connection:
+        with serving(workers=workers, native=True) as served, served.connect() as connection:
             for _ in range(3):  # again: a retry if the event has an id
                 status, headers, content = learn(connection, body)
                 assert re.fullmatch(r"\w{3}, \d\d \w{3} \d{4} \S+ gmt", headers.pop("date"))
@@ -68,7 +68,7 @@ def test_events_that_are_not_plain_are_answered_by_the_event_loop():
     answers = []
     for workers in (0, 1):
         answers.append([])
-        with serving(workers=workers, hot_path=True) as served:
+        with serving(workers=workers, native=True) as served:
             for body in OTHERS:
                 if body:
                     status, _, content = served.talk(post("/learn", body))
@@ -97,7 +97,9 @@ def test_a_connection_goes_back_to_a_worker_after_requests_to_learn(served):
         for number in range(protocol.PLAIN_IN_A_ROW):
             assert learn(connection, event(number))[0] == 200
         assert learned_by_workers(served) == 0
-        until(lambda: (served.app.workers.connections, served.app.limits.connections) == (1, 1))
+        until(
+            lambda: (served.app.native.workers.connections, served.app.limits.connections) == (1, 1)
+        )
         assert learn(connection)[0] == 200
     assert learned_by_workers(served) == 1
 
@@ -189,7 +191,7 @@ def test_events_that_the_store_refuses(served, store, error, status):
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_full_queue_takes_as_many_events_as_it_has_room_for(store, workers):
-    with serving(workers=workers, hot_path=True, opened=store, max_queue_events=3) as served:
+    with serving(workers=workers, native=True, opened=store, max_queue_events=3) as served:
         group_commit = served.app.engine._pipeline.group_commit
         connections = [served.connect() for _ in range(6)]
         with store.before_append.shut():
@@ -223,11 +225,11 @@ def test_the_names_of_queued_events_count_in_the_queue(store):
     names = [f"{number:02}".ljust(650, "x") for number in range(90)]
     size = sum(map(len, names))
     with (
-        serving(workers=1, hot_path=True, opened=store) as served,
+        serving(workers=1, native=True, opened=store) as served,
         contextlib.ExitStack() as stack,
     ):
         connections = [stack.enter_context(served.connect()) for _ in range(400)]
-        until(lambda: served.app.workers.connections == len(connections))
+        until(lambda: served.app.native.workers.connections == len(connections))
         stalled = threading.Event()
         served.loop.call_soon_threadsafe(stalled.wait)
         for number, connection in enumerate(connections):
@@ -287,7 +289,7 @@ def test_a_stop_answers_what_is_learned(served, store):
 
 def test_idle_connections_are_closed_for_new_ones_but_none_that_learns(store):
     with (
-        serving(workers=1, hot_path=True, opened=store, max_connections=2) as served,
+        serving(workers=1, native=True, opened=store, max_connections=2) as served,
         served.connect() as learning,
         served.connect() as idle,
     ):
@@ -309,7 +311,7 @@ def test_calls_of_the_client_are_plain(served):
 
 
 def test_keys():
-    with serving(workers=1, hot_path=True, **KEYS) as served:
+    with serving(workers=1, native=True, **KEYS) as served:
         for key, status in (("r", 403), ("l", 200), ("a", 200), ("x", 401)):
             line = f"authorization: Bearer {key}"
             assert served.talk(post("/learn", EVENT, line))[0] == status

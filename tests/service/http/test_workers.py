@@ -25,13 +25,13 @@ EVENTS = [{"features": [f"{each}", "a"], "classes": [f"c{each % 3}"]} for each i
 
 @pytest.fixture(params=[1, 3])
 def served(request):
-    with serving(workers=request.param, hot_path=True) as server:
+    with serving(workers=request.param, native=True) as server:
         server.talk(post("/learn", json.dumps({"events": EVENTS}).encode()))
         yield server
 
 
 def ranked_by_workers(served):
-    return sum(sum(each.rank_request_durations) for each in served.app.workers.counts())
+    return sum(sum(each.rank_request_durations) for each in served.app.native.workers.counts())
 
 
 def rank(connection, body=BODY):
@@ -112,7 +112,9 @@ def test_a_connection_goes_back_to_a_worker_once_it_only_ranks(served):
         for _ in range(protocol.PLAIN_IN_A_ROW):
             rank(connection)
         assert ranked_by_workers(served) == 0
-        until(lambda: (served.app.workers.connections, served.app.limits.connections) == (1, 1))
+        until(
+            lambda: (served.app.native.workers.connections, served.app.limits.connections) == (1, 1)
+        )
         for _ in range(5):
             rank(connection)
         assert ranked_by_workers(served) == 5
@@ -122,7 +124,7 @@ def test_a_connection_goes_back_to_a_worker_once_it_only_ranks(served):
 
 def test_an_answer_that_is_not_read_is_sent_by_the_event_loop():
     events = [{"features": ["a"], "classes": [f"{each:200}"]} for each in range(500)]
-    with serving(workers=1, hot_path=True) as served, socket.socket() as connection:
+    with serving(workers=1, native=True) as served, socket.socket() as connection:
         served.talk(post("/learn", json.dumps({"events": events}).encode()))
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.connect(("127.0.0.1", served.port))
@@ -182,7 +184,7 @@ def test_a_label_may_come_for_a_ranking_of_a_worker(served):
 
 def test_learners_may_change_while_workers_rank():
     shadows = ("pa", "committee(members=ff+ema)", "oplt")
-    with serving(workers=2, hot_path=True, learner="ff", shadows=shadows) as served:
+    with serving(workers=2, native=True, learner="ff", shadows=shadows) as served:
         served.talk(post("/learn", json.dumps({"events": EVENTS}).encode()))
         stop = threading.Event()
         seen, failures = set(), []
@@ -227,7 +229,7 @@ def test_metrics_count_the_rankings_of_workers(served):
 
 def test_keys_are_needed_at_workers_too():
     keys = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
-    with serving(workers=1, hot_path=True, **keys) as served:
+    with serving(workers=1, native=True, **keys) as served:
         for key, status in (("r", 200), ("a", 200), ("x", 401), (None, 401)):
             request = post("/rank", BODY)
             if key is not None:
@@ -244,7 +246,7 @@ def test_hosts_are_checked_by_workers_too(served):
 
 def test_the_longest_idle_connection_of_a_worker_is_closed_for_a_new_one():
     with (
-        serving(workers=2, hot_path=True, max_connections=3) as served,
+        serving(workers=2, native=True, max_connections=3) as served,
         contextlib.ExitStack() as stack,
     ):
         served.talk(post("/learn", json.dumps(EVENTS[0]).encode()))
@@ -262,7 +264,7 @@ def test_the_longest_idle_connection_of_a_worker_is_closed_for_a_new_one():
 
 def test_too_many_connections_with_requests_are_refused():
     with (
-        serving(workers=1, hot_path=True, max_connections=2) as served,
+        serving(workers=1, native=True, max_connections=2) as served,
         contextlib.ExitStack() as stack,
     ):
         for _ in range(2):
@@ -276,7 +278,7 @@ def test_too_many_connections_with_requests_are_refused():
 
 def test_a_connection_that_moves_takes_no_place_of_another():
     with (
-        serving(workers=1, hot_path=True, max_connections=2) as served,
+        serving(workers=1, native=True, max_connections=2) as served,
         served.connect() as idle,
         served.connect() as moving,
     ):
@@ -285,7 +287,7 @@ def test_a_connection_that_moves_takes_no_place_of_another():
         answer_on(moving)
         for _ in range(protocol.PLAIN_IN_A_ROW):
             rank(moving)
-        until(lambda: rank(idle) and served.app.workers.connections == 2)  # idle for no 5 s
+        until(lambda: rank(idle) and served.app.native.workers.connections == 2)  # idle for no 5 s
         for connection in (idle, moving):
             rank(connection)
         assert served.app.limits.closed_idle == 0
@@ -293,7 +295,7 @@ def test_a_connection_that_moves_takes_no_place_of_another():
 
 def test_a_connection_that_moves_again_and_again_counts_once():
     with (
-        serving(workers=2, hot_path=True, max_connections=2) as served,
+        serving(workers=2, native=True, max_connections=2) as served,
         served.connect() as idle,
         served.connect() as moving,
     ):
@@ -307,7 +309,7 @@ def test_a_connection_that_moves_again_and_again_counts_once():
 
 
 def test_a_connection_counts_on_its_way_to_the_event_loop():
-    with serving(workers=1, hot_path=True) as served, served.connect() as connection:
+    with serving(workers=1, native=True) as served, served.connect() as connection:
         until(lambda: served.app.limits.connections == 1)
         blocked, release = threading.Event(), threading.Event()
 
@@ -319,7 +321,7 @@ def test_a_connection_counts_on_its_way_to_the_event_loop():
         try:
             blocked.wait()
             connection.sendall(GET % b"/livez")
-            assert select.select([served.app.workers.fileno()], [], [], PATIENCE)[0]
+            assert select.select([served.app.native.workers.fileno()], [], [], PATIENCE)[0]
             assert served.app.limits.connections == 1
         finally:
             release.set()
@@ -352,12 +354,12 @@ def test_a_connection_stays_with_the_event_loop_when_descriptors_are_short(serve
         assert ranked_by_workers(served) == 0
         for _ in range(protocol.PLAIN_IN_A_ROW):
             rank(connection)
-        until(lambda: served.app.workers.connections == 1)
+        until(lambda: served.app.native.workers.connections == 1)
 
 
 def test_a_silent_connection_is_closed(monkeypatch):
     monkeypatch.setattr("manyclass.service.http.server.QUIET_SECONDS", 1)
-    with serving(workers=1, hot_path=True) as served, served.connect() as silent:
+    with serving(workers=1, native=True) as served, served.connect() as silent:
         assert silent.recv(1) == b""
         until(lambda: served.app.limits.connections == 0)
 
@@ -393,11 +395,11 @@ def test_a_worker_forgets_a_connection_whose_descriptor_the_event_loop_has_still
     client, connection = socket.socketpair()
     with connection:
         until(lambda: served.app.limits.connections == 0)
-        served.loop.call_soon_threadsafe(served.app.workers.give, connection)
-        until(lambda: served.app.workers.connections == 1)
+        served.loop.call_soon_threadsafe(served.app.native.workers.give, connection)
+        until(lambda: served.app.native.workers.connections == 1)
         assert is_watched(connection)
         client.close()
-        until(lambda: served.app.workers.connections == 0)
+        until(lambda: served.app.native.workers.connections == 0)
         until(lambda: not is_watched(connection))
 
 

@@ -81,8 +81,8 @@ class Way:
 
     @property
     def answered_plainly(self):
-        rankings, learning = self.app.plain_rankings, self.app.plain_learning
-        return 0 if rankings is None else rankings.answered + learning.answered
+        native = self.app.native
+        return 0 if native is None else native.rankings.answered + native.learning.answered
 
     def connect(self):
         """Return a new connection, as a pair of its protocol and its transport."""
@@ -177,7 +177,7 @@ async def two_ways(**settings):
     async with AsyncExitStack() as running:
         with patch.object(pending_labels, "token_hex", lambda _: PREFIX.removesuffix("-")):
             native, python = [
-                await running.enter_async_context(calling(hot_path=is_native, **chosen))
+                await running.enter_async_context(calling(native=is_native, **chosen))
                 for is_native in (True, False)
             ]
         yield TwoWays(Way(native), Way(python))

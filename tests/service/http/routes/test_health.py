@@ -167,8 +167,7 @@ async def test_a_process_without_memory_says_so_for_a_while(call, monkeypatch, c
 
     fails = Mock(side_effect=MemoryError("std::bad_alloc"))
     with monkeypatch.context() as patched:
-        patched.setattr(call.app.engine.model, "answer", fails)
-        patched.setattr(rank, "BatchRankings", Mock(of_body=fails))
+        patched.setattr(rank, "BatchRankings", Mock(of=fails, of_body=fails))
         patched.setattr(type(call.app.engine), "newest_snapshot", property(fails))
         patched.setattr(call.app.engine._pipeline.group_commit, "admit", fails)
         event = {"features": ["a"], "classes": ["x"]}
@@ -209,6 +208,6 @@ async def test_an_event_that_finds_no_memory_to_be_applied_stops_learning(call, 
     assert (await call.metrics())['learning_paused{reason="failed"}'] == 1
     assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
     half_changed = Mock(side_effect=IndexHalfChanged)
-    monkeypatch.setattr(call.app.engine.model, "answer", half_changed)
+    monkeypatch.setattr(rank, "BatchRankings", Mock(of=half_changed))
     problem = assert_problem(await call("POST", "/rank", {"features": ["a"]}), 503)
     assert "restarted" in problem["detail"]

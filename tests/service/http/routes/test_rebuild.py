@@ -63,7 +63,7 @@ def test_the_state_is_that_of_a_service_begun_with_it(workers, spec):
     for begun in (DEFAULT_TEXT, TextAnalysis.parse(spec)):
         store = FaultyStore()
         with (
-            serving(opened=store, text=begun, workers=workers, hot_path=True) as served,
+            serving(opened=store, text=begun, workers=workers, native=True) as served,
             httpx.Client(base_url=served.url, timeout=60) as asked,
             Client(served.url) as client,
         ):
@@ -111,11 +111,11 @@ async def test_a_service_without_a_history_says_what_it_needs():
         assert "it needs MANYCLASS_HISTORY=yes and a store" in problem["detail"]
 
 
-@pytest.mark.parametrize("hot_path", [True, False])
-async def test_texts_that_were_taught_without_a_history_are_refused_by_name(hot_path):
+@pytest.mark.parametrize("native", [True, False])
+async def test_texts_that_were_taught_without_a_history_are_refused_by_name(native):
     """The events say that their instances were texts, in every call."""
     store = FaultyStore()
-    async with calling(store=store, history=False, hot_path=hot_path) as call:
+    async with calling(store=store, history=False, native=native) as call:
         await call("POST", "/learn", EVENTS[0])
         await call("POST", "/learn", EVENTS[1])
         await call("POST", "/learn", {"features": ["a"], "classes": ["x"]})
@@ -124,7 +124,7 @@ async def test_texts_that_were_taught_without_a_history_are_refused_by_name(hot_
         assert (await call("POST", "/learn", EVENTS[1])).json()["duplicates"] == 1
         payloads = [payload for _, payload in store.read(0)]
         assert not any(b"goalie saved it" in each or b"with c++" in each for each in payloads)
-    async with calling(store=store, hot_path=hot_path) as call:
+    async with calling(store=store, native=native) as call:
         assert (await call("POST", "/learn", EVENTS[1])).json()["duplicates"] == 1
         problem = assert_problem(await call("POST", "/rebuild", {"text": WIDE}), 409)
         assert "3 events were made of a text that was not kept" in problem["detail"]

@@ -46,7 +46,7 @@ async def rank_in_batch(call, features, **options):
 
 async def rank_plainly(call, **body):
     request = post("/rank", json.dumps(body, ensure_ascii=False).encode())
-    answer = call.app.plain_rankings.answer(request, [])
+    answer = call.app.native.rankings.answer(request, [])
     return json.loads(answer.partition(b"\r\n\r\n")[2])
 
 
@@ -58,7 +58,7 @@ WAYS = {"alone": rank_alone, "in a batch": rank_in_batch, "plainly": rank_plainl
     "options", [{}, {"k": 1}, {"k": 7}, {"threshold": 0.5}, {"threshold": 100.0}]
 )
 async def test_shows_each_ranking_as_it_was_served(rank, options):
-    async with calling(hot_path=True) as call:
+    async with calling(native=True) as call:
         await taught(call)
         await call.learn(*((f"a c{each}", f"class {each}") for each in range(6)))
         answer = await rank(call, features=["a", "b"], id="one", **options)
@@ -81,7 +81,7 @@ async def test_shows_each_ranking_as_it_was_served(rank, options):
 
 @pytest.mark.parametrize("rank", WAYS.values(), ids=WAYS)
 async def test_the_list_of_a_source_has_its_instances_alone(rank):
-    async with calling(hot_path=True) as call:
+    async with calling(native=True) as call:
         await taught(call)
         for name, source in {
             "one": "inbox",
@@ -131,7 +131,7 @@ async def test_a_source_of_too_many_bytes_is_refused(call):
 
 @pytest.mark.parametrize("rank", WAYS.values(), ids=WAYS)
 async def test_an_abstention_shows_the_classes_that_its_answer_lacks(rank):
-    async with calling(hot_path=True) as call:
+    async with calling(native=True) as call:
         await taught(call)
         answer = await rank(call, features=["a", "b"], min_confidence=1)
         assert (answer["abstained"], answer["ranked"]) == (True, [])
@@ -355,13 +355,13 @@ async def test_a_label_that_comes_to_another_process(how):
 
 
 def test_rankings_of_workers_are_listed_and_scored():
-    with serving(workers=2, hot_path=True) as server:
+    with serving(workers=2, native=True) as server:
         event = {"features": ["a"], "classes": ["x"]}
         server.talk(post("/learn", json.dumps(event).encode()))
         for name in ("one", "two"):
             body = json.dumps({"features": ["a"], "id": name}).encode()
             assert server.talk(post("/rank", body))[0] == 200
-        counts = server.app.workers.counts()
+        counts = server.app.native.workers.counts()
         assert sum(sum(each.rank_request_durations) for each in counts) == 2
         server.talk(post("/learn", b'{"id": "one", "classes": ["x"]}'))
         waiting = server.app.api.state.pending.least_certain(10)

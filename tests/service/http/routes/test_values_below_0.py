@@ -170,7 +170,7 @@ def test_workers_answer_alike(learner):
     ]
     answers = []
     for workers in (0, 1):
-        with serving(learner=learner, workers=workers, hot_path=True) as server:
+        with serving(learner=learner, workers=workers, native=True) as server:
             for path, body in requests:
                 status, _, content = server.talk(post(path, json.dumps(body).encode()))
                 answers.append((status, json.loads(content)))

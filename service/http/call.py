@@ -1,27 +1,26 @@
-"""Hot calls: routes that read and write their bodies themselves.
+"""Calls: routes that read and write their bodies themselves.
 
-One declaration serves the OpenAPI document and the answer: HotPath answers the call without
-FastAPI, whose way from a request to a route costs more than ranking does. A request that FastAPI
-routes to the call is answered by the same handler.
+One declaration serves the OpenAPI document, which FastAPI makes, and the answer: Starlette's router
+has the call answered without FastAPI, whose way to a route costs as much as a small ranking.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from inspect import cleandoc
 from typing import ClassVar
 
-from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
 
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.answers import send_json
-from manyclass.service.http.asgi import AsgiScope, Headers, Receive, Send
+from manyclass.service.http.asgi import AsgiScope, Endpoint, Headers, Receive, Send
 from manyclass.service.http.auth import ApiKeys, Scope
-from manyclass.service.http.headers import headers_of
+from manyclass.service.http.entrance import Entrance
 from manyclass.service.http.memory_budget import MemoryBudget, Reservation
-from manyclass.service.http.problems import ClientGone, no_parameters
+from manyclass.service.http.problems import no_parameters
 from manyclass.service.http.request_body import read_body, require_json
 from manyclass.service.http.routes.contract import (
     NAME_PARAMETER,
@@ -30,10 +29,12 @@ from manyclass.service.http.routes.contract import (
     one_of,
 )
 
+STREAM = " (stream)"  # after the path of a call that was answered by a stream
+
 
 @dataclass(slots=True)
-class HotRequest:
-    """A request to a hot call. The bytes of its body count in `reservation`."""
+class CallRequest:
+    """A request to a call. The bytes of its body count in `reservation`."""
 
     headers: Headers
     receive: Receive
@@ -47,12 +48,11 @@ class HotRequest:
         return read_body(self.headers, self.receive, most_bytes, self.reservation)
 
 
-class HotCall(ABC):
+class Call(ABC):
     """A request to `path`, for keys of `scope`; the docstring of `answer` describes the operation.
 
-    HotPath knows the calls without a name in their path; FastAPI routes to the others. `title` is
-    the operation's name in the document, `tag` its group. `reads` and `writes` name the components
-    of the bodies by media type, `statuses` the errors beyond those of every hot call.
+    `title` is the operation's name in the document, `tag` its group. `reads` and `writes` name the
+    components of the bodies by media type, `statuses` the errors beyond those of every call.
     """
 
     method: ClassVar[str] = "POST"
@@ -71,62 +71,73 @@ class HotCall(ABC):
 
     @property
     def has_name(self) -> bool:
-        """Return whether the path ends with a name, so that FastAPI routes to the call."""
+        """Return whether the path ends with a name."""
         return "{" in self.path
 
     @abstractmethod
-    async def answer(self, request: HotRequest) -> bytes | list[bytes] | None:
+    async def answer(self, request: CallRequest) -> bytes | list[bytes] | None:
         """Return the body of a JSON answer, whole or in parts, or None once an answer was sent.
 
         Raises any error that `problem_of` knows.
         """
 
     async def respond(
-        self, scope: AsgiScope, headers: Headers, receive: Receive, send: Send
-    ) -> bool:
-        """Check the key and answer; return False if `answer` has sent a stream.
+        self, entrance: Entrance, scope: AsgiScope, receive: Receive, send: Send
+    ) -> None:
+        """Check the request and answer it.
 
         Raises Problem for parameters in the URL, or without a key of the scope.
         """
+        headers = entrance.headers(scope)
         reservation = Reservation(self._budget)
         try:
             if query := scope.get("query_string"):
                 raise no_parameters(query)
             self._keys.require(self.scope, headers.get(b"authorization"))
             name = name_in_path(scope) if self.has_name else ""
-            body = await self.answer(HotRequest(headers, receive, send, reservation, name))
-            if body is not None:
+            body = await self.answer(CallRequest(headers, receive, send, reservation, name))
+            if body is None:
+                scope["route"] = Endpoint(self.path + STREAM)
+            else:
                 await send_json(body, send)
-            return body is not None
         finally:
             reservation.release()
 
-    def router(self) -> APIRouter:
-        """Return the route of the call, for FastAPI and the OpenAPI document."""
-        route = described(self.scope, 413, 415, *self.statuses)
+    def route(self, entrance: Entrance) -> APIRoute:
+        """Return the route of the call, behind this entrance."""
+        description = described(self.scope, 413, 415, *self.statuses)
         if self.has_name:
-            route["openapi_extra"]["parameters"] = [NAME_PARAMETER]
+            description["openapi_extra"]["parameters"] = [NAME_PARAMETER]
         content = {media: one_of(*names) for media, names in self.reads.items()}
-        route["openapi_extra"]["requestBody"] = {
+        description["openapi_extra"]["requestBody"] = {
             "required": self.needs_body,
             "content": content,
         }
         content = {media: one_of(*names) for media, names in self.writes.items()}
-        route["responses"][200] = {"description": "Successful Response", "content": content}
-        router = APIRouter(tags=[self.tag])
-        description = cleandoc(self.answer.__doc__ or "")
-        router.add_api_route(
+        description["responses"][200] = {
+            "description": "Successful Response",
+            "content": content,
+        }
+        route = APIRoute(
             self.path,
             _endpoint,
             methods=[self.method],
             name=self.title,
-            description=description,
-            **route,
+            tags=[self.tag],
+            description=cleandoc(self.answer.__doc__ or ""),
+            generate_unique_id_function=lambda route: route.name,
+            **description,
         )
-        return router
+        route.app = partial(self.respond, entrance)
+        return route
 
 
-class ChangeCall(HotCall):
+# FastAPI caches endpoints for ever, so this one does not refer to a call, nor to its engine.
+def _endpoint() -> None:
+    """Stand for the call in FastAPI's document; the call answers the requests itself."""
+
+
+class ChangeCall(Call):
     """A call that changes the state by an event, described in a JSON body."""
 
     def __init__(
@@ -136,25 +147,7 @@ class ChangeCall(HotCall):
         self._settings = settings
         self._engine = engine
 
-    async def body(self, request: HotRequest) -> bytes:
+    async def body(self, request: CallRequest) -> bytes:
         """Return the body. Raises NotReady before there is a state to change."""
         _ = self._engine.model
         return await request.json_body(self._settings.max_body_bytes)
-
-
-# FastAPI caches endpoints for ever, so this one does not refer to a call, nor to its engine.
-async def _endpoint(request: Request) -> Response:
-    calls: dict[tuple[str, str], HotCall] = request.app.state.hot_calls
-    return _HotResponse(calls[request.method, request.scope["route"].path])
-
-
-class _HotResponse(Response):
-    """Answers a request that FastAPI has routed to a hot call."""
-
-    def __init__(self, call: HotCall) -> None:
-        super().__init__()
-        self._call = call
-
-    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        with suppress(ClientGone):
-            await self._call.respond(scope, headers_of(scope["headers"]), receive, send)

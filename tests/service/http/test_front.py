@@ -6,12 +6,14 @@ import httpx
 import pytest
 
 from manyclass.service.http.request_body import Blocks
+from manyclass.service.http.routes import rank
 from tests.service.faulty import many_turns
-from tests.service.serving import NDJSON, Conversation, assert_problem, calling
+from tests.service.serving import Conversation, assert_problem, calling
 
 
 async def test_an_unforeseen_error_is_logged_and_reveals_nothing(call, monkeypatch, caplog):
     broken = Mock(side_effect=RuntimeError("secret detail"))
+    monkeypatch.setattr(rank, "BatchRankings", Mock(of=broken))
     monkeypatch.setattr(call.app.engine.model, "answer", broken)
     monkeypatch.setattr(type(call.app.engine), "newest_snapshot", property(broken))
     for method, path, body in (
@@ -38,43 +40,7 @@ async def test_a_client_that_left_is_counted_and_not_answered(call):
     assert seen['request_duration_seconds_count{endpoint="/rank",status="499"}'] == 1
 
 
-HOT_REQUESTS = [  # path, body, headers, query
-    ("/rank", b'{"features": ["a"], "id": "i"}', {}, ""),
-    ("/rank", b'{"instances": [{"features": ["a"], "id": "i"}]}', {}, ""),
-    ("/rank", b'{"text": 5}', {}, ""),
-    ("/rank", b"{", {}, ""),
-    ("/rank", b"{}", {"content-type": "text/plain"}, ""),
-    ("/rank", b'{"features": ["a"]}', {}, "?k=1"),
-    ("/rank", b'{"features": ["a"]}', {"authorization": "Bearer unknown"}, ""),
-    ("/learn", b'{"features": ["a"], "classes": ["x"]}', {}, ""),
-    ("/learn", b'{"events": [{"features": ["a"], "classes": ["x"]}]}', {}, ""),
-    ("/learn", b'{"id": "unknown", "classes": ["x"]}', {}, ""),
-    ("/learn", b'{"features": ["a"], "classes": ["x"]}\n', NDJSON, ""),
-]
-
-
-@pytest.mark.parametrize(("path", "body", "headers", "query"), HOT_REQUESTS)
-async def test_fastapi_answers_hot_calls_by_the_same_handlers(path, body, headers, query):
-    async with calling(admin_keys=("a",)) as one, calling(admin_keys=("a",)) as two:
-        two.client._transport = httpx.ASGITransport(two.app.api)
-        answers = []
-        for call in (one, two):
-            sent = {"authorization": "Bearer a"} | headers
-            await call("POST", "/learn", b'{"features":["a"],"classes":["x"]}', headers=sent)
-            response = await call("POST", path + query, body, headers=sent)
-            answers.append((response.status_code, response.headers, response.content))
-            assert call.app.limits.budget.used == 0
-        assert answers[0] == answers[1]
-
-
-async def test_a_client_that_left_fastapis_way_is_not_answered(call):
-    talk = Conversation(call.app.api, "/rank", {"content-type": "application/json"})
-    talk.leave()
-    assert await talk.end() is None
-    assert call.app.limits.budget.used == 0
-
-
-async def test_a_hot_call_below_the_path_of_a_proxy_is_answered(call):
+async def test_a_call_below_the_path_of_a_proxy_is_answered(call):
     call.client._transport = httpx.ASGITransport(call.app, root_path="/ranking")
     response = await call("POST", "/ranking/rank", {"features": ["a"]})
     assert response.status_code == 200
@@ -83,7 +49,7 @@ async def test_a_hot_call_below_the_path_of_a_proxy_is_answered(call):
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "HEAD"])
-async def test_other_methods_of_a_hot_path_are_refused(call, method):
+async def test_other_methods_of_a_call_are_refused(call, method):
     response = await call(method, "/rank")
     assert response.status_code == 405
     assert response.headers["allow"] == "POST"
