@@ -66,7 +66,7 @@ def test_opens_the_store_the_settings_name(tmp_path):
     path = tmp_path / "deep" / "my.db"
     app = create_app(Settings(store=f"sqlite:{path}"))
     assert path.exists()
-    assert app.engine._restorer._clock is time.monotonic  # snapshots and late labels
+    assert app.engine._restorer._runtime.clock is time.monotonic  # snapshots and late labels
     app.engine.store.close()
     with pytest.raises(StoreError):
         create_app(Settings(store="nowhere:"))

@@ -199,7 +199,7 @@ async def test_is_taken_also_where_a_priority_cannot_be_changed(monkeypatch, cap
 async def test_a_snapshot_is_due_after_so_many_events():
     async with running(snapshot_events=3, snapshot_seconds=0) as (engine, _):
         await teach(engine, "a -> x", "b -> x")
-        engine._restorer._clock.now += 1e9
+        engine._restorer._runtime.clock.now += 1e9
         assert await ticked(engine) == 0
         await teach(engine, "c -> x")
         assert await ticked(engine) == 3
@@ -211,27 +211,27 @@ async def test_a_snapshot_is_due_after_so_many_events():
 
 async def test_a_snapshot_is_due_after_a_time_with_a_change():
     async with running(snapshot_events=0, snapshot_seconds=60) as (engine, store):
-        engine._restorer._clock.now += 61
+        engine._restorer._runtime.clock.now += 61
         store.save_error = StoreFull("not even tried")
         assert await ticked(engine) == 0
         assert engine.stats().snapshot_failures == 0
         store.save_error = None
         await teach(engine, "a -> x")
         assert await ticked(engine) == 1
-        engine._restorer._clock.now += 61
+        engine._restorer._runtime.clock.now += 61
         engine.tick()
         assert not engine._tasks  # it does not even look for something to do
         await teach(engine, "b -> x")
-        engine._restorer._clock.now += 59 - 61
+        engine._restorer._runtime.clock.now += 59 - 61
         assert await ticked(engine) == 1
-        engine._restorer._clock.now += 1
+        engine._restorer._runtime.clock.now += 1
         assert await ticked(engine) == 2
 
 
 async def test_both_can_be_switched_off():
     async with running(snapshot_events=0, snapshot_seconds=0) as (engine, _):
         await teach(engine, *["a -> x"] * 10)
-        engine._restorer._clock.now += 1e9
+        engine._restorer._runtime.clock.now += 1e9
         assert await ticked(engine) == 0
 
 
@@ -243,9 +243,9 @@ async def test_after_a_failure_the_schedule_waits():
         store.save_error = None
         assert await ticked(engine) == 0
         await teach(engine, "b -> x")
-        engine._restorer._clock.now += RETRY_SECONDS - 1
+        engine._restorer._runtime.clock.now += RETRY_SECONDS - 1
         assert await ticked(engine) == 0
-        engine._restorer._clock.now += 1
+        engine._restorer._runtime.clock.now += 1
         assert await ticked(engine) == 2
         assert engine.stats().snapshot_failures == 1
 
