@@ -6,12 +6,12 @@ import os
 import socket
 import threading
 from contextlib import asynccontextmanager, contextmanager, suppress
-
-import httpx
+from urllib.parse import urlencode
 
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.app import create_app
 from manyclass.service.http.server import server_of
+from tests.service.asgi_client import AsgiClient
 from tests.service.faulty import PATIENCE, Clock, FaultyStore
 from tests.service.shared import SharedLog
 
@@ -36,21 +36,21 @@ def line(features="a", classes="x", **more):
 class Calls:
     """A client of an app in this process, and the app."""
 
-    def __init__(self, app, client, store, clock):
+    def __init__(self, app, store, clock):
         self.app = app
-        self.client = client
+        self.client = AsgiClient(app)
         self.store = store
         self.clock = clock
 
-    async def __call__(self, method, path, body=None, **options):
+    async def __call__(self, method, target, body=None, headers=(), params=None):
         """Return the answer; send a body as JSON, bytes unchanged with the JSON content type."""
-        headers = {**options.pop("headers", {})}
-        if isinstance(body, bytes):
-            headers = {"content-type": "application/json"} | headers
-            options["content"] = body
-        elif body is not None:
-            options["json"] = body
-        return await self.client.request(method, path, headers=headers, **options)
+        if params is not None:
+            target = f"{target}?{urlencode(params)}"
+        if body is not None:
+            headers = {"content-type": "application/json"} | dict(headers)
+            if not isinstance(body, bytes):
+                body = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        return await self.client.request(method, target, headers, body)
 
     async def learn(self, *pairs):
         """Teach pairs of (features separated by spaces, class)."""
@@ -103,14 +103,10 @@ async def calling(ready=True, store=None, wall_clock=None, native=NATIVE, **sett
     app = create_app(Settings(**settings), store, clock, wall_clock)
     if not native:
         app.native = None
-    transport = httpx.ASGITransport(app)
-    async with (
-        app.api.router.lifespan_context(app.api),
-        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
-    ):
+    async with app.api.router.lifespan_context(app.api):
         while ready and app.engine.status == "recovering":
             await asyncio.sleep(0)
-        yield Calls(app, client, store, clock)
+        yield Calls(app, store, clock)
 
 
 @asynccontextmanager

@@ -2,11 +2,11 @@ import gc
 import logging
 from unittest.mock import Mock
 
-import httpx
 import pytest
 
 from manyclass.service.http.request_body import Blocks
 from manyclass.service.http.routes import rank
+from tests.service.asgi_client import AsgiClient
 from tests.service.faulty import many_turns
 from tests.service.serving import Conversation, assert_problem, calling
 
@@ -41,7 +41,7 @@ async def test_a_client_that_left_is_counted_and_not_answered(call):
 
 
 async def test_a_call_below_the_path_of_a_proxy_is_answered(call):
-    call.client._transport = httpx.ASGITransport(call.app, root_path="/ranking")
+    call.client = AsgiClient(call.app, root_path="/ranking")
     response = await call("POST", "/ranking/rank", {"features": ["a"]})
     assert response.status_code == 200
     seen = await call.metrics()
