@@ -1,7 +1,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 export PATH := $(abspath $(VENV))/bin:$(PATH)
-NATIVE := $(shell find core service -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
+NATIVE := $(shell find core service -name '*.pyx' -o -name '*.pxd' -o -path '*/native/*.?pp')
 LOCKED := pip install -q --no-compile --require-hashes
 # Bytecode is kept: else each service that a test starts compiles all its modules again.
 PYTEST := PYTHONDONTWRITEBYTECODE= pytest -q -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
@@ -28,7 +28,7 @@ $(VENV)/serve: requirements/build.txt requirements/serve.txt
 	touch $@
 
 $(VENV)/built: $(VENV)/serve pyproject.toml setup.py $(NATIVE)
-	@echo 'compiling the native core: two to four minutes, the first time only'
+	@echo 'compiling the native core: one to four minutes, then only what changed'
 	python setup.py -q build_ext --inplace
 	CORE_BUILD=none pip install -q --no-build-isolation --no-deps -e .
 	touch $@
@@ -155,17 +155,21 @@ clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a w
 	    -Isrc/manyclass -Icore/native $$(python -c 'import sysconfig; print("-isystem", sysconfig.get_path("include"))') \
 	    -fPIC -c $$name.cpp -o $$name.o; \
 	done
+	set -e; for source in $$(find core service -path '*/native/*.cpp'); do \
+	  clang++ -std=c++17 -stdlib=libc++ -O0 -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno \
+	    -Isrc/manyclass -Icore/native -fPIC -c $$source -o build/clang/source.o; \
+	done
 	for header in $$(find core/native service/http/native service/ingest/native -name '*.hpp'); do \
 	  clang++ -std=c++17 -stdlib=libc++ -Isrc/manyclass -Icore/native -Wall -Wextra -Werror -fsyntax-only -x c++ \
 	    -Wno-pragma-once-outside-header -Wno-unused-const-variable $$header || exit; \
 	done
 
 sanitize: $(VENV)/dev ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
-	CORE_BUILD=sanitize python setup.py -q build_ext --inplace --force
+	CORE_BUILD=sanitize python setup.py -q build_ext --inplace
 	$(ASAN) $(PYTEST) -s $(SANITIZED) && $(ASAN) $(PYTEST) -s -m slow tests/core/test_text.py; status=$$?; touch setup.py; exit $$status
 
 coverage: $(VENV)/dev ## line coverage, Cython included
-	CORE_BUILD=coverage python setup.py -q build_ext --inplace --force
+	CORE_BUILD=coverage python setup.py -q build_ext --inplace
 	coverage run -m pytest -q; coverage report; status=$$?; touch setup.py; exit $$status
 
 wheel: $(VENV)/dev ## the wheel and the sdist, in dist/
@@ -175,4 +179,4 @@ wheel: $(VENV)/dev ## the wheel and the sdist, in dist/
 	mv dist/raw/*.tar.gz dist && rm -r dist/raw
 
 clean:     ## remove what a build leaves
-	rm -rf build dist .venv .venv-* core/*.so core/*.cpp service/http/*.so service/http/*.cpp src/*.egg-info
+	rm -rf build dist .venv .venv-* core/*.so core/*.c core/*.cpp service/*/*.so service/*/*.cpp src/*.egg-info

@@ -22,6 +22,9 @@ DIST_INFO = {
 }
 TEST = re.compile(r"(^|/)(tests?/|test_\w+\.py$|conftest\.py$)")
 
+# The module in which Cython puts the code of typed memoryviews (setup.py).
+SHARED = f"{PACKAGE}/core/cython_shared"
+
 
 def files_of_sdist(sdist: Path) -> dict[str, str]:
     """Return the digest of each file in an sdist, by its path below the top folder."""
@@ -71,7 +74,7 @@ def check_wheel(wheel: Path, tree: Path, version: str) -> None:
     compiled = {name for name in inside if name.endswith(".so")}
     sources = files_of_package(tree)
     modules = {name.removesuffix(".pyx") for name in sources if name.endswith(".pyx")}
-    expect({f"src/{name}".split(".")[0] for name in compiled}, modules)
+    expect({f"src/{name}".split(".")[0] for name in compiled}, modules | {SHARED})
     expect({name for name in inside if name.endswith((".pyx", ".pxd", ".cpp", ".hpp"))}, set())
     check_sources({f"src/{name}": files[name] for name in inside - compiled}, tree)
 
