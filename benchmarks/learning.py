@@ -69,7 +69,6 @@ def measure(training: Rows, test: Rows, specification: str) -> Figures:
     """Return the CPU times of learning and ranking an instance, and their ratios."""
     each, batched = Model(Options.parse(specification)), Model(Options.parse(specification))
     index = each.learner
-    assert isinstance(index, Index)
     events = list(events_of(training))
     tested = cycle([Instance(features) for features, _ in islice(test, TIMED)])
     apply_each(each, events[:-TIMED])

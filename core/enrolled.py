@@ -8,7 +8,6 @@ from manyclass.core.calibration import Calibration
 from manyclass.core.errors import TaxonomyMissing
 from manyclass.core.event import Event
 from manyclass.core.expected_loss import CANDIDATES, ExpectedLoss
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import Learner
 from manyclass.core.learners.options import Options
@@ -67,8 +66,8 @@ class Enrolled:
 
     @property
     def learns_batches(self) -> bool:
-        """True if the learner is one index, whose classes are in no taxonomy."""
-        return isinstance(self.learner, Index) and not self.learner.taxonomy
+        """True if the classes are in no taxonomy: events then have no taxonomic losses."""
+        return not self.learner.taxonomy
 
     def _count_losses(self, event: Event) -> None:
         """Count the taxonomic losses of the instance's ranking."""

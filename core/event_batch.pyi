@@ -62,7 +62,7 @@ class EventBatch:
         """Learn the next events: at least one, and others for so many seconds.
 
         Each counts in `learned` and for the learner at once, also if a later one ends in an error.
-        ValueError if a committee answers. Only without a taxonomy.
+        ValueError if no learner answers. Only without a taxonomy.
         """
 
     def ranks(self, first: int = 0) -> list[int]:

@@ -93,8 +93,8 @@ cdef class EventBatch:
         self._native.note(rank, is_updated)
 
     def learn(self, PublishedLearner learner not None, double seconds):
-        if learner._index is None:
-            raise ValueError("only an index learns a batch")
+        if learner._learner is None:
+            raise ValueError("no learner answers")
         cdef NativePublishedLearner* native = learner._native.get()
         with nogil:
             self._native.learn(Seconds(seconds), deref(native))

@@ -1,6 +1,6 @@
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
-from libcpp.memory cimport shared_ptr, unique_ptr
+from libcpp.memory cimport shared_ptr
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
@@ -9,16 +9,25 @@ from libcpp.vector cimport vector
 from manyclass.core.columns cimport CsrRows, NativeColumns
 from manyclass.core.instance cimport Instance
 from manyclass.core.locking cimport raise_error
-from manyclass.core.taxonomy cimport NativeTaxonomy, Taxonomy
+from manyclass.core.progressive_validation cimport RankCounts
+from manyclass.core.taxonomy cimport Taxonomy
 
 
-cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
+cdef extern from "core/native/pipeline/state_lock.hpp" namespace "manyclass" nogil:
+    cdef cppclass StateLock:
+        void hold(uint32_t milliseconds) except +raise_error
+        void let_go()
+        bint is_held()
+
+
+cdef extern from "core/native/model.hpp" namespace "manyclass" nogil:
     cdef cppclass OptionValues:
         OptionValues()
         void set_flag(string name, cpp_bool value) except +
         void set_count(string name, uint64_t value) except +
         void set_number(string name, double value) except +
         void set_word(string name, string value) except +
+        void add_part(const OptionValues& options) except +
 
     cdef cppclass Ranked:
         double score
@@ -42,11 +51,6 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         cpp_bool updated
         TopTwoScores top_two
 
-    cdef cppclass Row:
-        double mass
-        uint32_t times_seen
-        uint16_t outdegree
-
     cdef cppclass PathNode:
         uint64_t classes
         double probability
@@ -61,14 +65,7 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         uint64_t size
         void* data
 
-    const size_t COUNTS
-    const size_t OUTDEGREES
     const char* OTHER_LEARNER
-
-    cdef cppclass StateLock:
-        void hold(uint32_t milliseconds) except +raise_error
-        void let_go()
-        bint is_held()
 
     cdef cppclass Sizes "manyclass::Inspection::Sizes":
         uint64_t features
@@ -88,6 +85,12 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         uint64_t nodes_opened
         uint64_t nodes_visited
 
+    cdef cppclass Feature "manyclass::Inspection::Feature":
+        uint32_t times_seen
+        double mass
+        double rating
+        vector[pair[string, double]] weights
+
     cdef cppclass Inspection:
         Sizes sizes() except +raise_error
         uint64_t resident_bytes() except +raise_error
@@ -95,8 +98,8 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         void outdegrees(int64_t* counts) except +raise_error
         bint has_class(string_view name) except +raise_error
         bint has_feature(string_view name) except +raise_error
-        bint feature(string_view name, Row& counters, double& rating,
-                     vector[pair[string, double]]& weights) except +raise_error
+        double neighbor_weight() except +raise_error
+        bint feature(string_view name, Feature& feature) except +raise_error
         bint cls(string_view name, size_t limit, uint64_t& learned,
                  vector[pair[string, double]]& weights) except +raise_error
         void class_page(string_view prefix, string_view after, size_t limit,
@@ -105,12 +108,13 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
                           vector[pair[string, uint64_t]]& page) except +raise_error
         void class_ids(NativeColumns& columns, int32_t* ids) except +raise_error
 
-    cdef cppclass Engine:
-        Engine(string_view learner, const OptionValues& options, uint64_t hash_seed,
-               shared_ptr[NativeTaxonomy] taxonomy) except +raise_error
+    cdef cppclass MemberView:
+        shared_ptr[Model] model
+        shared_ptr[RankCounts] progress
+        uint64_t waiting
+        uint64_t waiting_bytes
 
-        @staticmethod
-        vector[string] option_names(string_view learner) except +raise_error
+    cdef cppclass Model:
         void configure(const OptionValues& options) except +raise_error
         void rank(string_view instance, uint32_t k, double threshold, vector[Ranked]& best,
                   string& names) except +raise_error
@@ -127,10 +131,11 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         void probabilities(string_view instance, const vector[string_view]& classes,
                            vector[double]& found) except +raise_error
         Outcome learn(string_view instance, const vector[string_view]& classes,
-                      const vector[string_view]& rejected, float weight,
+                      const vector[string_view]& rejected, double weight,
                       bint is_first_epoch) except +raise_error
-        Outcome learn_csr(const CsrRows& rows, const CsrRows& classes, int64_t row, float weight,
-                          bint is_first_epoch) except +raise_error
+        void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
+                       bint is_first_epoch, int32_t* ranks,
+                       TopTwoScores* top_two) except +raise_error
         bint build_csr(const CsrRows& rows, const CsrRows& classes) except +raise_error
         void find_nodes(const vector[string_view]& names,
                         bint is_before_learning) except +raise_error
@@ -143,7 +148,7 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         bint can_sparsify()
         uint64_t sparsify(uint64_t wanted) except +raise_error
         const Inspection& inspection()
-        double neighbor_weight() except +raise_error
+        vector[MemberView] members() except +raise_error
         StateLock& lock()
         vector[Section] measure(uint64_t& changes) except +raise_error
         bint dump(const vector[Section]& sections, uint64_t changes) except +raise_error
@@ -151,14 +156,14 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
 
 
 cdef class Index:
-    cdef unique_ptr[Engine] _native
+    cdef shared_ptr[Model] _native
     cdef readonly object options
     cdef readonly Taxonomy taxonomy
 
     cdef rank_block(self, const vector[string_view]& instances, size_t begin, uint32_t k,
                     double seconds, RankedBlock& block)
 
-    cdef learn_unique(self, Instance instance, list classes, list rejected, float weight,
+    cdef learn_unique(self, Instance instance, list classes, list rejected, double weight,
                       bint is_first_epoch)
 
     @staticmethod

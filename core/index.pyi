@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar, Self, final
+from typing import Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from manyclass.core.columns import Columns
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
+from manyclass.core.learners.member import Member
 from manyclass.core.learners.options import Options
 from manyclass.core.outcome import Learned, Node
 from manyclass.core.taxonomy import Taxonomy
@@ -15,16 +16,26 @@ _Given = Instance | Mapping[str, float] | Iterable[str | int]  # as the construc
 
 @final
 class Index:
-    """The sparse index: feature -> a few weighted classes; or a label tree above the classes.
+    """A learner: a sparse index of features and their few weighted classes, a label tree above the
+    classes, or a committee of such learners, which vote.
 
     An index ranks with RankedRetrieval (Madani et al., JMLR 2009, section 3), a tree by best-first
     search. The options define how both learn; docs/learners.md has every rule. The edges of a tree
     are its weights, each of a feature for a child of a node.
-    Threads: any number may rank at once. A change waits for the current rankings and blocks later
-    ones. Array calls release the GIL for all their work, and no call waits with the GIL held.
-    """
 
-    members: ClassVar[tuple[()]]
+    Every event reaches every member of a committee; `subsample` and `shuffle` decide whether and
+    when the member learns it. The committee has its own table of the classes of all events, with
+    the limits of a learner; a class evicted from it is not ranked, even if a member still has it.
+    The limit in bytes is divided evenly among that table, each member and each shuffle buffer.
+    `bytes`, `edges`, evictions and work are sums over the members, `features` is the largest of
+    them, and ratings, masses and weights are means, a member without a weight having one of 0.
+
+    The same calls in the same order make the same state, byte for byte.
+    Threads: any number may rank at once. A change waits for the current rankings and blocks later
+    ones; while a committee learns, rankings may have votes of members that have learned the event
+    and of others that have not. Array calls release the GIL for all their work, and no call waits
+    with the GIL held.
+    """
 
     def __new__(
         cls, options: Options, hash_seed: int = 0, taxonomy: Taxonomy | None = None
@@ -35,10 +46,15 @@ class Index:
 
     @property
     def options(self) -> Options: ...
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """The members of a committee, none of another learner."""
+
     def configure(self, options: Options) -> None:
         """Use other options from the next call on. The state stays until the next update.
 
-        Raise OptionError for options of another learner, whose state has another meaning.
+        Raise OptionError for options of another learner, or of a committee with members of other
+        learners, whose state has another meaning.
         """
 
     # --- one instance -------------------------------------------------------------------------
@@ -55,8 +71,12 @@ class Index:
         score but 0 for learners with signed weights. A label tree retrieves
         all classes, also for unknown features; its scores are probabilities.
 
+        Each member of a committee nominates 50 classes at most; for the vote by probability, as
+        many as needed.
+
         With `among`, only classes of these names are ranked, with the same scores; names that are
-        not of a class have no place. InstanceError unless it is an array.
+        not of a class have no place. The members of a committee then nominate all of these classes
+        that they rank. InstanceError unless it is an array.
         """
 
     def explain(
@@ -65,18 +85,24 @@ class Index:
         """Return for each class the contributions of features, at most `limit`, largest first.
 
         All contributions add up to the score. For a label tree, they add to the log-odds of the
-        nodes on the path to the class.
+        nodes on the path to the class. For a committee they are parts of the mean of shares: the
+        members' explanations are divided by the span of their scores (with the vote by probability
+        they stay log-odds). These add up to the score of vote "score", unless a member has negative
+        scores: its shares are then measured from its lowest score.
         """
 
     def paths(self, instance: _Given, classes: Sequence[str], limit: int = 10) -> list[list[Node]]:
         """Return for each class its path in a label tree, from below the root to the leaf.
 
-        A node has at most `limit` features. The path is empty without a tree, and for a class that
-        the tree lacks.
+        A node has at most `limit` features. The path is empty without a tree, for a class that the
+        tree lacks, and for a committee, whose members have paths of their own.
         """
 
     def probabilities(self, instance: _Given, classes: Sequence[str]) -> list[float]:
-        """Return the score of each class in a label tree, ranked or not; 0 for an unknown class."""
+        """Return the score of each class in a label tree, ranked or not; 0 for an unknown class.
+
+        For a committee, return the means over its members.
+        """
 
     def learn(
         self,
@@ -89,7 +115,8 @@ class Index:
         """Learn an instance; return its ranking from before the update.
 
         `rejected` are classes that are said to be wrong, `weight` says how much the instance
-        counts. InstanceError if the learner cannot learn them, see docs/learners.md.
+        counts. InstanceError if the learner cannot learn them, see docs/learners.md. With epoch > 0
+        the times seen and the members' progressive accuracy do not count the instance again.
         """
 
     def apply(self, event: Event) -> Learned:
@@ -142,8 +169,8 @@ class Index:
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return class ids (n, k), best first, padded with -1, and scores (n, k), padded with 0.
 
-        Another thread may change the index between blocks of 256 rows; a freed id may then stand
-        for another class in later rows.
+        Another thread may change the learner between blocks of at most 256 rows; a freed id may
+        then stand for another class in later rows.
         """
 
     def learn_csr(

@@ -1,9 +1,10 @@
-"""The Python interface of the sparse index, core/native/engine.hpp."""
+"""The Python interface of a native model, core/native/model.hpp."""
 
 from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
+from libcpp.memory cimport shared_ptr
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
@@ -14,18 +15,30 @@ cimport cython
 from manyclass.core.columns cimport Columns, CsrRows
 from manyclass.core.event cimport Event
 from manyclass.core.instance cimport Instance, as_instance, bytes_of, text_of
-from manyclass.core.locking cimport release_gil_while_waiting
-from manyclass.core.taxonomy cimport Taxonomy
+from manyclass.core.locking cimport raise_error, release_gil_while_waiting
+from manyclass.core.progressive_validation cimport ProgressiveValidation
+from manyclass.core.taxonomy cimport NativeTaxonomy, Taxonomy
 
 import numpy as np
 
-from manyclass.core import index_sections
 from manyclass.core.abilities import check_ability, check_weights, within_ability
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
+from manyclass.core.learners import parts
+from manyclass.core.learners.member import Member
 from manyclass.core.outcome import NOTHING_LEARNED, Learned, Node
-from manyclass.core.sections import runs
+from manyclass.core.sections import within
 
 release_gil_while_waiting()
+
+
+cdef extern from "core/native/make_model.hpp" namespace "manyclass" nogil:
+    const size_t OUTDEGREES
+    shared_ptr[Model] make_model(const OptionValues& options, uint64_t hash_seed,
+                                 shared_ptr[NativeTaxonomy] taxonomy) except +raise_error
+    vector[string] model_option_names(string_view learner) except +raise_error
+
+
+cdef object UNMADE = object()  # for a learner whose native model is there already
 
 
 cdef list weighted(const vector[pair[string, double]]& pairs):
@@ -33,12 +46,15 @@ cdef list weighted(const vector[pair[string, double]]& pairs):
 
 
 cdef OptionValues native(object options) except *:
-    """Return the options that the engine reads for this learner, by name."""
+    """Return the options that the native model reads for this learner and its parts, by name."""
     cdef OptionValues values
     cdef bytes learner = options.learner.encode()
-    cdef vector[string] names = Engine.option_names(learner)
+    cdef vector[string] names = model_option_names(learner)
     if names.empty():
-        raise OptionError("learner", f"{options.learner!r} is not an index learner")
+        raise OptionError("learner", f"{options.learner!r} has no native code")
+    values.set_word(b"learner", learner)
+    for part in parts.options_of(options).values():
+        values.add_part(native(part))
     for name in names:
         value = getattr(options, name.decode())
         if isinstance(value, bool):
@@ -54,23 +70,39 @@ cdef OptionValues native(object options) except *:
 
 @cython.final
 cdef class Index:
-    """The sparse index: feature -> a few weighted classes.
+    """A learner: one on its own tables, or a committee of these.
 
-    Ownership: this object alone owns the native index; results are copies.
+    Ownership: the native model, of a member shared with its committee; results are copies.
     Threads: any number may rank at once. A change waits for the current rankings and blocks later
-    ones. Array calls, `dump` and calls that read more than a few rows release the GIL; all others
-    release it if they have to wait for the lock. So each call keeps its names alive.
+    ones; those of a committee go on between its members. Array calls, `dump` and calls that read
+    more than a few rows release the GIL; all others release it if they have to wait for the lock.
+    So each call keeps its names alive.
     """
 
-    members = ()  # of a committee alone
-
     def __cinit__(self, options, uint64_t hash_seed=0, Taxonomy taxonomy=None):
+        if options is UNMADE:
+            return
         self.options = options
         self.taxonomy = Taxonomy(hash_seed) if taxonomy is None else taxonomy
-        cdef bytes learner = options.learner.encode()
-        self._native.reset(
-            new Engine(learner, native(options), hash_seed, self.taxonomy._native)
-        )
+        self._native = make_model(native(options), hash_seed, self.taxonomy._native)
+
+    @property
+    def members(self):
+        cdef Index learner
+        cdef ProgressiveValidation progress
+        cdef vector[MemberView] views
+        cdef list members = [], options = [*parts.options_of(self.options).values()]
+        with nogil:
+            views = deref(self._native).members()
+        for i in range(views.size()):
+            learner = Index.__new__(Index, UNMADE)
+            learner.options = options[i]
+            learner.taxonomy = self.taxonomy
+            learner._native = views[i].model
+            progress = ProgressiveValidation()
+            progress._counts = views[i].progress
+            members.append(Member(learner, progress, views[i].waiting, views[i].waiting_bytes))
+        return tuple(members)
 
     @staticmethod
     cdef vector[string_view] names_of(list classes) except *:
@@ -103,6 +135,10 @@ cdef class Index:
             raise OptionError(
                 "learner", f"cannot turn from {self.options.learner} to {options.learner}"
             )
+        if [each.learner for each in options.member_options] != [
+            each.learner for each in self.options.member_options
+        ]:
+            raise OptionError("members", "the learners of a committee's members cannot change")
         cdef OptionValues wanted = native(options)
         with nogil:  # a lowered `sample` may start the build of the tree
             deref(self._native).configure(wanted)
@@ -169,7 +205,7 @@ cdef class Index:
         check_ability(event, [self.options])
         return self.learn_unique(given, event.classes, event.rejected, event.weight, epoch == 0)
 
-    cdef learn_unique(self, Instance instance, list classes, list rejected, float weight,
+    cdef learn_unique(self, Instance instance, list classes, list rejected, double weight,
                       bint is_first_epoch):
         cdef vector[string_view] names, wrong
         cdef Outcome result
@@ -238,7 +274,7 @@ cdef class Index:
     def sparsify(self, uint64_t edges):
         cdef uint64_t gone
         if not deref(self._native).can_sparsify():
-            raise OptionError("learner", f"{self.options.learner} keeps its rows light by itself")
+            raise OptionError("learner", f"{self.options.learner} cannot drop edges by weight")
         with nogil:
             gone = deref(self._native).sparsify(edges)
         return gone
@@ -264,22 +300,20 @@ cdef class Index:
         check_weights(weights, indptr, self.options)
         cdef CsrRows rows = features.rows(indptr, indices, values)
         cdef CsrRows labels = classes.true_classes(rows, class_indptr, class_indices)
-        cdef bint with_scores = top_two is not None
-        cdef int64_t row
-        cdef Outcome outcome
-        if with_scores and (top_two.shape[0] != rows.count or top_two.shape[1] != 2):
+        cdef const float* given = NULL
+        cdef TopTwoScores* scores = NULL
+        if top_two is not None and (top_two.shape[0] != rows.count or top_two.shape[1] != 2):
             raise ValueError(f"top_two must have the shape ({rows.count}, 2)")
         ranks = np.empty(rows.count, np.int32)
         cdef int32_t[::1] rank_view = ranks
+        if rows.count == 0:
+            return ranks
+        if weights is not None:
+            given = &weights[0]
+        if top_two is not None:
+            scores = <TopTwoScores*>&top_two[0, 0]
         with nogil:
-            for row in range(rows.count):
-                outcome = deref(self._native).learn_csr(
-                    rows, labels, row, 1 if weights is None else weights[row], epoch == 0
-                )
-                rank_view[row] = <int32_t>outcome.rank
-                if with_scores:
-                    top_two[row, 0] = outcome.top_two.first
-                    top_two[row, 1] = outcome.top_two.second
+            deref(self._native).learn_csr(rows, labels, given, epoch == 0, &rank_view[0], scores)
         return ranks
 
     def build_csr(self, Columns features not None, const int64_t[::1] indptr not None,
@@ -336,7 +370,7 @@ cdef class Index:
 
     @property
     def neighbor_weight(self):
-        return deref(self._native).neighbor_weight()
+        return deref(self._native).inspection().neighbor_weight()
 
     @property
     def learned(self):
@@ -374,21 +408,19 @@ cdef class Index:
         return counts
 
     def feature(self, str name not None):
-        cdef Row counters
-        cdef double rating = 0
-        cdef vector[pair[string, double]] edges
+        cdef Feature found
         cdef string_view encoded = Instance.any_utf8(name)
         cdef bint known
         with nogil:  # the nodes of a label tree are walked
-            known = deref(self._native).inspection().feature(encoded, counters, rating, edges)
+            known = deref(self._native).inspection().feature(encoded, found)
         if not known:
             raise UnknownName("feature", name)
         return {
-            "times_seen": counters.times_seen,
-            "rating": rating,
-            "outdegree": edges.size(),
-            "mass": counters.mass,
-            "edges": weighted(edges),
+            "times_seen": found.times_seen,
+            "rating": found.rating,
+            "outdegree": found.weights.size(),
+            "mass": found.mass,
+            "edges": weighted(found.weights),
         }
 
     def class_(self, str name not None, size_t limit=100):
@@ -434,14 +466,15 @@ cdef class Index:
         while not whole:  # another thread may learn while the arrays are allocated
             with nogil:
                 sections = deref(self._native).measure(changes)
-            arrays = {name: np.empty(0, dtype) for name, dtype in index_sections.SECTIONS.items()}
+            arrays = {}
             for i in range(sections.size()):
                 array = np.empty(sections[i].size, "<" + sections[i].type.decode())
                 arrays[sections[i].name.decode()] = array
                 sections[i].data = start_of(array)
+            outcomes = [member.progress.dump() for member in self.members]
             with nogil:
                 whole = deref(self._native).dump(sections, changes)
-        return arrays
+        return parts.joined(self.options, arrays, outcomes)
 
     @classmethod
     def load(cls, options, sections, uint64_t hash_seed=0, Taxonomy taxonomy=None):
@@ -449,11 +482,7 @@ cdef class Index:
         cdef Index index = Index(options, hash_seed, taxonomy)
         cdef vector[Section] native = deref(index._native).measure(changes)
         declared = {each.name.decode(): "<" + each.type.decode() for each in native}
-        known = {**index_sections.SECTIONS, **declared}
-        arrays = runs(index_sections.completed(sections, options.seed), known)
-        for name in index_sections.SECTIONS:
-            if name not in declared and len(arrays[name]):
-                raise SnapshotError(OTHER_LEARNER.decode(), name)
+        arrays = parts.checked(options, sections, declared, OTHER_LEARNER.decode())
         for i in range(native.size()):
             array = arrays[native[i].name.decode()]
             native[i].size = len(array)
@@ -464,6 +493,13 @@ cdef class Index:
         except ValueError as error:
             section, _, fault = str(error).partition(": ")
             raise SnapshotError(fault, section) from error
+        cdef ProgressiveValidation progress
+        cdef vector[MemberView] members = deref(index._native).members()
+        prefixes = [*parts.options_of(options)]
+        for i in range(members.size()):
+            with within(sections, prefixes[i]) as own:
+                progress = ProgressiveValidation.load(own)
+            members[i].progress.get()[0] = deref(progress._counts)
         return index
 
 

@@ -273,8 +273,8 @@ class Model(ModelLearners):
         )
 
     def can_apply(self, batch: EventBatch) -> bool:
-        """Return whether `apply_batch` can learn: one index alone, whose classes are in no taxonomy
-        and have no former names, and texts that the present analysis has read.
+        """Return whether `apply_batch` can learn: one learner alone, whose classes are in no
+        taxonomy and have no former names, and texts that the present analysis has read.
         """
         learns_batches = not self.shadows and not self.aliases and self.answering.learns_batches
         return learns_batches and batch.is_read_by(self.text)

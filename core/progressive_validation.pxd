@@ -1,4 +1,5 @@
 from libc.stdint cimport uint32_t, uint64_t
+from libcpp.memory cimport shared_ptr
 
 
 cdef extern from "core/native/rank_counts.hpp" namespace "manyclass" nogil:
@@ -7,6 +8,7 @@ cdef extern from "core/native/rank_counts.hpp" namespace "manyclass" nogil:
     const uint32_t* DEPTH "manyclass::RankCounts::HITS_AT.data()"
 
     cdef cppclass RankCounts:
+        RankCounts()
         uint32_t* ranks "ranks.data()"
         uint64_t examples
         uint64_t* hits "hits.data()"
@@ -15,7 +17,7 @@ cdef extern from "core/native/rank_counts.hpp" namespace "manyclass" nogil:
 
 
 cdef class ProgressiveValidation:
-    cdef RankCounts _counts
+    cdef shared_ptr[RankCounts] _counts  # of a member shared with its committee
     cdef readonly object taxonomic_loss, parent_accuracy
 
     cdef object _ranks(self)

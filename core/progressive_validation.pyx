@@ -1,6 +1,8 @@
 """Progressive validation: each example is ranked before it is learned, and its rank counted."""
 
+from cython.operator cimport dereference as deref
 from libc.stdint cimport int32_t, uint32_t
+from libcpp.memory cimport make_shared
 
 cimport cython
 
@@ -29,32 +31,33 @@ cdef class ProgressiveValidation:
     """
 
     def __cinit__(self):
+        self._counts = make_shared[RankCounts]()
         self.taxonomic_loss = TaxonomicLoss()
         self.parent_accuracy = ParentAccuracy()
 
     @property
     def examples(self):
-        return self._counts.examples
+        return deref(self._counts).examples
 
     @property
     def hits(self):
-        return {k: self._counts.hits[at] for at, k in enumerate(HITS_AT)}
+        return {k: deref(self._counts).hits[at] for at, k in enumerate(HITS_AT)}
 
     @property
     def reciprocal_rank_sum(self):
-        return self._counts.reciprocal_ranks
+        return deref(self._counts).reciprocal_ranks
 
     cdef object _ranks(self):
         """Return the last ranks, as long as the object lives; example n is at n % KEPT."""
-        return np.asarray(<uint32_t[:KEPT]>self._counts.ranks)
+        return np.asarray(<uint32_t[:KEPT]>deref(self._counts).ranks)
 
     def add(self, uint32_t rank):
-        self._counts.add(rank)
+        deref(self._counts).add(rank)
 
     def add_all(self, const int32_t[:] ranks not None):
         cdef Py_ssize_t at
         for at in range(ranks.shape[0]):
-            self._counts.add(<uint32_t>ranks[at])
+            deref(self._counts).add(<uint32_t>ranks[at])
 
     def windows(self):
         return {size: self._window(size) for size in WINDOWS}
@@ -92,10 +95,10 @@ cdef class ProgressiveValidation:
         need(possible, "progress_reciprocal_ranks", "the examples cannot add up to it")
         ranks = arrays["progress_ranks"]
         need(len(ranks) == min(examples, KEPT), "progress_ranks", "examples are missing")
-        progress._counts.examples = examples
+        deref(progress._counts).examples = examples
         for at, count in enumerate(hits):
-            progress._counts.hits[at] = count
-        progress._counts.reciprocal_ranks = sums[0]
+            deref(progress._counts).hits[at] = count
+        deref(progress._counts).reciprocal_ranks = sums[0]
         progress._ranks()[: len(ranks)] = ranks
         progress.taxonomic_loss = TaxonomicLoss.load(sections)
         progress.parent_accuracy = ParentAccuracy.load(sections)

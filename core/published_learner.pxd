@@ -5,8 +5,7 @@ from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
 from manyclass.core.calibration cimport NativeCalibration
-from manyclass.core.ensemble cimport NativeEnsemble, Vote
-from manyclass.core.index cimport Engine, Index, Outcome
+from manyclass.core.index cimport Index, Model, Outcome
 from manyclass.core.locking cimport raise_error
 from manyclass.core.progressive_validation cimport RankCounts
 
@@ -14,12 +13,11 @@ from manyclass.core.progressive_validation cimport RankCounts
 cdef extern from "core/native/published_learner.hpp" namespace "manyclass" nogil:
     cdef cppclass NativePublishedLearner "manyclass::PublishedLearner":
         NativePublishedLearner() except +
-        void use(Engine* engine, const NativeEnsemble* ensemble, Vote vote,
-                 NativeCalibration* calibration, RankCounts* ranks)
+        void use(Model* model, NativeCalibration* calibration, RankCounts* ranks)
         uint64_t seq()
         void set_seq(uint64_t seq)
         Outcome learn(string_view instance, const vector[string_view]& true_classes,
-                      const vector[string_view]& rejected, float weight) except +raise_error
+                      const vector[string_view]& rejected, double weight) except +raise_error
 
 
 cdef extern from "core/native/pipeline/memory_reserve.hpp" namespace "manyclass" nogil:
@@ -30,6 +28,6 @@ cdef extern from "core/native/pipeline/memory_reserve.hpp" namespace "manyclass"
 
 cdef class PublishedLearner:
     cdef unique_ptr[NativePublishedLearner] _native
-    cdef Index _index  # that answers; None: an ensemble does
+    cdef Index _learner
     cdef object _kept_alive
     cdef str _label

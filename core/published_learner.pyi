@@ -16,9 +16,8 @@ class PublishedLearner:
     def learn(self, event: Event, clock: Callable[[], float] | None = None) -> Outcome | None:
         """Learn an event as the next one, as Enrolled.apply would; `clock` measures the time.
 
-        None, with nothing changed, if a committee answers or the classes are in a taxonomy, for an
-        event of another kind than "learn", with placements, without features, or of which the
-        learner can learn nothing.
+        None, with nothing changed, if the classes are in a taxonomy, for an event of another kind
+        than "learn", with placements, without features, or of which the learner can learn nothing.
         """
 
     @staticmethod

@@ -8,7 +8,6 @@ from libcpp.vector cimport vector
 cimport cython
 
 from manyclass.core.calibration cimport Calibration
-from manyclass.core.ensemble cimport Ensemble, Vote
 from manyclass.core.event cimport Event
 from manyclass.core.index cimport Index
 from manyclass.core.instance cimport Instance, bytes_of, is_signed
@@ -35,36 +34,26 @@ cdef class PublishedLearner:
         self._native.reset(new NativePublishedLearner())
 
     def use(self, enrolled not None):
+        cdef Index learner = enrolled.learner
         cdef Calibration calibration = enrolled.calibration
         cdef ProgressiveValidation progress = enrolled.progress
-        cdef Index index = None
-        cdef Ensemble ensemble = None
-        if isinstance(enrolled.learner, Index):
-            index = enrolled.learner
-            deref(self._native).use(
-                index._native.get(), NULL, Vote.majority, calibration._native.get(),
-                &progress._counts,
-            )
-        else:
-            ensemble = enrolled.learner.ensemble
-            deref(self._native).use(
-                NULL, ensemble._native.get(), Ensemble.vote_of(enrolled.learner.options.vote),
-                calibration._native.get(), &progress._counts,
-            )
-        self._index, self._label = index, enrolled.label
-        self._kept_alive = (ensemble, calibration, progress)
+        deref(self._native).use(
+            learner._native.get(), calibration._native.get(), progress._counts.get()
+        )
+        self._learner, self._label = learner, enrolled.label
+        self._kept_alive = (calibration, progress)
 
     def learn(self, Event event not None, clock=None):
         cdef vector[string_view] classes, rejected
         cdef Outcome learned
-        if self._index is None or len(self._index.taxonomy):
+        if self._learner is None or len(self._learner.taxonomy):
             return None
         if event.kind != "learn" or event.parents or not len(event._instance):
             return None
         if is_signed(bytes_of(event._instance)):  # no value may count for this learner
             return None
         if event.rejected or event.weight != 1:
-            event = within_ability(event, self._index.options)
+            event = within_ability(event, self._learner.options)
             if event is None:
                 return None
         for name in event.classes:

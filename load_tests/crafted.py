@@ -28,7 +28,6 @@ from manyclass.core.errors import (
     UnknownName,
 )
 from manyclass.core.event import Event
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
@@ -227,8 +226,7 @@ def look_at(learner: Any) -> None:
     _, scores = learner.rank_csr(columns, indptr, row, np.ones(len(row), np.float32), 4)
     if not np.isfinite(scores).all():
         raise Broken(f"scores of {scores}")
-    if isinstance(learner, Index):
-        learner.probabilities(PROBES[0], [name for name, _ in classes[:4]])
+    learner.probabilities(PROBES[0], [name for name, _ in classes[:4]])
 
 
 # --- the command ----------------------------------------------------------------------------------

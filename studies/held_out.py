@@ -5,7 +5,6 @@ from functools import partial
 from math import isfinite
 from typing import Any, Final
 
-from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.datasets import Dataset
 from manyclass.evaluation.estimator import Maker
@@ -21,7 +20,7 @@ ESTIMATORS: Final[dict[str, Maker]] = {**PEERS, "ind-chosen": partial(Independen
 
 
 class Sparsified(LearnerEstimator):
-    """An index that keeps only a share of its edges, the heaviest, after training."""
+    """A learner that keeps only a share of its edges, the heaviest, after training."""
 
     def __init__(self, share: float, *given: Any) -> None:
         super().__init__(*given)
@@ -29,8 +28,6 @@ class Sparsified(LearnerEstimator):
 
     def fit(self, rows: Rows) -> None:
         super().fit(rows)
-        if not isinstance(self.learner, Index):
-            raise TypeError(f"{self.name} is not an index: it has no edges to drop")
         self.learner.sparsify(round(self._share * self.learner.edges))
 
 

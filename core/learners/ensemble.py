@@ -41,7 +41,7 @@ def members_of(options: "Options") -> "tuple[Options, ...]":
     return tuple(members)
 
 
-def parts_of(options: "Options") -> int:
+def byte_shares(options: "Options") -> int:
     """Return among how many parts of a committee its bytes are divided evenly.
 
     They are its table of classes, its members, and the shuffle buffers of members that have one.
@@ -60,7 +60,7 @@ def _check(options: "Options") -> None:
     if options.vote == "probability" and not all(each.spec.is_probabilistic for each in members):
         message = "can be 'probability' only where every member is a label tree"
         raise OptionError("vote", message)
-    least = parts_of(options)
+    least = byte_shares(options)
     if options.max_bytes < least * 2**20:
         raise OptionError(
             "max_bytes", f"must be 1 MiB for each of the {least} parts of a committee"

@@ -19,8 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "inspection.hpp"
+#include "engine_inspection.hpp"
 #include "learners/registry.hpp"
+#include "model.hpp"
 #include "pipeline/columns.hpp"
 #include "pipeline/eviction.hpp"
 #include "pipeline/example_reader.hpp"
@@ -34,10 +35,8 @@
 
 namespace manyclass {
 
-// Ownership: the engine owns its state; results are copies.
-// Threads: any number may read at once; a change waits for the readers under way.
-// An instance is given in wire form, classes by their names.
-class Engine {
+// Model says what each function does. A change waits for the readers under way, and blocks later ones.
+class Engine final : public Model {
 public:
     // Throws std::invalid_argument when there is no such learner, or an option is missing.
     Engine(std::string_view learner, const OptionValues& options, std::uint64_t hash_seed,
@@ -64,8 +63,7 @@ public:
         return known.names;
     }
 
-    // Take other options of the same learner: the state keeps its meaning.
-    void configure(const OptionValues& options) {
+    void configure(const OptionValues& options) override {
         StateLock::ChangeNow change(lock_);
         const Preprocessing before = preprocessing_;
         visit_options(options);
@@ -76,27 +74,24 @@ public:
 
     // --- ranking -------------------------------------------------------------------------------
 
-    // The k best classes of an instance, best first, with their names appended.
     void rank(std::string_view instance, std::uint32_t k, double threshold,
-              std::vector<Ranked>& best, std::string& names) const {
+              std::vector<Ranked>& best, std::string& names) const override {
         const StateLock::Read lock(lock_);
         learner_->rank(read(instance), k, threshold, best);
         append_names(best, names);
     }
 
-    // The same of the classes of these names alone; unknown names have no place.
     void rank_among(std::string_view instance, const std::vector<std::string_view>& among,
                     std::uint32_t k, double threshold, std::vector<Ranked>& best,
-                    std::string& names) const {
+                    std::string& names) const override {
         const StateLock::Read lock(lock_);
         learner_->rank_among(read(instance), tables_.known_classes(among), k, threshold, best);
         append_names(best, names);
     }
 
-    // Rank a block of instances, see RankedBlock. A change of another thread waits for this block,
-    // not for all instances.
     void rank_block(const std::vector<std::string_view>& instances, std::size_t begin,
-                    std::uint32_t k, std::chrono::duration<double> time, RankedBlock& block) const {
+                    std::uint32_t k, std::chrono::duration<double> time,
+                    RankedBlock& block) const override {
         constexpr double ANY = -std::numeric_limits<double>::infinity();
         const StateLock::Read lock(lock_);
         block.fill(instances, begin, time, [&](std::string_view instance,
@@ -106,8 +101,8 @@ public:
         });
     }
 
-    // Rank all rows; class ids and scores are written k to a row, padded with -1 and 0.
-    void rank_csr(const CsrRows& rows, std::uint32_t k, std::int32_t* ids, double* scores) const {
+    void rank_csr(const CsrRows& rows, std::uint32_t k, std::int32_t* ids,
+                  double* scores) const override {
         constexpr std::int64_t BLOCK = 256;  // a waiting change gets its turn between blocks
         for (std::int64_t begin = 0; begin < rows.count; begin += BLOCK) {
             const View view(*this);
@@ -198,9 +193,8 @@ public:
         const StateLock::Read lock_;
     };
 
-    // For each class what each active feature adds to its score, heaviest first, at most `limit`.
     void explain(std::string_view instance, const std::vector<std::string_view>& classes,
-                 std::size_t limit, std::vector<Contributions>& explained) const {
+                 std::size_t limit, std::vector<Contributions>& explained) const override {
         const StateLock::Read lock(lock_);
         const Example& example = read(instance);
         std::vector<std::uint32_t> ids;
@@ -212,9 +206,8 @@ public:
         for (Contributions& each : explained) keep_heaviest(each, limit);
     }
 
-    // For each class its path, with at most `limit` features a node; none without a hierarchy.
     void paths(std::string_view instance, const std::vector<std::string_view>& classes,
-               std::size_t limit, std::vector<std::vector<PathNode>>& paths) const {
+               std::size_t limit, std::vector<std::vector<PathNode>>& paths) const override {
         const StateLock::Read lock(lock_);
         const Example& example = read(instance);
         for (const std::string_view name : classes) {
@@ -223,9 +216,8 @@ public:
         }
     }
 
-    // The probability of each class, 0 where the learner has none.
     void probabilities(std::string_view instance, const std::vector<std::string_view>& classes,
-                       std::vector<double>& found) const {
+                       std::vector<double>& found) const override {
         const StateLock::Read lock(lock_);
         const Example& example = read(instance);
         std::vector<std::uint32_t> ids;
@@ -235,11 +227,9 @@ public:
 
     // --- learning ------------------------------------------------------------------------------
 
-    // Learn an instance; `true_classes` and `rejected` are unique names, no name is in both. Names
-    // of `rejected` that are not known stay so.
     Outcome learn(std::string_view instance, const std::vector<std::string_view>& true_classes,
-                  const std::vector<std::string_view>& rejected, float weight,
-                  bool is_first_epoch) {
+                  const std::vector<std::string_view>& rejected, double weight,
+                  bool is_first_epoch) override {
         StateLock::Change change(lock_);
         Example& example = scratch();
         reader().read_wire(example.active, instance);
@@ -250,7 +240,7 @@ public:
         for (const std::string_view cls : rejected)
             if (const std::uint32_t id = tables_.classes.find(cls); id != NO_ID)
                 example.rejected.push_back(id);
-        example.weight = static_cast<double>(weight);
+        example.weight = static_cast<double>(static_cast<float>(weight));  // as rows have it
         trainer_.prepare(example);
         change.begin();
         const Outcome outcome = trainer_.learn(
@@ -258,6 +248,16 @@ public:
             [](const ActiveFeature&) {}, [](std::size_t, std::uint32_t) {});
         change.done();
         return outcome;
+    }
+
+    void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
+                   bool is_first_epoch, std::int32_t* ranks, TopTwoScores* top_two) override {
+        for (std::int64_t row = 0; row < rows.count; ++row) {
+            const float weight = weights == nullptr ? 1 : weights[row];
+            const Outcome outcome = learn_csr(rows, classes, row, weight, is_first_epoch);
+            ranks[row] = static_cast<std::int32_t>(outcome.rank);
+            if (top_two != nullptr) top_two[row] = outcome.top_two;
+        }
     }
 
     // Learn one row.
@@ -289,8 +289,7 @@ public:
         return outcome;
     }
 
-    // Build the learner from rows that are about to be learned; see Trainer::build.
-    bool build_csr(const CsrRows& rows, const CsrRows& classes) {
+    bool build_csr(const CsrRows& rows, const CsrRows& classes) override {
         StateLock::ChangeNow change(lock_);
         Example& example = scratch();
         const ExampleReader reader = this->reader();
@@ -309,16 +308,13 @@ public:
         return is_built;
     }
 
-    // Look for the nodes of these classes in the taxonomy, which has changed, maybe by an event that
-    // will be learned next.
-    void find_nodes(const std::vector<std::string_view>& names, bool is_before_learning) {
+    void find_nodes(const std::vector<std::string_view>& names, bool is_before_learning) override {
         StateLock::ChangeNow change(lock_);
         trainer_.place(names, is_before_learning);
         change.done();
     }
 
-    // The same of every node of the taxonomy, for a new engine.
-    void find_all_nodes() {
+    void find_all_nodes() override {
         const ClassTree& tree = tables_.class_nodes.tree();
         std::vector<std::string_view> names;
         for (std::uint32_t node = 0; node < tree.end(); ++node)
@@ -328,7 +324,7 @@ public:
 
     // --- forgetting ----------------------------------------------------------------------------
 
-    bool forget_class(std::string_view name) {
+    bool forget_class(std::string_view name) override {
         StateLock::ChangeNow change(lock_);
         const std::uint32_t id = tables_.classes.find(name);
         if (id != NO_ID) {
@@ -339,9 +335,7 @@ public:
         return id != NO_ID;
     }
 
-    // Give a class a name that none has; false, with nothing changed, if it cannot be. Neither may be
-    // in the taxonomy.
-    bool rename_class(std::string_view name, std::string_view to) {
+    bool rename_class(std::string_view name, std::string_view to) override {
         StateLock::ChangeNow change(lock_);
         const std::uint32_t id = tables_.classes.find(name);
         const bool can = id != NO_ID && tables_.classes.find(to) == NO_ID;
@@ -350,7 +344,7 @@ public:
         return can;
     }
 
-    bool forget_feature(std::string_view name) {
+    bool forget_feature(std::string_view name) override {
         StateLock::ChangeNow change(lock_);
         const std::uint32_t id = tables_.features.find(name);
         if (id != NO_ID) eviction_.remove_feature(id);
@@ -358,9 +352,8 @@ public:
         return id != NO_ID;
     }
 
-    // Keep an instance with these true classes no longer for replay. How often it was kept.
     std::size_t drop_example(std::string_view instance,
-                             const std::vector<std::string_view>& true_classes) {
+                             const std::vector<std::string_view>& true_classes) override {
         StateLock::ChangeNow change(lock_);
         Example& example = scratch();
         reader().read_wire(example.active, instance);
@@ -372,13 +365,11 @@ public:
         return dropped;
     }
 
-    // True if values below 0 count; else they are absent.
-    bool takes_signs() const { return learner_->takes_signs(); }
+    bool takes_signs() const override { return learner_->takes_signs(); }
 
-    bool can_sparsify() const { return learner_->can_sparsify(); }
+    bool can_sparsify() const override { return learner_->can_sparsify(); }
 
-    // Keep so many edges, the heaviest. How many went.
-    std::uint64_t sparsify(std::uint64_t wanted) {
+    std::uint64_t sparsify(std::uint64_t wanted) override {
         StateLock::ChangeNow change(lock_);
         while (!tables_.retired.empty()) eviction_.sweep();
         const std::uint64_t before = tables_.postings.edges();
@@ -387,21 +378,21 @@ public:
         return before - tables_.postings.edges();
     }
 
-    // Sizes, counters, weights and listings.
-    const Inspection& inspection() const { return inspection_; }
+    const Inspection& inspection() const override { return inspection_; }
 
-    // The weight of the vote of neighbors; 0 without neighbors, or while they do not help.
-    double neighbor_weight() const {
+    // Instances learned so far.
+    std::uint64_t learned() const {
         const StateLock::Read lock(lock_);
-        return neighbors_.weight();
+        return tables_.learned;
     }
 
-    StateLock& lock() { return lock_; }
+    std::vector<MemberView> members() const override { return {}; }
+
+    StateLock& lock() override { return lock_; }
 
     // --- state ---------------------------------------------------------------------------------
 
-    // The sections of the state with their sizes; `changes` differs once the state has changed.
-    std::vector<Section> measure(std::uint64_t& changes) {
+    std::vector<Section> measure(std::uint64_t& changes) override {
         const StateLock::Read lock(lock_);
         changes = lock_.changes();
         SnapshotVisitor visitor;
@@ -409,8 +400,7 @@ public:
         return visitor.sections();
     }
 
-    // Copy the state into sections of the measured sizes; false when it has changed since.
-    bool dump(const std::vector<Section>& sections, std::uint64_t changes) {
+    bool dump(const std::vector<Section>& sections, std::uint64_t changes) override {
         const StateLock::Read lock(lock_);
         if (changes != lock_.changes()) return false;
         SnapshotVisitor visitor(SnapshotVisitor::Pass::dump, sections);
@@ -418,10 +408,7 @@ public:
         return true;
     }
 
-    // Fill a new engine; std::invalid_argument "section: fault" when the sections contradict
-    // themselves. A state that is loaded was reachable by events, or behaves as one that was: no
-    // later call can fail because of it.
-    void load(const std::vector<Section>& sections) {
+    void load(const std::vector<Section>& sections) override {
         SnapshotVisitor visitor(SnapshotVisitor::Pass::load, sections);
         visit(visitor);
     }
@@ -520,7 +507,7 @@ private:
     Eviction eviction_{tables_, *learner_, replay_, limits_};
     Trainer trainer_{tables_, *learner_, replay_, neighbors_,
                      eviction_, limits_, preprocessing_};
-    Inspection inspection_{lock_, tables_, *learner_, replay_, eviction_};
+    EngineInspection inspection_{lock_, tables_, *learner_, replay_, eviction_, neighbors_};
 };
 
 }  // namespace manyclass

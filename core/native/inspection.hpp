@@ -1,24 +1,20 @@
-// Shows sizes, counters, weights and names of an engine.
+// Shows sizes, counters, weights and names of a model.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <map>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "learners/learner.hpp"
-#include "pipeline/eviction.hpp"
-#include "pipeline/replay.hpp"
-#include "pipeline/state_lock.hpp"
-#include "storage/tables.hpp"
+#include "learners/explanation.hpp"
 
 namespace manyclass {
+
+class Columns;
 
 // Sort contributions by size, heaviest first, and keep at most `limit`.
 inline void keep_heaviest(Contributions& contributions, std::size_t limit) {
@@ -28,27 +24,19 @@ inline void keep_heaviest(Contributions& contributions, std::size_t limit) {
     if (contributions.size() > limit) contributions.resize(limit);
 }
 
-// Threads: any number at once; each call takes the lock for reading itself.
+// Threads: any number at once; each call takes the locks for reading itself.
 class Inspection {
 public:
-    Inspection(const StateLock& lock, const Tables& tables, const Learner& learner,
-               const Replay& replay, const Eviction& eviction)
-        : lock_(lock), tables_(tables), learner_(learner), replay_(replay), eviction_(eviction) {}
+    virtual ~Inspection() = default;
+    Inspection(const Inspection&) = delete;
+    Inspection& operator=(const Inspection&) = delete;
 
     struct Sizes {
         std::uint64_t features, classes, edges, learned, evicted_features, evicted_classes, bytes;
     };
-    Sizes sizes() const {
-        const StateLock::Read lock(lock_);
-        return {tables_.features.count(), tables_.classes.count(), learner_.weights(),
-                tables_.learned, tables_.evicted_features, tables_.evicted_classes,
-                eviction_.bytes()};
-    }
+    virtual Sizes sizes() const = 0;
 
-    std::uint64_t resident_bytes() const {
-        const StateLock::Read lock(lock_);
-        return tables_.resident_bytes() + replay_.resident_bytes() + learner_.resident_bytes();
-    }
+    virtual std::uint64_t resident_bytes() const = 0;
 
     // Work done by all calls so far, to be compared with what was asked of them. No state.
     struct Work {
@@ -59,152 +47,46 @@ public:
         std::uint64_t nodes_opened;   // of a hierarchy, by retrievals
         std::uint64_t nodes_visited;  // of a hierarchy, to forget features
     };
-    Work work() const {
-        const StateLock::Read lock(lock_);
-        const RetrievalWork& retrieval = learner_.work();
-        return {retrieval.active_features, retrieval.edges,
-                tables_.feature_order.visited() + tables_.class_order.visited(),
-                eviction_.ids_looked_at(), tables_.retired.rows_swept(), retrieval.nodes,
-                learner_.nodes_visited()};
-    }
+    virtual Work work() const = 0;
 
     // Count the features with 0, 1, ... OUTDEGREES - 2 edges; those with more count in the last.
-    void outdegrees(std::int64_t* counts) const {
-        const StateLock::Read lock(lock_);
-        const Outdegrees& degrees = learner_.outdegrees();
-        std::copy(degrees.begin() + 1, degrees.end(), counts + 1);
-        counts[0] = static_cast<std::int64_t>(tables_.features.count()) -
-                    std::accumulate(counts + 1, counts + OUTDEGREES, std::int64_t{0});
-    }
+    virtual void outdegrees(std::int64_t* counts) const = 0;
 
-    // A feature's counters and its weights by class; false when it is not known.
-    bool feature(std::string_view name, Row& counters, double& rating,
-                 Contributions& weights) const {
-        const StateLock::Read lock(lock_);
-        const std::uint32_t id = tables_.features.find(name);
-        if (id == NO_ID) return false;
-        counters = tables_.postings[id];
-        rating = learner_.rating(counters);
-        learner_.each_weight(id, [&](std::uint32_t cls, double weight) {
-            weights.emplace_back(std::string(tables_.classes.name(cls)), weight);
-        });
-        keep_heaviest(weights, weights.size());
-        return true;
-    }
+    // The weight of the vote of neighbors; 0 without neighbors, or while they do not help.
+    virtual double neighbor_weight() const = 0;
 
-    bool has_class(std::string_view name) const {
-        const StateLock::Read lock(lock_);
-        return tables_.classes.find(name) != NO_ID;
-    }
-    bool has_feature(std::string_view name) const {
-        const StateLock::Read lock(lock_);
-        return tables_.features.find(name) != NO_ID;
-    }
+    struct Feature {
+        std::uint32_t times_seen;
+        double mass, rating;
+        Contributions weights;  // by class, heaviest first
+    };
+
+    // Read a feature; false when it is not known.
+    virtual bool feature(std::string_view name, Feature& feature) const = 0;
+
+    virtual bool has_class(std::string_view name) const = 0;
+    virtual bool has_feature(std::string_view name) const = 0;
 
     // Read how often a class was learned and the features with a weight for it, heaviest first.
     // Rows are read block by block, so that a change need not wait for all of them; what it removes
     // meanwhile is left out.
-    bool cls(std::string_view name, std::size_t limit, std::uint64_t& learned,
-             Contributions& weights) const {
-        Found found;
-        for (std::uint32_t begin = 0, end = 1; begin < end; begin += BLOCK) {
-            const StateLock::Read lock(lock_);
-            end = tables_.postings.end();
-            const std::uint32_t id = tables_.classes.find(name);
-            if (id == NO_ID) continue;
-            for (std::uint32_t feature = begin; feature < std::min(end, begin + BLOCK); ++feature)
-                if (const double weight = learner_.weight(feature, id); weight != 0)
-                    found.emplace_back(-std::fabs(weight), feature);
-        }
-        const StateLock::Read lock(lock_);
-        const std::uint32_t id = tables_.classes.find(name);
-        if (id == NO_ID) return false;
-        learned = tables_.class_records[id].learned;
-        const auto kept = static_cast<std::ptrdiff_t>(std::min(limit, found.size()));
-        std::partial_sort(found.begin(), found.begin() + kept, found.end());
-        found.resize(static_cast<std::size_t>(kept));
-        for (auto& [order, feature] : found) order = -std::fabs(learner_.weight(feature, id));
-        std::sort(found.begin(), found.end());
-        for (const auto& [order, feature] : found)
-            if (order < 0)
-                weights.emplace_back(std::string(tables_.features.name(feature)),
-                                     learner_.weight(feature, id));
-        return true;
-    }
+    virtual bool cls(std::string_view name, std::size_t limit, std::uint64_t& learned,
+                     Contributions& weights) const = 0;
 
     using Page = std::vector<std::pair<std::string, std::uint64_t>>;
 
     // The next classes by name, after `after`, and how often each was learned.
-    void class_page(std::string_view prefix, std::string_view after, std::size_t limit,
-                    Page& page) const {
-        read_page(tables_.classes, tables_.class_order, prefix, after, limit, page,
-                  [this](std::uint32_t id) { return tables_.class_records[id].learned; });
-    }
+    virtual void class_page(std::string_view prefix, std::string_view after, std::size_t limit,
+                            Page& page) const = 0;
 
     // The same of features, and how often each was seen.
-    void feature_page(std::string_view prefix, std::string_view after, std::size_t limit,
-                      Page& page) const {
-        read_page(tables_.features, tables_.feature_order, prefix, after, limit, page,
-                  [this](std::uint32_t id) { return tables_.postings[id].times_seen; });
-    }
+    virtual void feature_page(std::string_view prefix, std::string_view after, std::size_t limit,
+                              Page& page) const = 0;
 
-    void class_ids(Columns& columns, std::int32_t* ids) const {
-        const StateLock::Read lock(lock_);
-        for (std::size_t column = 0; column < columns.size(); ++column)
-            ids[column] = static_cast<std::int32_t>(tables_.classes.find(columns.name(column)));
-    }
+    virtual void class_ids(Columns& columns, std::int32_t* ids) const = 0;
 
-private:
-    static constexpr std::uint32_t BLOCK = 16384;  // rows read under one lock
-    using Found = std::vector<std::pair<double, std::uint32_t>>;  // -|weight|; feature
-
-    static constexpr std::uint32_t ORDERED_AT_ONCE = 1 << 17;  // names, about 60 ms
-
-    // The next names and their counts. The lock is given up between the leaves of the order. Of an
-    // order of very many names each call builds a part, and until it has all it scans the names.
-    template <class F>
-    void read_page(const Vocabulary& names, NameOrder& order, std::string_view prefix,
-                   std::string_view after, std::size_t limit, Page& page, F&& count) const {
-        if (limit == 0) return;
-        std::string from(std::max(prefix, after));
-        const auto visit = [&](std::uint32_t id) {
-            page.emplace_back(std::string(names.name(id)), count(id));
-            return page.size() < limit;
-        };
-        for (std::uint32_t ordered = 0; ordered < ORDERED_AT_ONCE;) {
-            const StateLock::Read lock(lock_);
-            if (!order.build(names))
-                ordered += NameOrder::NAMES_AT_ONCE;
-            else if (!order.read(names, prefix, after, from, visit))
-                return;
-        }
-        scan_page(names, prefix, after, limit, page, count);
-    }
-
-    // The same page from all names, block by block.
-    template <class F>
-    void scan_page(const Vocabulary& names, std::string_view prefix, std::string_view after,
-                   std::size_t limit, Page& page, F&& count) const {
-        std::map<std::string, std::uint64_t> least;
-        for (std::uint32_t begin = 0, end = 1; begin < end; begin += BLOCK) {
-            const StateLock::Read lock(lock_);
-            end = names.end();
-            for (std::uint32_t id = begin; id < std::min(end, begin + BLOCK); ++id) {
-                const std::string_view name = names.name(id);  // empty: the id is free
-                if (name <= after || name.substr(0, prefix.size()) != prefix) continue;
-                if (least.size() == limit && name > least.rbegin()->first) continue;
-                least.insert_or_assign(std::string(name), count(id));
-                if (least.size() > limit) least.erase(std::prev(least.end()));
-            }
-        }
-        page.assign(least.begin(), least.end());
-    }
-
-    const StateLock& lock_;
-    const Tables& tables_;
-    const Learner& learner_;
-    const Replay& replay_;
-    const Eviction& eviction_;
+protected:
+    Inspection() = default;
 };
 
 }  // namespace manyclass

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "calibration.hpp"
-#include "engine.hpp"
-#include "ensemble/ensemble.hpp"
+#include "model.hpp"
+#include "pipeline/reader_slots.hpp"
+#include "pipeline/wire.hpp"
 #include "rank_counts.hpp"
 
 namespace manyclass {
@@ -24,18 +25,15 @@ struct Answered {
     std::uint64_t seq = 0;   // the last event that the model had learned before the ranking
 };
 
-// Ownership: engine, ensemble, calibration and counts are the caller's, and outlive their use here.
+// Ownership: model, calibration and counts are the caller's, and outlive their use here.
 // Threads: any number may rank; `use` waits until none does. One at a time the rest. A thread that
-// ranks or learns may take the locks of the engines and of the calibration.
+// ranks or learns may take the locks of the model and of the calibration.
 class PublishedLearner {
 public:
-    // Let an engine answer, or an ensemble with this vote; none of both: no learner.
-    void use(Engine* engine, const Ensemble* ensemble, Vote vote, Calibration* calibration,
-             RankCounts* ranks) {
+    // Let a model answer; nullptr: none does.
+    void use(Model* model, Calibration* calibration, RankCounts* ranks) {
         const Writing lock(lock_);
-        engine_ = engine;
-        ensemble_ = ensemble;
-        vote_ = vote;
+        model_ = model;
         calibration_ = calibration;
         ranks_ = ranks;
     }
@@ -53,10 +51,8 @@ public:
         names.clear();
         seq = seq_;
         k = std::max(k, 2u);
-        if (is_signed(instance) && !takes_signs()) return false;
-        if (engine_ != nullptr) engine_->rank(instance, k, ANY, ranked, names);
-        else if (ensemble_ != nullptr) ensemble_->rank(instance, vote_, k, ANY, ranked, names);
-        else return false;
+        if (model_ == nullptr || (is_signed(instance) && !model_->takes_signs())) return false;
+        model_->rank(instance, k, ANY, ranked, names);
         TopTwoScores best;
         if (!ranked.empty()) best.first = ranked[0].score;
         if (ranked.size() > 1) best.second = ranked[1].score;
@@ -64,11 +60,11 @@ public:
         return true;
     }
 
-    // Learn an instance as the next event of the model, see Engine::learn; count the outcome if it
-    // has true classes. Only if an engine answers.
+    // Learn an instance as the next event, see Model::learn; count the outcome if it has true
+    // classes. Only if a model answers.
     Outcome learn(std::string_view instance, const std::vector<std::string_view>& true_classes,
-                  const std::vector<std::string_view>& rejected, float weight) {
-        const Outcome outcome = engine_->learn(instance, true_classes, rejected, weight, true);
+                  const std::vector<std::string_view>& rejected, double weight) {
+        const Outcome outcome = model_->learn(instance, true_classes, rejected, weight, true);
         if (!true_classes.empty()) {
             ranks_->add(outcome.rank);
             calibration_->add(outcome.top_two, outcome.rank == 1);
@@ -78,15 +74,8 @@ public:
     }
 
 private:
-    bool takes_signs() const {
-        return engine_ != nullptr ? engine_->takes_signs()
-                                  : ensemble_ != nullptr && ensemble_->takes_signs();
-    }
-
     mutable ReaderSlots lock_;
-    Engine* engine_ = nullptr;
-    const Ensemble* ensemble_ = nullptr;
-    Vote vote_ = Vote::majority;
+    Model* model_ = nullptr;
     Calibration* calibration_ = nullptr;
     RankCounts* ranks_ = nullptr;
     std::atomic<std::uint64_t> seq_{0};

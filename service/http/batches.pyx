@@ -13,7 +13,6 @@ from libcpp.vector cimport vector
 cimport cython
 
 from manyclass.core.calibration cimport Calibration, TopTwoScores
-from manyclass.core.ensemble cimport Ensemble
 from manyclass.core.event_parts cimport stored_text
 from manyclass.core.index cimport Index, RankedBlock
 from manyclass.core.instance cimport Instance, bytes_of
@@ -176,22 +175,15 @@ cdef class BatchRankings:
 
     def rank_block(self, enrolled, pending, rank_duration, double seconds):
         cdef size_t ranked
+        cdef Index learner = enrolled.learner
         began = perf_counter()
-        self._rank(enrolled.learner, seconds)
+        learner.rank_block(self._wires, self._done, self._k, seconds, self._block)
         ranked = self._block.counts.size()
         rank_duration.observe((perf_counter() - began) / ranked, ranked)
         self._write(enrolled.calibration, pending)
         self._done += ranked
         cdef const string* results = &deref(self._answer).results()
         return PyBytes_FromStringAndSize(results.data(), results.size())
-
-    cdef _rank(self, learner, double seconds):
-        if type(learner) is Index:
-            (<Index>learner).rank_block(self._wires, self._done, self._k, seconds, self._block)
-        else:
-            (<Ensemble?>learner.ensemble).rank_block(
-                self._wires, self._done, learner.options.vote, self._k, seconds, self._block
-            )
 
     cdef _write(self, Calibration calibration, PendingLabels pending):
         """Write the results of the block; each instance is stored until its label comes."""

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from manyclass.core.errors import OptionError
 from studies import held_out as module
 from studies.held_out import ESTIMATORS, held_out
 from tests.evaluation.examples import Always, data_set
@@ -45,7 +46,7 @@ def test_accuracy_falls_with_the_share_of_edges_that_is_kept():
 
 
 def test_a_committee_has_no_edges_to_drop():
-    with pytest.raises(TypeError, match="not an index"):
+    with pytest.raises(OptionError, match="cannot drop edges"):
         [*held_out(data_set(), "committee(members=ff+pa) keep=0.5", 1, 0)]
 
 

@@ -12,11 +12,10 @@ from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.published_learner import PublishedLearner
 from manyclass.core.text import DEFAULT_TEXT, Reading
 from tests.core.specifications import SPECIFICATIONS
 from tests.core.streams import lessons
-
-ALONE = [each for each in SPECIFICATIONS if not each.startswith("committee")]
 
 
 def batch_of(events):
@@ -67,7 +66,7 @@ def test_payloads_and_events_are_those_of_events_by_themselves():
     assert (len(batch), batch.size) == (21, sum(len(bytes(event)) for event in events))
 
 
-@pytest.mark.parametrize("specification", ALONE)
+@pytest.mark.parametrize("specification", SPECIFICATIONS)
 def test_the_state_and_the_outcomes_are_equal_bit_for_bit(specification):
     events = drawn(150)
     one_by_one, together = (Model(Options.parse(specification)) for _ in range(2))
@@ -109,7 +108,7 @@ def varied(count):
     return events
 
 
-@pytest.mark.parametrize("specification", ALONE)
+@pytest.mark.parametrize("specification", SPECIFICATIONS)
 def test_an_event_by_itself_changes_the_same_as_learning_and_counting_in_steps(specification):
     model, in_steps = (Model(Options.parse(specification)) for _ in range(2))
     enrolled = in_steps.answering
@@ -124,12 +123,11 @@ def test_an_event_by_itself_changes_the_same_as_learning_and_counting_in_steps(s
     assert model.digest() == in_steps.digest()
 
 
-def test_a_committee_learns_no_batch():
-    model = Model(Options.parse("committee(members=ff+pa)"))
+def test_without_a_learner_no_batch_is_learned():
     batch = batch_of(drawn(2))
-    with pytest.raises(ValueError, match="only an index"):
-        batch.learn(model.published, 1.0)
-    assert (model.seq, batch.learned) == (0, 0)
+    with pytest.raises(ValueError, match="no learner answers"):
+        batch.learn(PublishedLearner(), 1.0)
+    assert batch.learned == 0
 
 
 def test_the_clock_measures_learning():
@@ -169,15 +167,8 @@ def test_names_of_others_may_stand_between_events():
     assert model.digest() == again.digest()
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        Model(ModelSet(Options(), (Options.of("pa"),))),
-        Model(Options.parse("committee(members=ff+pa)")),
-    ],
-    ids=["shadow", "committee"],
-)
-def test_other_models_learn_one_by_one(model):
+def test_a_model_with_a_shadow_learns_one_by_one():
+    model = Model(ModelSet(Options(), (Options.of("pa"),)))
     assert not model.can_apply(EventBatch())
 
 

@@ -11,7 +11,6 @@ from manyclass.core.columns import Columns
 from manyclass.core.event import Event
 from manyclass.core.index import Index
 from manyclass.core.instance import Instance
-from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.options import Options
 from tests.core.dumps import assert_equal_dumps
 
@@ -79,10 +78,10 @@ OF_A_COMMITTEE = {
 @pytest.mark.parametrize("call", OF_A_COMMITTEE)
 @pytest.mark.parametrize("part", ["table", "first", "last"])
 def test_they_go_on_while_one_waits_for_a_part_of_a_committee(call: str, part: str) -> None:
-    committee = Committee(Options.of("committee", members="ff+pa"))
+    committee = Index(Options.of("committee", members="ff+pa"))
     committee.learn({"f1": 1.0}, ["c1"])
-    first, last = (member.index for member in committee.members)
-    held = {"table": committee._table, "first": first, "last": last}[part]
+    first, last = (member.learner for member in committee.members)
+    held = {"table": committee, "first": first, "last": last}[part]
     assert_others_go_on(held, lambda: OF_A_COMMITTEE[call](committee))
 
 
@@ -90,7 +89,7 @@ def test_they_go_on_while_one_waits_for_a_part_of_a_committee(call: str, part: s
 def test_a_committee_ranks_while_it_learns_and_forgets(members: str) -> None:
     vote = "probability" if "oplt" in members else "score"
     specification = f"committee(members={members},vote={vote},max_classes=20)"
-    committee, alone = (Committee(Options.parse(specification)) for _ in range(2))
+    committee, alone = (Index(Options.parse(specification)) for _ in range(2))
     columns, is_over, faults = Columns(["f1", "f2"]), threading.Event(), []
 
     def rank() -> None:

@@ -1,11 +1,10 @@
-// An ensemble: engines that rank by vote, and learn the same instances.
+// An ensemble: engines that rank by vote.
 //
 //   instance -> each member: Learner::rank -> ClassLinks -> Nominations -> Votes -> ranking
 //                                                                   -> places before learning
-//            -> the table learns the classes -> each member: Engine::learn
 //
-// Its table is an engine too, which learns the classes of all instances, without features; a
-// class that it does not have is not nominated.
+// Its table is an engine too, which has the classes of all instances; a class that it does not have
+// is not nominated.
 #pragma once
 
 #include <algorithm>
@@ -21,50 +20,15 @@
 
 #include "engine.hpp"
 #include "ensemble/class_links.hpp"
+#include "ensemble/rows_of_parts.hpp"
 #include "ensemble/votes.hpp"
 
 namespace manyclass {
 
-// Rows with columns of their own for each part of an ensemble: its table, then its members.
-class RowsOfParts {
-public:
-    RowsOfParts(const CsrRows& rows, std::size_t parts) : parts_(parts, rows) {
-        for (std::size_t part = 0; part < parts; ++part)
-            parts_[part].columns = &rows.columns->of_part(part);
-    }
-
-    const CsrRows& of_table() const { return parts_[0]; }
-    const CsrRows& of_member(std::size_t member) const { return parts_[1 + member]; }
-    std::int64_t count() const { return parts_[0].count; }
-
-private:
-    std::vector<CsrRows> parts_;
-};
-
-// Labelled rows, to be learned. The table learns their classes, but of instances without features.
-class LabelledRows {
-public:
-    LabelledRows(const CsrRows& rows, const CsrRows& classes, std::size_t parts)
-        : rows(rows, parts),
-          classes(classes, parts),
-          zeros_(static_cast<std::size_t>(rows.count) + 1, 0) {
-        without_features = this->rows.of_table();
-        without_features.indptr = zeros_.data();
-    }
-    LabelledRows(const LabelledRows&) = delete;
-    LabelledRows& operator=(const LabelledRows&) = delete;
-
-    const RowsOfParts rows, classes;
-    CsrRows without_features;  // as many rows
-
-private:
-    const std::vector<std::int64_t> zeros_;
-};
-
-// Ownership: the engines are the caller's and outlive the ensemble.
-// Threads: any number may rank at once, also while another learns: such a ranking may have votes of
-// members that have learned an instance and of others that have not. One at a time may learn. The
-// lock of the table is taken before those of the members, one member's at a time.
+// Ownership: the engines are the caller's and outlive the ensemble. Threads: any number may rank at
+// once, also while the engines learn: such a ranking may have votes of members that have learned an
+// instance and of others that have not. The lock of the table is taken before those of the members,
+// one member's at a time.
 class Ensemble {
 public:
     static constexpr std::uint32_t NOMINATED = 50;  // classes by a member: beyond it the papers
@@ -76,13 +40,42 @@ public:
             links_.push_back(std::make_unique<ClassLinks>());
     }
 
-    std::size_t members() const { return members_.size(); }
+    // --- sources of instances ------------------------------------------------------------------
 
-    // True if values below 0 count for every member.
-    bool takes_signs() const {
-        return std::all_of(members_.begin(), members_.end(),
-                           [](const Engine* each) { return each->takes_signs(); });
-    }
+    struct Wire {
+        std::string_view instance;
+
+        std::size_t count() const { return 1; }
+        Wire only(std::size_t) const { return *this; }
+        const Example& read(const Engine::View& view, std::size_t) const {
+            return view.read(instance);
+        }
+        template <class F>
+        void rank(const Engine::View& view, std::size_t, std::uint32_t k, std::vector<Ranked>& best,
+                  F&& visit) const {
+            view.rank(view.read(instance), k, best);
+            visit(best);
+        }
+    };
+
+    struct Block {
+        const RowsOfParts& rows;
+        std::int64_t begin, end;
+
+        std::size_t count() const { return static_cast<std::size_t>(end - begin); }
+        Block only(std::size_t at) const {
+            const std::int64_t row = begin + static_cast<std::int64_t>(at);
+            return {rows, row, row + 1};
+        }
+        const Example& read(const Engine::View& view, std::size_t member) const {
+            return view.read(rows.of_member(member), begin);
+        }
+        template <class F>
+        void rank(const Engine::View& view, std::size_t member, std::uint32_t k,
+                  std::vector<Ranked>&, F&& visit) const {
+            view.rank_rows(rows.of_member(member), begin, end, k, visit);
+        }
+    };
 
     // --- ranking -------------------------------------------------------------------------------
 
@@ -111,7 +104,8 @@ public:
         });
     }
 
-    // Rank all rows; class ids of the table and scores are written k to a row, padded with -1 and 0.
+    // Rank all rows; class ids of the table and scores are written k to a row, padded with -1 and
+    // 0.
     void rank_csr(const RowsOfParts& rows, Vote vote, std::uint32_t k, std::int32_t* ids,
                   double* scores) const {
         constexpr std::int64_t BLOCK = 64;  // a waiting change gets its turn between blocks
@@ -139,75 +133,38 @@ public:
             spans.push_back(Scale(scratch.of_members[member].of_row(0)).span);
     }
 
-    // --- learning ------------------------------------------------------------------------------
-
-    // Rank an instance, then learn it: the table, and each member for which `takes` is not 0.
-    // `places` receives the place of the best true class among each member's nominations, 0 for
-    // none. Of a ranking by probabilities only the `deepest` first places are found.
-    Outcome learn(std::string_view instance, const std::vector<std::string_view>& true_classes,
-                  const std::vector<std::string_view>& rejected, float weight, bool is_first_epoch,
-                  Vote vote, std::uint32_t deepest, const std::uint8_t* takes,
-                  std::int32_t* places) {
-        Outcome outcome{};
-        {
-            const Engine::View table(table_);
-            std::vector<std::uint32_t> ids = table.tables().known_classes(true_classes);
-            outcome = place(Wire{instance}, ids, vote, deepest, table, places);
-        }
-        constexpr std::string_view NOTHING("\0\0\0\0", 4);
-        table_.learn(NOTHING, true_classes, {}, 1, true);
-        for (std::size_t member = 0; member < members_.size(); ++member)
-            if (takes[member] != 0)
-                outcome.updated |=
-                    members_[member]
-                        ->learn(instance, true_classes, rejected, weight, is_first_epoch)
-                        .updated;
-        return outcome;
-    }
-
-    // The same of one row.
-    Outcome learn_csr(const LabelledRows& given, std::int64_t row, float weight,
-                      bool is_first_epoch, Vote vote, std::uint32_t deepest,
-                      const std::uint8_t* takes, std::int32_t* places) {
-        Outcome outcome{};
-        {
-            const Engine::View table(table_);
-            std::vector<std::uint32_t>& ids = scratch().true_classes;
-            table.read_classes(given.classes.of_table(), row, ids);
-            ids.erase(std::remove(ids.begin(), ids.end(), NO_ID), ids.end());
-            const Block block{given.rows, row, row + 1};
-            outcome = place(block, ids, vote, deepest, table, places);
-        }
-        table_.learn_csr(given.without_features, given.classes.of_table(), row, 1, true);
-        for (std::size_t member = 0; member < members_.size(); ++member)
-            if (takes[member] != 0)
-                outcome.updated |= members_[member]
-                                       ->learn_csr(given.rows.of_member(member),
-                                                   given.classes.of_member(member), row, weight,
-                                                   is_first_epoch)
-                                       .updated;
+    // The outcome of ranking one instance, whose true classes have these ids in the table. `places`
+    // receives the place of the best true class among each member's nominations, 0 for none. Of a
+    // ranking by probabilities only the `deepest` first places are found.
+    template <class Source>
+    Outcome place(const Source& source, const std::vector<std::uint32_t>& true_classes, Vote vote,
+                  std::uint32_t deepest, const Engine::View& table, std::int32_t* places) const {
+        const auto is_true = [&](const auto& each) {
+            return std::find(true_classes.begin(), true_classes.end(), each.cls) !=
+                   true_classes.end();
+        };
+        Outcome outcome{0, false, {}};
+        each_vote(source, vote, deepest, table, [&](const Scratch& voted, std::size_t) {
+            const std::uint32_t most =
+                vote == Vote::probability ? deepest : std::numeric_limits<std::uint32_t>::max();
+            for (std::size_t at = 0; at < members_.size(); ++at) {
+                const Nominations nominated = voted.of_members[at].of_row(0);
+                const Ranked* const found =
+                    std::find_if(nominated.begin(), nominated.end(), is_true);
+                const auto place = static_cast<std::uint32_t>(found - nominated.begin()) + 1;
+                const bool is_placed = found != nominated.end() && place <= most;
+                places[at] = is_placed ? static_cast<std::int32_t>(place) : 0;
+            }
+            const std::vector<Candidate>& ranked = voted.votes.candidates();
+            if (ranked.size() > 0) outcome.top_two.first = ranked[0].score;
+            if (ranked.size() > 1) outcome.top_two.second = ranked[1].score;
+            const std::uint32_t rank = rank_of_best(ranked, is_true);
+            outcome.rank = rank <= most ? rank : 0;
+        });
         return outcome;
     }
 
 private:
-    // --- sources of instances ------------------------------------------------------------------
-
-    struct Wire {
-        std::string_view instance;
-
-        std::size_t count() const { return 1; }
-        Wire only(std::size_t) const { return *this; }
-        const Example& read(const Engine::View& view, std::size_t) const {
-            return view.read(instance);
-        }
-        template <class F>
-        void rank(const Engine::View& view, std::size_t, std::uint32_t k, std::vector<Ranked>& best,
-                  F&& visit) const {
-            view.rank(view.read(instance), k, best);
-            visit(best);
-        }
-    };
-
     struct WireAmong {
         std::string_view instance;
         const std::vector<std::string_view>& among;
@@ -218,25 +175,6 @@ private:
                   F&& visit) const {
             view.rank_among(view.read(instance), view.tables().known_classes(among), best);
             visit(best);
-        }
-    };
-
-    struct Block {
-        const RowsOfParts& rows;
-        std::int64_t begin, end;
-
-        std::size_t count() const { return static_cast<std::size_t>(end - begin); }
-        Block only(std::size_t at) const {
-            const std::int64_t row = begin + static_cast<std::int64_t>(at);
-            return {rows, row, row + 1};
-        }
-        const Example& read(const Engine::View& view, std::size_t member) const {
-            return view.read(rows.of_member(member), begin);
-        }
-        template <class F>
-        void rank(const Engine::View& view, std::size_t member, std::uint32_t k,
-                  std::vector<Ranked>&, F&& visit) const {
-            view.rank_rows(rows.of_member(member), begin, end, k, visit);
         }
     };
 
@@ -263,7 +201,6 @@ private:
     struct Scratch {
         std::vector<OfMember> of_members;
         std::vector<Ranked> best;
-        std::vector<std::uint32_t> true_classes;
         Votes votes;
     };
     // Not inlined, see LinearScratch.
@@ -431,35 +368,6 @@ private:
                 names.append(name);
             }
         });
-    }
-
-    // The outcome of ranking one instance, whose true classes have these ids in the table.
-    template <class Source>
-    Outcome place(const Source& source, const std::vector<std::uint32_t>& true_classes, Vote vote,
-                  std::uint32_t deepest, const Engine::View& table, std::int32_t* places) const {
-        const auto is_true = [&](const auto& each) {
-            return std::find(true_classes.begin(), true_classes.end(), each.cls) !=
-                   true_classes.end();
-        };
-        Outcome outcome{0, false, {}};
-        each_vote(source, vote, deepest, table, [&](const Scratch& voted, std::size_t) {
-            const std::uint32_t most =
-                vote == Vote::probability ? deepest : std::numeric_limits<std::uint32_t>::max();
-            for (std::size_t at = 0; at < members_.size(); ++at) {
-                const Nominations nominated = voted.of_members[at].of_row(0);
-                const Ranked* const found =
-                    std::find_if(nominated.begin(), nominated.end(), is_true);
-                const auto place = static_cast<std::uint32_t>(found - nominated.begin()) + 1;
-                const bool is_placed = found != nominated.end() && place <= most;
-                places[at] = is_placed ? static_cast<std::int32_t>(place) : 0;
-            }
-            const std::vector<Candidate>& ranked = voted.votes.candidates();
-            if (ranked.size() > 0) outcome.top_two.first = ranked[0].score;
-            if (ranked.size() > 1) outcome.top_two.second = ranked[1].score;
-            const std::uint32_t rank = rank_of_best(ranked, is_true);
-            outcome.rank = rank <= most ? rank : 0;
-        });
-        return outcome;
     }
 
     // The rank of the best true candidate, 0 for none.

@@ -40,6 +40,11 @@ public:
     void set_number(const std::string& name, double value) { values_[name] = value; }
     void set_word(const std::string& name, const std::string& value) { values_[name] = value; }
 
+    // The options of the parts of a committee, each with its "learner".
+    void add_part(const OptionValues& options) { parts_.push_back(options); }
+    const std::vector<OptionValues>& parts() const { return parts_; }
+
+    void operator()(const char* name, std::string& into) const { into = get<std::string>(name); }
     void operator()(const char* name, bool& into) const { into = get<bool>(name); }
     void operator()(const char* name, std::uint64_t& into) const {
         into = get<std::uint64_t>(name);
@@ -75,6 +80,7 @@ private:
     }
 
     std::map<std::string, std::variant<bool, std::uint64_t, double, std::string>> values_;
+    std::vector<OptionValues> parts_;
 };
 
 }  // namespace manyclass

@@ -1,6 +1,7 @@
 """The committee beside its slow reference, and its promises beyond the contract of a learner."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from manyclass.core.columns import Columns
 from manyclass.core.errors import OptionError, SnapshotError, UnknownName
 from manyclass.core.event import Event
 from manyclass.core.index import Index
-from manyclass.core.learners.committee import Committee
+from manyclass.core.instance import Instance
 from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.options import Options
 from tests.core.both import Both
@@ -27,14 +28,14 @@ OWN = ["features", "classes", "bytes", "learned", "evicted_classes"]
 
 
 def committee_of(*members, **options):
-    return Committee(Options.of("committee", members="+".join(members), **options))
+    return Index(Options.of("committee", members="+".join(members), **options))
 
 
 class CommitteeBoth(Both):
     """A committee and its reference."""
 
     def __init__(self, options):
-        super().__init__(options, FEATURES, CLASSES, Committee, CommitteeReference)
+        super().__init__(options, FEATURES, CLASSES, Index, CommitteeReference)
 
     @staticmethod
     def assert_alike(ours, its_own):
@@ -89,12 +90,12 @@ class CommitteeBoth(Both):
         for counter in OF_MEMBERS:
             assert getattr(committee, counter) == reference.sum_of(counter), counter
         for member, its_reference in zip(committee.members, reference.members, strict=True):
-            assert len(member.waiting) == len(its_reference.waiting)
+            assert member.waiting == len(its_reference.waiting)
             assert member.progress.examples == len(its_reference.ranks)
             for k, hits in member.progress.hits.items():
                 assert hits == sum(0 < rank <= k for rank in its_reference.ranks)
             for name in its_reference.index.rows:
-                assert member.index.feature(name) == its_reference.index.feature(name)
+                assert member.learner.feature(name) == its_reference.index.feature(name)
                 assert committee.feature(name) == reference.feature(name)
         for name in reference.table.labels:
             assert committee.class_(name, 3) == reference.class_(name, 3)
@@ -200,7 +201,7 @@ def test_a_subsample_is_a_share_of_the_events_and_follows_from_the_seed():
     for instance, classes in lessons(1000):
         committee.learn(instance, classes)
 
-    first, second, like_the_first = (member.index for member in committee.members)
+    first, second, like_the_first = (member.learner for member in committee.members)
     assert first.learned == pytest.approx(300, abs=60)
     assert second.learned == pytest.approx(300, abs=60)
     assert_equal_dumps(first.dump(), like_the_first.dump())
@@ -214,7 +215,7 @@ def test_events_wait_and_come_in_another_order():
     for number in range(400):
         committee.learn(["f"], [f"{number}"])
 
-    plain, shuffled = (member.index for member in committee.members)
+    plain, shuffled = (member.learner for member in committee.members)
     assert (plain.learned, shuffled.learned) == (400, 300)
     state = shuffled.dump()
     by_age = [int(names(state, "class")[id]) for id in np.argsort(state["class_born"])]
@@ -228,11 +229,11 @@ def test_a_smaller_shuffle_sends_on_what_waits_too_many():
     for instance, classes in lessons(60):
         committee.learn(instance, classes)
     committee.configure(Options.of("committee", members="ff(shuffle=10)"))
-    assert len(committee.members[0].waiting) == 50
+    assert committee.members[0].waiting == 50
 
     committee.learn(["f0"], ["c0"])
-    assert len(committee.members[0].waiting) == 10
-    assert committee.members[0].index.learned == 51
+    assert committee.members[0].waiting == 10
+    assert committee.members[0].learner.learned == 51
 
 
 def test_the_shuffle_buffer_stays_within_its_bytes():
@@ -241,9 +242,9 @@ def test_the_shuffle_buffer_stays_within_its_bytes():
     for number in range(300):
         committee.learn([f"{number} {n}".ljust(2000, "x") for n in range(5)], ["c"])
         assert committee.bytes <= limit
-    waiting = committee.members[0].waiting
-    assert 0 < len(waiting) < 300
-    assert waiting.bytes <= limit // 3
+    [member] = committee.members
+    assert 0 < member.waiting < 300
+    assert member.waiting_bytes <= limit // 3
 
 
 def test_a_class_that_was_evicted_is_in_no_ranking():
@@ -277,7 +278,7 @@ def test_forgetting_reaches_the_shuffle_buffer(kind):
         assert committee.has_class(secret)
         committee.forget_feature(secret)
         assert committee.forget_class(secret)
-        assert len(committee.members[0].waiting) == 2  # one was removed completely
+        assert committee.members[0].waiting == 2  # one was removed completely
     else:
         assert committee.has_feature(secret)
         committee.forget_class(secret)
@@ -285,6 +286,79 @@ def test_forgetting_reaches_the_shuffle_buffer(kind):
     assert not committee.has_class(secret)
     assert not committee.has_feature(secret)
     assert all(secret.encode() not in part.tobytes() for part in committee.dump().values())
+
+
+def waiting_events(committee):
+    """Return the events in the shuffle buffer of the first member."""
+    state = committee.dump()
+    data, ends = (
+        state["member_0_waiting_events"].tobytes(),
+        state["member_0_waiting_sizes"].cumsum(),
+    )
+    return [
+        Event.from_bytes(data[begin:end]) for begin, end in pairwise([0, *map(int, ends.tolist())])
+    ]
+
+
+def test_a_buffered_event_has_the_bytes_of_its_event():
+    committee = committee_of("pa(shuffle=10)")
+    instance = Instance({"f": 2.5, "Käse": -1.0, "g": 1.0})
+    events = [
+        Event.learn(instance, ["a", "Ö"]),
+        Event.learn(instance, ["a"], rejected=["b", "c"], weight=0.1),
+        Event.learn(Instance({}), [], rejected=["a"]),
+    ]
+    for event in events:
+        committee.apply(event)
+    committee.apply(Event.learn(instance, ["a"], "id", 7, source="web", time=5, parents={"a": "z"}))
+    assert waiting_events(committee) == [*events, Event.learn(instance, ["a"])]
+    assert committee.members[0].waiting_bytes == sum(
+        100 + len(bytes(event)) for event in waiting_events(committee)
+    )
+
+
+def test_a_buffered_row_has_the_bytes_of_its_event():
+    committee = committee_of("pa(shuffle=10)")
+    row = np.array([0, 4], np.int64), np.array([2, 0, 3, 1], np.int32)
+    values = np.array([0.1, -2, 0, 1], np.float32)
+    committee.learn_csr(
+        Columns(["p", "q", "r", "s"]),
+        *row,
+        values,
+        Columns(["b", "a"]),
+        *(each[:2] for each in ROW),
+        weights=np.array([0.3], np.float32),
+    )
+    instance = Instance({"r": float(np.float32(0.1)), "p": -2.0, "q": 1.0})
+    expected = Event.learn(instance, ["b"], weight=float(np.float32(0.3)))
+    assert waiting_events(committee) == [expected]
+
+
+ROW = np.array([0, 1], np.int64), np.array([0], np.int32)
+
+
+def test_renaming_reaches_the_shuffle_buffer():
+    committee = committee_of("pa(shuffle=10)")
+    for classes, rejected in [(["a", "b"], []), (["b", "c"], ["a"]), (["c"], []), ([], ["a"])]:
+        committee.learn({"f": 1.0}, classes, rejected=rejected)
+    assert committee.rename_class("c", "z")
+    assert committee.rename_class("a", "b")  # which others have
+    assert [(event.classes, event.rejected) for event in waiting_events(committee)] == [
+        (["b"], []),
+        (["b", "z"], []),
+        (["z"], []),
+        ([], ["b"]),
+    ]
+    assert not committee.rename_class("unknown", "d")
+
+
+def test_an_example_that_waits_is_dropped():
+    committee = committee_of("pa(shuffle=10)", "pa(replay=1)")
+    for features, classes in [("f", "a"), ("f", "b"), ("g", "a"), ("f", "a")]:
+        committee.learn({features: 1.0}, [classes])
+    assert committee.drop_example(Instance({"f": 1.0}), ["a"]) == 4
+    assert [event.classes for event in waiting_events(committee)] == [["b"], ["a"]]
+    assert committee.drop_example(Instance({"f": 1.0}), ["a"]) == 0
 
 
 def test_each_member_has_its_own_progressive_accuracy():
@@ -356,7 +430,7 @@ def test_waiting_events_that_are_none_are_not_loaded(name, damage):
     options, sections = waiting_state()
     sections[f"member_0_{name}"] = damage(sections[f"member_0_{name}"])
     with pytest.raises(SnapshotError) as refused:
-        Committee.load(options, sections)
+        Index.load(options, sections)
     assert refused.value.section.startswith("member_0_")
 
 
@@ -367,7 +441,25 @@ def test_only_learn_events_are_buffered():
     sections["member_0_waiting_sizes"] = np.array([len(event)], np.uint64)
     sections["member_0_waiting_first_pass"] = np.array([1], np.uint8)
     with pytest.raises(SnapshotError, match="cannot wait"):
-        Committee.load(options, sections)
+        Index.load(options, sections)
+
+
+@pytest.mark.parametrize(
+    ("event", "fault"),
+    [
+        (Event.learn(Instance({"f": 1.0}), ["a"], "id"), "neither id nor origin"),
+        (Event.learn(Instance({"f": 1.0}), ["a"], source="web"), "neither id nor origin"),
+        (Event.learn(Instance({"f": 1.0}), ["a"], parents={"a": "b"}), "neither id nor origin"),
+        (Event.learn(Instance({"f": 1.0}), ["a"], rejected=["b"]), "cannot learn"),
+    ],
+)
+def test_buffered_events_are_such_as_the_member_learns(event, fault):
+    options, sections = waiting_state()
+    sections["member_0_waiting_events"] = np.frombuffer(bytes(event), np.uint8)
+    sections["member_0_waiting_sizes"] = np.array([len(bytes(event))], np.uint64)
+    sections["member_0_waiting_first_pass"] = np.array([1], np.uint8)
+    with pytest.raises(SnapshotError, match=fault):
+        Index.load(options, sections)
 
 
 NO_ROWS = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)

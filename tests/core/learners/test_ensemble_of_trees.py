@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from manyclass.core.errors import OptionError
+from manyclass.core.index import Index
 from manyclass.core.instance import Instance
-from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.options import Options
 
 CLASSES = [f"class {n}" for n in range(40)]
@@ -15,7 +15,7 @@ FEATURES = [f"feature {n}" for n in range(12)]
 
 def committee_of(*members, **options):
     options = {"members": "+".join(members), "vote": "probability"} | options
-    return Committee(Options.of("committee", **options))
+    return Index(Options.of("committee", **options))
 
 
 def taught(random, members=(TREE,) * 3, lessons=150, **options):
@@ -35,7 +35,7 @@ def instances(random, count):
 
 
 def means(committee, instance):
-    of_members = [member.index.probabilities(instance, CLASSES) for member in committee.members]
+    of_members = [member.learner.probabilities(instance, CLASSES) for member in committee.members]
     return dict(zip(CLASSES, np.mean(of_members, axis=0).tolist(), strict=True))
 
 
@@ -106,9 +106,9 @@ def test_a_class_that_is_third_for_all_is_found_to_be_the_best():
         committee.learn({"f": 1.0}, [name])
     for n, member in enumerate(committee.members):
         for name in 10 * [f"{n}first", "third", f"{n}second", f"{n}first", f"{n}second"]:
-            member.index.learn({"f": 1.0}, [name])
+            member.learner.learn({"f": 1.0}, [name])
     for n, member in enumerate(committee.members):
-        best = [name for name, _ in member.index.rank({"f": 1.0}, 3)]
+        best = [name for name, _ in member.learner.rank({"f": 1.0}, 3)]
         assert {*best[:2]} == {f"{n}first", f"{n}second"}
         assert best[2] == "third"
 
@@ -149,7 +149,7 @@ def test_a_class_that_was_evicted_is_in_no_ranking():
         committee.learn({"f": 1.0}, [name])
 
     assert {name for name, _ in committee.rank({"f": 1.0}, 5)} == {"b", "c"}
-    assert committee.members[0].index.has_class("a")
+    assert committee.members[0].learner.has_class("a")
 
 
 def test_reasons_are_the_mean_of_those_of_the_trees():
@@ -161,7 +161,7 @@ def test_reasons_are_the_mean_of_those_of_the_trees():
 
     summed = {}
     for member in committee.members:
-        for name, gave in member.index.explain(instance, ["class 1"], 10)[0]:
+        for name, gave in member.learner.explain(instance, ["class 1"], 10)[0]:
             summed[name] = summed.get(name, 0) + gave / 3
     assert dict(told) == pytest.approx(summed)
 

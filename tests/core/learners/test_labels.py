@@ -247,7 +247,7 @@ def test_a_committee_counts_it_as_learned_as_its_members_do():
         learner.learn({"f": 1.0}, ["a"])
         learner.learn({"f": 1.0}, [], rejected=["a"])
         learner.apply(learn(rejected=["unknown"]))
-    assert committee.learned == alone.learned == committee.members[0].index.learned == 3
+    assert committee.learned == alone.learned == committee.members[0].learner.learned == 3
     assert committee.members[0].progress.examples == 1  # the others had no class to find
     assert load(committee.options, committee.dump()).learned == 3
 

@@ -7,8 +7,8 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from manyclass.core.columns import Columns
+from manyclass.core.index import Index
 from manyclass.core.instance import Instance
-from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.options import Options
 from tests.core.csr import instances_of, rows_of
 from tests.core.references.voting import Voting
@@ -79,17 +79,30 @@ calls = st.one_of(
 )
 
 
+class Table:
+    """The classes that the committee itself has, whether or not its members have them."""
+
+    def __init__(self, committee):
+        self._committee = committee
+
+    def has_class(self, name):
+        return self._committee.class_ids(Columns([name]))[0] >= 0
+
+    def class_(self, name, limit):
+        return self._committee.class_(name, limit)
+
+
 class Beside:
     """A committee, and the plain votes of its members."""
 
     def __init__(self, options):
-        self.committee = Committee(options)
+        self.committee = Index(options)
         self.features, self.classes = Columns(FEATURES), Columns(CLASSES)
 
     @property
     def voting(self):
-        indexes = [member.index for member in self.committee.members]
-        return Voting(indexes, self.committee._table, self.committee.options.vote)
+        members = [member.learner for member in self.committee.members]
+        return Voting(members, Table(self.committee), self.committee.options.vote)
 
     def expected(self, instance, k, threshold=None, among=None):
         if among is None:
@@ -146,7 +159,7 @@ class Beside:
 
     def reload(self, hash_seed):
         state = self.committee.dump()
-        self.committee = Committee.load(self.committee.options, state, hash_seed)
+        self.committee = Index.load(self.committee.options, state, hash_seed)
 
 
 def place_of(ranking, true):

@@ -147,7 +147,7 @@ def test_a_committee_has_members_with_neighbors():
     committee = make(Options.parse("committee(members=svm(neighbors=5,max_outdegree=2)+ff)"))
     for instance, cls in pairs(2500):
         committee.learn(instance, [cls])
-    assert committee.neighbor_weight == committee.members[0].index.neighbor_weight / 2 > 0
+    assert committee.neighbor_weight == committee.members[0].learner.neighbor_weight / 2 > 0
 
 
 def test_a_log_without_the_option_has_no_neighbors():

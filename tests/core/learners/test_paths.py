@@ -181,9 +181,9 @@ def accepted(model, event):
 
 
 def indexes(model):
-    """Return the learners that are no committees, by label."""
+    """Return the learners without members, by label."""
     each = {learner.label: learner.learner for learner in model.enrolled}
-    return {label: learner for label, learner in each.items() if isinstance(learner, Index)}
+    return {label: learner for label, learner in each.items() if not learner.members}
 
 
 def counts_as_before(index):

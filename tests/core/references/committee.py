@@ -1,6 +1,6 @@
 """The slow and plain reference of the committee; its members are references of the index.
 
-It is written from the definition of the learner (core/learners/committee.py, core/native/ensemble/)
+It is written from the definition of the learner (docs/learners.md, core/native/ensemble/)
 and shares no code with it. An instance is a dict name -> value here.
 """
 

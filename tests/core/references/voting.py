@@ -1,7 +1,7 @@
 """Rank aggregation in plain Python: the votes of core/native/ensemble, with real indexes."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from manyclass.core.errors import UnknownName
 from manyclass.core.index import Index
@@ -14,13 +14,23 @@ NOMINATED = 50  # classes that a member nominates: beyond it the papers score a 
 MOST = 2**32 - 1  # places that an index can rank
 
 
+class Table(Protocol):
+    """The classes of a committee, and how often each was learned."""
+
+    def has_class(self, name: str) -> bool:
+        """Return whether the committee has the class."""
+
+    def class_(self, name: str, limit: int) -> dict[str, object]:
+        """Return `learned` of a class; UnknownName."""
+
+
 class Voting:
     """The vote of a committee's indexes on one instance.
 
     Only classes of `table`, the committee's own, are nominated.
     """
 
-    def __init__(self, indexes: Sequence[Index], table: Index, vote: Vote) -> None:
+    def __init__(self, indexes: Sequence[Index], table: Table, vote: Vote) -> None:
         self._indexes = indexes
         self._table = table
         self._vote = vote
