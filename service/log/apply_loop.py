@@ -250,12 +250,12 @@ class ApplyLoop:
         results: list[Result] = []
         outcome: list[Result] | RequestConflict = results
         for step in self._serve(self._interpreter.request(request.events)):
-            if isinstance(step, RequestConflict):
-                outcome = step
+            if isinstance(step, Applied):
+                results.append(Result.of(step.outcome))
             elif isinstance(step, StateNeeded):
                 results.append(Result(step.seq, False, None, False))
-            elif isinstance(step, Applied):
-                results.append(Result.of(step.outcome))
+            elif isinstance(step, RequestConflict):
+                outcome = step
             yield step
         request.on_applied(outcome)
 

@@ -202,7 +202,7 @@ class Interpreter:
     def _go_over(self, seq: int, mark: Event) -> Iterator[Step]:
         """Replace the model by the one that a mark names."""
         before = self._holder.model
-        # Whether a restore has undone a rebuilt state is known to the lost state alone.
+        # Only the lost state knows whether a restore has undone the rebuilt one.
         if self._is_lost and mark.kind == "adopt":
             before.pass_over()
             return
