@@ -239,3 +239,9 @@ def test_a_stream_of_one_row_has_facts():
     facts = Facts.of(Dataset("one", rows), Plan(progressive=True))
 
     assert (facts.instances, facts.training_rows, facts.test_rows) == (1, 0, 0)
+
+
+def test_results_of_different_splits_are_not_compared():
+    one, two = (Result("x", [outcome(0.5)] * count, "x") for count in (1, 2))
+    with pytest.raises(ValueError, match="is longer"):
+        better_than(one, two)

@@ -6,6 +6,7 @@ import pytest
 from manyclass.core.learners.options import Options
 from manyclass.evaluation import run
 from manyclass.evaluation.estimator import UsesTaxonomy
+from manyclass.evaluation.learner_estimator import LearnerEstimator
 from manyclass.evaluation.run import Stream, fit_and_test, stream_through, train_and_test
 from manyclass.evaluation.taxonomy import Taxonomy
 from manyclass.training.rows import Rows
@@ -170,3 +171,26 @@ def test_decoded_rankings_are_measured_with_a_taxonomy(parts):
     plain = train_and_test(Options(), training, test, passes=2)
     assert not [name for name in plain.passes[0].test if "decoded" in name]
     assert plain.passes[0].edges == outcome.passes[0].edges
+
+
+def test_trees_are_built_of_the_training_rows_before_anything_is_learned(parts, monkeypatch):
+    """Also for the learner that fits the expected losses."""
+    calls = []
+    for name in ("plant", "learn", "fit_losses"):
+        call = getattr(LearnerEstimator, name)
+        monkeypatch.setattr(
+            LearnerEstimator,
+            name,
+            lambda self, rows, name=name, call=call: (
+                calls.append((id(self), name, rows is parts[0])) or call(self, rows)
+            ),
+        )
+    taxonomy = Taxonomy({f"class {at}": [f"group {at % 2}"] for at in range(4)})
+    train_and_test(Options(), *parts, taxonomy=taxonomy)
+    first, second = calls[0][0], calls[-1][0]
+    assert calls == [
+        (first, "plant", True),
+        (first, "fit_losses", True),
+        (second, "plant", True),
+        (second, "learn", True),
+    ]

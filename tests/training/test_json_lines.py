@@ -177,3 +177,11 @@ def test_the_body_is_a_table_too(tmp_path):
     file.write_text('{"events": [{"q": "ice", "label": "a"}, {"q": "puck", "label": "b"}]}')
     rows = list(TableSource(str(file), "jsonl", Layout(text=("q",))))
     assert [json.loads(each.data)["classes"] for each in rows] == [["a"], ["b"]]
+
+
+def test_an_answer_that_cannot_be_read_is_no_rejection(lines):
+    event = b'{"text": "a", "classes": ["x"], "answer": '
+    broken = event + b'reject}\n{"answer"\n' + event + b'["reject"]}\n'
+    source = lines(broken, labelled=True)
+    assert len([*source]) == 3
+    assert not source.left_out

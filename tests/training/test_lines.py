@@ -179,3 +179,11 @@ def test_the_first_line_is_known_even_of_a_slow_pipe(monkeypatch, stored_as):
     assert source.begin == b""
     assert len(list(source)) == 100
     assert source.begin.startswith(line)
+
+
+def test_a_file_is_read_whole_if_it_has_no_more_than_the_most(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"12345")
+    assert Source(str(path)).read(5) == b"12345"
+    with pytest.raises(FileFault, match="more than 4 bytes"):
+        Source(str(path)).read(4)

@@ -128,3 +128,16 @@ async def test_the_parameters_of_calls_belong_into_the_body(call):
         assert "into the body" in problem["detail"]
         assert problem["errors"][0]["parameter"] == "k"
     assert call.app.engine.model.seq == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "detail", "pointer"),
+    [
+        ({"title": "a", "body": 1}, "The field `body` of `text` must be a string", "#/text/body"),
+        ({"f" * 101: ["a"]}, "A field of `text` must be a string", "#/text"),
+    ],
+)
+def test_the_wrong_field_of_a_text_is_named_unless_its_name_is_long(text, detail, pointer):
+    found = refused(RankRequest, {"text": text})
+    assert found[0].startswith(detail)
+    assert found[1] == pointer

@@ -140,3 +140,13 @@ def test_an_object_is_synced_before_it_has_its_name_and_its_folders_after(
     assert (renamed, of_folder) == ("renamed", f"{root}/4f1c")
     archive.delete(NAME)
     assert done[4:] == [f"{root}/4f1c"]
+
+
+def test_a_write_that_fails_leaves_nothing(archive, root, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreFull):
+        archive.put(NAME, b"x")
+    assert [path for path in root.rglob("*") if path.is_file()] == []
