@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import time
 from pathlib import Path
 
@@ -143,8 +144,12 @@ def test_an_object_is_synced_before_it_has_its_name_and_its_folders_after(
 
 
 def test_a_write_that_fails_leaves_nothing(archive, root, monkeypatch):
+    sync = os.fsync
+
     def full(descriptor):
-        raise OSError(errno.ENOSPC, "No space left on device")
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StoreFull):
