@@ -9,7 +9,7 @@ from manyclass.service.history.reader import Filter
 from manyclass.service.store.errors import StoreFull
 from tests.service.engines import running, teach
 from tests.service.faulty import FaultyStore, learn
-from tests.service.history.test_rebuild import content, taught
+from tests.service.history.amending import content, taught
 
 TEXTS = [f"f{n} g{n % 7} -> c{n % 5}" for n in range(40)]
 RIGHT = [*TEXTS[:3], "f3 g3 -> c0", *TEXTS[4:10], *TEXTS[11:]]  # as they are amended

@@ -20,7 +20,7 @@ from manyclass.service.history.reader import Filter
 from manyclass.service.store.sqlite.store import SqliteStore
 from tests.service.engines import recovered, running
 from tests.service.faulty import Clock
-from tests.service.history.test_rebuild import content, taught
+from tests.service.history.amending import content, taught
 
 WIDE = TextAnalysis.parse("words+pairs+characters+unmarked+symbols")
 WORDS = TextAnalysis()

@@ -13,7 +13,7 @@ from manyclass.service.store.errors import LogTrimmed
 from manyclass.service.store.sqlite.store import SqliteStore
 from tests.service.engines import running, teach
 from tests.service.faulty import learn
-from tests.service.history.test_rebuild import content, taught
+from tests.service.history.amending import content, taught
 
 
 def _repeated(name):

@@ -1,0 +1,131 @@
+"""Teaching and amending, and the state that a rebuild has to make of it."""
+
+import asyncio
+from contextlib import suppress
+
+from hypothesis import strategies as st
+
+from manyclass.core.aliases import renamed
+from manyclass.core.errors import EventConflict, UnknownName
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
+from manyclass.core.model import Model
+from manyclass.core.text import DEFAULT_TEXT, Reading
+
+READING = Reading(DEFAULT_TEXT, 1000)
+LEARNERS = [
+    "svm",
+    "ff(max_classes=4,max_features=6)",
+    "svm(neighbors=2)",
+    "committee(members=pa(shuffle=3)+svm(subsample=0.7))",
+]
+
+
+def content(model):
+    """Return the state without its place in the log: number, marks, ids of events."""
+    frozen = model.freeze()
+    facts = {name: frozen.facts[name] for name in frozen.facts if name not in ("seq", "restores")}
+    arrays = {name: each.tobytes() for name, each in frozen.arrays.items()}
+    return facts, {name: arrays[name] for name in arrays if name != "recent_events"}
+
+
+def taught(options, events):
+    """Return a model that has learned these events and no others."""
+    model = Model(options, text=DEFAULT_TEXT)
+    for seq, event in enumerate(events, start=1):
+        model.apply(seq, event)
+    return model
+
+
+class History:
+    """Teaches and amends; keeps the events that would lead to the same without the mistakes."""
+
+    def __init__(self, engine):
+        self.engine = engine
+        self.effective = {}  # seq -> event
+        self.snapshots = {}  # seq -> the numbers of the events in it
+
+    async def learn(self, features, classes, event_id):
+        event = Event.learn(Instance(features), classes, event_id, hash((*features, *classes)) % 97)
+        try:
+            [result] = await self.engine.submit([event])
+        except EventConflict:
+            return
+        if not result.duplicate:
+            self.effective[result.seq] = event
+
+    def past(self, place):
+        seqs = [seq for seq, event in self.effective.items() if event.kind == "learn"]
+        return seqs[place % len(seqs)] if seqs else None
+
+    async def correct(self, place, classes):
+        seq = self.past(place)
+        if seq is None:
+            return
+        event = self.effective[seq]
+        amend = Event.amend(seq, event.instance, classes, event.classes, event.weight)
+        await self.engine.submit([amend])
+        self.effective[seq] = Event.learn(event.instance, classes, event.event_id)
+
+    async def delete(self, place):
+        seq = self.past(place)
+        if seq is not None:
+            event = self.effective.pop(seq)
+            await self.engine.submit([Event.amend(seq, event.instance, [], event.classes)])
+
+    async def forget(self, name):
+        if self.engine.model.has_class(name):
+            [result] = await self.engine.submit([Event.forget_class(name)])
+            self.effective[result.seq] = Event.forget_class(name)
+
+    async def rename(self, name, to):
+        with suppress(UnknownName):
+            await self.engine.submit([Event.rename(name, to, merges=True)])
+
+    async def release(self, name):
+        with suppress(UnknownName):
+            await self.engine.submit([Event.release(name)])
+
+    async def snapshot(self):
+        info = await self.engine.take_snapshot()
+        self.snapshots[info.seq] = set(self.effective)
+
+    async def rebuild(self):
+        await rebuilt(self.engine)
+        self.snapshots = {self.engine.model.seq: set(self.effective)}
+
+    def assertrebuilt(self, options):
+        aliases = self.engine.model.aliases
+        now = [renamed(self.effective[seq], aliases) for seq in sorted(self.effective)]
+        facts, arrays = content(self.engine.model)
+        assert facts.pop("aliases", {}) == aliases
+        assert (facts, arrays) == content(taught(options, now))
+
+
+features = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique=True)
+classes = st.lists(st.sampled_from(["x", "y", "z", "u", "v"]), min_size=1, max_size=2, unique=True)
+places = st.integers(0, 50)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("learn"), features, classes, st.none()),
+        st.tuples(st.just("learn"), features, classes, st.sampled_from(["e1", "e2"])),
+        st.tuples(st.just("learn"), features, classes, st.none()),
+        st.tuples(st.just("correct"), places, classes),
+        st.tuples(st.just("delete"), places),
+        st.tuples(st.just("forget"), st.sampled_from(["x", "y"])),
+        st.tuples(st.just("rename"), st.sampled_from("xy"), st.sampled_from("zxy")).filter(
+            lambda step: step[1] != step[2]
+        ),
+        st.tuples(st.just("release"), st.sampled_from("xyz")),
+        st.tuples(st.just("snapshot")),
+        st.tuples(st.just("rebuild")),
+    ),
+    max_size=25,
+)
+
+
+async def rebuilt(engine):
+    """Rebuild, after a rebuild that a merge has begun."""
+    while engine.rebuild.is_running:
+        await asyncio.sleep(0.01)
+    await engine.rebuild_state()

@@ -1,0 +1,119 @@
+"""A rebuild after classes were renamed, merged and released."""
+
+from contextlib import closing
+
+import pytest
+
+from manyclass.core.errors import RenameConflict, UnknownName
+from manyclass.core.event import Event
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
+from manyclass.service.store.sqlite.store import SqliteStore
+from tests.service.engines import running, teach
+from tests.service.faulty import learn
+from tests.service.history.amending import LEARNERS, content, rebuilt, taught
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS, "oplt", "frequency"])
+async def test_a_renamed_class_was_always_called_so(learner):
+    texts = [f"f{n} g{n % 7} -> c{n % 5}" for n in range(40)]
+    async with running(learner=learner) as (engine, _):
+        options = engine.model.options
+        await teach(engine, *texts[:20])
+        await engine.submit([Event.rename("c1", "k1")])
+        await teach(engine, *texts[20:30])  # c1 stands for k1
+        await engine.submit([Event.rename("k1", "one")])
+        await teach(engine, *texts[30:])
+        now = [learn(*text.replace("c1", "one").split(" -> ")) for text in texts]
+        expected = content(taught(options, now))
+        facts, arrays = content(engine.model)
+        assert facts.pop("aliases") == {"c1": "one", "k1": "one"}
+        assert (facts, arrays) == expected  # without a rebuild
+        digest = Model.load(engine.model.dump()).digest()
+        assert digest == engine.model.digest()
+        await engine.rebuild_state()
+        assert engine.model.digest() == digest
+        assert engine.history.find(2).classes == ["one"]
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS, "oplt", "frequency"])
+async def test_a_merged_class_was_always_the_other(learner):
+    texts = [f"f{n} g{n % 7} -> c{n % 5}" for n in range(40)]
+    async with running(learner=learner) as (engine, _):
+        options = engine.model.options
+        await teach(engine, *texts[:20])
+        await engine.submit([Event.rename("c1", "c2", merges=True)])
+        assert not engine.model.has_class("c1")
+        await teach(engine, *texts[20:])
+        await rebuilt(engine)
+        now = [learn(*text.replace("c1", "c2").split(" -> ")) for text in texts]
+        facts, arrays = content(engine.model)
+        assert facts.pop("aliases") == {"c1": "c2"}
+        assert (facts, arrays) == content(taught(options, now))
+
+
+async def test_a_class_may_get_its_former_name_again():
+    async with running(learner="svm") as (engine, _):
+        await teach(engine, "a -> x", "b -> y")
+        await engine.submit([Event.rename("x", "z")])
+        await engine.submit([Event.rename("z", "x")])
+        await teach(engine, "a -> z")
+        await engine.rebuild_state()
+        facts, arrays = content(engine.model)
+        assert facts.pop("aliases") == {"z": "x"}
+        expected = [learn("a", "x"), learn("b", "y"), learn("a", "x")]
+        assert (facts, arrays) == content(taught(engine.model.options, expected))
+
+
+@pytest.mark.parametrize("merges", [True, False])
+async def test_a_released_name_was_never_that_of_another_class(tmp_path, merges):
+    texts = [f"f{n} g{n % 7} -> c{n % 5}" for n in range(40)]
+
+    def opened():
+        return SqliteStore(tmp_path / "a.db", lambda: 1.0)
+
+    async with running(opened(), learner="svm") as (engine, _):
+        await teach(engine, *texts[:20])
+        await engine.submit([Event.rename("c1", "c2" if merges else "k", merges)])
+        await teach(engine, *texts[20:30])
+        with pytest.raises(UnknownName, match="former name"):
+            await engine.submit([Event.release("c2")])
+        await engine.submit([Event.release("c1")])
+        assert engine.model.aliases == {}
+        assert engine.history.has_merged
+    async with running(opened(), learner="svm") as (engine, _):
+        await teach(engine, *texts[30:])
+        await engine.rebuild_state()
+        now = [learn(*text.split(" -> ")) for text in texts]
+        assert content(engine.model) == content(taught(engine.model.options, now))
+        assert engine.history.find(2).classes == ["c1"]
+
+
+async def test_names_that_cannot_be_are_refused():
+    async with running(learner="svm") as (engine, _):
+        await teach(engine, "a -> x", "b -> y", "c -> t")
+        with pytest.raises(UnknownName):
+            await engine.submit([Event.rename("nobody", "z")])
+        with pytest.raises(RenameConflict, match="merge"):
+            await engine.submit([Event.rename("x", "y")])
+        await engine.submit([Event.place({"t": "top"})])
+        with pytest.raises(RenameConflict, match="taxonomy"):
+            await engine.submit([Event.rename("t", "z")])
+        await engine.submit([Event.rename("x", "z")])
+        with pytest.raises(UnknownName):
+            await engine.submit([Event.rename("x", "w")])
+
+
+async def test_a_trained_class_is_renamed_too(tmp_path):
+    path = tmp_path / "a.db"
+    with closing(SqliteStore(path, lambda: 1.0)) as store:
+        trained = taught(Options.parse("svm"), [learn("a b", "x"), learn("c d", "y")])
+        store.save_snapshot(2, trained.dump())
+    async with running(SqliteStore(path, lambda: 1.0), learner="svm") as (engine, _):
+        await teach(engine, "e f -> x")
+        await engine.submit([Event.rename("x", "z")])
+        await engine.rebuild_state()
+        expected = [learn("a b", "z"), learn("c d", "y"), learn("e f", "z")]
+        facts, arrays = content(engine.model)
+        assert facts.pop("aliases") == {"x": "z"}
+        assert (facts, arrays) == content(taught(Options.parse("svm"), expected))
