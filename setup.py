@@ -104,7 +104,7 @@ def is_current(made: Path, listing: Path) -> bool:
 
 
 class BuildNative(build_ext):
-    """Compiles all files in parallel, those that take longest first, then links the modules."""
+    """Compiles all files in parallel, the slowest first, then links the modules."""
 
     def finalize_options(self) -> None:
         super().finalize_options()

@@ -342,7 +342,7 @@ def test_renaming_reaches_the_shuffle_buffer():
     for classes, rejected in [(["a", "b"], []), (["b", "c"], ["a"]), (["c"], []), ([], ["a"])]:
         committee.learn({"f": 1.0}, classes, rejected=rejected)
     assert committee.rename_class("c", "z")
-    assert committee.rename_class("a", "b")  # which others have
+    assert committee.rename_class("a", "b")  # two events have that name already
     assert [(event.classes, event.rejected) for event in waiting_events(committee)] == [
         (["b"], []),
         (["b", "z"], []),

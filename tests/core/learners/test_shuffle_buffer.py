@@ -1,10 +1,10 @@
 """The events that a member of a committee keeps back."""
 
 import pytest
+from manyclass.core.learners.shuffle_buffer import EVENT_BYTES, ShuffleBuffer
 
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
-from manyclass.core.learners.shuffle_buffer import EVENT_BYTES, ShuffleBuffer
 
 ICE, BALL = Instance(["ice"]), Instance(["ball"])
 
