@@ -30,8 +30,8 @@ from manyclass.training.rows import Rows
 CHUNKS = 20
 LOOP_ROUNDS = 5
 SETS = {
-    "words": Options.of("ff", margin_threshold=0, feature_memory=0, sublinear=False),
-    "newsgroups": Options.of("ff", margin_threshold=0.5, feature_memory=0, sublinear=False),
+    "words": Options.of("ff", margin_threshold=0, mass_cap=0, sublinear=False),
+    "newsgroups": Options.of("ff", margin_threshold=0.5, mass_cap=0, sublinear=False),
 }
 TRAINING_SHARE = 0.9
 CLASS_COUNTS = [1_000, 10_000, 100_000, 1_000_000]
@@ -176,7 +176,7 @@ def measure_classes(class_count: int) -> Figures:
     weights = random.uniform(0.5, 1.5, edges).astype(np.float32)  # no two edges weigh the same
     examples = replace(examples, values=weights)
     always = Options.of(
-        "ff", normalize="none", rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0
+        "ff", normalize="none", rating=0, min_weight=0, margin_threshold=1e9, mass_cap=0
     )
     learner = Learner(examples, always)
     learner.learn(examples)
@@ -213,7 +213,7 @@ def measure_memory(mean_outdegree: int) -> Figures:
     outdegrees = random.integers(1, 2 * mean_outdegree, MILLION)
     names, classes = names_of("feature", MILLION), names_of("class", class_count)
     none = np.empty((0, 1), np.int32)
-    always = Options.of("ff", rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0)
+    always = Options.of("ff", rating=0, min_weight=0, margin_threshold=1e9, mass_cap=0)
     learner = Learner(rows_of(names, none, classes, none), always)
     before = resident_set()
     for edge in range(outdegrees.max()):

@@ -8,10 +8,8 @@ import typer
 
 from manyclass.cli.connection import WRONG_USE, complain
 from manyclass.cli.environment import KEY_VARIABLE, for_settings, has_client_key
-from manyclass.core.learners.registry import NAMES, OPTIONS
 from manyclass.service.config.kinds import FLAG
 from manyclass.service.config.settings import (
-    ROWS,
     TABLE,
     Row,
     SettingError,
@@ -24,10 +22,7 @@ Chosen = dict[str, str]  # field of Settings -> what the command line gave, as t
 
 
 def with_settings(command: Callable[[Settings, Chosen], None]) -> Callable[..., None]:
-    """Return the command with an option for each setting; it is called with those in force.
-
-    Options of learners, which earlier releases took here, are hidden, and refused by `read`.
-    """
+    """Return the command with an option for each setting; it is called with those in force."""
 
     def wrapped(**options: Any) -> None:
         chosen = {
@@ -50,12 +45,7 @@ def with_settings(command: Callable[[Settings, Chosen], None]) -> Callable[..., 
             )
         command(settings, chosen)
 
-    hidden = [
-        _option(name, isinstance(OPTIONS[option].default, bool), hidden=True)
-        for name, option in NAMES.items()
-        if name not in ROWS
-    ]
-    signature = Signature([*map(_parameter, TABLE), *hidden])
+    signature = Signature([_parameter(row) for row in TABLE])
     wrapped.__dict__["__signature__"] = signature  # read by inspect.signature
     wrapped.__annotations__ = {name: each.annotation for name, each in signature.parameters.items()}
     wrapped.__name__ = command.__name__
@@ -66,12 +56,10 @@ def with_settings(command: Callable[[Settings, Chosen], None]) -> Callable[..., 
 def _parameter(row: Row) -> Parameter:
     help = row.help + (f" (default: {row.shown_default})" if row.shown_default else "")
     metavar = row.kind.name.replace(" ", "-").upper()
-    return _option(row.name, row.kind is FLAG, help=help, metavar=metavar)
-
-
-def _option(name: str, is_flag: bool, metavar: str | None = None, **about: Any) -> Parameter:
-    flag = name.replace("_", "-")
+    is_flag = row.kind is FLAG
+    flag = row.name.replace("_", "-")
     names = f"--{flag}/--no-{flag}" if is_flag else f"--{flag}"
-    option = typer.Option(names, show_default=False, metavar=None if is_flag else metavar, **about)
+    shown = None if is_flag else metavar
+    option = typer.Option(names, show_default=False, metavar=shown, help=help)
     annotation: Any = Annotated[bool | None if is_flag else str | None, option]
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    return Parameter(row.name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

@@ -140,17 +140,6 @@ class RulesDiffer(CoreError):
         return self.needed > self.known
 
 
-class TextsDiffer(RulesDiffer):
-    """A state has features of texts that this release does not make."""
-
-    def __init__(self, needed: int, known: int) -> None:
-        super().__init__(needed, known)
-        self.args = (
-            f"the state is of version {needed} of the rules of learning, which made other features"
-            f" of texts than version {known}, that of this release of manyclass",
-        )
-
-
 class IndexHalfChanged(CoreError):
     """An error, such as a failed allocation, interrupted a change of an index.
 

@@ -55,7 +55,7 @@ cdef tuple KINDS = (
 )
 cdef enum:
     LEARN, FORGET_CLASS, FORGET_FEATURE, CONFIGURE, RESTORE, PROMOTE, RULES  # places in KINDS
-    WEIGHTED  # a learn event with a weight or rejected classes; older releases refuse it
+    WEIGHTED  # a learn event with a weight or rejected classes
     PLACE
     PLACING  # a learn event with placements
     AMEND  # a correction or deletion of an earlier learn event

@@ -138,7 +138,7 @@ class Model(ModelLearners):
         elif event.kind == "rename":
             self._check_rename(event)
         elif event.kind == "promote":
-            if self.model_set.find_logged(event.name) is None:
+            if self.model_set.find(event.name) is None:
                 raise UnknownName("learner", event.name)
         elif event.kind == "configure":
             self.agreed(ModelSet.from_dict(event.options))
@@ -391,12 +391,11 @@ class Model(ModelLearners):
         """Copy the current state. Only this step blocks events."""
         facts = {
             "seq": self.seq,
-            "lineup": self.model_set.to_dict(),
             "restores": [*self.restores],
+            "rules": self.rules,
+            "learners": self.model_set.to_dict(),
             "text": str(self.text),
         }
-        if self.rules > 1:
-            facts["rules"] = self.rules
         if self.aliases:
             facts["aliases"] = dict(self.aliases)
         if self.whole:
@@ -418,8 +417,8 @@ class Model(ModelLearners):
         for newer rules than those of this release.
         """
         facts, arrays = snapshot.read(chunks)
-        in_force = rules_of(facts)
         seq, restores = marks_of(facts)
+        in_force = rules_of(facts)
         model_set = model_set_of(facts)
         model = cls(model_set, hash_seed, text_of(facts))
         known = {*model.freeze().arrays, *taxonomy.SECTIONS}  # an empty model has the same arrays
@@ -427,8 +426,7 @@ class Model(ModelLearners):
             sections = {*taxonomic_loss.SECTIONS, *expected_loss.SECTIONS}
             known |= {prefix_of(place) + name for name in sections}
         for name in arrays:
-            today = name.replace("class_hung", "class_turns")  # its first name
-            need(today in known, name, "no learner of the snapshot has it")
+            need(name in known, name, "no learner of the snapshot has it")
         model.taxonomy = Taxonomy.load(arrays, hash_seed)
         model._enroll(
             [

@@ -142,9 +142,9 @@ class ModelLearners:
         )
         self.whole = frozenset(model_set.labels) & {*self.whole, *whole}
 
-    def _promote(self, logged: str) -> None:
+    def _promote(self, specification: str) -> None:
         """Make a shadow the primary; do nothing if it is primary or was removed since `check`."""
-        shadow = self.model_set.find_logged(logged)
+        shadow = self.model_set.find(specification)
         if shadow is not None and shadow.specification in self.shadows:
             everyone = {each.label: each for each in self.enrolled}
             model_set = self.model_set.promoted(shadow.specification)

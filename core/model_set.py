@@ -47,16 +47,13 @@ class ModelSet:
         shadows = tuple(self.primary if each is promoted else each for each in self.shadows)
         return ModelSet(promoted, shadows)
 
-    def find(self, label: str) -> Options | None:
-        """Return the learner of this label."""
-        return next((each for each in self.learners if each.specification == label), None)
-
-    def find_logged(self, specification: str) -> Options | None:
-        """Return the learner of a specification in a log, None without one."""
+    def find(self, specification: str) -> Options | None:
+        """Return the learner of a specification with its options in any order, None without one."""
         try:
-            return self.find(Options.parse_logged(specification).specification)
+            label = Options.parse(specification).specification
         except OptionError:
             return None  # of no learner at all
+        return next((each for each in self.learners if each.specification == label), None)
 
     def having(self, shadow: Options) -> "ModelSet":
         """Return the same learners, and this one as a shadow if they lack it; OptionError."""
@@ -135,23 +132,21 @@ class ModelSet:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the options of every learner by the names that logs and snapshots have."""
+        """Return the options of every learner, as logs and snapshots have them."""
         return {
-            "answering": self.primary.stored(),
-            "shadows": [options.stored() for options in self.shadows],
+            "primary": self.primary.to_dict(),
+            "shadows": [options.to_dict() for options in self.shadows],
         }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "ModelSet":
-        """Return the model set of `to_dict`, or of the one learner of an older release.
+        """Return the model set of `to_dict`, which may stand beside other keys.
 
         OptionError for an option that is unknown or out of range; KeyError, TypeError or ValueError
         for another structure.
         """
-        if "answering" not in values:
-            return cls(Options.from_stored(values))
-        shadows = tuple(map(Options.from_stored, values["shadows"]))
-        return cls(Options.from_stored(values["answering"]), shadows)
+        shadows = tuple(map(Options.from_dict, values["shadows"]))
+        return cls(Options.from_dict(values["primary"]), shadows)
 
 
 def check_shadows(shadows: Sequence[Options]) -> None:

@@ -11,7 +11,7 @@ from manyclass.core import rules, snapshot
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.enrolled import Enrolled
-from manyclass.core.errors import InstanceError, RulesDiffer, SnapshotError, TextsDiffer
+from manyclass.core.errors import InstanceError, RulesDiffer, SnapshotError
 from manyclass.core.event_parts import class_names
 from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learners.learner import load
@@ -23,6 +23,7 @@ from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
 
 OF_SHADOW = re.compile(r"shadow\d+\.")  # see prefix_of
+FACTS = ("seq", "restores", "rules", "learners", "text")  # of every state
 MOST_RESTORES = 1_000  # remembered marks; any log was trimmed beyond older ones
 
 
@@ -45,10 +46,8 @@ class Frozen:
 
 def marks_of(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
     """Return `seq` and `restores` from the header of a snapshot; SnapshotError."""
-    # Releases without shadows wrote the options of their only learner.
-    described = facts.keys() - {"rules", "text", "aliases", "whole"}
-    if described not in ({"seq", "restores", "lineup"}, {"seq", "restores", "options"}):
-        raise SnapshotError(f"the header must have seq, restores and lineup, not {[*facts]}")
+    if facts.keys() - {"aliases", "whole"} != {*FACTS}:
+        raise SnapshotError(f"the header must have {', '.join(FACTS)}, not {[*facts]}")
     seq, restores = facts["seq"], facts["restores"]
     if not _is_count(seq):
         raise SnapshotError(f"seq in the header must be the number of an event, not {seq!r}")
@@ -64,17 +63,15 @@ def marks_of(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
 
 
 def rules_of(facts: dict[str, Any]) -> int:
-    """Return the version of the rules in force; SnapshotError, or RulesDiffer for another.
+    """Return the version of the rules in force, which may be an older one.
 
-    That of an older release that read the words of texts as this one does is read, too.
+    Raise SnapshotError, or RulesDiffer for newer rules than those of this release.
     """
-    in_force = facts.get("rules", 1)  # the only version of older releases
+    in_force = facts["rules"]
     if not _is_count(in_force) or in_force == 0:
         raise SnapshotError(f"rules in the header must be a version, not {in_force!r}")
     if in_force > rules.RULES:
         raise RulesDiffer(in_force, rules.RULES)
-    if in_force < rules.OLDEST_TEXTS:
-        raise TextsDiffer(in_force, rules.RULES)
     return int(in_force)
 
 
@@ -106,7 +103,7 @@ def whole_of(facts: dict[str, Any], model_set: ModelSet) -> frozenset[str]:
 
 def text_of(facts: dict[str, Any]) -> TextAnalysis:
     """Return the analysis of texts from the header of a snapshot; SnapshotError."""
-    named = facts.get("text")
+    named = facts["text"]
     if not isinstance(named, str):
         raise SnapshotError(f"text in the header must be an analysis of texts, not {named!r}")
     try:
@@ -125,10 +122,10 @@ NOT_OPTIONS = (AttributeError, KeyError, OverflowError, RecursionError, TypeErro
 
 def model_set_of(facts: dict[str, Any]) -> ModelSet:
     """Return the learners that the header of a snapshot names; SnapshotError."""
-    given = facts["lineup"] if "lineup" in facts else facts["options"]
+    given = facts["learners"]
     try:
-        if "lineup" in facts and given.keys() != {"answering", "shadows"}:
-            raise ValueError(f"a lineup has answering and shadows, not {[*given]}")
+        if given.keys() != {"primary", "shadows"}:
+            raise ValueError(f"there must be primary and shadows, not {[*given]}")
         return ModelSet.from_dict(given)
     except NOT_OPTIONS as error:
         raise SnapshotError(f"the learners in the header cannot be: {error}") from error
@@ -155,9 +152,7 @@ def enrolled_of(
     own = arrays if place else of_primary(arrays)
     with within(own, prefix_of(place)) as sections:
         learner = load(options, sections, hash_seed, taxonomy)
-        # releases without calibration have none of its arrays
-        is_calibrated = any(name.startswith("calibration_") for name in sections)
-        calibration = Calibration.load(sections) if is_calibrated else Calibration()
+        calibration = Calibration.load(sections)
         progress = ProgressiveValidation.load(sections)
         expected_loss = ExpectedLoss.load(sections)
     return Enrolled(options.specification, learner, progress, calibration, expected_loss)

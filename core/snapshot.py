@@ -23,11 +23,7 @@ from manyclass.core.errors import SnapshotError
 Arrays = dict[str, NDArray[np.generic]]
 
 MAGIC = b"MANYCLAS"
-# All versions have one layout. 1: releases with one learner. 2: with shadows. 3: with a version of
-# the rules other than 1, so that releases without rules versions refuse it.
-VERSION = 2
-VERSION_WITH_RULES = 3
-READS = (1, VERSION, VERSION_WITH_RULES)
+VERSION = 1  # of the format
 DTYPES = ("|u1", "<u2", "<u4", "<u8", "<f4", "<f8")  # of arrays
 _PREFIX = struct.Struct("<8sI16s")
 _LONGEST_HEADER = 1 << 20
@@ -52,9 +48,8 @@ def write(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -
         }
         for name, array in arrays.items()
     ]
-    version = VERSION_WITH_RULES if "rules" in facts else VERSION
     header = json.dumps(
-        {"version": version, "facts": dict(facts), "sections": sections}, sort_keys=True
+        {"version": VERSION, "facts": dict(facts), "sections": sections}, sort_keys=True
     ).encode()
     prefix = _PREFIX.pack(MAGIC, len(header), _checksum(header))
     return [memoryview(prefix), memoryview(header), *(_raw(array) for array in arrays.values())]
@@ -134,10 +129,10 @@ def _parsed_header(described: Any) -> tuple[dict[str, Any], list[Entry]]:
     if not isinstance(described, dict) or described.keys() != {"version", "facts", "sections"}:
         raise _senseless("it must have version, facts and sections")
     version, facts, sections = described["version"], described["facts"], described["sections"]
-    if type(version) is not int or version not in READS:
-        formats = ", ".join(map(str, READS))
+    if type(version) is not int or version != VERSION:
         raise SnapshotError(
-            f"the snapshot's header has format {version!r}; this program reads {formats}"
+            f"the snapshot has format {version!r}, and this release of manyclass reads format"
+            f" {VERSION}"
         )
     if not isinstance(facts, dict) or not isinstance(sections, list):
         raise _senseless("facts must be an object and sections an array")

@@ -6,7 +6,6 @@ from _typeshed import ReadableBuffer as Buffer
 from manyclass.core.instance import Instance
 
 PARTS: Final[tuple[str, ...]]
-FORMER_PARTS: Final[tuple[str, ...]]
 ALLOWED: Final[str]
 MOST_FIELDS: Final[int]
 LONGEST_FIELD: Final[int]
@@ -59,10 +58,6 @@ class TextAnalysis:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Return the analysis of a text as `words+pairs`; ValueError."""
-
-    @staticmethod
-    def instead_of(text: str) -> str:
-        """Return the texts of analyses that are allowed in place of a refused one."""
 
     def instance_of(self, text: str | Mapping[str, str], most: int = 0xFFFFFFFF) -> AnalysedText:
         """Return the instance of a text, or of the texts of fields, with at most `most` features.

@@ -31,7 +31,6 @@ from manyclass.core.errors import InstanceError
 
 PARTS = ("pairs", "characters", "unmarked", "symbols")
 ALLOWED = f"words, or words with any of {', '.join(PARTS)}, as words+pairs"
-FORMER_PARTS = ("unspaced", "normalized")
 MOST_FIELDS = FIELDS
 LONGEST_FIELD = FIELD_BYTES
 
@@ -95,18 +94,10 @@ cdef class TextAnalysis:
 
     @classmethod
     def parse(cls, str text not None):
-        parts = parts_of(text)
+        parts = [part.strip() for part in text.split("+")]
         if "words" not in parts or not {*parts} <= {"words", *PARTS} or len({*parts}) < len(parts):
-            raise ValueError(f"{text!r} must be {TextAnalysis.instead_of(text)}")
+            raise ValueError(f"{text!r} must be {ALLOWED}")
         return cls(**{part: part in parts for part in PARTS})
-
-    @staticmethod
-    def instead_of(str text not None):
-        parts = parts_of(text)
-        kept = [part for part in parts if part not in FORMER_PARTS]
-        if kept == parts or "words" not in kept:
-            return ALLOWED
-        return f"{'+'.join(kept)}: every analysis does what {' and '.join(FORMER_PARTS)} did"
 
     def instance_of(self, text, size_t most=0xffffffff):
         cdef TextFeatures* features = &TextFeatures.mine()
@@ -205,10 +196,6 @@ cdef class TextAnalysis:
 
     def __hash__(self):
         return hash(self.code)
-
-
-cdef list parts_of(str text):
-    return [part.strip() for part in text.split("+")]
 
 
 cdef bint read_json(

@@ -76,7 +76,7 @@ def check_dumps_what_it_loaded(model: Model, parts: Parts) -> None:
     """Raise Broken unless the model holds what the snapshot says."""
     frozen = model.freeze()
     facts = parts.header["facts"]
-    model_set = ModelSet.from_dict(facts["lineup"] if "lineup" in facts else facts["options"])
+    model_set = ModelSet.from_dict(facts["learners"])
     restores = [list(pair) for pair in frozen.facts["restores"]]
     if (model_set, facts["seq"], facts["restores"]) != (model.model_set, model.seq, restores):
         raise Broken("it dumps other facts")

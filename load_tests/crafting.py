@@ -25,7 +25,7 @@ Array = NDArray[Any]
 MODEL_SETS = [
     ["ff(replay=2,replay_size=15)", "ind", "frequency"],
     ["svm(replay=2,replay_size=20)", "ff"],
-    ["svm(demands=each,replay_size=9)", "mmp"],
+    ["svm(constraints=each,replay_size=9)", "mmp"],
     ["svm(cost=sqrt,replay_size=9)", "pa(cost=linear)"],
     ["path(replay_size=9)", "hieron"],
     ["committee(members=path(neighbors=2,replay_size=9)+hieron(replay=1,replay_size=9))"],

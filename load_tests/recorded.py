@@ -82,7 +82,7 @@ class Record:
     def __init__(self, specification: str) -> None:
         """Begin with an empty model."""
         is_committee = specification.startswith("committee")
-        options = Options.parse_logged(specification).replace(
+        options = Options.parse(specification).replace(
             max_features=MOST_FEATURES,
             max_classes=MOST_CLASSES,
             max_bytes=COMMITTEE_BYTES if is_committee else LEAST_BYTES,

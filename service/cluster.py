@@ -9,7 +9,7 @@ from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
 from manyclass.core.text import TextAnalysis
-from manyclass.service.errors import NewerRules, OlderRules, OtherTexts, RecoveryError, with_hint
+from manyclass.service.errors import NewerRules, OlderRules, RecoveryError, with_hint
 from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.log.group_commit import GroupCommit
 from manyclass.service.log.hooks import OnMessage
@@ -202,7 +202,7 @@ class StateRestorer:
                     raise
                 log.warning("the state cannot be restored yet: %s", with_hint(error))
                 await asyncio.sleep(RETRY_SECONDS)
-            except (NewerRules, OtherTexts):
+            except NewerRules:
                 raise
             except OlderRules as error:
                 if cluster.shared is None:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from manyclass.core.errors import RequestConflict, RulesDiffer, TextsDiffer
+from manyclass.core.errors import RequestConflict, RulesDiffer
 from manyclass.service.store.errors import (
     LogDamaged,
     LogTrimmed,
@@ -92,17 +92,6 @@ class NewerRules(RecoveryError):
 
     def __init__(self, error: RulesDiffer) -> None:
         super().__init__(str(error), "start the newer release on this store")
-
-
-class OtherTexts(RecoveryError):
-    """The store was begun by a release that made other features of texts."""
-
-    def __init__(self, error: TextsDiffer) -> None:
-        super().__init__(
-            str(error),
-            "begin a new store, and teach it the texts and labels again; the release that wrote"
-            " this store still serves it",
-        )
 
 
 class OlderRules(RecoveryError):

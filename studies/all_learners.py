@@ -16,7 +16,7 @@ LEARNERS: Final = (
     "svm(fast)",
     "svm(best)",
     "ff",
-    "ff(margin_threshold=0,sublinear=no,feature_memory=0)",  # as the paper has it
+    "ff(margin_threshold=0,sublinear=no,mass_cap=0)",  # as the paper has it
     "ff(tfidf=yes)",
     "ind",
     "ema",

@@ -24,7 +24,7 @@ from studies.samples import as_stream
 
 DATASETS: Final = ("words", "newsgroups", "clinc", "banking", "cpv")
 LEARNERS: Final = (
-    "ff(sublinear=no,feature_memory=0)",
+    "ff(sublinear=no,mass_cap=0)",
     "ff(sublinear=no)",
     "ema",
     "ema(rate=0.3)",
@@ -35,7 +35,7 @@ LEARNERS: Final = (
     "svm(replay_size=1000)",
 )
 MEMORIES: Final = [
-    f"ff(margin_threshold={margin},feature_memory={memory},sublinear=no)"
+    f"ff(margin_threshold={margin},mass_cap={memory},sublinear=no)"
     for margin in ("0", "0.1", "0.5")
     for memory in (0, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 ]

@@ -33,7 +33,7 @@ def fsu(streams: NDArray[np.int32], min_weight: str) -> Floats:
     """Return the final weights (streams, classes) of FSU on streams (streams, observations)."""
     count, length = streams.shape
     classes = [str(number) for number in range(int(streams.max()) + 1)]
-    always = "margin_threshold=1,rating=0,feature_memory=0"  # no weight exceeds 1, so no margin
+    always = "margin_threshold=1,rating=0,mass_cap=0"  # no weight exceeds 1, so no margin
     limits = f"min_weight={min_weight},max_outdegree={len(classes)}"
     index = Index(Options.parse(f"ff({always},{limits})"))
     every = np.arange(count * length + 1, dtype=np.int64)

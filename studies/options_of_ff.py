@@ -52,7 +52,7 @@ class Base:
             yield trial(focused(margin), "margin_threshold", margin)
         if self.boolean:
             for margin in BOOLEAN_MARGINS:
-                boolean = focused(margin, boolean="yes")
+                boolean = focused(margin, binarize="yes")
                 yield trial(boolean, "kind", f"Boolean FF, margin {margin}")
             yield trial("ind-chosen", "kind", "IND", 1)
             yield trial("ind(min_weight=0)", "kind", "IND, p_ind 0", 1)

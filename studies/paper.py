@@ -13,7 +13,7 @@ from studies.held_out import held_out
 
 def focused(margin: str, **options: str) -> str:
     """Return the specification of the paper's FF with this margin threshold."""
-    given = {"margin_threshold": margin, "sublinear": "no", "feature_memory": "0", **options}
+    given = {"margin_threshold": margin, "sublinear": "no", "mass_cap": "0", **options}
     return f"ff({','.join(f'{name}={value}' for name, value in given.items())})"
 
 

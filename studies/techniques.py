@@ -13,8 +13,8 @@ from studies.held_out import held_out
 
 NO_LIMIT: Final = "max_outdegree=65535"
 OOZ: Final = f"ooz(margin_threshold=0.5,rate=0.1,{NO_LIMIT}"
-PA: Final = f"pa(rivals=1,{NO_LIMIT}"
-SLOW_PA: Final = f"pa(margin_threshold=0.05,aggressiveness=0.005,rivals=1,{NO_LIMIT}"
+PA: Final = f"pa(negatives=1,{NO_LIMIT}"
+SLOW_PA: Final = f"pa(margin_threshold=0.05,C=0.005,negatives=1,{NO_LIMIT}"
 """An update of PA-II moves the margin by the loss / (1 + 1/2C): a rate of 0.01 with this C."""
 LEARNERS: Final = {
     "OOZ": f"{OOZ})",

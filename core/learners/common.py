@@ -2,7 +2,7 @@
 
 from manyclass.core.learners.spec import Option
 
-BINARIZE = Option("binarize", False, "", "Every value counts as 1, unscaled.", stored="boolean")
+BINARIZE = Option("binarize", False, "", "Every value counts as 1, unscaled.")
 NORMALIZE = Option("normalize", "l2", "l2 | none", "Scale an instance to length 1, or not.")
 SUBLINEAR = Option("sublinear", True, "", "A value v above 1 counts as 1 + log v.")
 TFIDF = Option("tfidf", False, "", "Weigh a value by how rare its feature has been so far.")

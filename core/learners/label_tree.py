@@ -27,7 +27,7 @@ def _options(sample: int) -> tuple[Option, ...]:
     return (
         *(MIN_WEIGHT.at(0.0), *preparing(sublinear=True, tfidf=True)),
         WINDOW.at(DEEPEST),  # no update depends on it, and a deep search is slow
-        *(RATE.at(1.0, "(0, 100]"), EPSILON, BIAS.at(0.05, logged=1.0), TREE, SAMPLE.at(sample)),
+        *(RATE.at(1.0, "(0, 100]"), EPSILON, BIAS.at(0.05), TREE, SAMPLE.at(sample)),
         *(POLICY, ALPHA, ARITY, MAX_LEAVES, REPLAY, REPLAY_SIZE, *STREAM, *LIMITS),
     )
 

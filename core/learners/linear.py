@@ -36,16 +36,14 @@ MASS_CAP = Option(
     "[1, inf)",
     "Halve the masses of a heavier row.",
     zero="infinite",
-    stored="feature_memory",
 )
-C = Option("C", 1.0, "[1e-9, 1e9]", "How far an update goes.", "C; 1/r of AROW", "aggressiveness")
-C_NEGATIVE = Option("C_negative", 0.2, "[1e-9, 1e9]", "C of wrong classes alone.", "C", "caution")
+C = Option("C", 1.0, "[1e-9, 1e9]", "How far an update goes.", "C; 1/r of AROW")
+C_NEGATIVE = Option("C_negative", 0.2, "[1e-9, 1e9]", "C of wrong classes alone.", "C")
 CONSTRAINTS = Option(
     "constraints",
     "pairs",
     "pairs | each | auto",
     "Separate pairs, or each from 0, or each if instances have many classes.",
-    stored="demands",
 )
 BIAS = Option(
     "bias",
@@ -67,9 +65,7 @@ FAMILY_RATE = Option(
     "How far an update moves the weights of a family, beside those of a class.",
     absent=0.0,
 )
-NEGATIVES = Option(
-    "negatives", 5, "[1, 1000]", "Wrong classes that an update moves, at most.", "k", "rivals"
-)
+NEGATIVES = Option("negatives", 5, "[1, 1000]", "Wrong classes that an update moves, at most.", "k")
 REPLAY = Option("replay", 0, "[0, 1000]", "Past instances learned again an event.", zero="off")
 REPLAY_SIZE = Option(
     "replay_size", 10_000, "[1, 16777216]", "Past instances kept for replay and as neighbors."
@@ -157,9 +153,9 @@ LEARNERS = (
         "svm",
         "signed weights | when a constraint is violated | dual coordinate descent, below",
         (
-            *(MARGIN.at(1.0), OUTDEGREE.at(1000, logged=50), BUDGET.at(16.0, logged=0.0)),
+            *(MARGIN.at(1.0), OUTDEGREE.at(1000), BUDGET.at(16.0)),
             *(BUDGET_FLOOR, RATING, *preparing(sublinear=True, tfidf=True), C, C_NEGATIVE),
-            *(CONSTRAINTS.at("auto", logged="pairs"), BIAS.at(0.3, logged=0.0), NEGATIVES, COST),
+            *(CONSTRAINTS.at("auto"), BIAS.at(0.3), NEGATIVES, COST),
             *(REPLAY.at(2), REPLAY_SIZE, NEIGHBORS, *LAST),
         ),
         presets={"fast": {"replay": 0}, "best": BEST},

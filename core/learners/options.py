@@ -5,7 +5,7 @@ A learner and its options can be written in one line, its specification:
     ff    pa(replay=4)    svm(fast)    committee(members=ff+pa(replay=4), vote=rarest)
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -14,8 +14,8 @@ from manyclass.core.errors import OptionError
 from manyclass.core.learners import nested, specification
 from manyclass.core.learners.common import LIMITS as _LIMITS
 from manyclass.core.learners.ensemble import members_of
-from manyclass.core.learners.registry import FORMER, LEARNERS, OPTIONS, learner_of, option_of
-from manyclass.core.learners.spec import Learner, Option, Value
+from manyclass.core.learners.registry import LEARNERS, OPTIONS, learner_of, option_of
+from manyclass.core.learners.spec import Learner, Value
 
 LIMITS = tuple(option.name for option in _LIMITS)
 
@@ -24,8 +24,8 @@ LIMITS = tuple(option.name for option in _LIMITS)
 class Options:
     """A learner and the values of its options, each readable as an attribute.
 
-    Options that the learner does not have are readable too, with a neutral value, and so are
-    options under their former names. `dataclasses.replace` takes options as it takes fields.
+    Options that the learner does not have are readable too, with a neutral value.
+    `dataclasses.replace` takes options as it takes fields.
     """
 
     learner: str
@@ -40,13 +40,14 @@ class Options:
         learner that does not have it.
         """
         spec = learner_of(learner)
-        chosen = dict(values) | _by_name(given, spec)
+        chosen = dict(values) | given
         own = {}
         for option in spec.options:
             value = option.check(chosen.pop(option.name, option.default))
-            own[option.name] = nested.as_given(str(value)) if option.is_nested else value
+            own[option.name] = nested.normalized(str(value)) if option.is_nested else value
         for name, value in chosen.items():
-            if OPTIONS[name].check(value) != OPTIONS[name].neutral:
+            option = option_of(name, spec)
+            if option.check(value) != option.neutral:
                 message = f"has no effect on learner {learner!r}, only on {_having(name)}"
                 raise OptionError(name, message)
         self.__dict__.update(own, learner=learner, values=tuple(own.items()))
@@ -54,11 +55,10 @@ class Options:
             spec.check(self)
 
     def __getattr__(self, name: str) -> Any:
-        """Return an option by its former name, or the neutral value of one of other learners."""
-        present = FORMER.get(name, name)
-        if present not in OPTIONS:
+        """Return the neutral value of an option of other learners."""
+        if name not in OPTIONS:
             raise AttributeError(f"{name!r} is not an option of a learner")
-        return self.__dict__.get(present, OPTIONS[present].neutral)
+        return OPTIONS[name].neutral
 
     def __repr__(self) -> str:
         """Return an expression for these options."""
@@ -76,24 +76,7 @@ class Options:
         Raise OptionError, with the option "learner" if the text cannot be parsed.
         """
         learner, named = _named(text)
-        return cls(learner, tuple(_by_name(inherited, learner_of(learner)).items()), **named)
-
-    @classmethod
-    def parse_logged(cls, text: str) -> Self:
-        """Return the options of a specification in a log, whose defaults do not change."""
-        learner, named = _named(text, is_logged=True)
-        return cls._logged(learner, named)
-
-    @classmethod
-    def _logged(cls, learner: str, given: Mapping[str, Any]) -> Self:
-        spec = learner_of(learner)
-        values = {option.name: option.logged_default for option in spec.options}
-        for name, value in _by_name(given, spec).items():
-            option = option_of(name, spec)
-            values[name] = (
-                nested.as_given_by_log(str(option.check(value))) if option.is_nested else value
-            )
-        return cls(learner, values.items())
+        return cls(learner, inherited.items(), **named)
 
     def replace(self, **changes: Any) -> Self:
         """Return the same learner with other options; OptionError."""
@@ -114,33 +97,13 @@ class Options:
         """The specification with the limits that differ from the defaults."""
         return self._written()
 
-    @property
-    def stored_specification(self) -> str:
-        """The specification with the names in logs, which all releases read."""
-        differing = {
-            option.former: option.write(value)
-            for option, value in self._logged_values()
-            if value != option.logged_default and option.name not in LIMITS
-        }
-        return specification.written(self.learner, differing)
-
     def _written(self, without: Iterable[str] = ()) -> str:
         differing = {
             option.name: option.write(value)
-            for option, value in self._own()
+            for option, (_, value) in zip(self.spec.options, self.values, strict=True)
             if value != option.default and option.name not in without
         }
         return specification.written(self.learner, differing)
-
-    def _own(self) -> Iterator[tuple[Option, Value]]:
-        """Yield each option with its value."""
-        for option, (_, value) in zip(self.spec.options, self.values, strict=True):
-            yield option, value
-
-    def _logged_values(self) -> Iterator[tuple[Option, Value]]:
-        """Yield each option with its value, specifications as logs have them."""
-        for option, value in self._own():
-            yield option, nested.as_logged(str(value)) if option.is_nested else value
 
     @cached_property
     def needs_features(self) -> bool:
@@ -176,25 +139,14 @@ class Options:
         return members_of(self)
 
     def to_dict(self) -> dict[str, Value]:
-        """Return the learner and its options by name."""
+        """Return the learner and its options by name, as logs and snapshots have them."""
         return {"learner": self.learner, **dict(self.values)}
 
-    def stored(self) -> dict[str, Value]:
-        """Return the learner and its options by the names that logs and snapshots have."""
-        return {"learner": self.learner} | {
-            option.former: value for option, value in self._logged_values()
-        }
-
     @classmethod
-    def from_stored(cls, values: Mapping[str, Any]) -> Self:
-        """Return the options of `stored`, by this or an older release; OptionError."""
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Return the options of `to_dict`; OptionError, or KeyError without a learner."""
         given = dict(values)
-        learner = given.pop("learner", "ff")
-        if learner == "ff":  # before `sublinear` was an option, it did not damp values
-            given.setdefault("sublinear", False)
-        if given.get("budget"):  # before it was an option, a budget had no floor
-            given.setdefault("budget_floor", 0)
-        return cls._logged(learner, given)
+        return cls(given.pop("learner"), given.items())
 
     def differences(self, other: "Options") -> dict[str, tuple[Any, Any]]:
         """Return the options that differ: name -> (here, in the other)."""
@@ -203,27 +155,12 @@ class Options:
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def _named(text: str, is_logged: bool = False) -> tuple[str, dict[str, Value]]:
+def _named(text: str) -> tuple[str, dict[str, Value]]:
     """Return the learner of a specification, and the options it names, by itself or by a preset."""
-    learner, preset, given = specification.parse(text, is_logged)
+    learner, preset, given = specification.parse(text)
     spec = learner_of(learner)
     read = {name: option_of(name, spec).read(value) for name, value in given.items()}
-    return learner, {**spec.preset(preset), **_by_name(read, spec)}
-
-
-def _by_name(given: Mapping[str, Any], spec: Learner) -> dict[str, Any]:
-    """Return the options by their present names; OptionError for an unknown one, or for two values.
-
-    An option may be given under its present and its former name, as /learners shows it.
-    """
-    named: dict[str, Any] = {}
-    for name, value in given.items():
-        option = option_of(name, spec)
-        # By repr, since True is equal to 1 and NaN is not equal to itself.
-        if option.name in named and repr(named[option.name]) != repr(value):
-            raise OptionError(option.name, f"is given twice: {option.former} is the same option")
-        named[option.name] = value
-    return named
+    return learner, {**spec.preset(preset), **read}
 
 
 def _having(option: str) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from manyclass.core.abilities import within_ability
 from manyclass.core.errors import EventError, SnapshotError
 from manyclass.core.event import Event
-from manyclass.core.index_sections import SECTIONS, completed
+from manyclass.core.index_sections import SECTIONS
 from manyclass.core.learners.ensemble import byte_shares
 from manyclass.core.learners.options import Options
 from manyclass.core.sections import Sections, need, runs, within
@@ -71,7 +71,7 @@ def checked(
     for prefix, part in (options_of(options) or {"": options}).items():
         own = _without(prefix, declared)
         with within(sections, prefix) as given:
-            arrays = runs(completed(given, part.seed), {**SECTIONS, **own})
+            arrays = runs(given, {**SECTIONS, **own})
             for name in SECTIONS:
                 need(name in own or not len(arrays[name]), name, other_learner)
             if WAITING.keys() & own.keys():

@@ -34,8 +34,7 @@ def _learners() -> str:
 def _options() -> str:
     rows = []
     for option in OPTIONS.values():
-        former = f" Formerly `{option.stored}`." if option.stored else ""
-        rows.append([f"`{option.name}`", option.symbol, _values(option), option.help + former])
+        rows.append([f"`{option.name}`", option.symbol, _values(option), option.help])
     return table(["option", "symbol", "values", "meaning"], rows)
 
 

@@ -14,8 +14,6 @@ LEARNERS: dict[str, Learner] = {
 OPTIONS: dict[str, Option] = {}  # each as the first learner that has it declares it
 for _learner in LEARNERS.values():
     OPTIONS |= {each.name: each for each in _learner.options if each.name not in OPTIONS}
-FORMER = {option.former: name for name, option in OPTIONS.items()}  # former name -> name
-NAMES = FORMER | {name: name for name in OPTIONS}  # a name in use, now or before -> name
 
 
 def learner_of(name: object) -> Learner:
@@ -29,15 +27,14 @@ def learner_of(name: object) -> Learner:
 
 
 def option_of(name: str, learner: Learner | None = None) -> Option:
-    """Return the option of this name, present or former; OptionError, with a suggestion.
+    """Return the option of this name; OptionError, with a suggestion.
 
     As `learner` declares it, if it has the option.
     """
-    name = NAMES.get(name, name)
     option = (learner and learner.option(name)) or OPTIONS.get(name)
     if option is None:
         known = [each.name for each in (learner.options if learner else OPTIONS.values())]
-        suggestion = did_you_mean(name, known) or did_you_mean(name, NAMES)
+        suggestion = did_you_mean(name, known) or did_you_mean(name, OPTIONS)
         suggestion = suggestion or f"known are {', '.join(known)}"
         raise OptionError(name, f"is not an option of a learner; {suggestion}")
     return option

@@ -31,37 +31,19 @@ class Option:
     values: str
     help: str
     symbol: str = ""  # in the papers
-    stored: str = ""  # the name in logs and snapshots, if another; older releases have only this
     zero: str = ""  # the meaning of 0, which is then allowed beside the interval
     of_members: bool = False  # meaningful only in a committee
     is_nested: bool = False  # the value is a text of specifications
-    logged: Value | None = None  # the default in logs and snapshots, if another; for good
     absent: Value | None = None  # the value for learners without the option; None: the default
 
-    def at(self, default: Value, values: str = "", logged: Value | None = None) -> Self:
-        """Return the option of a learner with other defaults, or other values."""
-        return replace(
-            self,
-            default=default,
-            values=values or self.values,
-            absent=self.neutral,
-            logged=logged,
-        )
-
-    @property
-    def logged_default(self) -> Value:
-        """The value of an option that a log or a snapshot leaves out."""
-        return self.default if self.logged is None else self.logged
+    def at(self, default: Value, values: str = "") -> Self:
+        """Return the option of a learner with another default, or other values."""
+        return replace(self, default=default, values=values or self.values, absent=self.neutral)
 
     @property
     def neutral(self) -> Value:
         """The value that learners without the option have."""
         return self.default if self.absent is None else self.absent
-
-    @property
-    def former(self) -> str:
-        """The name in logs, in snapshots and in older releases."""
-        return self.stored or self.name
 
     @property
     def allowed(self) -> str:
@@ -95,9 +77,7 @@ class Option:
         return isfinite(value) and ((above and below) or (self.zero != "" and value == 0))
 
     def _error(self, message: str) -> OptionError:
-        return OptionError(
-            self.name, message + (f" (formerly {self.stored})" if self.stored else "")
-        )
+        return OptionError(self.name, message)
 
     def read(self, text: str) -> Value:
         """Return the value that a text in a specification stands for, unchecked; OptionError."""

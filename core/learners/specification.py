@@ -25,18 +25,17 @@ def parts(text: str, separator: str) -> list[str]:
     return [part.strip() for part in found]
 
 
-def parse(specification: str, is_logged: bool = False) -> tuple[str, str, dict[str, str]]:
+def parse(specification: str) -> tuple[str, str, dict[str, str]]:
     """Return the names of the learner and of its preset, "" for none, and the options' texts.
 
-    Raise OptionError, with the option "learner", for another text. Logs of earlier releases may
-    have nothing between two commas.
+    Raise OptionError, with the option "learner", for another text.
     """
     name, parenthesis, rest = specification.strip().partition("(")
     if parenthesis and not rest.endswith(")"):
         raise OptionError("learner", f"{specification!r} has no closing parenthesis at its end")
     preset, given = "", dict[str, str]()
     entries = split(rest[:-1])
-    if not is_logged and rest[:-1].strip() and entries != parts(rest[:-1], ","):
+    if rest[:-1].strip() and entries != parts(rest[:-1], ","):
         written_so = f"{name}({', '.join(entries)})" if entries else name
         message = f"{specification!r} has a comma with nothing before or after it: {written_so}"
         raise OptionError("learner", message)

@@ -23,7 +23,6 @@ class Kind:
     write: Callable[[Any], str] = str
     is_valid: Callable[[Any], bool] = lambda value: True
     is_secret: bool = False
-    instead_of: Callable[[str], str] | None = None  # the values allowed in place of a refused text
 
 
 def _ascii(text: str) -> str:
@@ -124,9 +123,7 @@ PATH = Kind(
     lambda text: text.rstrip("/"),
     is_valid=lambda path: re.fullmatch(r"(/[\w.~!$&'()*+,;=:@%-]+)*", path, re.ASCII) is not None,
 )
-ANALYSIS = Kind(
-    "analysis of texts", ALLOWED, TextAnalysis.parse, instead_of=TextAnalysis.instead_of
-)
+ANALYSIS = Kind("analysis of texts", ALLOWED, TextAnalysis.parse)
 LEARNER = Kind("learner", "a learner, as pa or pa(replay=4)", str, is_valid=bool)
 LEARNERS = Kind(
     "learners",

@@ -100,13 +100,13 @@ def as_variables(model_set: ModelSet) -> str:
 def meant_by(text: str, stored: tuple[Options, ...]) -> Options | None:
     """Return the stored learner that a specification means, None without one; OptionError.
 
-    It is the one of these options, with the defaults of this release or of former ones for the
-    others; for a learner's name alone, else the first of this name.
+    It is the one of these options, with the defaults for the others; for a learner's name alone,
+    else the first of this name.
     """
-    for meant in (Options.parse(text), Options.parse_logged(text)):
-        for each in stored:
-            if each.specification == meant.specification:
-                return each
+    meant = Options.parse(text)
+    for each in stored:
+        if each.specification == meant.specification:
+            return each
     named = (each for each in stored if _is_name(text) and each.learner == text.strip())
     return next(named, None)
 

@@ -7,11 +7,10 @@ from typing import Any, Literal, TypeVar
 
 from manyclass.core.errors import OptionError, did_you_mean
 from manyclass.core.learners.options import LIMITS
-from manyclass.core.learners.registry import DEFAULT_LEARNER, NAMES, OPTIONS
+from manyclass.core.learners.registry import DEFAULT_LEARNER, OPTIONS
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
-from manyclass.service.config.former import instead_of
 from manyclass.service.config.kinds import (
     ANALYSIS,
     BYTES,
@@ -284,9 +283,7 @@ class Row:
         try:
             value = self.kind.read(text.strip())
         except ValueError:
-            instead_of = self.kind.instead_of
-            allowed = self.allowed if instead_of is None else instead_of(text.strip())
-            raise self._error(text, given_as, allowed) from None
+            raise self._error(text, given_as, self.allowed) from None
         self.check(value, given_as)
         return value
 
@@ -313,12 +310,10 @@ def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = N
 
     Raises SettingError for a value that cannot be used and for a MANYCLASS_ variable whose name is
     close to a setting, since a misspelt limit would not be one; `not_read` has the others. Refuses
-    keys without the prefix, which would leave the service open, and options of a learner outside of
-    its specification.
+    keys without the prefix, which would leave the service open.
     """
     chosen: dict[str, Any] = {}
     given: dict[str, Source] = {}
-    options: dict[str, tuple[str, str]] = {}  # variable or flag -> (option, its text)
     for variable, text in environment.items():
         row = ROWS.get(variable.lower()) if variable.isupper() else None
         if row is not None and row.kind.is_secret and text:
@@ -328,20 +323,11 @@ def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = N
         name = variable.removeprefix(PREFIX).lower()
         if variable == variable.upper() and name in ROWS:
             chosen[name], given[name] = ROWS[name].read(text), "environment"
-        elif name in _OPTIONS:
-            if text.strip():
-                options[variable] = (_OPTIONS[name], text)
         elif suggestion := _suggestion(variable):
             raise SettingError(variable, HIDDEN, f"is not a setting; {suggestion}")
     for name, text in (overrides or {}).items():
-        if name in ROWS:
-            chosen[name] = ROWS[name].read(text, ROWS[name].flag)
-            given[name] = "command line"
-        else:
-            options["--" + name.replace("_", "-")] = (NAMES[name], text)
-    if options:
-        variable, (_, text) = next(iter(options.items()))
-        raise SettingError(variable, repr(text), instead_of(options, chosen.get("learner")))
+        chosen[name] = ROWS[name].read(text, ROWS[name].flag)
+        given[name] = "command line"
     return Settings(**chosen, given=given)
 
 
@@ -368,7 +354,7 @@ def not_read(environment: Mapping[str, str], overrides: Container[str] = ()) -> 
     told += [
         f"{variable} is not a setting and not read; docs/settings.md has all names"
         for variable, name in ours.items()
-        if variable not in links and name.lower() not in (*ROWS, *_OPTIONS)
+        if variable not in links and name.lower() not in ROWS
     ]
     if links:
         told.append(
@@ -394,4 +380,3 @@ def _is_loopback(host: str) -> bool:
 
 TABLE: tuple[Row, ...] = tuple(Row(each) for each in fields(Settings) if each.metadata)
 ROWS = {row.name: row for row in TABLE}
-_OPTIONS = {name.lower(): option for name, option in NAMES.items()}

@@ -57,7 +57,7 @@ def run(given: BinaryIO, out: BinaryIO) -> None:
     model.text = text
     model.use_rules(rules.RULES)
     model.take_aliases(json.loads(_body(given, ALIASES)))
-    whole = [Options.from_stored(each) for each in json.loads(_body(given, WHOLE))]
+    whole = [Options.from_dict(each) for each in json.loads(_body(given, WHOLE))]
     model.begin_whole(whole)
     interpreter = Interpreter(OneModel(model))
     while (item := _read(given))[0] == EVENTS:

@@ -133,7 +133,7 @@ class Relearning:
                 child.stdin.write(frame(SNAPSHOT, begin))
                 child.stdin.write(frame(TEXT, str(text).encode()))
                 child.stdin.write(frame(ALIASES, json.dumps(aliases).encode()))
-                stored = [each.stored() for each in whole]
+                stored = [each.to_dict() for each in whole]
                 child.stdin.write(frame(WHOLE, json.dumps(stored).encode()))
                 for payloads in self._frames(base, last_seq, undone, settled):
                     child.stdin.write(frame(EVENTS, events_body(payloads)))

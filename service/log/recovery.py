@@ -9,7 +9,6 @@ from manyclass.core.errors import (
     EventError,
     OptionError,
     RulesDiffer,
-    TextsDiffer,
     UnknownName,
 )
 from manyclass.core.event import Event
@@ -22,7 +21,6 @@ from manyclass.service.errors import (
     NAME_THE_LEARNERS,
     NewerRules,
     OlderRules,
-    OtherTexts,
     RecoveryError,
 )
 from manyclass.service.log.interpreter import (
@@ -110,8 +108,6 @@ def recover(
     except RulesDiffer as error:
         if error.is_newer:
             raise NewerRules(error) from error
-        if error.needed < rules.OLDEST_TEXTS:
-            raise OtherTexts(TextsDiffer(error.needed, error.known)) from error
         stale = None if replays_all else restored
         raise OlderRules(_base(recovery), error, stale) from error
     except LogTrimmed as error:
@@ -147,12 +143,9 @@ def recover(
 def _rules_at_first(store: Store) -> int:
     """Return the version of the rules at the begin of a whole log without a snapshot.
 
-    The store knows whether a release without versions of the rules began the log. A log that raises
-    the rules began under older ones. All other logs do not record the version. The operator, who
-    names the log's first learners, must also start the right release.
+    A log that raises the rules began under older ones. Other logs do not record the version. The
+    operator, who names the log's first learners, must also start the right release.
     """
-    if store.is_older_than_rules:
-        return 1
     raised = any(Event.from_bytes(payload).kind == "rules" for _, payload in store.read(0))
     return 1 if raised else rules.RULES
 
@@ -178,8 +171,6 @@ def _newest_usable(store: Store, recovery: Recovery, hash_seed: int) -> Model | 
     for info in store.snapshots():
         try:
             model = load_snapshot(store, info.seq, hash_seed)
-        except TextsDiffer as error:
-            raise OtherTexts(error) from error
         except RulesDiffer as error:
             raise NewerRules(error) from error
         except SnapshotMissing:

@@ -90,7 +90,7 @@ def learner_changes(in_force: ModelSet, restored: Model) -> list[Event]:
             answered.specification,
         )
     elif answering != model_sets[1].primary:
-        changes.append(Event.promote(answering.stored_specification))
+        changes.append(Event.promote(answering.specification))
         model_sets.append(model_sets[1].promoted(answering.specification))
         if heir is None:
             configure(in_force.promoted(answering.specification))

@@ -26,10 +26,6 @@ class MemoryStore:
     def last_seq(self) -> int:
         return self._last_seq
 
-    @property
-    def is_older_than_rules(self) -> bool:
-        return False
-
     def append(self, events: Sequence[bytes]) -> int:
         with self._lock:
             self._events += enumerate(events, start=self._last_seq + 1)

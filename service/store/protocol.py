@@ -58,13 +58,6 @@ class Store(StoredState, Protocol):
     def last_seq(self) -> int:
         """The highest number in use, 0 for a new store; includes a snapshot newer than the log."""
 
-    @property
-    def is_older_than_rules(self) -> bool:
-        """True if a release without versions of the rules of learning began the log.
-
-        The events of that release were learned under version 1 of the rules.
-        """
-
     def append(self, events: Sequence[bytes]) -> int:
         """Append the events; return the number of the last one.
 
@@ -117,7 +110,7 @@ class Process:
     seq: int | None  # the last event it has applied; None while it restores its state
     is_leader: bool
     seen_at: float  # unix seconds, by the server's clock
-    rules: int = 1  # its version of the rules of learning; older releases do not send one
+    rules: int  # its version of the rules of learning
 
 
 @dataclass(frozen=True, slots=True)

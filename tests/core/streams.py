@@ -21,7 +21,9 @@ events = st.one_of(
     learn,
     letters.map(Event.forget_class),
     letters.map(Event.forget_feature),
-    st.sampled_from([0.0, 0.5]).map(lambda m: Event.configure({"margin_threshold": m})),
+    st.sampled_from([0.0, 0.5]).map(
+        lambda m: Event.configure(ModelSet(Options(margin_threshold=m)).to_dict())
+    ),
 )
 streams = st.lists(events, max_size=30)
 

@@ -362,7 +362,7 @@ def test_long_lists_of_scores_that_lie_close_together(apart, outlier):
     [
         "ff(replay=1,max_outdegree=3)",
         pytest.param(
-            "svm(replay=1,max_outdegree=3,demands=each,negatives=50,caution=5)",
+            "svm(replay=1,max_outdegree=3,constraints=each,negatives=50,C_negative=5)",
             marks=pytest.mark.slow,
         ),
     ],

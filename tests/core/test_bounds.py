@@ -6,7 +6,15 @@ import pytest
 from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 
-SIGNED = ["pa", "pa(negatives=1)", "arow", "arow(negatives=1)", "mmp", "svm", "svm(demands=each)"]
+SIGNED = [
+    "pa",
+    "pa(negatives=1)",
+    "arow",
+    "arow(negatives=1)",
+    "mmp",
+    "svm",
+    "svm(constraints=each)",
+]
 
 
 def heaviest(index):
@@ -32,11 +40,11 @@ def test_labels_without_any_sense_do_not_blow_weights_up(specification, true, cl
     "specification",
     [
         "pa(margin_threshold=1000000000)",
-        "pa(negatives=1,aggressiveness=1000000000,normalize=none)",
+        "pa(negatives=1,C=1000000000,normalize=none)",
         "arow(margin_threshold=1000000000)",
         "mmp(normalize=none)",
-        "svm(normalize=none,aggressiveness=1000000000)",
-        "svm(margin_threshold=1000000000,caution=1000000000)",
+        "svm(normalize=none,C=1000000000)",
+        "svm(margin_threshold=1000000000,C_negative=1000000000)",
     ],
 )
 def test_extreme_options_make_states_that_load_again(specification):
@@ -53,7 +61,7 @@ def test_extreme_options_make_states_that_load_again(specification):
 
 @pytest.mark.parametrize(
     "specification",
-    ["ema", "svm(boolean=yes)", "svm(normalize=none)", "svm(aggressiveness=0.004)", "svm", "oplt"],
+    ["ema", "svm(binarize=yes)", "svm(normalize=none)", "svm(C=0.004)", "svm", "oplt"],
 )
 def test_long_instances_and_careful_learners_learn_something(specification):
     index = Index(Options.parse(specification))

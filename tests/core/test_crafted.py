@@ -110,6 +110,9 @@ def test_a_section_that_belongs_to_no_learner_is_refused(name):
     assert refused.value.section == name
 
 
+NESTED = {"learner": "committee", "members": "committee(" * 400}
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -123,10 +126,10 @@ def test_a_section_that_belongs_to_no_learner_is_refused(name):
         {"restores": [[3, 5]]},
         {"restores": [[5, 1], [4, 1]]},
         {"restores": [[100, 1]]},
-        {"lineup": []},
-        {"lineup": {"answering": {"learner": "ff"}, "shadows": [], "more": 1}},
-        {"lineup": {"answering": {"learner": "ff"}, "shadows": 5}},
-        {"lineup": {"answering": {"learner": "committee", "members": "committee(" * 400}}},
+        {"learners": []},
+        {"learners": {"primary": {"learner": "ff"}, "shadows": [], "more": 1}},
+        {"learners": {"primary": {"learner": "ff"}, "shadows": 5}},
+        {"learners": {"primary": NESTED, "shadows": []}},
         {"more": 1},
     ],
 )

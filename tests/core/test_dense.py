@@ -51,7 +51,7 @@ def variances(index):
 
 @pytest.mark.parametrize("aggressiveness", [0.1, 1.0, 10.0])
 def test_passive_aggressive_with_one_negative_is_pa_ii(aggressiveness):
-    options = Options.of("pa", negatives=1, aggressiveness=aggressiveness, **UNBOUND)
+    options = Options.of("pa", negatives=1, C=aggressiveness, **UNBOUND)
     compared = changed = 0
     for (before, _), (after, _), x, scores, true, negative in steps_with_a_negative(options):
         expected = before.copy()
@@ -88,7 +88,7 @@ def test_perceptron_moves_every_pair_in_the_wrong_order():
 
 @pytest.mark.parametrize("aggressiveness", [0.1, 1.0, 10.0])
 def test_confidence_with_one_negative_is_diagonal_arow(aggressiveness):
-    options = Options.of("arow", negatives=1, aggressiveness=aggressiveness, **UNBOUND)
+    options = Options.of("arow", negatives=1, C=aggressiveness, **UNBOUND)
     compared = changed = 0
     for before, after, x, _, true, negative in steps_with_a_negative(options):
         # as one binary problem: x for the true class, -x for the negative

@@ -282,7 +282,7 @@ def test_values_of_a_name_given_twice_add_up_with_their_signs():
         Event.learn(Instance(["a"]), ["x"]),
         Event.forget_class("x"),
         Event.forget_feature("x"),
-        Event.configure({"rating": 3}),
+        Event.configure({"primary": {"learner": "ff", "rating": 3.5}, "shadows": []}),
         Event.restore(2**40),
     ],
 )
@@ -319,7 +319,6 @@ def test_a_weight_and_rejected_classes_read_back(classes, rejected, weight, even
     plain = read.without_id()
     assert (plain.classes, plain.rejected, plain.weight) == (classes, rejected, weight)
     assert (plain.event_id, plain.fingerprint, plain.joined) == (None, 0, False)
-    # An older release, which reads learn events as kind 0, refuses the event.
     kind = bytes(event)[0] & 0x7F
     assert kind == (7 if rejected or weight != 1 else 0)
 

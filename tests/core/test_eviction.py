@@ -13,7 +13,6 @@ from manyclass.core.errors import SnapshotError
 from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 from tests.core.both import Both
-from tests.core.dumps import assert_equal_dumps
 from tests.core.dumps import names as names_in
 from tests.core.references import REFERENCES
 from tests.core.references.forgetting import ROWS_SWEPT, SURPLUS, WINDOW
@@ -169,16 +168,6 @@ def test_a_hand_out_of_place_is_refused(place, hand):
     state["counts"][place] = hand
     with pytest.raises(SnapshotError, match="hand"):
         Index.load(index.options, state)
-
-
-def test_a_state_without_hands_loads_with_the_hands_at_the_start():
-    index = Index(Options.of("svm"))
-    for n in range(5):
-        index.learn([f"f{n}"], [f"c{n}"])
-    state = index.dump()
-    older = {name: array for name, array in state.items() if name != "class_retired"}
-    older["counts"] = older["counts"][:11]
-    assert_equal_dumps(Index.load(index.options, older).dump(), state)
 
 
 def test_columns_survive_the_eviction_of_their_names():

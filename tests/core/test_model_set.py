@@ -63,26 +63,23 @@ def test_is_read_back_when_the_defaults_of_what_has_no_effect_have_changed(monke
     assert ModelSet.from_dict(written).shadows == (Options.of("pa"),)
 
 
-def test_reads_the_options_older_releases_wrote():
-    assert ModelSet.from_dict({"learner": "ff", "rating": 3}) == ModelSet(
-        Options(rating=3, sublinear=False)
-    )
-    assert ModelSet.from_dict({}) == ModelSet(Options(sublinear=False))
-    assert ModelSet.from_dict({"learner": "pa"}) == ModelSet(PA)
+LEARNER = {"learner": "ff"}
 
 
 @pytest.mark.parametrize(
     ("values", "error"),
     [
-        ({"mystery": 1}, OptionError),
-        ({"learner": "oracle"}, OptionError),
-        ({"learner": ["ff"]}, OptionError),
-        ({"answering": {}, "shadows": [{"rating": -1}]}, OptionError),
-        ({"answering": {}, "shadows": [{}]}, OptionError),
-        ({"answering": {}}, KeyError),
-        ({"answering": 5, "shadows": []}, TypeError),
-        ({"answering": {}, "shadows": 5}, TypeError),
-        ({"answering": {}, "shadows": "pa"}, ValueError),
+        ({"primary": LEARNER | {"mystery": 1}, "shadows": []}, OptionError),
+        ({"primary": {"learner": "oracle"}, "shadows": []}, OptionError),
+        ({"primary": {"learner": ["ff"]}, "shadows": []}, OptionError),
+        ({"primary": {}, "shadows": []}, KeyError),
+        ({"primary": LEARNER, "shadows": [LEARNER | {"rating": -1}]}, OptionError),
+        ({"primary": LEARNER, "shadows": [LEARNER]}, OptionError),
+        ({"primary": LEARNER}, KeyError),
+        ({"shadows": []}, KeyError),
+        ({"primary": 5, "shadows": []}, TypeError),
+        ({"primary": LEARNER, "shadows": 5}, TypeError),
+        ({"primary": LEARNER, "shadows": "pa"}, ValueError),
     ],
 )
 def test_invalid_model_sets_are_refused(values, error):
@@ -133,32 +130,13 @@ def test_learners_continue_former_ones():
     assert ModelSet(OOZ, (PA,)).origins(before) == [None, 1]
 
 
-FORMER = "svm(aggressiveness=2,caution=0.5)"  # with the defaults that logs have for good
-PRESENT = "svm(C=2,C_negative=0.5)"
-
-
-def test_logs_and_snapshots_keep_the_former_names_of_options():
-    committee = Options.of("committee", members=f"{PRESENT}+ff(mass_cap=9)")
-    model_set = ModelSet(committee, (Options.parse(PRESENT), Options(binarize=True)))
-    written = model_set.to_dict()
-    svm = "svm(aggressiveness=2,caution=0.5,max_outdegree=1000,budget=16,demands=auto,bias=0.3)"
-    assert written["answering"]["members"] == f"{svm}+ff(feature_memory=9)"
-    svm, ff = written["shadows"]
-    assert (svm["aggressiveness"], svm["caution"], svm["demands"]) == (2.0, 0.5, "auto")
-    assert (ff["boolean"], ff["feature_memory"]) == (True, 30.0)
-    assert not {"C", "C_negative", "constraints", "binarize", "mass_cap"} & {*svm, *ff}
-    assert ModelSet.from_dict(written) == model_set
-
-
-@pytest.mark.parametrize("logged", [FORMER, PRESENT])
-def test_a_learner_is_found_by_its_former_label(logged):
-    learner = Options.parse_logged(FORMER)
-    model_set = ModelSet(FF, (PA, learner, Options.parse(PRESENT)))
-    assert model_set.find_logged(logged) == learner
-    assert model_set.find(learner.specification) == learner
-    assert model_set.find(PRESENT) == Options.parse(PRESENT) != learner
-    assert ModelSet(FF, (PA,)).find_logged(logged) is None
-    assert model_set.find_logged("smv(") is None
+def test_a_learner_is_found_by_its_specification_with_the_options_in_any_order():
+    learner = Options.parse("svm(C=2,C_negative=0.5)")
+    model_set = ModelSet(FF, (PA, learner))
+    for specification in ("svm(C=2,C_negative=0.5)", "svm(C_negative=0.5, C=2)"):
+        assert model_set.find(specification) == learner
+    assert model_set.find("svm(C=2)") is None
+    assert model_set.find("smv(") is None
 
 
 def test_differences_are_reported_by_name():

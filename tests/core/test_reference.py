@@ -10,7 +10,7 @@ from manyclass.core.learners.options import Options
 from tests.core.references.ff import FeatureFocus
 from tests.core.references.state import Edge, Feature
 
-PLAIN = Options(normalize="none", rating=0, margin_threshold=0, feature_memory=0, sublinear=False)
+PLAIN = Options(normalize="none", rating=0, margin_threshold=0, mass_cap=0, sublinear=False)
 
 
 def taught(options, *lessons):
@@ -91,7 +91,7 @@ def test_l2_counts_unknown_features_in_the_norm():
 
 
 def test_boolean_values_are_one_and_not_scaled():
-    learner = taught(Options(rating=0, boolean=True), ({"f": 5, "g": 7}, ["a"]))
+    learner = taught(Options(rating=0, binarize=True), ({"f": 5, "g": 7}, ["a"]))
 
     assert learner.rank({"f": 9, "g": 0.1}) == [("a", 2.0)]
     assert learner.rank({"f": 9, "g": -1}) == [("a", 1.0)]
@@ -147,7 +147,7 @@ def test_margins_are_taken_before_any_update():
 
 
 def test_finite_memory_halves_the_row():
-    options = replace(PLAIN, margin_threshold=100.0, feature_memory=4)
+    options = replace(PLAIN, margin_threshold=100.0, mass_cap=4)
     learner = taught(options, ({"f": 3}, ["a"]), ({"f": 2}, ["b"]))
 
     assert row(learner, "f") == [("a", 1.5), ("b", 1.0)]
@@ -162,7 +162,7 @@ def test_a_row_never_outgrows_single_precision():
 
 def test_a_value_lost_in_single_precision_changes_no_row():
     learner = taught(
-        Options(margin_threshold=0, feature_memory=0, sublinear=False),
+        Options(margin_threshold=0, mass_cap=0, sublinear=False),
         ({"f": 1e-30, "g": 1e30, "no value": 1e-31}, ["a"]),
     )
 

@@ -19,7 +19,7 @@ SIGNED = [learner for learner in REFERENCES if REFERENCES[learner].signed]
 
 def test_forgetting_leaves_no_edge_without_mass_to_share():
     options = Options(
-        normalize="none", rating=0, min_weight=0.0, margin_threshold=100.0, feature_memory=0.0
+        normalize="none", rating=0, min_weight=0.0, margin_threshold=100.0, mass_cap=0.0
     )
     both = Both(options, FEATURES, CLASSES)
     both.learn({"f": 1}, ["a"])
@@ -33,7 +33,7 @@ def test_forgetting_leaves_no_edge_without_mass_to_share():
 
 def test_a_row_emptied_without_leak_has_no_mass():
     leaking = Options(
-        normalize="none", rating=0, min_weight=0.6, margin_threshold=100.0, feature_memory=0.0
+        normalize="none", rating=0, min_weight=0.6, margin_threshold=100.0, mass_cap=0.0
     )
     both = Both(leaking, FEATURES, CLASSES)
     for name in ("a", "b", "a"):  # each ousts the other, and leaks
@@ -90,7 +90,7 @@ def test_rows_longer_than_a_lowered_limit(learner):
         both.compare()
 
 
-@pytest.mark.parametrize("specification", [*SIGNED, "svm(demands=each,caution=3)"])
+@pytest.mark.parametrize("specification", [*SIGNED, "svm(constraints=each,C_negative=3)"])
 def test_instances_of_many_classes(specification):
     both = Both(Options.parse(specification, replay=2), MANY_FEATURES, MANY_CLASSES)
     random = np.random.default_rng(3)
@@ -104,7 +104,7 @@ def test_instances_of_many_classes(specification):
 
 
 def test_demands_with_subnormal_multipliers_are_forgotten():
-    tiny = Options.of("svm", margin_threshold=1e-33, aggressiveness=1e-9, caution=1e-9, replay=1)
+    tiny = Options.of("svm", margin_threshold=1e-33, C=1e-9, C_negative=1e-9, replay=1)
     both = Both(tiny, FEATURES, CLASSES)
     for name in ("a", "b", "a"):
         both.learn({"f": 1}, [name])
@@ -139,7 +139,7 @@ def test_a_row_holds_so_many_edges_and_then_drops_the_lightest():
             rating=0,
             leak=False,
             margin_threshold=1e9,
-            feature_memory=0.0,
+            mass_cap=0.0,
         )
     )
     rows = len(classes)
@@ -164,7 +164,7 @@ def test_a_row_holds_so_many_edges_and_then_drops_the_lightest():
 
 @pytest.mark.parametrize("limit", [1000, 2])
 def test_reasons_add_up_to_the_score(limit):
-    both = Both(Options(rating=0, margin_threshold=1.0, feature_memory=0.0), FEATURES, CLASSES)
+    both = Both(Options(rating=0, margin_threshold=1.0, mass_cap=0.0), FEATURES, CLASSES)
     for number in range(20):
         both.learn({FEATURES[number % 8]: 1, FEATURES[number % 3]: 2}, [CLASSES[number % 5]])
     instance = dict.fromkeys(FEATURES, 1)

@@ -14,7 +14,7 @@ from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
 from manyclass.core.model_state import of_primary
 from manyclass.core.outcome import ShadowOutcome
-from tests.core.streams import applied, lessons, model_sets, streams_with_shadows, taught
+from tests.core.streams import applied, lessons, model_sets, streams_with_shadows
 from tests.hypothesis_examples import examples
 
 FF, PA, OTHER = Options(), Options.of("pa"), Options(rating=0)
@@ -175,14 +175,6 @@ def test_other_limits_leave_the_score_as_it_is():
     assert [options.max_features for options in model.model_set.learners] == [3, 3]
 
 
-def test_options_from_before_there_were_shadows_leave_one_learner():
-    model = applied(lessons(30), Model(ModelSet(FF, (PA,))))
-    event = Event.configure({"learner": "ff", "rating": 3})
-    model.check(event)
-    model.apply(31, event)
-    assert model.model_set == ModelSet(Options(rating=3, sublinear=False))
-
-
 def test_no_other_learner_takes_the_place_of_the_one_that_answers():
     model = applied(lessons(30), Model(ModelSet(FF, (OTHER,))))
     digest_of = [state_of(each) for each in model.enrolled]
@@ -193,20 +185,11 @@ def test_no_other_learner_takes_the_place_of_the_one_that_answers():
     assert [state_of(each) for each in model.enrolled] == digest_of
 
 
-def test_a_lineup_that_names_the_one_that_answers_as_a_shadow_leaves_it_in_its_place():
+def test_a_model_set_that_names_the_primary_as_a_shadow_leaves_it_in_its_place():
     model = applied([*lessons(30), Event.promote("pa")], Model(ModelSet(FF, (PA,))))
     configured(model, ModelSet(FF, (PA, OTHER)))
     assert model.model_set == ModelSet(PA, (FF, OTHER))
     assert [each.progress.examples for each in model.enrolled] == [30, 30, 0]
-
-
-def test_a_snapshot_without_shadows_of_an_older_release_is_read():
-    model = taught(sublinear=False)
-    facts, arrays = snapshot.read(model.dump())
-    options = facts.pop("lineup")["answering"]
-    known_then = ("learner", "margin_threshold", "max_outdegree", "max_bytes")
-    older = facts | {"options": {name: options[name] for name in known_then}}
-    assert Model.load(snapshot.write(older, arrays)).digest() == model.digest()
 
 
 def test_a_model_of_a_learner_that_was_taught_elsewhere():
@@ -267,14 +250,9 @@ def test_a_calibration_begins_anew_where_the_score_does():
     assert [each.calibration.outcomes > 0 for each in model.enrolled] == [False, True]
 
 
-def test_a_snapshot_of_a_release_without_calibration_is_read():
+def test_a_snapshot_without_a_calibration_is_refused():
     model = applied(lessons(150), Model(ModelSet(FF, (PA,))))
     facts, arrays = snapshot.read(model.dump())
-    older = {name: array for name, array in arrays.items() if "calibration_" not in name}
-    loaded = Model.load(snapshot.write(facts, older))
-
-    assert [each.calibration.outcomes for each in loaded.enrolled] == [0, 0]
-    assert [each.progress.examples for each in loaded.enrolled] == [150, 150]
     del arrays["shadow1.calibration_right"]
     with pytest.raises(SnapshotError, match="calibration_right"):
         Model.load(snapshot.write(facts, arrays))

@@ -170,11 +170,6 @@ def test_another_text_is_no_analysis(wrong):
         TextAnalysis.parse(wrong)
 
 
-def test_former_parts_are_refused_with_the_text_to_write():
-    with pytest.raises(ValueError, match="must be words\\+pairs: every analysis does what"):
-        TextAnalysis.parse("words+pairs+unspaced+normalized")
-
-
 def test_parts_are_those_of_the_documentation():
     assert PARTS == ("pairs", "characters", "unmarked", "symbols")
     assert all(f"    {part} " in (module.__doc__ or "") for part in PARTS)

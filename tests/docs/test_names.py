@@ -18,9 +18,9 @@ CALL = re.compile(
     r"(?:^|[|;&(]\s*|\s)(?:\w+=(?:'[^']*'|\S)+\s+)*manyclass (?P<call>[a-z-][^|;&)#]*)"
 )
 REDIRECTED = re.compile(r"\s\d?[<>]\s*\S*")
-# Variables of the command line; a former setting and a misspelt one, which are refused; another.
+# Variables of the command line; a misspelt setting, which is refused; another.
 OTHER_VARIABLES = {
-    *("MANYCLASS_URL", "MANYCLASS_KEY", "MANYCLASS_RATING", "MANYCLASS_LERNER"),
+    *("MANYCLASS_URL", "MANYCLASS_KEY", "MANYCLASS_LERNER"),
     "MANYCLASS_SERVICE_HOST",  # of Kubernetes
     "MANYCLASS_GREETING",  # the example of CONTRIBUTING.md
 }

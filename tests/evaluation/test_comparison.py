@@ -59,7 +59,7 @@ def test_learners_that_differ_in_the_varied_option_only_are_varied_as_one():
 
 
 def test_an_option_is_varied_where_it_has_an_effect():
-    found = variants([Options(), Options.of("pa")], {"aggressiveness": ["2"]})
+    found = variants([Options(), Options.of("pa")], {"C": ["2"]})
 
     assert named(found)[2:] == [("pa(C=2)", "pa", "C", "2")]
 

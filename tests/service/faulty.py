@@ -44,8 +44,6 @@ class Gate:
 class FaultyStore(MemoryStore):
     """A store in memory with injected faults."""
 
-    is_older_than_rules = False
-
     def __init__(self, clock=lambda: 0.0):
         super().__init__(clock)
         self.before_append = Gate()

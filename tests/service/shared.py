@@ -48,7 +48,6 @@ class SharedMemoryStore:
 
     durability = "none: the log is in memory, and shared"
     foreign_entries = 0
-    is_older_than_rules = False
 
     def __init__(self, log, name):
         self.name = name

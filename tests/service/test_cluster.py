@@ -231,7 +231,7 @@ async def test_rules_are_not_raised_while_an_older_process_lives(log, monkeypatc
     async with engine_on(log, "A") as older:
         await older.submit([learn("a", "c")])
         await older.take_snapshot()
-        elder = log.store("elder")  # of a release that sends no version of its rules
+        elder = log.store("elder")
         elder.heartbeat(1)
     monkeypatch.setattr(rules, "RULES", present + 1)
     async with engine_on(log, "B", ready=False) as newer:

@@ -41,15 +41,6 @@ def test_a_wrong_setting_says_which_parts_there_are(wrong):
     )
 
 
-def test_a_setting_of_an_earlier_release_says_what_to_write():
-    with pytest.raises(SettingError) as caught:
-        settings_of("words+characters+unspaced+normalized")
-    assert str(caught.value) == (
-        "MANYCLASS_TEXT='words+characters+unspaced+normalized': must be words+characters: every"
-        " analysis does what unspaced and normalized did"
-    )
-
-
 async def test_a_new_store_takes_the_setting_and_keeps_it_without_one(store, start):
     engine = await start(store, text=CHARACTERS)
     assert engine.model.text == CHARACTERS

@@ -10,7 +10,7 @@ from manyclass.training.listing import json_of, text_of
 
 @pytest.fixture
 def learner():
-    learner = make(Options(margin_threshold=0, feature_memory=0))
+    learner = make(Options(margin_threshold=0, mass_cap=0))
     for instance, true in [
         (["puck", "ice"], "hockey"),
         (["ice"], "skating"),

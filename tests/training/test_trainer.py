@@ -18,7 +18,7 @@ from manyclass.training.trainer import (
     train,
 )
 
-OPTIONS = Options(margin_threshold=0, feature_memory=0)
+OPTIONS = Options(margin_threshold=0, mass_cap=0)
 
 
 def labelled(count, classes=7):

@@ -55,7 +55,7 @@ class Plan:
     tfidf: bool = True
     threads: int = 1
     most_bytes: int = DEFAULT_MOST
-    search_rows: int = field(default=0, repr=False)  # not in digests of earlier releases
+    search_rows: int = 0
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,8 @@ class Course:
             while (alpha := arrays.get(f"course_alpha_{len(made.alphas)}")) is not None:
                 made.alphas.append(alpha)
             made.last = arrays.get("course_last")
-            made.growths = int(arrays.get("course_growths", 0))  # 0: a file of an earlier release
+            if made.last is not None:
+                made.growths = int(arrays["course_growths"])
             if "course_outcome_scores" in arrays:
                 scores = arrays["course_outcome_scores"]
                 made.outcomes = Outcomes(scores, arrays["course_outcome_right"])

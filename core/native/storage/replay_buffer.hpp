@@ -210,7 +210,7 @@ public:
         runs.ahead = visitor.run<std::uint32_t>("kept_demands_ahead", constraints);
         runs.behind = visitor.matching<std::uint32_t>("kept_demands_behind", runs.ahead.size);
         runs.multiplier = visitor.matching<float>("kept_demands_multiplier", runs.ahead.size);
-        // Empty in a state without any, as in one of an older release.
+        // Empty in a state without any.
         runs.rejected = visitor.run<std::uint32_t>("kept_rejected", any_rejected ? examples : 0);
         runs.weights = visitor.run<float>("kept_weights", any_weighted ? examples : 0);
         if (visitor.is_dumping()) dump(runs, names);
@@ -362,7 +362,6 @@ private:
                      (is_class(tables, behind) && behind != ahead),
                  "kept_demands_behind", "a past instance demands something of no class");
             const float multiplier = runs.multiplier.data[each];
-            // Older releases kept subnormal multipliers, which some processor modes read as 0.
             need(multiplier >= 0 && std::isfinite(multiplier), "kept_demands_multiplier",
                  "a past instance makes no such demand");
             example.constraints.push_back({ahead, behind, multiplier});

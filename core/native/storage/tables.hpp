@@ -153,7 +153,7 @@ private:
     // Stamps are the low 32 bits of the count of events.
     bool is_past(std::uint32_t given) const { return learned > 0xffffffffu || given <= learned; }
 
-    // Empty in a state without any, as in one of an older release.
+    // Empty in a state without any.
     void visit_unlabelled(SnapshotVisitor& visitor) {
         const auto run = visitor.run<std::uint64_t>("unlabelled", unlabelled > 0);
         if (visitor.is_dumping() && run.size > 0) *run.data = unlabelled;

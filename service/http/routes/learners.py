@@ -55,7 +55,7 @@ async def promote_learner(engine: TheEngine, name: Name) -> Promoted:
     learner is the primary one already. The options in the learner's name may be in any order.
     """
     options = enrolled(engine.model, name).learner.options
-    [result] = await engine.submit([Event.promote(options.stored_specification)])
+    [result] = await engine.submit([Event.promote(options.specification)])
     return Promoted(seq=result.seq, learner=options.specification)
 
 
@@ -104,7 +104,7 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
     return LearnerStats(
         learner=each.label,
         primary=role == "primary",
-        options=learner.options.stored() | learner.options.to_dict(),
+        options=learner.options.to_dict(),
         features=learner.features,
         classes=learner.classes,
         edges=learner.edges,

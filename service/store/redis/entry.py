@@ -13,9 +13,9 @@ any place. The loss of an entry of ours is still found, because the next one nam
 the server names the newest one.
 
 The server refuses an id below the newest in the stream, also below a foreign one, and its own ids
-are times in milliseconds. So our ids begin with an epoch above any time: an id that the server
-makes is then the next after ours. A log of an older release begins in epoch 0; a foreign entry with
-a higher id than ours lifts the log to the next epoch. See APPEND in scripts.py.
+are times in milliseconds. So our ids begin with epoch 1, above any time: an id that the server
+makes is then the next after ours. A foreign entry with a higher id than ours lifts the log to the
+next epoch. See APPEND in scripts.py.
 """
 
 from collections.abc import Sequence
@@ -85,13 +85,13 @@ def seq_of(place: bytes) -> int:
 class Epoch:
     """The newest epoch of a log: it holds every event after `after`."""
 
-    number: int = 0
-    after: int = 0
+    number: int
+    after: int
 
     @classmethod
-    def of(cls, text: bytes | None) -> "Epoch":
-        """Return the epoch the server names; logs of older releases name none."""
-        return cls(*map(int, text.split())) if text else cls()
+    def of(cls, text: bytes) -> "Epoch":
+        """Return the epoch that the server names."""
+        return cls(*map(int, text.split()))
 
     def place_of(self, seq: int) -> int:
         """Return a place to read from for event `seq`. Before the epoch it may be too early."""

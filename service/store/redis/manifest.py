@@ -43,13 +43,8 @@ def new_identity(store: str) -> str:
 
 
 def check_store(manifest: Manifest, store: str) -> None:
-    """Raise SnapshotDamaged when a snapshot was taken of another store.
-
-    Older releases wrote the token without the store; their snapshots count as those of this
-    store.
-    """
-    noted = manifest.identity[: -2 * TOKEN_BYTES]
-    if noted and noted != store:
+    """Raise SnapshotDamaged when a snapshot was taken of another store."""
+    if manifest.identity[: -2 * TOKEN_BYTES] != store:
         raise SnapshotDamaged(manifest.seq, "manifest", "it belongs to another store")
 
 

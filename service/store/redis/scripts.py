@@ -16,9 +16,8 @@ begin with {name}, so that a cluster keeps them on one server:
     {name}:events      the log: a stream, see entry.py
     {name}:append:P    "<number> <last seq>" of the newest append of process P, for a day
     {name}:lease       "<token> <process>" of the leader, for some seconds
-    {name}:processes   process -> "<last heartbeat, in ms> <seq, or nothing>"
-    {name}:rules       process -> its version of the rules of learning; older releases write none,
-                       and read no more than two words in {name}:processes
+    {name}:processes   process -> "<last heartbeat, in ms> <its version of the rules of learning>
+                       <seq, or nothing>"
     {name}:mail:P      messages to process P, while it is alive: a stream, for a minute
     {name}:snapshots   seq -> manifest, see manifest.py
     {name}:segments    last seq -> "<first seq> <bytes> <amendments> <checksum> <name in the
@@ -71,9 +70,7 @@ OPEN_STORE: Final = Script("open_store", "events", opens=True)
 APPEND: Final = Script("append", "events", "rebuilt")
 CONFIRM: Final = Script("confirm")
 READ: Final = Script("read", "events")
-HEARTBEAT: Final = Script(
-    *("heartbeat", "lease", "processes", "snapshots", "chunks", "rules", "rebuilt")
-)
+HEARTBEAT: Final = Script("heartbeat", "lease", "processes", "snapshots", "chunks", "rebuilt")
 LEAVE: Final = Script("leave", "lease", "processes")
 POST: Final = Script("post", "processes")
 CLEAR_MAIL: Final = Script("clear_mail", "processes")

@@ -17,9 +17,7 @@ from manyclass.service.store.redis.scripts import OPEN_STORE, Script
 from manyclass.service.store.redis.server import Server
 from manyclass.service.store.redis.url import RedisUrl
 
-VERSION = "2"  # of the data of a new store
-OLD_VERSION = "1"  # of the releases without epochs and without versions of the rules
-READS = (OLD_VERSION, VERSION)
+VERSION = "1"  # of the data of a store
 SPARE_LINKS = 4  # open connections kept for the next calls
 
 
@@ -58,8 +56,7 @@ class Session:
         self.name = name  # of the process
         self.keys = Keys(url.name)
         self.identity = ""  # of the store; nothing before the first connection
-        self.version = VERSION  # of the store, when the newest connection was made
-        self.epoch = Epoch()  # of the log, when the newest connection was made
+        self.epoch = Epoch(1, 0)  # of the log, when the newest connection was made
         self.durability = UNKNOWN
         self.closed = Event()
         self.lease = b""  # "<token> <process>" when this process has it, by the newest heartbeat
@@ -99,10 +96,10 @@ class Session:
                     OPEN_STORE, self.keys.of(OPEN_STORE), (new, VERSION)
                 )
                 durability = describe_durability(link, info, self._url.replicas)
-            if version.decode() not in READS:
+            if version.decode() != VERSION:
                 raise StoreError(
                     f"the store at {self._url.shown} has version {version.decode()} and this"
-                    f" service reads versions {' and '.join(READS)}",
+                    f" service reads version {VERSION}",
                     "use the release of manyclass that wrote it, or another ?name=",
                 )
             self.identity = self.identity or identity.decode()
@@ -114,7 +111,6 @@ class Session:
             link.close()
             raise
         self.durability = durability
-        self.version = version.decode()
         self.epoch = Epoch.of(epoch)
         return link, tail
 

@@ -33,7 +33,7 @@ from manyclass.service.store.redis.log_check import LogCheck
 from manyclass.service.store.redis.manifest import list_snapshots
 from manyclass.service.store.redis.rebuilt import RedisRebuilt
 from manyclass.service.store.redis.segments import RedisSegments
-from manyclass.service.store.redis.session import OLD_VERSION, Session
+from manyclass.service.store.redis.session import Session
 from manyclass.service.store.redis.snapshots import RedisSnapshots
 from manyclass.service.store.redis.url import parse
 
@@ -111,11 +111,6 @@ class RedisStore:
     @property
     def last_seq(self) -> int:
         return seq_of(self._session.tail())
-
-    @property
-    def is_older_than_rules(self) -> bool:
-        self._session.tail()  # each connection reads the version
-        return self._session.version == OLD_VERSION
 
     @property
     def foreign_entries(self) -> int:
@@ -314,12 +309,11 @@ class RedisStore:
             self._check_server()
         self._is_registered = True
         position = "" if seq is None else seq
-        tail, lease, manifests, processes, rules_of, sweep, is_full = self._session.run(
+        tail, lease, manifests, processes, sweep, is_full = self._session.run(
             scripts.HEARTBEAT,
             *(self.name, position, self._lease_ms, rules, int(may_lead)),
             self._keys.mailbox_of(""),
         )
-        versions = pairs(rules_of)
         leader = lease.decode().partition(" ")[2]
         self._session.lease = lease if leader == self.name else b""
         self._session.is_full = bool(is_full)
@@ -330,10 +324,7 @@ class RedisStore:
             is_leader=leader == self.name,
             snapshots=list_snapshots(pairs(manifests)),
             processes=sorted(
-                (
-                    _process(name.decode(), seen, leader, int(versions.get(name, 1)))
-                    for name, seen in pairs(processes).items()
-                ),
+                (_process(name.decode(), seen, leader) for name, seen in pairs(processes).items()),
                 key=lambda process: process.name,
             ),
             is_full=bool(is_full),
@@ -389,6 +380,7 @@ class RedisStore:
             self._drop_append_link()
 
 
-def _process(name: str, seen: bytes, leader: str, rules: int) -> Process:
-    seen_at, _, seq = seen.decode().partition(" ")
-    return Process(name, int(seq) if seq else None, name == leader, int(seen_at) / 1000, rules)
+def _process(name: str, seen: bytes, leader: str) -> Process:
+    seen_at, rules, seq = seen.decode().split(" ")
+    position = int(seq) if seq else None
+    return Process(name, position, name == leader, int(seen_at) / 1000, int(rules))

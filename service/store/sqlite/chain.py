@@ -7,8 +7,6 @@ A row of `events` has a proof:
 `link` is the checksum of the row before, and the checksum covers the link, so the last checksum of
 a log stands for all of it. A row that was lost, doubled or written by another store breaks the
 chain. `writer` is a random number of the process that wrote the row: only it may take the row back.
-
-Rows that releases without a chain wrote have a checksum of their own and nothing else.
 """
 
 from collections.abc import Iterable
@@ -38,10 +36,9 @@ class ChainCheck:
     rows before a known end are right, as its checksum covers them.
     """
 
-    def __init__(self, after: int, unchained: int, ends: Iterable[Mark]) -> None:
-        """`after`: the event before the first row; `unchained`: the last event without a chain."""
+    def __init__(self, after: int, ends: Iterable[Mark]) -> None:
+        """`after`: the event before the first row."""
         self._ends = {end.seq: end.chain for end in ends}
-        self._unchained = unchained
         self._link = self._ends.get(after)  # None: not known
 
     def reason_against(
@@ -52,14 +49,11 @@ class ChainCheck:
             isinstance(first_seq, int) and isinstance(proof, bytes) and isinstance(body, bytes)
         ):
             return "its checksum does not fit"
-        is_chained = first_seq > self._unchained
-        head = proof[:-CHECKSUM_BYTES]
-        if len(proof) != (_PROOF_BYTES if is_chained else CHECKSUM_BYTES):
+        head, checksum = proof[:-CHECKSUM_BYTES], proof[-CHECKSUM_BYTES:]
+        fits = batch_checksum(first_seq, last_seq, body, head) == checksum
+        if len(proof) != _PROOF_BYTES or not fits:
             return "its checksum does not fit"
-        checksum = proof[-CHECKSUM_BYTES:]
-        if batch_checksum(first_seq, last_seq, body, head) != checksum:
-            return "its checksum does not fit"
-        if is_chained and self._link not in (None, head[:CHECKSUM_BYTES]):
+        if self._link not in (None, head[:CHECKSUM_BYTES]):
             return "it does not follow the event before it"
         for seq, chain in self._ends.items():
             if first_seq <= seq <= last_seq and (seq != last_seq or chain != checksum):

@@ -20,28 +20,26 @@ class StoreFacts:
     """The identity of a store: the row of `store`, in its order, without the checksum."""
 
     identity: bytes  # random; of this store and no other
-    unchained: int  # the last event that a release without a chain appended
     marked: bool  # True once a mark was made: then a missing one is a loss
 
     @classmethod
-    def new(cls, unchained: int) -> "StoreFacts":
-        return cls(token_bytes(IDENTITY_BYTES), unchained, False)
+    def new(cls) -> "StoreFacts":
+        return cls(token_bytes(IDENTITY_BYTES), False)
 
     @classmethod
     def read(cls, connection: sqlite3.Connection) -> "StoreFacts":
         """Return the row. Raises StoreDamaged if its checksum does not fit."""
-        row = connection.execute("SELECT identity, unchained, marked, checksum FROM store")
+        row = connection.execute("SELECT identity, marked, checksum FROM store")
         *fields, checksum = row.fetchone() or (None,)
         if checksum is None or _checksum(*fields) != checksum:
             raise StoreDamaged("the identity of the store is damaged", RESTORE_HINT)
-        identity, unchained, marked = fields
-        return cls(identity, unchained, bool(marked))
+        identity, marked = fields
+        return cls(identity, bool(marked))
 
     def write(self, connection: sqlite3.Connection) -> "StoreFacts":
-        fields = (self.identity, self.unchained, int(self.marked))
+        fields = (self.identity, int(self.marked))
         connection.execute(
-            "INSERT OR REPLACE INTO store (id, identity, unchained, marked, checksum)"
-            " VALUES (1, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO store (id, identity, marked, checksum) VALUES (1, ?, ?, ?)",
             (*fields, _checksum(*fields)),
         )
         return self

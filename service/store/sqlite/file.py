@@ -8,7 +8,7 @@
     chunks     of snapshots, also of unfinished and deleted ones, whose id no manifest has
                                       snapshot (the id) | number | checksum | body
     floor      one row                seq: no number up to it is used again | checksum
-    store      one row                identity | unchained | marked | checksum
+    store      one row                identity | marked | checksum
     segments   one row per segment of the history
                                       last_seq | first_seq | amendments | checksum | body
 
@@ -27,8 +27,7 @@ from typing import Literal
 from manyclass.service.store.errors import StoreDamaged, StoreError, StoreFull, StoreUnavailable
 
 APPLICATION_ID = 0x6D636C73  # "mcls", in the header of every file that is ours
-VERSION = 3
-# Releases that wrote 1 and 2 made other features of texts, see OLDEST_TEXTS in core/rules.py.
+VERSION = 1  # of the tables and of their rows
 
 TABLES = (
     """CREATE TABLE events (
@@ -43,8 +42,8 @@ TABLES = (
         checksum BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (snapshot, number))""",
     "CREATE TABLE floor (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, checksum BLOB NOT NULL)",
     """CREATE TABLE store (
-        id INTEGER PRIMARY KEY, identity BLOB NOT NULL, unchained INTEGER NOT NULL,
-        marked INTEGER NOT NULL, checksum BLOB NOT NULL)""",
+        id INTEGER PRIMARY KEY, identity BLOB NOT NULL, marked INTEGER NOT NULL,
+        checksum BLOB NOT NULL)""",
     """CREATE TABLE segments (
         last_seq INTEGER PRIMARY KEY, first_seq INTEGER NOT NULL, amendments INTEGER NOT NULL,
         checksum BLOB NOT NULL, body BLOB NOT NULL)""",
@@ -230,13 +229,6 @@ def _pages_in_log(path: Path, page_bytes: int) -> set[int]:
 
 
 def other_version(path: Path, version: int) -> StoreError:
-    if version < VERSION:
-        return StoreError(
-            f"{path} has version {version}, of a release that made other features of texts, and"
-            f" this service reads version {VERSION}",
-            "begin a new store, and teach it the texts and labels again; the release that wrote"
-            " this store still serves it",
-        )
     return StoreError(
         f"{path} has version {version} and this service reads version {VERSION}",
         "use the release of manyclass that wrote it",

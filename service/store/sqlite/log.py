@@ -27,10 +27,6 @@ class ReadableFile(Protocol):
     def found(self) -> Mark:
         """The end of the log when the file was opened."""
 
-    @property
-    def unchained(self) -> int:
-        """The last event that a release without a chain appended."""
-
     def reading(self) -> AbstractContextManager[sqlite3.Connection]:
         """Return a new connection that sees the file as it is now."""
 
@@ -39,7 +35,7 @@ def read_log(file: ReadableFile, after: int) -> Iterator[tuple[int, bytes]]:
     """Yield the number and the bytes of each event after `after`. LogTrimmed, LogDamaged."""
     expected = after + 1
     tail = file.tail
-    check = ChainCheck(after, file.unchained, (file.found, tail))
+    check = ChainCheck(after, (file.found, tail))
     try:
         with file.reading() as connection:
             if expected <= tail.seq:

@@ -103,7 +103,7 @@ def accept_file(path: Path, lock: FileLock) -> Accepted:
                 last_seq = last_seq_of(connection, facts.identity)
                 # Another identity: the numbers behind the last event are given again, and nothing
                 # of the store that went on with them may be taken for a part of this one.
-                other = StoreFacts.new(facts.unchained)
+                other = StoreFacts.new()
                 connection.execute("BEGIN IMMEDIATE")
                 stamp_manifests(connection, facts.identity, other.identity)
                 other.write(connection)
@@ -181,7 +181,7 @@ def _made(connection: sqlite3.Connection) -> StoreFacts:
     connection.execute("BEGIN IMMEDIATE")
     for table in TABLES:
         connection.execute(table)
-    facts = StoreFacts.new(0).write(connection)
+    facts = StoreFacts.new().write(connection)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")

@@ -70,7 +70,6 @@ class _ReadOnlyFile:
             facts = StoreFacts.read(connection)
             self.tail = tail_of(connection, facts, None)
         self.found = self.tail
-        self.unchained = facts.unchained
 
     def reading(self) -> AbstractContextManager[sqlite3.Connection]:
         """Return a new connection that sees the file as it is now."""

@@ -53,10 +53,6 @@ class SqliteStore:
     def last_seq(self) -> int:
         return self._file.tail.seq
 
-    @property
-    def is_older_than_rules(self) -> bool:
-        return self._file.unchained > 0  # versions of the rules are younger than the chain
-
     def append(self, events: Sequence[bytes]) -> int:
         if not events:
             return self.last_seq

@@ -55,7 +55,6 @@ class StoreFile:
         self._connection = opened.connection
         self.tail = opened.tail  # replaced as a whole: a reader may look at it at any time
         self.found = opened.found or opened.tail
-        self.unchained = opened.facts.unchained
         # Events behind the mark found are not yet checked; the first append moves the mark.
         self._mark = MarkFile(self.path, self.found)
         if not opened.facts.marked:

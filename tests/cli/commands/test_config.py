@@ -42,25 +42,6 @@ def test_settings_of_the_model_that_are_not_given_are_empty(manyclass, monkeypat
     assert table["MANYCLASS_LEARNER"] == ("MANYCLASS_LEARNER=ema(replay=4)", " command line")
 
 
-@pytest.mark.parametrize("command", ["config", "serve"])
-@pytest.mark.parametrize(
-    ("flags", "written"),
-    [
-        (["--rating", "7"], "'svm(rating=7)'"),
-        (["--no-tfidf", "--caution", "1"], "'svm(tfidf=no,C_negative=1)'"),
-        (["--learner", "pa(replay=4)", "--C", "2"], "'pa(C=2,replay=4)'"),
-        (["--leak"], "ff"),
-    ],
-)
-def test_options_of_a_learner_are_refused_with_the_specification(
-    manyclass, command, flags, written
-):
-    result = manyclass(command, *flags, exit_code=2)
-    assert f"write --learner {written}" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-    assert "--rating" not in manyclass(command, "--help").stdout
-
-
 def test_keys_are_never_shown(manyclass, monkeypatch):
     monkeypatch.setenv("MANYCLASS_RANK_KEYS", "sesame,open")
     result = manyclass("config", "--learn-keys", "abracadabra")

@@ -5,7 +5,6 @@ import pytest
 
 from manyclass.core.columns import Columns
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError
-from manyclass.core.index_sections import OPTIONAL
 from manyclass.core.learners.learner import load
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
@@ -172,11 +171,8 @@ def test_a_dump_is_whole_or_refused(specification):
     sections = learner.dump()
     for name, section in sections.items():
         without = {other: sections[other] for other in sections if other != name}
-        if name.endswith(OPTIONAL):
-            assert_same_state(load(learner.options, without), learner)
-        else:
-            with pytest.raises(SnapshotError):
-                load(learner.options, without)
+        with pytest.raises(SnapshotError):
+            load(learner.options, without)
         for damaged in damages(section):
             with pytest.raises(SnapshotError):
                 load(learner.options, {**sections, name: damaged})

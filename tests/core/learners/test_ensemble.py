@@ -116,7 +116,7 @@ LEARNERS = [
     "ff(margin_threshold=100,rating=0",
     "ff(tfidf=yes,min_weight=0.3",
     "ema(rate=0.5,max_outdegree=2",
-    "ind(normalize=none,boolean=no",
+    "ind(normalize=none,binarize=no",
     "ooz(rate=0.2,margin_threshold=0.5",
     "pa(max_outdegree=2",
     "mmp(replay=1,replay_size=3",

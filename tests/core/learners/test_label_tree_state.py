@@ -1,4 +1,4 @@
-"""Dumps of label trees: damage is refused or makes an equal state; older states load."""
+"""Dumps of label trees: damage is refused or makes an equal state."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ import pytest
 from manyclass.core.errors import SnapshotError
 from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
-from manyclass.core.learners.registry import LEARNERS
 from tests.core.dumped_tree import nodes_of, root_of
 from tests.core.dumps import assert_equal_dumps, names
 
@@ -157,29 +156,6 @@ def test_the_state_of_another_learner_is_refused(written, read):
         Index.load(Options.of(read), taught(written).dump())
 
 
-@pytest.mark.parametrize(
-    "learner",
-    [
-        name
-        for name, learner in LEARNERS.items()
-        if not learner.is_probabilistic and name != "committee"
-    ],
-)
-def test_a_state_from_before_there_were_trees_loads(learner):
-    index = taught(learner)
-    sections = index.dump()
-    older = {name: array for name, array in sections.items() if not name.startswith(OF_TREE)}
-    older["counts"] = older["counts"][:7]
-    assert_equal_dumps(Index.load(index.options, older).dump(), sections)
-
-    if index.options.replay or learner == "arow":
-        return
-    oldest = {name: array for name, array in older.items() if not name.startswith("kept_")}
-    oldest["counts"] = oldest["counts"][:5]
-    del oldest["edge_variances"]
-    assert_equal_dumps(Index.load(index.options, oldest).dump(), sections)
-
-
 def features_of(state, node):
     """Return the position of a node's first block, and the feature ids of its blocks."""
     first = int(state["node_blocks"][:node].sum())
@@ -214,7 +190,7 @@ def test_a_feature_in_a_node_is_in_the_node_above_it(learner, least):
     assert held > 100
 
 
-def test_a_feature_is_forgotten_where_an_older_state_has_it_in_a_node_but_not_above():
+def test_a_state_with_a_feature_in_a_node_but_not_above_is_refused():
     index = taught("oplt(arity=2,max_leaves=2)", forget=False)
     state = index.dump()
     id = names(state, "feature").index("f1")
@@ -222,28 +198,12 @@ def test_a_feature_is_forgotten_where_an_older_state_has_it_in_a_node_but_not_ab
     block = first + of_root.index(id)
     begin = int(state["block_weights"][:block].sum())
     weights = range(begin, begin + int(state["block_weights"][block]))
-    older = dict(state)
-    older["node_blocks"] = state["node_blocks"].copy()
-    older["node_blocks"][root_of(state)] -= 1
+    other = dict(state)
+    other["node_blocks"] = state["node_blocks"].copy()
+    other["node_blocks"][root_of(state)] -= 1
     for name in ("block_features", "block_weights"):
-        older[name] = np.delete(state[name], block)
+        other[name] = np.delete(state[name], block)
     for name in ("tree_weights", "tree_squares"):
-        older[name] = np.delete(state[name], weights)
-
-    loaded = Index.load(index.options, older)
-    assert loaded.feature("f1")["edges"] == index.feature("f1")["edges"] != []
-    loaded.forget_feature("f1")
-
-    assert id not in loaded.dump()["block_features"]
-    assert loaded.work()["nodes_visited"] == len(state["node_kinds"])
-    index.forget_feature("f1")
-    assert loaded.bytes == index.bytes
-
-
-def test_a_state_from_when_the_turns_of_classes_had_another_name_is_read():
-    index = TAUGHT[0]
-    sections = index.dump()
-    older = dict(sections)
-    older["class_hung"] = older.pop("class_turns")
-
-    assert_equal_dumps(Index.load(index.options, older).dump(), sections)
+        other[name] = np.delete(state[name], weights)
+    with pytest.raises(SnapshotError, match="a feature that the node above it lacks"):
+        Index.load(index.options, other)

@@ -150,13 +150,6 @@ def test_a_committee_has_members_with_neighbors():
     assert committee.neighbor_weight == committee.members[0].learner.neighbor_weight / 2 > 0
 
 
-def test_a_log_without_the_option_has_no_neighbors():
-    stored = Options.of("svm").stored()
-    del stored["neighbors"]
-    assert Options.from_stored(stored).neighbors == 0
-    assert Options.parse_logged("svm").neighbors == 0
-
-
 @pytest.mark.parametrize("place", [0, 9, 14])
 @pytest.mark.parametrize("value", [-1.0, float("nan"), 1e80])
 def test_a_state_with_an_impossible_count_is_refused(place, value):

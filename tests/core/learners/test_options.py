@@ -10,7 +10,6 @@ import pytest
 
 from manyclass.core.errors import OptionError
 from manyclass.core.index import Index
-from manyclass.core.learners.nested import RENAMED
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER, LEARNERS, OPTIONS
 
@@ -33,8 +32,7 @@ def test_every_default_is_a_value_that_reads_back(learner, option):
     assert option.check(option.default) == option.default
     assert option.read(option.write(option.default)) == option.default
     assert type(option.neutral) is type(option.default)
-    declared = OPTIONS[option.name]
-    assert (option.neutral, option.former) == (declared.neutral, declared.former)
+    assert option.neutral == OPTIONS[option.name].neutral
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -44,7 +42,6 @@ def test_every_option_can_be_read_of_every_learner(learner):
         own = LEARNERS[learner].option(name)
         if name not in NEEDED.get(learner, ""):
             assert getattr(options, name) == (own.default if own else option.neutral)
-        assert getattr(options, option.former) == getattr(options, name)
     assert options.to_dict().keys() == {
         "learner",
         *(each.name for each in LEARNERS[learner].options),
@@ -59,64 +56,9 @@ def test_a_specification_reads_back(learner):
     for text in (options.full_specification, repr(options)[15:-2]):
         assert Options.parse(text) == options
     assert Options.parse(options.specification) == options.replace(max_classes=1_000_000)
-    assert Options.from_stored({"sublinear": True} | options.stored()) == options
+    assert Options.from_dict(options.to_dict()) == options
     for same in (pickle.loads(pickle.dumps(options)), copy.deepcopy(options), replace(options)):
         assert (same, hash(same)) == (options, hash(options))
-
-
-def test_the_former_names_of_options_parse_for_good():
-    assert RENAMED == {
-        "aggressiveness": "C",
-        "boolean": "binarize",
-        "caution": "C_negative",
-        "demands": "constraints",
-        "feature_memory": "mass_cap",
-        "rivals": "negatives",
-    }
-    former = "svm(aggressiveness=2,caution=0.5,demands=each,boolean=yes)"
-    present = "svm(binarize=yes,C=2,C_negative=0.5,constraints=each)"
-    options = Options.parse(former)
-    assert options.specification == present
-    assert options == Options.parse(present)
-    assert options == Options.of(
-        "svm", aggressiveness=2, C_negative=0.5, demands="each", boolean=True
-    )
-    assert Options.parse_logged(options.stored_specification) == options
-    assert options.stored_specification == (
-        "svm(max_outdegree=1000,budget=16,boolean=yes,aggressiveness=2,caution=0.5,demands=each"
-        ",bias=0.3)"
-    )
-    committee = Options.parse("committee(members = svm(caution=2) + ff(feature_memory=0))")
-    assert committee.members == "svm(C_negative=2)+ff(mass_cap=0)"
-    logged = (
-        "svm(caution=2,max_outdegree=1000,budget=16,demands=auto,bias=0.3)+ff(feature_memory=0)"
-    )
-    assert committee.stored()["members"] == logged
-    assert Options.from_stored(committee.stored()) == committee
-
-
-FORMER_SVM = {"max_outdegree": 50, "budget": 0.0, "constraints": "pairs", "bias": 0.0}
-
-
-def test_logs_keep_the_defaults_of_the_release_that_wrote_them():
-    for logged in (Options.parse_logged("svm"), Options.from_stored({"learner": "svm"})):
-        assert logged == Options.of("svm", **FORMER_SVM)
-        assert logged.specification == "svm(max_outdegree=50,budget=0,constraints=pairs,bias=0)"
-        assert logged.stored_specification == "svm"
-    [member, _] = Options.parse_logged("committee(members=svm(replay=4)+ff)").member_options
-    assert member == Options.of("svm", replay=4, **FORMER_SVM)
-    for tree in ("iplt", "oplt"):
-        for logged in (Options.parse_logged(tree), Options.from_stored({"learner": tree})):
-            assert logged == Options.of(tree, bias=1)
-            assert logged.stored_specification == tree
-        assert Options.parse_logged(Options.of(tree).stored_specification) == Options.of(tree)
-
-
-def test_an_empty_entry_in_a_log_of_an_earlier_release_is_none():
-    assert Options.parse_logged("ff(,rating=4,)") == Options.parse_logged("ff(rating=4)")
-    stored = {"learner": "committee", "members": "ff(,rating=4)+ema(rate=0.5,)"}
-    assert Options.from_stored(stored).members == "ff(rating=4)+ema(rate=0.5)"
-    assert Options.parse("svm()") == Options.parse("svm")
 
 
 def test_the_members_of_a_committee_are_parsed_once():
@@ -125,19 +67,19 @@ def test_the_members_of_a_committee_are_parsed_once():
     assert replace(options, members="svm+arow").member_options[1].learner == "arow"
 
 
-def test_a_budget_without_a_floor_had_none():
-    assert Options.from_stored({"learner": "pa", "budget": 8.0}).budget_floor == 0
-    stored = Options.of("pa", budget=8).stored()
-    assert Options.from_stored(stored).budget_floor == stored["budget_floor"] > 0
-    assert Options.parse_logged("pa").specification == "pa"
-
-
 def test_members_read_back_from_a_log():
     for members in ("svm", "svm(budget=16,C=2)+ff", "svm(budget=8)+svm(fast)", "pa(replay=4)+ff"):
         committee = Options.of("committee", members=members)
-        assert Options.from_stored(committee.stored()) == committee
-        assert Options.parse_logged(committee.stored_specification) == committee
+        assert Options.from_dict(committee.to_dict()) == committee
         assert Options.parse(committee.specification) == committee
+
+
+def test_options_without_a_learner_or_with_unknown_names_are_refused():
+    with pytest.raises(KeyError):
+        Options.from_dict({"rating": 3})
+    for name in ("values", "learners", "rivals"):
+        with pytest.raises(OptionError, match=f"{name}: is not an option"):
+            Options.from_dict({"learner": "pa", name: 3})
 
 
 def test_a_preset_names_several_options():
@@ -154,7 +96,7 @@ def test_a_preset_names_several_options():
     ("specification", "message"),
     [
         ("svm(C=0)", r"C: must be in \[1e-9, 1e9\]"),
-        ("svm(caution=0)", r"C_negative: must be in \[1e-9, 1e9\] \(formerly caution\)"),
+        ("svm(C_negative=0)", r"C_negative: must be in \[1e-9, 1e9\]"),
         ("ff(min_weight=1)", r"min_weight: must be in \[0, 1\)"),
         ("ff(mass_cap=0.5)", r"mass_cap: must be in \[1, inf\), or 0 \(infinite\)"),
         ("ff(mass_cap=inf)", r"mass_cap: must be in \[1, inf\), or 0 \(infinite\)"),
@@ -169,8 +111,7 @@ def test_a_preset_names_several_options():
         ("ff(leak=maybe)", "leak: must be yes or no, not 'maybe'"),
         ("svm(leak=no)", "leak: has no effect on learner 'svm', only on ff"),
         ("svm(replya=4)", r"replya: .* did you mean `replay`\?"),
-        ("svm(agressiveness=1)", r"agressiveness: .* did you mean `C`\?"),
-        ("svm(C=1,aggressiveness=2)", "C: is given twice: aggressiveness is the same option"),
+        ("svm(rivals=1)", r"rivals: is not an option of a learner"),
         ("svm(C=1,C=2)", "each option once"),
         ("svm(qqq=1)", "known are margin_threshold, max_outdegree"),
         ("smv", r"did you mean `svm`\?"),
@@ -214,8 +155,7 @@ def test_options_cannot_be_changed():
 
 
 def test_options_that_a_learner_lacks_may_be_given_with_their_neutral_value():
-    """Releases before shadows stored all options of all learners."""
-    assert Options.of("pa", leak=True, feature_memory=30) == Options.of("pa")
+    assert Options.of("pa", leak=True, mass_cap=30) == Options.of("pa")
 
 
 class Recorder:

@@ -18,7 +18,7 @@ REPLAYING = [name for name, learner in LEARNERS.items() if learner.option("repla
 ALWAYS = 1e9  # a margin that no class exceeds
 COUNTING = {  # an ff: feature masses count the updates of each instance
     **{"margin_threshold": ALWAYS, "normalize": "none", "rating": 0},
-    **{"feature_memory": 0, "min_weight": 0},
+    **{"mass_cap": 0, "min_weight": 0},
 }
 
 
@@ -169,7 +169,13 @@ def test_the_sample_is_bounded_in_bytes(learner):
 def test_demands_keep_within_the_bytes_of_the_past():
     index = Index(
         Options.of(
-            "svm", replay=20, max_bytes=2**20, negatives=100, caution=5, demands="each", tfidf=False
+            "svm",
+            replay=20,
+            max_bytes=2**20,
+            negatives=100,
+            C_negative=5,
+            constraints="each",
+            tfidf=False,
         )
     )
     random = np.random.default_rng(0)

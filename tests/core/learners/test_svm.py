@@ -21,7 +21,7 @@ REPLAYS = 200
 def options(demands):
     return Options.of(
         "svm",
-        **{"demands": demands, "aggressiveness": AGGRESSIVENESS, "caution": CAUTION},
+        **{"constraints": demands, "C": AGGRESSIVENESS, "C_negative": CAUTION},
         **{"margin_threshold": MARGIN, "negatives": len(CLASSES), "max_outdegree": 100},
         **{"sublinear": False, "tfidf": False, "replay": REPLAYS, "bias": 0.0},
     )
@@ -97,7 +97,7 @@ def test_weights_are_made_of_the_instances_by_their_multipliers(solved):
 
 def test_no_demand_is_left_to_settle(solved):
     weights = MATRICES.weights(solved)
-    demands = solved.options.demands
+    demands = solved.options.constraints
     binding = slack = 0
     for x, true, multipliers in past(solved):
         scores = dict(enumerate(x @ weights))

@@ -67,7 +67,9 @@ class FakeCluster:
 
     async def poll(self):
         names = self.mail.names
-        return Heartbeat(7, False, [], [Process(each, 7, each == names[0], 1.0) for each in names])
+        return Heartbeat(
+            7, False, [], [Process(each, 7, each == names[0], 1.0, 1) for each in names]
+        )
 
     def post(self, messages):
         self.mail.post(self.name, messages)

@@ -312,7 +312,7 @@ def test_a_state_that_cannot_be_restored_ends_the_process(tmp_path):
     with serving(store=store):
         pass
     with pytest.raises(StartFailed, match="C_negative"):
-        run(Settings(store=store, port=0, learner="svm(caution=0.5)"))
+        run(Settings(store=store, port=0, learner="svm(C_negative=0.5)"))
 
 
 def test_a_port_in_use_is_reported_with_a_remedy(tmp_path):

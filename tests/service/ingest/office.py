@@ -65,7 +65,7 @@ class Desk:
         self.polls += 1
         if self.office.error is not None:
             return None
-        alive = [Process(each.name, 7, False, 0.0) for each in self.office.desks.values()]
+        alive = [Process(each.name, 7, False, 0.0, 1) for each in self.office.desks.values()]
         self.heartbeat = Heartbeat(7, False, [], alive)
         return self.heartbeat
 

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from manyclass.core import rules
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
@@ -129,14 +130,15 @@ def test_without_a_usable_snapshot_the_whole_log_is_replayed(life, caplog):
     assert any("whole log" in record.message for record in caplog.records)
 
 
-def test_a_log_that_an_older_release_began_is_not_replayed_under_the_rules_of_this_one(life):
+def test_a_log_that_raised_the_rules_is_not_replayed_from_its_begin(life, monkeypatch):
     life.learn(*LESSONS[:5])
-    life.store.is_older_than_rules = True
-    assert life.recovered()[1].replayed == 5  # a snapshot names its version of the rules
+    newer = rules.RULES + 1
+    monkeypatch.setattr(rules, "RULES", newer)
+    life.learn(Event.use_rules(newer), *LESSONS[5:7])
     life.store.delete_snapshot(0)
     refusal = life.refused()
     assert "version 1 of the rules" in refusal
-    assert "begin a new store, and teach it the texts and labels again" in refusal
+    assert "start one process of the older release" in refusal
 
 
 def test_a_log_is_not_replayed_with_unnamed_learners(life):

@@ -41,11 +41,6 @@ def test_events_are_numbered_from_one_without_holes(store):
     assert list(store.read(0)) == [(1, b"a"), (2, b"b"), (3, b""), (4, b"c"), (5, b"d")]
 
 
-def test_a_new_store_is_of_a_release_with_versions_of_the_rules(store):
-    store.append([b"1"])
-    assert not store.is_older_than_rules
-
-
 def test_appending_nothing_changes_nothing(store):
     store.append([b"a"])
     assert store.append([]) == 1

@@ -41,7 +41,6 @@ public:
         free_.clear();
         std::fill_n(weights_of_.data(), weights_of_.size(), 0u);
         outdegrees_.fill(0);
-        has_gaps_ = false;
         blocks_ = weights_ = 0;
         root_ = add_branch(shape, NO_ID);
         leaves_added_ = 0;

@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -126,14 +125,8 @@ protected:
     // many nodes were looked at.
     template <class F>
     std::uint64_t each_node_with(std::uint32_t feature, F&& visit) const {
-        std::vector<std::uint32_t> ahead;
         if (root_ == NO_ID) return 0;
-        if (has_gaps_) {
-            ahead.resize(nodes_.size());
-            std::iota(ahead.rbegin(), ahead.rend(), 0u);
-        } else {
-            ahead.push_back(root_);
-        }
+        std::vector<std::uint32_t> ahead{root_};
         std::uint64_t looked_at = 0;
         for (; !ahead.empty(); ++looked_at) {
             const std::uint32_t id = ahead.back();
@@ -141,7 +134,7 @@ protected:
             const Node& node = nodes_[id];
             const std::uint32_t block = node.blocks.find(feature);
             if (block == NO_ID) continue;
-            if (!node.is_preleaf && !has_gaps_) {
+            if (!node.is_preleaf) {
                 for (const std::uint32_t child : node.children) __builtin_prefetch(&nodes_[child]);
                 for (const std::uint32_t child : node.children)
                     nodes_[child].blocks.prefetch_slot(feature);
@@ -241,7 +234,6 @@ protected:
     std::uint64_t blocks_ = 0, weights_ = 0;
     Arena<std::uint32_t> weights_of_;  // by feature id, how many with a place in a block
     Outdegrees outdegrees_{};
-    bool has_gaps_ = false;  // a node may hold a block of a feature that the one above it does not
     std::uint64_t nodes_visited_ = 0;
 };
 

@@ -111,9 +111,7 @@ private:
         need(weight == runs.weights.size, "block_weights", "more weights than blocks account for");
         load_free(runs);
         join(runs, is_class);
-        has_gaps_ = std::any_of(nodes_.begin(), nodes_.end(), [this](const Node& node) {
-            return is_held_below_only(node);
-        });
+        for (const Node& node : nodes_) check_blocks(node);
     }
 
     template <class F>
@@ -199,14 +197,13 @@ private:
             refuse("class_turns", "two classes came to the tree at once");
     }
 
-    // True when the node holds a block of a feature of which the node above it holds none. Trees of
-    // older rules can, which dropped light blocks of any node.
-    bool is_held_below_only(const Node& node) const {
-        if (node.parent == NO_ID) return false;
+    // A node holds blocks of features only that the node above it has, too.
+    void check_blocks(const Node& node) const {
+        if (node.parent == NO_ID) return;
         const NodeClassifiers& above = nodes_[node.parent].blocks;
         for (std::uint32_t block = 0; block < node.blocks.count(); ++block)
-            if (above.find(node.blocks.feature(block)) == NO_ID) return true;
-        return false;
+            need(above.find(node.blocks.feature(block)) != NO_ID, "block_features",
+                 "a node has a feature that the node above it lacks");
     }
 
 };

@@ -2,8 +2,7 @@
 -- head, body, seq it comes right after or '', manifest of the rebuilt state that it adopts or ''
 -- -> last seq. A number is appended once, and never after a later one: a late append of an earlier
 -- connection is refused.
--- If foreign entries have taken the next places, the log goes on in a later epoch, which only
--- releases that know version 2 of the store can read.
+-- If foreign entries have taken the next places, the log goes on in a later epoch.
 
 local facts = redis.call('HMGET', KEYS[1], 'identity', 'tail')
 if facts[1] ~= ARGV[1] then
@@ -47,8 +46,7 @@ if added.err and (string.find(added.err, 'equal or smaller', 1, true)
     end
     added = add()
     if not added.err then
-        redis.call('HSET', KEYS[1], 'epoch', whole(number) .. ' ' .. whole(seq_of(facts[2])),
-            'version', '2')
+        redis.call('HSET', KEYS[1], 'epoch', whole(number) .. ' ' .. whole(seq_of(facts[2])))
     end
 end
 if added.err then

@@ -25,8 +25,8 @@ end
 
 -- The newest epoch of the log, and the number of the last event before it.
 local function epoch()
-    local number, after = string.match(redis.call('HGET', KEYS[1], 'epoch') or '', '^(%d+) (%d+)$')
-    return tonumber(number or 0), tonumber(after or 0)
+    local number, after = string.match(redis.call('HGET', KEYS[1], 'epoch'), '^(%d+) (%d+)$')
+    return tonumber(number), tonumber(after)
 end
 
 local function tail()

@@ -38,7 +38,6 @@ async def test_tells_what_each_learner_holds_and_how_well_it_does():
             given = dict(each["options"])
             assert Options.of(given.pop("learner"), **given) == enrolled.learner.options
             assert "vote" not in given
-            assert given.get("rivals") == given.get("negatives")
             for name in ("features", "classes", "edges", "learned", "bytes", "resident_bytes"):
                 assert each[name] == getattr(enrolled.learner, name)
             assert (each["classes"], each["learned"]) == (6, 40)
@@ -118,19 +117,6 @@ async def test_a_learner_is_found_however_its_options_are_written():
         assert answer.json() == {"seq": 1, "learner": "pa(negatives=3,replay=4)"}
 
 
-@pytest.mark.parametrize("label", ["svm(caution=0.5)", "svm(C_negative=0.5)"])
-async def test_a_learner_is_found_under_the_former_names_of_options(label):
-    async with calling(shadows=("svm(caution=0.5)",)) as call:
-        [_, shadow] = await learners(call)
-        assert shadow["learner"] == "svm(C_negative=0.5)"
-        assert shadow["options"]["C_negative"] == 0.5
-        answer = await call("POST", promoting(label))
-        assert answer.json() == {"seq": 1, "learner": "svm(C_negative=0.5)"}
-        [event] = [Event.from_bytes(data) for _, data in call.store.read(0)]
-        # the log has the names that older releases read, and their defaults
-        assert event.name == "svm(max_outdegree=1000,budget=16,caution=0.5,demands=auto,bias=0.3)"
-
-
 async def test_the_log_tells_of_a_promotion_that_changes_something(caplog):
     caplog.set_level("INFO")
     async with calling(shadows=("pa",)) as call:
@@ -177,6 +163,6 @@ async def test_a_score_that_may_be_negative_is_answered_unless_a_threshold_is_gi
 async def test_options_another_process_has_set_are_told():
     async with calling(shadows=("pa",)) as call:
         model_set = call.app.engine.model.model_set.to_dict()
-        model_set["shadows"][0]["rivals"] = 2
+        model_set["shadows"][0]["negatives"] = 2
         await call.app.engine.submit([Event.configure(model_set)])
         assert [each["learner"] for each in await learners(call)] == ["svm", "pa(negatives=2)"]

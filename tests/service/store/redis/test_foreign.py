@@ -8,14 +8,7 @@ from manyclass.service.store.redis.entry import EPOCH, LAST_EPOCH
 HIGHEST_ID = f"{2**64 - 1}-{2**64 - 1}"
 
 
-@pytest.fixture
-def old_store(data, open_redis):
-    """Return a store as made by the releases before epochs."""
-    store = open_redis()
-    assert store.last_seq == 0
-    data.client.hdel(data.facts, "epoch")
-    data.client.hset(data.facts, "version", "1")
-    return store
+NEXT = f"{2 * EPOCH}-1"  # the id of a foreign entry that lifts a new log to another epoch
 
 
 def events_of(store, after=0):
@@ -65,17 +58,17 @@ def test_a_copy_of_an_entry_of_ours_is_foreign(store, data, open_redis, follow):
     assert events_of(store) == [b"1", b"2"]
 
 
-@pytest.mark.parametrize("place", ["*", "5-1", f"{3 * EPOCH}-1", f"{30 * EPOCH}-7"])
-def test_a_log_of_an_older_release_goes_on(data, old_store, open_redis, follow, place):
-    follower = follow(old_store)
-    assert old_store.append([b"1", b"2"], 1) == 2
-    assert int(data.client.hget(data.facts, "tail").partition(b"-")[0]) == 2
+@pytest.mark.parametrize("place", [f"{EPOCH + 9}-1", NEXT, f"{30 * EPOCH}-7"])
+def test_a_foreign_entry_lifts_a_log_which_goes_on(store, data, open_redis, follow, place):
+    follower = follow(store)
+    assert store.append([b"1", b"2"], 1) == 2
+    assert int(data.client.hget(data.facts, "tail").partition(b"-")[0]) == EPOCH + 2
     data.client.xadd(data.events, {"mine": "x"}, id=place)
-    assert old_store.append([b"3"], 2) == 3
-    assert old_store.append([b"4"], 3) == 4
+    assert store.append([b"3"], 2) == 3
+    assert store.append([b"4"], 3) == 4
     follower.wait_for_seq(4)
     assert follower.append_ids == [1, 2, 3]
-    assert old_store.foreign_entries == 1
+    assert store.foreign_entries == 1
     for after in range(4):
         events = [b"1", b"2", b"3", b"4"][after:]
         late = follow(open_redis(), after)
@@ -84,30 +77,18 @@ def test_a_log_of_an_older_release_goes_on(data, old_store, open_redis, follow, 
         assert events_of(open_redis(), after) == events
 
 
-def test_a_log_that_was_lifted_is_for_releases_that_know_epochs(data, old_store):
-    old_store.append([b"1"])
-    assert data.client.hget(data.facts, "version") == b"1"
-    data.client.xadd(data.events, {"mine": "x"})
-    old_store.append([b"2"])
-    assert data.client.hget(data.facts, "version") == b"2"
-
-
-def test_a_store_reports_a_log_older_than_versions_of_the_rules(old_store, open_redis):
-    assert open_redis().is_older_than_rules
-
-
-def test_a_lifted_log_is_trimmed(data, old_store, open_redis, follow):
+def test_a_lifted_log_is_trimmed(store, data, open_redis, follow):
     for number in range(3):
-        old_store.append([b"%d" % number])
-    data.client.xadd(data.events, {"mine": "x"})
+        store.append([b"%d" % number])
+    data.client.xadd(data.events, {"mine": "x"}, id=NEXT)
     for number in range(3, 6):
-        old_store.append([b"%d" % number])
-    old_store.save_snapshot(2, [b"two"])
-    old_store.heartbeat(6)
-    old_store.trim(2)
+        store.append([b"%d" % number])
+    store.save_snapshot(2, [b"two"])
+    store.heartbeat(6)
+    store.trim(2)
     assert data.client.xlen(data.events) == 7  # an earlier epoch is removed as a whole
-    old_store.save_snapshot(4, [b"four"])
-    old_store.trim(4)
+    store.save_snapshot(4, [b"four"])
+    store.trim(4)
     assert data.client.xlen(data.events) == 2
     follower = follow(open_redis(), 4)
     follower.wait_for_seq(6)
@@ -115,13 +96,13 @@ def test_a_lifted_log_is_trimmed(data, old_store, open_redis, follow):
     assert isinstance(follow(open_redis(), 2).end(), LogTrimmed)
 
 
-def test_a_snapshot_beyond_a_lifted_log(data, old_store, open_redis, follow):
-    old_store.append([b"1"])
-    data.client.xadd(data.events, {"mine": "x"})
-    old_store.append([b"2"])
-    old_store.save_snapshot(10, [b"ten"])
-    assert old_store.last_seq == 10
-    assert old_store.append([b"11"]) == 11
+def test_a_snapshot_beyond_a_lifted_log(store, data, open_redis, follow):
+    store.append([b"1"])
+    data.client.xadd(data.events, {"mine": "x"}, id=NEXT)
+    store.append([b"2"])
+    store.save_snapshot(10, [b"ten"])
+    assert store.last_seq == 10
+    assert store.append([b"11"]) == 11
     follower = follow(open_redis(), 10)
     follower.wait_for_seq(11)
 
@@ -159,14 +140,14 @@ def test_foreign_entries_do_not_hide_a_lost_one(store, data, follow, lost):
     assert follow(store).end().seq == lost + 1
 
 
-def test_a_foreign_entry_that_a_server_forgets_takes_none_of_ours_along(data, old_store, follow):
+def test_a_foreign_entry_that_a_server_forgets_takes_none_of_ours_along(store, data, follow):
     """Remove an entry, as after a failover to a replica without it."""
-    follower = follow(old_store)
-    old_store.append([b"1"])
+    follower = follow(store)
+    store.append([b"1"])
     follower.wait_for_seq(1)
     entries, facts = data.client.xrange(data.events), data.client.hgetall(data.facts)
-    data.client.xadd(data.events, {"mine": "x"})
-    follower.wait_for(lambda: old_store.foreign_entries == 1)
+    data.client.xadd(data.events, {"mine": "x"}, id=NEXT)
+    follower.wait_for(lambda: store.foreign_entries == 1)
     with data.client.pipeline() as changes:
         changes.delete(data.facts, data.events)
         for place, fields in entries:
@@ -174,6 +155,6 @@ def test_a_foreign_entry_that_a_server_forgets_takes_none_of_ours_along(data, ol
         changes.hset(data.facts, mapping=facts)
         changes.execute()
     data.client.client_kill_filter(_type="normal", skipme=True)
-    old_store.append([b"2"])
+    store.append([b"2"])
     follower.wait_for_seq(2)
     assert follower.events == [(1, b"1"), (2, b"2")]

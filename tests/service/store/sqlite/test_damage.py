@@ -15,6 +15,7 @@ from manyclass.cli.main import app
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.store import open_store
+from manyclass.service.store.batch import batch_checksum, join_batch
 from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, StoreDamaged, StoreInUse
 from manyclass.service.store.sqlite.mark import SLOT_BYTES, mark_path, read_mark
 from manyclass.service.store.sqlite.store import SqliteStore, accept_store
@@ -297,6 +298,24 @@ def test_a_snapshot_of_another_store_is_not_loaded(path):
             store.open_snapshot(1)
         assert store.save_snapshot(1, [b"mine"], keep_existing=True).bytes == 4
         assert b"".join(store.open_snapshot(1)) == b"mine"
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+def test_a_row_without_a_chain_is_no_row_of_a_store(path):
+    with opening(path) as store:
+        store.append([b"1"])
+        store.append([b"2"])
+    body = join_batch([b"another"])
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(
+            "UPDATE events SET checksum = ?, body = ? WHERE last_seq = 1",
+            (batch_checksum(1, 1, body), body),
+        )
+    with opening(path) as store, pytest.raises(LogDamaged) as error:
+        list(store.read(0))
+    assert error.value.seq == 1
 
 
 # --- at random ------------------------------------------------------------------------------------

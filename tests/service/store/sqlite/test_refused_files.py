@@ -10,6 +10,7 @@ from contextlib import closing
 import pytest
 
 from manyclass.service.store.errors import StoreDamaged, StoreError, StoreUnavailable
+from manyclass.service.store.sqlite.file import VERSION
 from manyclass.service.store.sqlite.store import SqliteStore
 from tests.service.store.sqlite.changing import clock, opening
 
@@ -39,7 +40,7 @@ def test_a_database_of_another_application_is_refused_untouched(opened, path, mo
 def test_a_newer_version_is_refused(opened, path, checkpointed):
     opened().close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("PRAGMA user_version = 4")
+        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
         if checkpointed:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         else:  # a copy made now has the new version only in the write-ahead log
@@ -48,7 +49,7 @@ def test_a_newer_version_is_refused(opened, path, checkpointed):
                 shutil.copy(f"{path}{end}", f"{copy}{end}")
             path = copy
         before = path.read_bytes()
-        with pytest.raises(StoreError, match="has version 4") as error:
+        with pytest.raises(StoreError, match=f"has version {VERSION + 1}") as error:
             SqliteStore(path, float)
         assert "release" in error.value.hint
         assert path.read_bytes() == before or not checkpointed
