@@ -3,7 +3,7 @@
 python lint/mutate.py FILE-OR-FOLDER...    --count 100 --seed 1
 
 Each change is made in a copy of the tree. The tests that mirror the file run, the nearest first:
-those of its name, those of its folder that mention it, the others of its folder, and those of the
+those of its name, those in or below its folder that mention it, the others there, and those of the
 folder's parent; `--reach` says how far. A survivor is a line of the code whose meaning no test
 beside it checks, or a change that keeps the meaning.
 """
@@ -225,7 +225,7 @@ def mirrored(file: str, reach: str, root: Path = ROOT) -> Iterator[list[str]]:
     while not folder.is_dir():
         folder = folder.parent
     stem = Path(file).stem
-    beside = sorted(folder.glob("test_*.py"))
+    beside = sorted(folder.rglob("test_*.py"))
     named = [path for path in beside if re.match(f"test_{stem}(_|$)", path.stem)]
     others = [path for path in beside if path not in named]
     mention = [path for path in others if re.search(rf"\b{stem}\b", path.read_text())]

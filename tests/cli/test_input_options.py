@@ -166,3 +166,11 @@ def test_one_of_a_kind_is_said_so(manyclass, tmp_path):
     assert ": 1 class, 1 feature\n" in said
     assert "pass 1: 1 row in" in said
     assert "svm: 1 class, 1 feature, " in said
+
+
+def test_a_file_of_an_unknown_name_has_lines_of_json_where_instances_are_ranked(
+    manyclass, service, tmp_path
+):
+    file = tmp_path / "rows.unknown"
+    file.write_bytes(b'{"features": ["none"], "id": "mine"}\n')
+    assert json.loads(manyclass("rank", file, "--url", service).stdout)["id"] == "mine"

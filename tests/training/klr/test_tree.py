@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from manyclass.training.klr.tree import flat_tree, tree_of
@@ -72,3 +73,9 @@ def test_a_cycle_of_parents_is_cut_and_the_first_of_several_parents_counts():
 def test_the_flat_tree_has_one_variance():
     tree = flat_tree(["x", "y", "z"])
     assert (tree.nodes, tree.groups, tree.leaves.tolist()) == (3, ["all"], [0, 1, 2])
+
+
+def test_a_node_has_the_sum_of_the_classes_below_it():
+    tree = tree_of(CLASSES, parents, "H1")
+    of_classes = np.arange(2.0 * len(CLASSES)).reshape(2, -1)
+    assert tree.sum_up(of_classes).tolist() == (of_classes @ path_matrix(tree)).tolist()
