@@ -31,8 +31,11 @@ from manyclass.core.sections import within
 release_gil_while_waiting()
 
 
-cdef extern from "core/native/make_model.hpp" namespace "manyclass" nogil:
+cdef extern from "core/native/storage/postings.hpp" namespace "manyclass" nogil:
     const size_t OUTDEGREES
+
+
+cdef extern from "core/native/make_model.hpp" namespace "manyclass" nogil:
     shared_ptr[Model] make_model(const OptionValues& options, uint64_t hash_seed,
                                  shared_ptr[NativeTaxonomy] taxonomy) except +raise_error
     vector[string] model_option_names(string_view learner) except +raise_error

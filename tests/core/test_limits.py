@@ -8,6 +8,7 @@ import pytest
 
 FOLDER = Path(__file__).parent
 NATIVE = FOLDER.parents[1] / "core" / "native"
+LEARNERS = [str(path) for path in NATIVE.glob("learners/*.cpp")]
 CXX = os.environ.get("CXX", "c++").split()
 FLAGS = [
     "-std=c++17",
@@ -38,7 +39,9 @@ def run(tmp_path, source, *flags, given=""):
 def test_no_event_leaves_an_index_half_changed_when_cells_or_memory_run_out(tmp_path):
     wrapped = [f"-Wl,--wrap={name}" for name in ("malloc", "realloc", "free")]
     assert (
-        run(tmp_path, "limits.cpp", "-DMANYCLASS_TEST_CELLS=300000", *wrapped, "-pthread")
+        run(
+            tmp_path, "limits.cpp", *LEARNERS, "-DMANYCLASS_TEST_CELLS=300000", *wrapped, "-pthread"
+        )
         == "kept\n"
     )
 

@@ -1,25 +1,12 @@
-// The learners by name: the only file that names all of them. A new learner is one header, and one
-// line here.
+// The learners by name, each in the list of one .cpp file: the lists are compiled at the same time.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "learners/frequency.hpp"
 #include "learners/learner.hpp"
-#include "learners/linear_learner.hpp"
-#include "learners/rules/arow.hpp"
-#include "learners/rules/counting.hpp"
-#include "learners/rules/dual_svm.hpp"
-#include "learners/rules/ema.hpp"
-#include "learners/rules/feature_focus.hpp"
-#include "learners/rules/ooz.hpp"
-#include "learners/rules/passive_aggressive.hpp"
-#include "learners/rules/perceptron.hpp"
-#include "learners/tree/label_tree.hpp"
 
 namespace manyclass {
 
@@ -38,30 +25,13 @@ constexpr LearnerType learner_type(std::string_view name) {
             }};
 }
 
-inline const std::vector<LearnerType>& learner_types() {
-    static const std::vector<LearnerType> types{
-        learner_type<LinearLearner<FeatureFocus>>("ff"),
-        learner_type<LinearLearner<Counting>>("ind"),
-        learner_type<LinearLearner<MovingAverage>>("ema"),
-        learner_type<LinearLearner<Ooz>>("ooz"),
-        learner_type<LinearLearner<PassiveAggressive>>("pa"),
-        learner_type<LinearLearner<Perceptron>>("mmp"),
-        learner_type<LinearLearner<Arow>>("arow"),
-        learner_type<LinearLearner<DualSvm>>("svm"),
-        learner_type<LinearLearner<DualSvmBy<PathSteps>>>("path"),
-        learner_type<LinearLearner<PassiveAggressiveBy<PathSteps>>>("hieron"),
-        learner_type<Frequency>("frequency"),
-        learner_type<BuiltLabelTree>("iplt"),
-        learner_type<GrownLabelTree>("oplt"),
-    };
-    return types;
-}
+// The linear learners by their rules: masses that stay positive, weights that part true classes from
+// wrong ones, and such weights along the paths of a taxonomy.
+std::vector<LearnerType> rules_of_masses();
+std::vector<LearnerType> rules_of_margins();
+std::vector<LearnerType> rules_of_paths();
 
 // Return the learner of this name, nullptr if there is none.
-inline const LearnerType* learner_type_of(std::string_view name) {
-    for (const LearnerType& each : learner_types())
-        if (each.name == name) return &each;
-    return nullptr;
-}
+const LearnerType* learner_type_of(std::string_view name);
 
 }  // namespace manyclass

@@ -39,84 +39,27 @@ struct TextParts {
 class TextFeatures {
 public:
     // One reader for each thread; it keeps some of its memory from call to call.
-    [[gnu::noinline]] static TextFeatures& mine() {
-        static thread_local TextFeatures features;
-        return features;
-    }
+    [[gnu::noinline]] static TextFeatures& mine();
 
     TextFeatures() : words_(*this) {}
 
     // Begin an instance of at most `most` features; most_bytes_ bounds the bytes of their names.
-    void begin(const TextParts& parts, std::size_t most) {
-        parts_ = parts;
-        most_ = most;
-        most_bytes_ = most * BYTES_PER_FEATURE + 65'536;
-        is_full_ = false;
-        name_bytes_ = 0;
-        words_with_runs_ = 0;
-        store_.clear();
-        features_.clear();
-        names_.clear();
-        runs_.clear();
-        fields_.clear();
-        if (unescaped_.capacity() > MOST_KEPT) std::string().swap(unescaped_);
-        words_.forget_long_words();
-    }
+    void begin(const TextParts& parts, std::size_t most);
 
     // Add the features of a text, in valid UTF-8.
-    void read(std::string_view text) { read_behind({}, text); }
+    void read(std::string_view text);
 
     // The same of a field, whose features are apart from those of other fields.
-    void read_field(std::string_view field, std::string_view text) {
-        char* const prefix = store_.room(field.size() + 1);
-        std::copy(field.begin(), field.end(), prefix);
-        prefix[field.size()] = ':';
-        store_.keep(field.size() + 1);
-        read_behind({prefix, field.size() + 1}, text);
-    }
+    void read_field(std::string_view field, std::string_view text);
 
     // Add those of a text at the cursor, or of an object of the texts of 1 to MOST_FIELDS fields, and
     // set `given` to the text as it is stored behind its reading (stored_text.hpp), valid until the
     // next call. False for any other form, a repeated field or an escape in its name; then use no
     // result.
-    bool read(JsonCursor& json, std::string_view& given) {
-        std::string_view text, field;
-        if (json.read_text(given, unescaped_)) {
-            read(given);
-            return true;
-        }
-        if (!json.read_sign('{')) return false;
-        if (stored_.capacity() > MOST_KEPT) std::string().swap(stored_);
-        stored_.clear();
-        std::vector<std::string_view> fields;
-        do {
-            if (!json.read_name(field) || field.size() > LONGEST_FIELD) return false;
-            if (!json.read_sign(':')) return false;
-            if (!json.read_text(text, unescaped_) || fields.size() == MOST_FIELDS) return false;
-            if (std::find(fields.begin(), fields.end(), field) != fields.end()) return false;
-            fields.push_back(field);
-            read_field(field, text);
-            append_field(stored_, field, text);
-        } while (json.read_sign(','));
-        given = stored_;
-        return json.read_sign('}');
-    }
+    bool read(JsonCursor& json, std::string_view& given);
 
     // Write the instance in wire form; return its number of features, whose values are above 0.
-    std::uint32_t write(std::string& out) const {
-        const auto count = static_cast<std::uint32_t>(features_.size());
-        out.resize(sizeof count + name_bytes_ + count * most_bytes({}) + SHORT_NAME);
-        std::memcpy(&out[0], &count, sizeof count);
-        char* at = &out[sizeof count];
-        const Feature* feature = features_.data();
-        for (std::size_t place = 0; place < fields_.size(); ++place) {
-            const Feature* const end = features_.data() + fields_[place].end;
-            at = write(at, feature, end, fields_[place].prefix);
-            feature = end;
-        }
-        out.resize(static_cast<std::size_t>(at - out.data()));
-        return count;
-    }
+    std::uint32_t write(std::string& out) const;
 
     std::size_t long_words() const { return words_.long_words(); }  // left out
     bool truncated() const { return is_full_; }  // the rest had more than there may be

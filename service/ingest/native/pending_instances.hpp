@@ -73,92 +73,25 @@ public:
     // under the id of a client, where the newest instance counts. A change that memory is too short
     // for has no effect.
     void keep(double now, std::string_view instance, const ServedRanking& served,
-              InstanceNote note, std::string_view given, std::string& id) {
-        if (note.text.empty()) note.reading = {};
-        if (!keeps_texts_) note.text = {};
-        Entry entry(now, instance, served, note);
-        const Held lock(mutex_);
-        if (given.empty()) id.assign(prefix_).append(std::to_string(last_ + 1));
-        else id.assign(given);
-        char* const bytes = queue_.push(entry.size);
-        try {
-            entries_.push_back(entry);
-            if (!given.empty()) hold_given(id);
-        } catch (...) {
-            if (entries_.size() > last_ + 1 - first_) entries_.pop_back();
-            queue_.pop_newest(entry.size);
-            throw;
-        }
-        entries_.back().write(bytes, instance, served, note);
-        ++last_;
-        bytes_ += ENTRY_BYTES + entry.size;
-        if (bytes_ > most_bytes_ || is_outdated(entries_.front(), now)) evict(now);
-    }
+              InstanceNote note, std::string_view given, std::string& id);
 
     // Copy the entry of an id, with its whole text.
-    Found find(double now, std::string_view id, Stored& stored) {
-        const Held lock(mutex_);
-        evict(now);
-        const std::uint64_t number = number_of(id);
-        if (number == 0)
-            return forgotten_.count(hash_(id)) > 0 ? Found::too_late : Found::never_seen;
-        if (number < first_ || is_outdated(entry_of(number), now)) return Found::too_late;
-        copy(number, entry_of(number).text(), stored);
-        return Found::stored;
-    }
+    Found find(double now, std::string_view id, Stored& stored);
 
     // Note that the label of an entry has come, and copy it without its text. False if one had come
     // before, or the entry is gone.
-    bool label(std::uint64_t number, Stored& stored) {
-        const Held lock(mutex_);
-        if (!holds(number) || entry_of(number).labelled) return false;
-        copy(number, {}, stored);
-        entry_of(number).labelled = true;
-        return true;
-    }
+    bool label(std::uint64_t number, Stored& stored);
 
     // The numbers of the entries that wait for a label, those of the lowest confidence first: an
     // unknown one is the lowest, and of equal ones the oldest entry is first, as it is the first to
     // go. Those without features are left out, those whose id has a newer one, and with a `source`
     // those of another.
     std::vector<std::uint64_t> least_certain(double now, std::size_t most,
-                                             std::string_view source) {
-        if (most == 0) return {};
-        std::vector<Candidate> best;  // a heap, with the most certain in front
-        std::uint64_t next = 1, last = 0;
-        do {
-            const Held lock(mutex_);
-            next = std::max(next, first_);
-            last = last_;
-            const std::uint64_t end = std::min(last + 1, next + SCANNED_AT_ONCE);
-            for (; next < end; ++next) {
-                if (!is_waiting(next, now)) continue;
-                if (!source.empty() && entry_of(next).source() != source) continue;
-                const Candidate candidate{entry_of(next).confidence, next};
-                if (best.size() == most && !(candidate < best.front())) continue;
-                best.push_back(candidate);
-                std::push_heap(best.begin(), best.end());
-                if (best.size() <= most) continue;
-                std::pop_heap(best.begin(), best.end());
-                best.pop_back();
-            }
-        } while (next <= last);
-        std::sort_heap(best.begin(), best.end());
-        std::vector<std::uint64_t> numbers;
-        for (const Candidate& each : best) numbers.push_back(each.number);
-        return numbers;
-    }
+                                             std::string_view source);
 
     // Copy an entry that waits for a label, with its id and the beginning of its text. False if it
     // does not wait.
-    bool read(double now, std::uint64_t number, Stored& stored, std::string& id) const {
-        const Held lock(mutex_);
-        if (!holds(number) || !is_waiting(number, now)) return false;
-        const Entry& entry = entry_of(number);
-        copy(number, beginning_of(entry.text()), stored);
-        id = entry.given != nullptr ? entry.given->first : prefix_ + std::to_string(number);
-        return true;
-    }
+    bool read(double now, std::uint64_t number, Stored& stored, std::string& id) const;
 
     std::size_t count() const {
         const Held lock(mutex_);
