@@ -55,8 +55,8 @@ example: $(VENV)/built ## run an example on a temporary service: make example NA
 
 measure: $(VENV)/dev ## the figures of docs/measurements.md (needs the data sets, fifteen minutes)
 	python -m studies paper --datasets words,newsgroups --passes 1 \
-	  --estimator 'ff(margin_threshold=0,sublinear=no,feature_memory=0)' \
-	  --estimator 'ff(margin_threshold=0.5,sublinear=no,feature_memory=0)'
+	  --estimator 'ff(margin_threshold=0,sublinear=no,mass_cap=0)' \
+	  --estimator 'ff(margin_threshold=0.5,sublinear=no,mass_cap=0)'
 	python -m studies word-rules
 	for each in speed committees serving replicas ready learning; do python -m benchmarks.$$each || exit; done
 

@@ -272,7 +272,7 @@ class EngineStates(RuleBasedStateMachine):
     def promote(self, choice):
         labels = self.reference.model_set.labels
         promoted = self.reference.model_set.learners[choice % len(labels)]
-        event = Event.promote(promoted.stored_specification)
+        event = Event.promote(promoted.specification)
         [result] = self.run(self.engine.submit([event]))
         assert result.seq == self.reference.apply(self.reference.seq + 1, event).seq
         assert self.engine.model.model_set == self.reference.model_set

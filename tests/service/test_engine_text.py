@@ -2,7 +2,6 @@
 
 import pytest
 
-from manyclass.core import rules
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
@@ -68,20 +67,6 @@ async def test_another_setting_than_that_of_the_store_is_refused(store, start, r
     assert "MANYCLASS_TEXT='words': the store has learned by words+characters" in refused.failure
     assert "start with MANYCLASS_TEXT=words+characters or without it" in refused.failure
     assert store.last_seq == 1
-
-
-async def test_a_store_whose_texts_had_other_features_is_refused_in_words(
-    store, start, monkeypatch
-):
-    present = rules.RULES
-    with monkeypatch.context() as earlier:
-        earlier.setattr(rules, "RULES", present - 1)
-        store.save_snapshot(0, Model(Options.of("svm")).dump())
-    refused = await start(store)
-    assert refused.status == "failed"
-    assert f"the state is of version {present - 1} of the rules" in refused.failure
-    assert "other features of texts" in refused.failure
-    assert "begin a new store, and teach it the texts and labels again" in refused.failure
 
 
 async def test_promotion_options_and_a_restore_keep_the_analysis(store, start):

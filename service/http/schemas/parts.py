@@ -1,6 +1,6 @@
-"""Parts that several bodies share: names, features, texts, classes, warnings, deprecation."""
+"""Parts that several bodies share: names, features, texts, classes, warnings."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, UnsetType
@@ -9,7 +9,6 @@ from typing_extensions import TypeAliasType
 MOST_CLASSES = 1000  # of one event, or to rank among
 LARGEST_SEQ = 2**63 - 1
 
-DEPRECATED: Final[dict[str, Any]] = {"deprecated": True}  # schema of an old name
 
 # JSON has one kind of number: 5.0 is the integer 5, so it is read as float where that may come.
 Name = str | int | float

@@ -191,16 +191,6 @@ def test_it_is_replayed(learner):
 # --- states ---------------------------------------------------------------------------------------
 
 
-def test_a_state_of_a_release_without_them_loads():
-    index = Index(Options.of("svm"))
-    for instance, classes in LESSONS:
-        index.learn(instance, classes)
-    state = index.dump()
-    for name in ("kept_rejected", "kept_weights"):
-        assert len(state.pop(name)) == 0
-    assert_same_state(load(index.options, state), index)
-
-
 @pytest.mark.parametrize(
     ("section", "value"),
     [

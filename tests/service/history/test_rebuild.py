@@ -169,7 +169,7 @@ async def test_without_an_older_snapshot_a_part_is_learned_again():
 
 
 async def test_events_of_the_base_are_not_learned_again_but_amendments_of_them_are(tmp_path):
-    """A history that began later, for example after an upgrade."""
+    """A history that was switched on later."""
     path = tmp_path / "a.db"
     async with running(SqliteStore(path, lambda: 1.0), learner="svm", history=False) as (engine, _):
         await teach(engine, "a b -> x", "c d -> y")

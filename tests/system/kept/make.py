@@ -50,12 +50,17 @@ def lesson(number):
         case 0:
             given |= {"text": f"{', '.join(words)}, CAFÉ ☕", "source": "anna"}
         case 1:
-            given |= {"text": {"title": words[0], "body": words[1]}, "weight": 2.5}
+            given |= {"text": {"title": words[0], "body": words[1]}}
         case 2:
             given |= {"features": {word: chance.choice([0.5, 1.0, 2.25]) for word in words}}
         case _:
-            given |= {"features": words, "not": ["class 9"]}
+            given |= {"features": words}
     return given
+
+
+def judged(number):
+    """Return the same event with a weight, or with a class that is wrong."""
+    return lesson(number) | ({"weight": 2.5} if number % 2 else {"not": ["class 9"]})
 
 
 def probe(number):
@@ -171,7 +176,7 @@ def main():
         with Service(shared, store=redis.url, **REDIS_SETTINGS) as service:
             service.start()
             for number in range(LESSONS // 2):
-                call(service, "POST", "/learn", lesson(number))
+                call(service, "POST", "/learn", judged(number))
             call(service, "PUT", "/events/event 7", {"classes": ["class 2"]})
             found["redis"] = answers(service)
             service.kill()

@@ -1,4 +1,5 @@
 from manyclass.core.event import Event
+from manyclass.core.model_set import ModelSet
 from tests.service.faulty import PATIENCE
 from tests.service.serving import assert_problem, calling, side_by_side
 
@@ -109,8 +110,10 @@ async def test_to_hash_the_state_needs_an_admin_key():
 
 async def test_the_options_shown_are_those_of_the_model(call):
     engine = call.app.engine
-    other = engine.model.options.to_dict() | {"rating": 77}
-    await engine.submit([Event.configure(other)])  # as another process on the store may do
+    other = ModelSet(engine.model.options.replace(rating=77))
+    await engine.submit(
+        [Event.configure(other.to_dict())]
+    )  # as another process on the store may do
     shown = (await call("GET", "/stats")).json()["settings"]
     assert shown["MANYCLASS_LEARNER"] == "svm(rating=77)"
     assert shown["MANYCLASS_PORT"] == "8000"

@@ -89,12 +89,6 @@ def test_a_snapshot_of_another_store_is_not_loaded(store, data, open_redis, redi
     assert content(store, 1) == b"mine"
 
 
-def test_a_snapshot_that_does_not_note_its_store_is_loaded(store, monkeypatch):
-    monkeypatch.setattr(redis_snapshots, "new_identity", lambda _: "0123456789abcdef" * 2)
-    store.save_snapshot(2, [b"of an older release"])
-    assert content(store, 2) == b"of an older release"
-
-
 @pytest.mark.parametrize("number", [0, 3, 5])
 def test_a_missing_chunk(store, data, number):
     data.client.delete(chunk_of(data, number))
