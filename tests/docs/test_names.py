@@ -120,9 +120,13 @@ def test_options_named_alone_exist(page):
     assert named - known - OTHER_OPTIONS == set()
 
 
-# Of other programs: curl, Redis, Vowpal Wabbit, pytest, and those of this repository.
+# Of curl, Redis, Vowpal Wabbit, pytest, perf and the programs of this repository.
 OTHER_OPTIONS = {
-    *("--hypothesis-profile", "--greeting"),  # the latter is the example of CONTRIBUTING.md
+    *(
+        "--hypothesis-profile",
+        "--comms",
+        "--greeting",
+    ),  # the last is the example of CONTRIBUTING.md
     *("--json", "--appendonly", "--ignore", "--oaa", "--plt"),
     *("--data", "--keep-going", "--peers", "--rows", "--saturating", "--scenario", "--states"),
 }
