@@ -12,8 +12,14 @@ NAME = "intent-routing"
 
 
 @pytest.fixture(scope="module")
-def output(run_example):
-    return run_example(NAME)
+def folder(tmp_path_factory):
+    """Return the folder of temporary files of the run whose output the tests read."""
+    return tmp_path_factory.mktemp("temporary")
+
+
+@pytest.fixture(scope="module")
+def output(run_example, folder):
+    return run_example(NAME, TMPDIR=str(folder))
 
 
 def test_it_prints_what_its_page_shows(output, output_on_page):
@@ -50,9 +56,9 @@ def test_it_uses_a_running_service(run_example):
         assert {*unlabelled} <= {f"question-{number}" for number in range(506, 526)}
 
 
-def test_a_temporary_service_leaves_nothing(run_example, tmp_path):
-    run_example(NAME, TMPDIR=str(tmp_path))
-    assert [*tmp_path.iterdir()] == []
+def test_a_temporary_service_leaves_nothing(output, folder):
+    assert "rebuilt: " in output
+    assert [*folder.iterdir()] == []
 
 
 def test_wrong_use_is_refused():

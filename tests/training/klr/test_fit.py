@@ -2,6 +2,7 @@ import io
 import json
 import subprocess
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -40,14 +41,20 @@ def fitting(rows, sharing="H1", course=None, **plan):
     return Fitting(rows, classes, tree, Plan(folds=3, **plan), course)
 
 
+@pytest.fixture(scope="module")
+def whole_fit(rows):
+    """Return a function that returns the fit of the rows, made once for each `search_rows`."""
+    return cache(lambda search_rows=0: fitting(rows, search_rows=search_rows).run())
+
+
 def stored(arrays):
     file = io.BytesIO()
     write_arrays(arrays, file)
     return io.BytesIO(file.getvalue())
 
 
-def test_a_fit_predicts_other_rows(rows):
-    fitted = fitting(rows).run()
+def test_a_fit_predicts_other_rows(whole_fit):
+    fitted = whole_fit()
     assert fitted.last.converged.all()
     assert fitted.search.best.unfinished == 0
     assert sorted(fitted.model.tree.groups) == ["classes", "level 1", "level 2"]
@@ -68,8 +75,8 @@ def test_probabilities_of_training_rows_are_those_of_the_fit(rows):
     assert np.abs(fitted.model.alpha - (y - p)).max() < 0.02  # stationary, within the tolerance
 
 
-def test_the_weights_of_nodes_give_the_scores(rows):
-    model = fitting(rows).run().model
+def test_the_weights_of_nodes_give_the_scores(rows, whole_fit):
+    model = whole_fit().model
     weights = dict(model.heaviest(1000))
     values = model.features.values(rows)
     scores = np.zeros((len(rows), model.tree.nodes))
@@ -94,9 +101,9 @@ class Stopped(Exception):
 
 @pytest.mark.parametrize("search_rows", [0, 60])
 @pytest.mark.parametrize("evaluations", [1, 2, 5])
-def test_a_stopped_fit_goes_on_where_it_was(rows, evaluations, search_rows, monkeypatch):
+def test_a_stopped_fit_goes_on_where_it_was(rows, whole_fit, evaluations, search_rows, monkeypatch):
     monkeypatch.setattr(fit_module, "SECONDS_BETWEEN_SAVES", 0)
-    whole = fitting(rows, search_rows=search_rows).run()
+    whole = whole_fit(search_rows)
     files = []
 
     def save(course):
@@ -114,9 +121,9 @@ def test_a_stopped_fit_goes_on_where_it_was(rows, evaluations, search_rows, monk
 
 
 @pytest.mark.parametrize("search_rows", [0, 60])
-def test_the_last_fit_is_resumed_too(rows, search_rows, monkeypatch):
+def test_the_last_fit_is_resumed_too(rows, whole_fit, search_rows, monkeypatch):
     monkeypatch.setattr(fit_module, "SECONDS_BETWEEN_SAVES", 0)
-    whole = fitting(rows, search_rows=search_rows).run()
+    whole = whole_fit(search_rows)
     files = []
 
     def save(course):
@@ -184,8 +191,8 @@ def test_a_search_of_as_many_rows_as_there_are_is_that_of_all(rows):
         assert fitting(rows, search_rows=number).run().searched == len(rows)
 
 
-def test_a_course_of_other_rows_is_refused(rows):
-    course = fitting(rows).run().course
+def test_a_course_of_other_rows_is_refused(rows, whole_fit):
+    course = whole_fit().course
     with pytest.raises(FitError, match="other rows"):
         fitting(Rows.of(labelled(90)), course=course)
     with pytest.raises(FitError, match="other options"):
@@ -194,8 +201,8 @@ def test_a_course_of_other_rows_is_refused(rows):
         fitting(rows, course=course, search_rows=60)
 
 
-def test_a_model_file_is_loaded_as_it_was(rows):
-    model = fitting(rows).run().model
+def test_a_model_file_is_loaded_as_it_was(whole_fit):
+    model = whole_fit().model
     loaded = Model.of_arrays(read_arrays(stored(model.arrays())))
     for name, array in model.arrays().items():
         assert (loaded.arrays()[name] == array).all(), name
@@ -291,8 +298,8 @@ def test_the_search_stops_when_it_may_not_evaluate_more():
     assert found.best.psi == min(each.psi for each in found.evaluations)
 
 
-def test_the_decoder_lowers_the_expected_loss_of_a_model(rows):
-    model = fitting(rows).run().model
+def test_the_decoder_lowers_the_expected_loss_of_a_model(rows, whole_fit):
+    model = whole_fit().model
     p = np.concatenate([*model.probabilities(rows)]).astype(float)
     chosen = Decoder.of(model.classes, parents).least_taxo_loss(p)
     assert chosen.shape == (len(rows),)
