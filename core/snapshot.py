@@ -131,8 +131,8 @@ def _parsed_header(described: Any) -> tuple[dict[str, Any], list[Entry]]:
     version, facts, sections = described["version"], described["facts"], described["sections"]
     if type(version) is not int or version != VERSION:
         raise SnapshotError(
-            f"the snapshot has format {version!r}, and this release of manyclass reads format"
-            f" {VERSION}"
+            f"the snapshot's header has format {version!r}, and this release of manyclass reads"
+            f" format {VERSION}"
         )
     if not isinstance(facts, dict) or not isinstance(sections, list):
         raise _senseless("facts must be an object and sections an array")

@@ -31,6 +31,15 @@ def test_one_process_leads_and_all_are_listed(open_redis):
     assert seen(heartbeat) == {first.name: (2, True), second.name: (None, False)}
 
 
+def test_each_process_is_listed_with_its_version_of_the_rules(open_redis):
+    first, second = open_redis(), open_redis()
+    first.heartbeat(0, 3)
+    for position in (None, 7):
+        processes = second.heartbeat(position, 4).processes
+        versions = {process.name: process.rules for process in processes}
+        assert versions == {first.name: 3, second.name: 4}
+
+
 def test_a_restoring_process_does_not_take_the_lease_but_keeps_it(open_redis):
     store, other = open_redis(), open_redis()
     assert not store.heartbeat(None).is_leader

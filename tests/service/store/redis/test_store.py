@@ -64,7 +64,7 @@ def test_all_keys_are_of_the_service_and_in_one_slot(store, data):
     assert len([key for key in keys if key.startswith(data.key(""))]) >= 9
     assert {key.partition("}:")[2].partition(":")[0] for key in keys} <= {
         *("facts", "events", "append", "lease", "processes", "mail"),
-        *("snapshots", "chunks", "chunk", "rules"),
+        *("snapshots", "chunks", "chunk"),
     }
 
 
