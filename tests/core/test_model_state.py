@@ -5,7 +5,7 @@ import pytest
 from manyclass.core.errors import SnapshotError
 from manyclass.core.model_state import marks_of
 
-HEADER = {"seq": 9, "lineup": []}
+HEADER = {"seq": 9, "rules": 1, "learners": {}, "text": ""}
 
 
 def test_marks_of_restores_are_read():

@@ -11,7 +11,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = {"__init__.py": b"", "core/index.pyx": b"1", "core/model.py": b"2"}
-COMPILED = {"__init__.py": b"", "core/index.cpython-311.so": b"x", "core/model.py": b"2"}
+COMPILED = {
+    "__init__.py": b"",
+    "core/index.cpython-311.so": b"x",
+    "core/cython_shared.cpython-311.so": b"y",
+    "core/model.py": b"2",
+}
 METADATA = """\
 Metadata-Version: 2.4
 Name: manyclass

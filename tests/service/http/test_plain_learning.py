@@ -282,7 +282,7 @@ async def test_events_that_the_store_refuses(ways, error):
 async def test_a_full_queue(ways):
     for way in (ways.native, ways.python):
         group_commit = way.app.engine._pipeline.group_commit
-        group_commit.events = group_commit._max_events
+        group_commit.events = group_commit._limits.events
     answer, answered = await ways.talk(learn(BODY))
     assert (answer[9:12], answered) == (b"503", 1)
     assert {way.app.engine._queue_full for way in (ways.native, ways.python)} == {1}
