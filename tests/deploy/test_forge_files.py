@@ -29,7 +29,7 @@ def test_the_hook_of_a_commit_is_make_lint_which_compiles_nothing():
     assert (repository["repo"], hook["entry"], hook["language"]) == ("local", "make lint", "system")
     assert re.search(r"^lint: \$\(VENV\)/tools ##", MAKEFILE, re.MULTILINE)
     assert re.search(
-        r"^\$\(VENV\)/tools: \$\(VENV\)/serve requirements/\S+$", MAKEFILE, re.MULTILINE
+        r"^\$\(VENV\)/tools: \$\(VENV\)/serve( requirements/\S+)+$", MAKEFILE, re.MULTILINE
     )
 
 

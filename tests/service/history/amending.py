@@ -94,7 +94,7 @@ class History:
         await rebuilt(self.engine)
         self.snapshots = {self.engine.model.seq: set(self.effective)}
 
-    def assertrebuilt(self, options):
+    def assert_rebuilt(self, options):
         aliases = self.engine.model.aliases
         now = [renamed(self.effective[seq], aliases) for seq in sorted(self.effective)]
         facts, arrays = content(self.engine.model)

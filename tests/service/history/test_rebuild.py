@@ -36,7 +36,7 @@ def test_the_state_is_that_of_the_amended_stream(learner, steps):
             for name, *arguments in steps:
                 await getattr(history, name)(*arguments)
             await history.rebuild()
-            history.assertrebuilt(options)
+            history.assert_rebuilt(options)
 
     asyncio.run(run())
 
