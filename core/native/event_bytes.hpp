@@ -54,14 +54,17 @@ void put_names(std::string& out, const Names& names) {
     for (const auto& name : names) put_name(out, name);
 }
 
+// The bytes of a head that has a kind and a fingerprint alone.
+constexpr std::size_t BARE_HEAD_BYTES =
+    sizeof(std::uint8_t) + sizeof(std::uint64_t) + sizeof(std::uint16_t);
+
 // The source and the text of an event without an id, whose head these bytes are.
 struct EventOrigin {
     std::string_view source, text;
 
     static EventOrigin in(std::string_view head) {
-        constexpr std::size_t BEFORE = 1 + sizeof(std::uint64_t) + sizeof(std::uint16_t);
-        if (head.size() == BEFORE) return {};
-        head.remove_prefix(BEFORE + sizeof(std::uint64_t));  // and the time
+        if (head.size() == BARE_HEAD_BYTES) return {};
+        head.remove_prefix(BARE_HEAD_BYTES + sizeof(std::uint64_t));  // and the time
         std::uint16_t size;
         std::memcpy(&size, head.data(), sizeof size);
         const std::string_view source = head.substr(sizeof size, size);

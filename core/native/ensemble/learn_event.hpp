@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/wire.hpp"
+#include "event_bytes.hpp"
 
 namespace manyclass {
 
@@ -27,8 +27,8 @@ struct LearnEvent {
 
     // Read an event from valid bytes.
     explicit LearnEvent(std::string_view bytes) {
-        const bool is_weighted = bytes[0] == WEIGHTED;
-        bytes.remove_prefix(HEAD_BYTES);
+        const bool is_weighted = static_cast<std::uint8_t>(bytes[0]) == WEIGHTED;
+        bytes.remove_prefix(BARE_HEAD_BYTES);
         read_names(bytes, classes);
         if (is_weighted) {
             read_names(bytes, rejected);
@@ -48,10 +48,13 @@ struct LearnEvent {
     }
 
     std::string bytes() const {
-        std::string out(HEAD_BYTES, '\0');  // no fingerprint and no id
+        const bool is_weighted = !rejected.empty() || weight != 1;
+        EventHead head;  // without a fingerprint and an id
+        if (is_weighted) head.kind = WEIGHTED;
+        std::string out;
+        put_head(out, head);
         put_names(out, classes);
-        if (!rejected.empty() || weight != 1) {
-            out[0] = WEIGHTED;
+        if (is_weighted) {
             put_names(out, rejected);
             put(out, weight);
         }
@@ -59,8 +62,7 @@ struct LearnEvent {
     }
 
 private:
-    static constexpr char WEIGHTED = 7;  // a learn event with none of these is of kind 0
-    static constexpr std::size_t HEAD_BYTES = 11;
+    static constexpr std::uint8_t WEIGHTED = 7;  // a learn event with none of these is of kind 0
 
     template <class T>
     static T take(std::string_view& bytes) {
@@ -75,14 +77,6 @@ private:
             const auto size = take<std::uint16_t>(bytes);
             names.push_back(bytes.substr(0, size));
             bytes.remove_prefix(size);
-        }
-    }
-
-    static void put_names(std::string& out, const Names& names) {
-        put(out, static_cast<std::uint32_t>(names.size()));
-        for (const std::string_view name : names) {
-            put(out, static_cast<std::uint16_t>(name.size()));
-            out.append(name);
         }
     }
 };
