@@ -5,7 +5,7 @@ from collections import deque
 from contextlib import suppress
 from socket import SO_LINGER, SOL_SOCKET
 from struct import pack
-from typing import Any
+from typing import Any, NamedTuple
 
 import httptools
 from uvicorn import Config
@@ -43,6 +43,13 @@ RESET = pack("ii", 1, 0)  # lingering for no time: close() discards what was not
 FRAMING = (b"content-length", b"transfer-encoding")  # one of them is there if there is a body
 
 
+class HandedOver(NamedTuple):
+    """The bytes that a worker leaves of a connection: of a request, and of the answer before it."""
+
+    received: bytes = b""
+    unsent: bytes = b""
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """HTTP/1.1 with bounds, whose refusals are problems like any other.
 
@@ -62,17 +69,12 @@ class BoundedProtocol(HttpToolsProtocol):
         _loop: AbstractEventLoop | None = None,
         *,
         limits: Limits,
-        handed_over: bool = False,
-        received: bytes = b"",
-        unsent: bytes = b"",
+        handed_over: HandedOver | None = None,
     ) -> None:
-        """Begin with the `received` bytes of a request, and with `unsent` bytes of the answer
-        before it, if a worker has `handed_over` the connection.
-        """
+        """Begin where a worker stopped if it has `handed_over` the connection."""
         super().__init__(config, server_state, app_state, _loop)
         self._limits = limits
-        self._is_handed_over = handed_over
-        self._received_before, self._unsent_before = received, unsent
+        self._handed_over = handed_over
         self._reservation = Reservation(limits.budget)
         self._outlet: Outlet | None = None
         self._running: RequestResponseCycle | None = None
@@ -101,18 +103,19 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._outlet = Outlet(transport)
         self.transport = self._outlet  # type: ignore[assignment]  # it has what uvicorn calls
-        is_admitted = self._limits.admit(self, self._is_handed_over)
-        if self._unsent_before:
-            self._outlet.write(self._unsent_before)
+        is_admitted = self._limits.admit(self, self._handed_over is not None)
+        received, unsent = self._handed_over or HandedOver()
+        self._handed_over = None
+        if unsent:
+            self._outlet.write(unsent)
         if not is_admitted:
             self._outlet.write(TOO_MANY_CONNECTIONS)
             self._outlet.close()
             return
-        if self._unsent_before:
+        if unsent:
             self._close_when_unused(self.timeout_keep_alive)
-        if self._received_before:
-            self.data_received(self._received_before)
-        self._received_before = self._unsent_before = b""
+        if received:
+            self.data_received(received)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End every request of this connection."""

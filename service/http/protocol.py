@@ -10,7 +10,7 @@ from typing import Any
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from manyclass.service.http.bounded_protocol import BoundedProtocol
+from manyclass.service.http.bounded_protocol import BoundedProtocol, HandedOver
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.native_tier import NativeTier
 from manyclass.service.http.plain_learning import Learning, PlainLearning
@@ -33,20 +33,11 @@ class Protocol(BoundedProtocol):
         *,
         limits: Limits,
         native: NativeTier | None = None,
-        handed_over: bool = False,
-        received: bytes = b"",
-        unsent: bytes = b"",
+        handed_over: HandedOver | None = None,
     ) -> None:
         """Parse every request if there is no `native` tier. The rest is as in BoundedProtocol."""
         super().__init__(
-            config,
-            server_state,
-            app_state,
-            _loop,
-            limits=limits,
-            handed_over=handed_over,
-            received=received,
-            unsent=unsent,
+            config, server_state, app_state, _loop, limits=limits, handed_over=handed_over
         )
         is_plain = not (self.root_path or config.access_log or self.limit_concurrency)
         self._native = native if is_plain else None

@@ -30,6 +30,7 @@ from manyclass.service.config.cores import default_workers
 from manyclass.service.config.settings import Settings
 from manyclass.service.errors import with_hint
 from manyclass.service.http.app import App, create_app
+from manyclass.service.http.bounded_protocol import HandedOver
 from manyclass.service.http.native_tier import NativeTier
 from manyclass.service.http.plain_learning import WorkerLearning
 from manyclass.service.http.protocol import Protocol
@@ -126,9 +127,7 @@ class Server(uvicorn.Server):
                         config=self.config,
                         server_state=self.server_state,
                         app_state=self.lifespan.state,
-                        handed_over=True,
-                        received=received,
-                        unsent=unsent,
+                        handed_over=HandedOver(received, unsent),
                     ),
                     socket(fileno=descriptor),
                 )
