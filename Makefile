@@ -14,7 +14,7 @@ SANITIZED := -m 'not slow' --hypothesis-profile quick -k 'not bytes_counted' tes
 option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
-.PHONY: help compile run demo example check lint types test test-all screenshots docs deploy-check wheel-check release-check image-check studies-env studies-check lock \
+.PHONY: help compile run demo example check lint mutate types test test-all screenshots docs deploy-check wheel-check release-check image-check studies-env studies-check lock \
         generate unicode unicode-check clang sanitize coverage measure load chaos hostile damage crafted soak recorded wheel clean
 
 help:      ## list the targets
@@ -90,6 +90,9 @@ check: lint types test ## five minutes of what a change must pass; .ci/run runs 
 
 lint: $(VENV)/tools ## ruff, cython-lint, and the words of comments, docstrings and pages
 	ruff check . && ruff format --check . && cython-lint core service && python lint/prose.py
+
+mutate: $(VENV)/dev ## a hundred random changes of the Python code, and those that no test beside it finds (hours)
+	python lint/mutate.py
 
 types: $(VENV)/dev ## mypy, and the stubs against the built modules
 	mypy && MYPYPATH=src stubtest manyclass.core.instance manyclass.core.event manyclass.core.event_parts manyclass.core.event_batch manyclass.core.columns manyclass.core.named_rows manyclass.core.index manyclass.core.text manyclass.core.dedup_window manyclass.core.calibration manyclass.core.klr manyclass.core.taxonomy manyclass.core.expected_loss manyclass.service.http.gate manyclass.service.http.plain_rankings manyclass.service.http.plain_events manyclass.service.http.workers manyclass.service.ingest.pending_labels manyclass.core.published_learner manyclass.core.progressive_validation manyclass.service.http.batches --concise
