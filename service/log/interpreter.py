@@ -1,9 +1,9 @@
 """The meaning of the log: how the model follows from its events.
 
-    events ──► requests ──► mark: the state to go over to ──► the rest: all events, or none
-               (joined)      (asked of the caller)              (outcomes noted)
+    events ──► requests ──► mark: the state that replaces it ──► the rest: all events, or none
+               (joined)      (asked of the caller)                (outcomes noted)
 
-All that reads a log does it here: live, at a start, behind a rebuilt state, and in a rebuild.
+Every reader of a log calls it: live, at a start, behind a rebuilt state, and in a rebuild.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,7 +46,7 @@ class OneModel:
 
 
 class NoState(Enum):
-    """The reason why a mark has no state to go over to."""
+    """The reason why a mark replaces no state."""
 
     UNDONE = "undone"  # a restore came between a rebuilt state and its mark, which has no effect
     LOST = "lost"  # no event has a meaning before a later mark restores another snapshot
