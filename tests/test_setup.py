@@ -31,8 +31,9 @@ pytestmark = pytest.mark.slow
 def tree(tmp_path_factory):
     """Return a small package with the setup.py of this one, built."""
     tree = tmp_path_factory.mktemp("package")
-    shutil.copy(ROOT / "setup.py", tree)
-    (tree / "pyproject.toml").write_text('[project]\nname = "manyclass"\nversion = "0"\n')
+    for name in ("setup.py", "README.md"):  # the long description is made of it
+        shutil.copy(ROOT / name, tree)
+    (tree / "pyproject.toml").write_text('[project]\nname = "manyclass"\nversion = "0"\ndynamic = ["readme"]\n')
     (tree / "src/manyclass/service").mkdir(parents=True)
     for name, text in SOURCES.items():
         path = tree / "src/manyclass" / name
