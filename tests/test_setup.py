@@ -33,7 +33,8 @@ def tree(tmp_path_factory):
     tree = tmp_path_factory.mktemp("package")
     for name in ("setup.py", "README.md"):  # the long description is made of it
         shutil.copy(ROOT / name, tree)
-    (tree / "pyproject.toml").write_text('[project]\nname = "manyclass"\nversion = "0"\ndynamic = ["readme"]\n')
+    project = '[project]\nname = "manyclass"\nversion = "0"\ndynamic = ["readme"]\n'
+    (tree / "pyproject.toml").write_text(project)
     (tree / "src/manyclass/service").mkdir(parents=True)
     for name, text in SOURCES.items():
         path = tree / "src/manyclass" / name

@@ -1,12 +1,18 @@
 """manyclass rebuild: have a running service learn its history again, as it was amended."""
 
+import time
+from http import HTTPStatus
 from typing import Annotated
 
 import typer
 
 from manyclass.cli.connection import URL, Key, Url, connected
 from manyclass.cli.run_summary import counted
+from manyclass.client.client import Client
+from manyclass.client.errors import RequestRefused
 from manyclass.client.types import RebuildReport
+
+POLL_SECONDS = 0.2
 
 
 def rebuild(
@@ -35,11 +41,12 @@ def rebuild(
     """Have a running service learn its history again, with the events as corrected and deleted.
 
     The service ranks and learns meanwhile. The command ends when the new state is durable; Ctrl-C
-    ends the command, not the rebuild.
+    ends the command, not the rebuild. While the service rebuilds of its own accord, after a merge
+    of classes for example, the command waits for that rebuild first.
     """
     with connected(url, key) as client:
         if not status:
-            report = client.rebuild(learner, text)
+            report = _rebuilt(client, learner, text)
             _print(report)
             if text is not None:
                 typer.echo(f"texts are read by {report.text}")
@@ -51,6 +58,19 @@ def rebuild(
     typer.echo(f"{waiting} for a rebuild")
     if found.last is not None:
         _print(found.last)
+
+
+def _rebuilt(client: Client, learner: str | None, text: str | None) -> RebuildReport:
+    """Rebuild the state, behind a rebuild that is under way."""
+    while True:
+        try:
+            return client.rebuild(learner, text)
+        except RequestRefused as refused:
+            if refused.status != HTTPStatus.CONFLICT or not client.rebuild_status().running:
+                raise
+        typer.echo("a rebuild is under way; waiting for its end", err=True)
+        while client.rebuild_status().running:
+            time.sleep(POLL_SECONDS)
 
 
 def _print(report: RebuildReport) -> None:

@@ -1,12 +1,16 @@
+import asyncio
 import json
 import re
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 
+from manyclass.cli.commands import rebuild
 from manyclass.client.client import Client
 from manyclass.client.errors import RequestRefused
 from tests.cli.services import new_service
+from tests.service.serving import serving
 
 
 def teach(url, source, *events):
@@ -233,6 +237,24 @@ def test_a_rebuild_learns_the_history_as_it_was_amended(manyclass, service):
     assert after.stdout == f"0 amended events wait for a rebuild\n{rebuilt.stdout}"
     with Client(service) as client, pytest.raises(RequestRefused):
         client.class_("rebuilt no")
+
+
+def test_a_rebuild_waits_for_the_one_under_way(manyclass, monkeypatch):
+    with serving() as served:
+        lock = served.app.engine.rebuild._lock
+        asyncio.run_coroutine_threadsafe(lock.acquire(), served.loop).result()
+
+        def let_go(seconds):
+            asyncio.run_coroutine_threadsafe(released(lock), served.loop).result()
+
+        monkeypatch.setattr(rebuild, "time", SimpleNamespace(sleep=let_go))
+        result = manyclass("rebuild", "--url", served.url)
+    assert result.stderr == "a rebuild is under way; waiting for its end\n"
+    assert result.stdout.startswith("rebuilt the state at event 0 ")
+
+
+async def released(lock):
+    lock.release()
 
 
 def test_a_rebuild_reads_texts_by_another_analysis(manyclass):

@@ -214,10 +214,12 @@ def test_a_full_queue_takes_as_many_events_as_it_has_room_for(store, workers):
 
 
 def unread_bytes(port):
-    """Return the bytes that have come to a port and are not received yet."""
+    """Return the bytes sent to a port that the service has not received yet."""
     lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
-    fields = [line.split() for line in lines]
-    return sum(int(each[4][9:], 16) for each in fields if each[1].endswith(f":{port:04X}"))
+    fields = [line.split()[1:5] for line in lines]  # from, to, state, bytes to send:received
+    at = f":{port:04X}"
+    unsent = sum(int(each[3][:8], 16) for each in fields if each[1].endswith(at))
+    return unsent + sum(int(each[3][9:], 16) for each in fields if each[0].endswith(at))
 
 
 def test_the_names_of_queued_events_count_in_the_queue(store):
