@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from Cython.Build import cythonize
+from Cython.Build.Dependencies import default_create_extension
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
@@ -87,10 +88,20 @@ def translated() -> list[Extension]:
         [*extensions, Extension(SHARED, [str(shared)])],
         compiler_directives={**RULES, **directives},
         shared_utility_qualified_name=SHARED,
+        create_extension=without_listing,
         nthreads=os.cpu_count(),
         # Cython.Coverage looks for the C++ beside the .pyx.
         build_dir=None if FLAVOUR == "coverage" else str(COMPILED),
     )
+
+
+def without_listing(template: Extension, given: dict) -> tuple[Extension, dict]:
+    """Make an extension whose C++ does not begin with a list of the headers that Cython found.
+
+    The list depends on where the sources lie; the numbers of the lines behind it are compiled.
+    """
+    extension, _ = default_create_extension(template, given)
+    return extension, {}
 
 
 def is_current(made: Path, listing: Path) -> bool:

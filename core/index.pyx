@@ -484,6 +484,7 @@ cdef class Index:
         cdef uint64_t changes = 0
         cdef Index index = Index(options, hash_seed, taxonomy)
         cdef vector[Section] native = deref(index._native).measure(changes)
+        cdef size_t i  # of two vectors: Cython would take the type of either
         declared = {each.name.decode(): "<" + each.type.decode() for each in native}
         arrays = parts.checked(options, sections, declared, OTHER_LEARNER.decode())
         for i in range(native.size()):
