@@ -7,7 +7,7 @@
 CORE_BUILD picks the flavour: release (default), profile, debug, sanitize or coverage; or none,
 which packs the Python files alone, for an editable install of modules that are compiled already.
 Each flavour has a folder in build/, where a file is compiled again only if it or one that it
-includes changed. CORE_ONLY=core/index compiles that module alone.
+includes changed. CORE_ONLY=core/learner compiles that module alone.
 """
 
 import os
@@ -19,7 +19,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from Cython.Build import cythonize
-from Cython.Build.Dependencies import default_create_extension
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
@@ -84,24 +83,28 @@ def translated() -> list[Extension]:
         for pyx in sorted((PACKAGE / room).rglob("*.pyx"))
         if str(pyx).endswith(f"{ONLY}.pyx")
     ]
-    return cythonize(
+    made = cythonize(
         [*extensions, Extension(SHARED, [str(shared)])],
         compiler_directives={**RULES, **directives},
         shared_utility_qualified_name=SHARED,
-        create_extension=without_listing,
         nthreads=os.cpu_count(),
         # Cython.Coverage looks for the C++ beside the .pyx.
         build_dir=None if FLAVOUR == "coverage" else str(COMPILED),
     )
+    for extension in made:
+        remove_listing(Path(extension.sources[0]))
+    return made
 
 
-def without_listing(template: Extension, given: dict) -> tuple[Extension, dict]:
-    """Make an extension whose C++ does not begin with a list of the headers that Cython found.
+def remove_listing(source: Path) -> None:
+    """Remove the list of headers with which Cython begins its C++.
 
     The list depends on where the sources lie; the numbers of the lines behind it are compiled.
     """
-    extension, _ = default_create_extension(template, given)
-    return extension, {}
+    text = source.read_text()
+    begin, _, rest = text.partition("/* BEGIN: Cython Metadata")
+    if rest:
+        source.write_text(begin + rest.partition("END: Cython Metadata */")[2])
 
 
 def is_current(made: Path, listing: Path) -> bool:

@@ -18,7 +18,7 @@ from time import perf_counter, thread_time
 
 from benchmarks.beside import WORKER, Worker, answer_tasks
 from benchmarks.report import Cell, Figures, Report, add_json_option
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 
 FEATURES = [400_000, 10_000_000]
@@ -31,7 +31,7 @@ PAGE = 1000
 def ring(kind: str, limit: int, events: int) -> Figures:
     """Return CPU milliseconds of events with new names, at the limit."""
     options = {"max_features": limit} if kind == "features" else {"max_classes": limit}
-    index = Index(Options.of("ff", rating=0, margin_threshold=100.0, **options))
+    index = Learner(Options.of("ff", rating=0, margin_threshold=100.0, **options))
     if kind == "features":
         for begin in range(0, limit, 1000):
             index.learn([f"feature {n}" for n in range(begin, min(begin + 1000, limit))], ["c"])
@@ -70,7 +70,7 @@ def gaps(features: int, seconds: float) -> Figures:
 
 def gap(features: int, seconds: float, lists: bool) -> tuple[float, int]:
     """Return the longest gap of a third thread, in ms, and the number of listed names."""
-    index = Index(Options.of("ff"))
+    index = Learner(Options.of("ff"))
     for begin in range(0, features, 1000):
         index.learn([f"feature {n}" for n in range(begin, begin + 1000)], ["c"])
     end = perf_counter() + seconds

@@ -4,16 +4,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.training.rows import Rows
 
 
-class Learner:
+class TimedLearner:
     """An index bound to the columns `rows.features` and `rows.classes`."""
 
     def __init__(self, rows: Rows, options: Options) -> None:
-        self.index = Index(options)
+        self.index = Learner(options)
         self.features = Columns(rows.features)
         self.classes = Columns(rows.classes)
 

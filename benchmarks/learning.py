@@ -1,4 +1,4 @@
-"""Costs of learning an event beside `Index.rank` of an instance (k = 5), in one process.
+"""Costs of learning an event beside `Learner.rank` of an instance (k = 5), in one process.
 
 A model learns the training rows of a set in order. The last of them are timed, in turns of a
 hundred with as many test rows, Python's collector off; figures are medians of the turns, so that a
@@ -17,8 +17,8 @@ from time import process_time
 from benchmarks.report import Cell, Figures, Report, add_json_option
 from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.evaluation import datasets, readers
@@ -60,7 +60,7 @@ def apply_as_batch(model: Model, events: Sequence[Event]) -> None:
         model.apply_batch(batch, seconds=1.0)
 
 
-def rank_all(index: Index, instances: Sequence[Instance]) -> None:
+def rank_all(index: Learner, instances: Sequence[Instance]) -> None:
     for instance in instances:
         index.rank(instance, 5)
 

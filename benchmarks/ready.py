@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import redis
 
-from benchmarks.learner import Learner, names_of, rows_of
+from benchmarks.learner import TimedLearner, names_of, rows_of
 from benchmarks.process import service
 from benchmarks.report import Cell, Figures, Report, add_json_option, over_rounds
 from manyclass.core.model import Model
@@ -39,7 +39,7 @@ def grown(edges: int) -> Model:
     # Each feature is learned once with each of OUTDEGREE classes, and gets edges to negatives too.
     names, classes = names_of("feature", features), names_of("class", CLASSES)
     none = np.empty((0, 1), np.int32)
-    learner = Learner(rows_of(names, none, classes, none), Settings().model_set().primary)
+    learner = TimedLearner(rows_of(names, none, classes, none), Settings().model_set().primary)
     for _ in range(OUTDEGREE):
         active = random.permutation(features).reshape(instances, ACTIVE)
         true = random.integers(0, CLASSES, (instances, 1), dtype=np.int32)

@@ -19,7 +19,7 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.learner import Learner, names_of, rows_of
+from benchmarks.learner import TimedLearner, names_of, rows_of
 from benchmarks.plain_loop import PlainLoop
 from benchmarks.process import own_process
 from benchmarks.report import Cell, Figures, Report, add_json_option
@@ -59,7 +59,7 @@ def chunks_of(rows: Rows) -> list[Rows]:
 def measure_set(rows: Rows, options: Options) -> Figures:
     """Return the costs of ranking and learning the last tenth of the rows."""
     training, held_out = rows.shuffled(0).split(TRAINING_SHARE)
-    learner = Learner(rows, options)
+    learner = TimedLearner(rows, options)
     whole_pass = cpu_microseconds(learner.learn, [training])
     chunks = chunks_of(held_out)
     learner.rank(held_out)  # the columns' ids are looked up once
@@ -85,7 +85,7 @@ def measure_set(rows: Rows, options: Options) -> Figures:
 def measure_loop(rows: Rows, options: Options) -> Figures:
     """Return the costs of the index and of a plain C++ loop, of ranking and learning, in turns."""
     training, held_out = rows.shuffled(0).split(TRAINING_SHARE)
-    learner, loop = Learner(rows, options), PlainLoop(rows, options)
+    learner, loop = TimedLearner(rows, options), PlainLoop(rows, options)
     pass_of_index = cpu_microseconds(learner.learn, [training])
     pass_of_loop = cpu_microseconds(loop.learn, [training])
     best = learner.rank(held_out)[0][:, 0]
@@ -109,7 +109,7 @@ def measure_loop(rows: Rows, options: Options) -> Figures:
     }
 
 
-def yardsticks(learner: Learner, rows: Rows) -> tuple[float, float]:
+def yardsticks(learner: TimedLearner, rows: Rows) -> tuple[float, float]:
     """Return CPU microseconds an instance: to gather its edges, and to rank it with NumPy."""
     state = learner.index.dump()
     sizes_of_rows = state["outdegrees"].astype(np.int64)
@@ -178,7 +178,7 @@ def measure_classes(class_count: int) -> Figures:
     always = Options.of(
         "ff", normalize="none", rating=0, min_weight=0, margin_threshold=1e9, mass_cap=0
     )
-    learner = Learner(examples, always)
+    learner = TimedLearner(examples, always)
     learner.learn(examples)
 
     ranks = 50_000
@@ -214,7 +214,7 @@ def measure_memory(mean_outdegree: int) -> Figures:
     names, classes = names_of("feature", MILLION), names_of("class", class_count)
     none = np.empty((0, 1), np.int32)
     always = Options.of("ff", rating=0, min_weight=0, margin_threshold=1e9, mass_cap=0)
-    learner = Learner(rows_of(names, none, classes, none), always)
+    learner = TimedLearner(rows_of(names, none, classes, none), always)
     before = resident_set()
     for edge in range(outdegrees.max()):
         features = random.permutation(np.flatnonzero(outdegrees > edge))

@@ -17,9 +17,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.learner import Learner, names_of, rows_of
+from benchmarks.learner import TimedLearner, names_of, rows_of
 from benchmarks.report import Cell, Report, add_json_option
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.evaluation import datasets, readers
 from manyclass.evaluation.cost import mean_seconds_of, timed
@@ -69,22 +69,22 @@ def untrained(state: State) -> State:
     return emptied
 
 
-def taught(rows: Rows, options: Options) -> tuple[Learner, float]:
+def taught(rows: Rows, options: Options) -> tuple[TimedLearner, float]:
     """Return an index that learned the rows, and the CPU seconds."""
-    learner = Learner(rows, options)
+    learner = TimedLearner(rows, options)
     _, seconds = timed(partial(learner.learn, rows))
     return learner, seconds
 
 
-def on_final_tree(rows: Rows, grown: Learner) -> tuple[Learner, float]:
+def on_final_tree(rows: Rows, grown: TimedLearner) -> tuple[TimedLearner, float]:
     """Return the same of a tree with the final shape of this one from the start."""
-    learner = Learner(rows, grown.index.options)
-    learner.index = Index.load(grown.index.options, untrained(grown.index.dump()))
+    learner = TimedLearner(rows, grown.index.options)
+    learner.index = Learner.load(grown.index.options, untrained(grown.index.dump()))
     _, seconds = timed(partial(learner.learn, rows))
     return learner, seconds
 
 
-def ranks_alike(one: Learner, other: Learner, rows: Rows) -> bool:
+def ranks_alike(one: TimedLearner, other: TimedLearner, rows: Rows) -> bool:
     """Return whether both rank the first rows alike, score by score."""
     some = rows.take(np.arange(min(CHECKED, len(rows))))
     return all(map(np.array_equal, one.rank(some), other.rank(some)))

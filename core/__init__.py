@@ -10,8 +10,8 @@ from manyclass.core.errors import (
     UnknownName,
 )
 from manyclass.core.event import Event
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.outcome import Outcome
@@ -22,9 +22,9 @@ __all__ = [
     "CoreError",
     "Event",
     "EventError",
-    "Index",
     "Instance",
     "InstanceError",
+    "Learner",
     "Model",
     "OptionError",
     "Options",

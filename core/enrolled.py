@@ -9,7 +9,7 @@ from manyclass.core.errors import TaxonomyMissing
 from manyclass.core.event import Event
 from manyclass.core.expected_loss import CANDIDATES, ExpectedLoss
 from manyclass.core.instance import Instance
-from manyclass.core.learners.learner import Learner
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.outcome import NOTHING_LEARNED, Answer, Decoded, Learned, ShadowOutcome
 from manyclass.core.progressive_validation import ProgressiveValidation

@@ -4,7 +4,7 @@ from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
-from manyclass.core.index cimport Seconds
+from manyclass.core.learner cimport Seconds
 from manyclass.core.locking cimport raise_error
 from manyclass.core.published_learner cimport NativePublishedLearner
 

@@ -11,7 +11,7 @@ cimport cython
 
 from manyclass.core.event cimport Event
 from manyclass.core.event_parts cimport reading_in, stored_text, text_in
-from manyclass.core.index cimport Seconds
+from manyclass.core.learner cimport Seconds
 from manyclass.core.instance cimport Instance, bytes_of, is_signed, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.published_learner cimport NativePublishedLearner, PublishedLearner

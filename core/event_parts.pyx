@@ -140,11 +140,12 @@ cdef bytes stored_text(text, reading):
 
 cdef object text_in(bytes stored):
     """Return the text that is stored, or the texts of its fields; None if it was not kept."""
-    if len(stored) <= READING_BYTES:
+    cdef Py_ssize_t front = READING_BYTES
+    if len(stored) <= front:
         return None
-    if stored[READING_BYTES] != 0xff:
-        return stored[READING_BYTES:].decode("utf-8")
-    parts = stored[READING_BYTES + 1:].split(b"\xff")
+    if stored[front] != 0xff:
+        return stored[front:].decode("utf-8")
+    parts = stored[front + 1:].split(b"\xff")
     return {
         name.decode("utf-8"): text.decode("utf-8")
         for name, text in zip(parts[::2], parts[1::2], strict=True)

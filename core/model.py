@@ -19,7 +19,7 @@ from manyclass.core.errors import (
 from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
 from manyclass.core.expected_loss import ExpectedLoss
-from manyclass.core.learners.learner import Learner
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.model_learners import ModelLearners
 from manyclass.core.model_set import ModelSet

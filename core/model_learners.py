@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from manyclass.core.enrolled import Enrolled, continued
 from manyclass.core.errors import OptionError
 from manyclass.core.instance import Instance
-from manyclass.core.learners.learner import Learner, make
+from manyclass.core.learner import Learner
+from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet, Role
 from manyclass.core.outcome import Answer, Decoded, Node

@@ -5,7 +5,7 @@ from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
 from manyclass.core.calibration cimport NativeCalibration
-from manyclass.core.index cimport Index, Model, Outcome
+from manyclass.core.learner cimport Learner, Model, Outcome
 from manyclass.core.locking cimport raise_error
 from manyclass.core.progressive_validation cimport RankCounts
 
@@ -28,6 +28,6 @@ cdef extern from "core/native/pipeline/memory_reserve.hpp" namespace "manyclass"
 
 cdef class PublishedLearner:
     cdef unique_ptr[NativePublishedLearner] _native
-    cdef Index _learner
+    cdef Learner _learner
     cdef object _kept_alive
     cdef str _label

@@ -9,7 +9,7 @@ cimport cython
 
 from manyclass.core.calibration cimport Calibration
 from manyclass.core.event cimport Event
-from manyclass.core.index cimport Index
+from manyclass.core.learner cimport Learner
 from manyclass.core.instance cimport Instance, bytes_of, is_signed
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.progressive_validation cimport ProgressiveValidation
@@ -34,7 +34,7 @@ cdef class PublishedLearner:
         self._native.reset(new NativePublishedLearner())
 
     def use(self, enrolled not None):
-        cdef Index learner = enrolled.learner
+        cdef Learner learner = enrolled.learner
         cdef Calibration calibration = enrolled.calibration
         cdef ProgressiveValidation progress = enrolled.progress
         deref(self._native).use(

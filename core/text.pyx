@@ -88,7 +88,7 @@ cdef class TextAnalysis:
 
     @staticmethod
     def of_code(size_t code):
-        if code >= len(_ANALYSES):
+        if code >= <size_t>len(_ANALYSES):
             raise ValueError(f"no analysis of texts has the code {code}")
         return _ANALYSES[code]
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
 
-from manyclass import Index, Options
-from manyclass.core.index import Learned
+from manyclass import Learner, Options
+from manyclass.core.learner import Learned
 from manyclass.core.text import DEFAULT_TEXT
 
 STYLE = """
@@ -110,7 +110,7 @@ def accuracy() -> str:
 def _learned() -> Iterator[Learned]:
     """Yield for each question the rank of its true class before it is learned; 0: not retrieved."""
     stored = files("manyclass.service.samples").joinpath("banking77.jsonl.gz").read_bytes()
-    index = Index(Options.of("svm"))
+    index = Learner(Options.of("svm"))
     for line in gzip.decompress(stored).decode().splitlines():
         row = json.loads(line)
         yield index.learn(DEFAULT_TEXT.features_of(row["text"]), row["classes"])
@@ -154,7 +154,7 @@ def index() -> str:
 
 def learning() -> str:
     """Return the scores of a small index before and after one event, as the engine gives them."""
-    known = Index(Options.of("svm"))
+    known = Learner(Options.of("svm"))
     for names, klass in (
         ({"goalie": 1, "puck": 1, "ice": 1}, "hockey"),
         ({"ball": 1, "fence": 1, "pitch": 1}, "baseball"),

@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
 from manyclass.core.expected_loss import ExpectedLoss
-from manyclass.core.learners.learner import Learner, make
+from manyclass.core.learner import Learner
+from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.taxonomy import Taxonomy
 from manyclass.training.losses import COUNTED_AT_ONCE, count_losses, decoded

@@ -30,7 +30,8 @@ from manyclass.core.calibration import Calibration
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
-from manyclass.core.learners.learner import Learner, make
+from manyclass.core.learner import Learner
+from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.evaluation.datasets import Dataset

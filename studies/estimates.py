@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.datasets import Dataset
 from manyclass.training.rows import Rows
@@ -35,7 +35,7 @@ def fsu(streams: NDArray[np.int32], min_weight: str) -> Floats:
     classes = [str(number) for number in range(int(streams.max()) + 1)]
     always = "margin_threshold=1,rating=0,mass_cap=0"  # no weight exceeds 1, so no margin
     limits = f"min_weight={min_weight},max_outdegree={len(classes)}"
-    index = Index(Options.parse(f"ff({always},{limits})"))
+    index = Learner(Options.parse(f"ff({always},{limits})"))
     every = np.arange(count * length + 1, dtype=np.int64)
     index.learn_csr(
         Columns([str(number) for number in range(count)]),

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
-from manyclass.core.learners.learner import Learner, make
+from manyclass.core.learner import Learner
+from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.datasets import Dataset
 from manyclass.training.accuracy import Accuracy, best_ranks, hits_of, ranks_of

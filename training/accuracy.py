@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
-from manyclass.core.learners.learner import Learner
+from manyclass.core.learner import Learner
 from manyclass.training.rows import Rows
 
 PLACES = 50  # ranked for each row; a true class further down counts as not retrieved

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-from manyclass.core.learners.learner import Learner
+from manyclass.core.learner import Learner
 
 NAMES_AT_ONCE = 200_000  # each page costs a pass over all names
 ESCAPED = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
 from manyclass.core.expected_loss import CANDIDATES, ExpectedLoss
-from manyclass.core.learners.learner import Learner
+from manyclass.core.learner import Learner
 from manyclass.training.rows import Rows
 
 COUNTED_AT_ONCE: Final = 64  # rows ranked before the first of them is learned

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from manyclass.core.calibration import Calibration
 from manyclass.core.columns import Columns
 from manyclass.core.expected_loss import ExpectedLoss
-from manyclass.core.learners.learner import Learner, load, make
+from manyclass.core.learner import Learner
+from manyclass.core.learners.learner import load, make
 from manyclass.core.learners.options import Options
 from manyclass.core.sections import Sections
 from manyclass.core.taxonomy import Taxonomy

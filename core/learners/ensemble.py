@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from manyclass.core.errors import OptionError
 from manyclass.core.learners.common import LIMITS, SEED
-from manyclass.core.learners.spec import Learner, Option
+from manyclass.core.learners.spec import LearnerSpec, Option
 from manyclass.core.learners.specification import parts, split
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _check(options: "Options") -> None:
 
 
 LEARNERS = (
-    Learner(
+    LearnerSpec(
         "committee",
         "other learners | as its members do | *Flat Techniques*, section 2.3",
         (SEED, MEMBERS, VOTE, *LIMITS),

@@ -1,11 +1,11 @@
 """The baseline: classes by how often they were learned."""
 
 from manyclass.core.learners.common import LIMITS, STREAM, WINDOW
-from manyclass.core.learners.spec import Learner
+from manyclass.core.learners.spec import LearnerSpec
 
 OPTIONS = (WINDOW, *STREAM, *LIMITS)
 LEARNERS = (
-    Learner(
+    LearnerSpec(
         "frequency",
         "nothing | always | the baseline",
         OPTIONS,

@@ -2,7 +2,7 @@
 
 from manyclass.core.learners.common import LIMITS, MIN_WEIGHT, RATE, STREAM, WINDOW, preparing
 from manyclass.core.learners.linear import BIAS, REPLAY, REPLAY_SIZE
-from manyclass.core.learners.spec import Learner, Option
+from manyclass.core.learners.spec import LearnerSpec, Option
 from manyclass.core.progressive_validation import DEEPEST
 
 SHAPES = "complete | random | huffman | kmeans"
@@ -33,7 +33,7 @@ def _options(sample: int) -> tuple[Option, ...]:
 
 
 LEARNERS = (
-    Learner(
+    LearnerSpec(
         "iplt",
         ABOUT,
         _options(sample=1000),
@@ -41,5 +41,5 @@ LEARNERS = (
         learns_weights=True,
         builds_offline=True,
     ),
-    Learner("oplt", ABOUT, _options(sample=0), is_probabilistic=True, learns_weights=True),
+    LearnerSpec("oplt", ABOUT, _options(sample=0), is_probabilistic=True, learns_weights=True),
 )

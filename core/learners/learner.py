@@ -1,11 +1,9 @@
 """Makes learners."""
 
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.sections import Sections
 from manyclass.core.taxonomy import Taxonomy
-
-Learner = Index
 
 
 def make(options: Options, hash_seed: int = 0, taxonomy: Taxonomy | None = None) -> Learner:

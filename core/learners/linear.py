@@ -7,7 +7,7 @@ masses (docs/evaluation.md, section 6).
 """
 
 from manyclass.core.learners.common import LIMITS, MIN_WEIGHT, RATE, STREAM, WINDOW, preparing
-from manyclass.core.learners.spec import Learner, Option
+from manyclass.core.learners.spec import LearnerSpec, Option
 
 LONGEST_ROW = 65_535
 
@@ -81,7 +81,7 @@ REPLAYING = (REPLAY, REPLAY_SIZE, NEIGHBORS, *LAST)
 SIGNED = (OUTDEGREE.at(50), BUDGET, BUDGET_FLOOR, RATING)
 
 LEARNERS = (
-    Learner(
+    LearnerSpec(
         "ff",
         "shares of the feature mass | when the margin is small | Madani et al., JMLR 2009",
         (
@@ -90,7 +90,7 @@ LEARNERS = (
         ),
         learns_weights=True,
     ),
-    Learner(
+    LearnerSpec(
         "ind",
         "shares: P(class given feature) | always | the same, section 4.2",
         (
@@ -99,7 +99,7 @@ LEARNERS = (
         ),
         learns_weights=True,
     ),
-    Learner(
+    LearnerSpec(
         "ema",
         "moving averages | when the margin is small | Madani, Huang, KDD 2008",
         (
@@ -108,7 +108,7 @@ LEARNERS = (
         ),
         learns_weights=True,
     ),
-    Learner(
+    LearnerSpec(
         "ooz",
         "weights in [0, 1], at most 1 a row | when the margin is small"
         " | Madani, Huang, *Flat Techniques*",
@@ -125,7 +125,7 @@ LEARNERS = (
         ),
         learns_weights=True,
     ),
-    Learner(
+    LearnerSpec(
         "pa",
         "signed weights | when the hinge loss is positive | Crammer et al., JMLR 2006 (PA-II)",
         (MARGIN.at(1.0), *SIGNED, *preparing(), C, NEGATIVES, COST, *REPLAYING),
@@ -133,7 +133,7 @@ LEARNERS = (
         learns_rejections=True,
         takes_signs=True,
     ),
-    Learner(
+    LearnerSpec(
         "mmp",
         "signed weights | when a wrong class is not below a true one | Crammer, Singer, JMLR 2003",
         (*SIGNED, *preparing(), NEGATIVES.at(1000), *REPLAYING),
@@ -141,7 +141,7 @@ LEARNERS = (
         learns_rejections=True,
         takes_signs=True,
     ),
-    Learner(
+    LearnerSpec(
         "arow",
         "signed weights, variances | when the hinge loss is positive | Crammer et al., NIPS 2009",
         (MARGIN.at(1.0), *SIGNED, *preparing(), C, NEGATIVES, *REPLAYING),
@@ -149,7 +149,7 @@ LEARNERS = (
         learns_rejections=True,
         takes_signs=True,
     ),
-    Learner(
+    LearnerSpec(
         "svm",
         "signed weights | when a constraint is violated | dual coordinate descent, below",
         (
@@ -163,7 +163,7 @@ LEARNERS = (
         learns_rejections=True,
         takes_signs=True,
     ),
-    Learner(
+    LearnerSpec(
         "path",
         "signed weights of classes and families | when a constraint is violated"
         " | svm along the paths of the taxonomy, below",
@@ -178,7 +178,7 @@ LEARNERS = (
         learns_rejections=True,
         takes_signs=True,
     ),
-    Learner(
+    LearnerSpec(
         "hieron",
         "signed weights of classes and families | when the hinge loss is positive"
         " | Dekel, Keshet, Singer, ICML 2004",

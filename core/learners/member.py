@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from manyclass.core.progressive_validation import ProgressiveValidation
 
 if TYPE_CHECKING:
-    from manyclass.core.index import Index
+    from manyclass.core.learner import Learner
     from manyclass.core.learners.options import Options
 
 
@@ -14,7 +14,7 @@ class Member(NamedTuple):
     events, and the events in its shuffle buffer with their bytes as counted.
     """
 
-    learner: "Index"
+    learner: "Learner"
     progress: ProgressiveValidation
     waiting: int
     waiting_bytes: int

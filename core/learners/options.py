@@ -15,7 +15,7 @@ from manyclass.core.learners import nested, specification
 from manyclass.core.learners.common import LIMITS as _LIMITS
 from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.registry import LEARNERS, OPTIONS, learner_of, option_of
-from manyclass.core.learners.spec import Learner, Value
+from manyclass.core.learners.spec import LearnerSpec, Value
 
 LIMITS = tuple(option.name for option in _LIMITS)
 
@@ -83,7 +83,7 @@ class Options:
         return type(self)(self.learner, self.values, **changes)
 
     @property
-    def spec(self) -> Learner:
+    def spec(self) -> LearnerSpec:
         """The declaration of the learner."""
         return LEARNERS[self.learner]
 

@@ -2,11 +2,11 @@
 
 from manyclass.core.errors import OptionError, did_you_mean
 from manyclass.core.learners import ensemble, frequency, label_tree, linear
-from manyclass.core.learners.spec import Learner, Option
+from manyclass.core.learners.spec import LearnerSpec, Option
 
 DEFAULT_LEARNER = "svm"  # of a store in which nothing was learned yet
 
-LEARNERS: dict[str, Learner] = {
+LEARNERS: dict[str, LearnerSpec] = {
     learner.name: learner
     for family in (linear, label_tree, frequency, ensemble)
     for learner in family.LEARNERS
@@ -16,7 +16,7 @@ for _learner in LEARNERS.values():
     OPTIONS |= {each.name: each for each in _learner.options if each.name not in OPTIONS}
 
 
-def learner_of(name: object) -> Learner:
+def learner_of(name: object) -> LearnerSpec:
     """Return the learner of this name; OptionError, with the name that may be meant."""
     learner = LEARNERS.get(name) if isinstance(name, str) else None
     if learner is None:
@@ -26,7 +26,7 @@ def learner_of(name: object) -> Learner:
     return learner
 
 
-def option_of(name: str, learner: Learner | None = None) -> Option:
+def option_of(name: str, learner: LearnerSpec | None = None) -> Option:
     """Return the option of this name; OptionError, with a suggestion.
 
     As `learner` declares it, if it has the option.

@@ -95,7 +95,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Learner:
+class LearnerSpec:
     """A learner as it is declared: its name, its options, and its row in docs/learners.md."""
 
     name: str

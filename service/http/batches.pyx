@@ -14,7 +14,7 @@ cimport cython
 
 from manyclass.core.calibration cimport Calibration, TopTwoScores
 from manyclass.core.event_parts cimport stored_text
-from manyclass.core.index cimport Index, RankedBlock
+from manyclass.core.learner cimport Learner, RankedBlock
 from manyclass.core.instance cimport Instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.text cimport TextAnalysis, TextParts
@@ -175,7 +175,7 @@ cdef class BatchRankings:
 
     def rank_block(self, enrolled, pending, rank_duration, double seconds):
         cdef size_t ranked
-        cdef Index learner = enrolled.learner
+        cdef Learner learner = enrolled.learner
         began = perf_counter()
         learner.rank_block(self._wires, self._done, self._k, seconds, self._block)
         ranked = self._block.counts.size()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from manyclass.core.learners.learner import Learner
+from manyclass.core.learner import Learner
 from manyclass.core.model import Model
 from manyclass.service.errors import NotReady
 from manyclass.service.log.recovery import Recovery

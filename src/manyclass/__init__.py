@@ -1,6 +1,6 @@
 """Online ranking of sparse instances against very many classes, with learning from each answer.
 
-`Index` and `Options` are the engine, for use inside a Python program; `Client` calls a running
+`Learner` and `Options` are the engine, for use inside a Python program; `Client` calls a running
 service. Each is imported on first use, so a program that needs the engine does not load the HTTP
 client.
 """
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from manyclass.client.client import Client
-    from manyclass.core.index import Index
+    from manyclass.core.learner import Learner
     from manyclass.core.learners.options import Options
 
 __version__ = version("manyclass")
-__all__ = ["Client", "Index", "Options", "__version__"]
+__all__ = ["Client", "Learner", "Options", "__version__"]
 
 _HOMES = {
     "Client": "manyclass.client.client",
-    "Index": "manyclass.core.index",
+    "Learner": "manyclass.core.learner",
     "Options": "manyclass.core.learners.options",
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import append, committees, ready, texts
-from benchmarks.learner import Learner
+from benchmarks.learner import TimedLearner
 from benchmarks.learning import TURN, apply_as_batch, apply_each, events_of, measure
 from benchmarks.pairs import interval, times
 from benchmarks.serving import ACTIVE, instances_of, many_edges
@@ -188,7 +188,7 @@ def test_events_make_about_as_many_edges_as_asked_for():
 
 def test_columns_are_found_in_a_dumped_state():
     rows = Rows.of([(["a", "bc", "def"], ["x"]), (["unknown"], ["x"])])
-    learner = Learner(rows, Options())
+    learner = TimedLearner(rows, Options())
     learner.learn(rows.take(np.array([0])))
     learner.index.forget_feature("bc")
 

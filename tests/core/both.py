@@ -7,8 +7,8 @@ import pytest
 
 from manyclass.core.columns import Columns
 from manyclass.core.event import Event
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learner import Learner
 from tests.core.csr import instances_of, rows_of
 from tests.core.references import reference_of
 
@@ -33,7 +33,7 @@ COUNTERS = [
 class Both:
     """A learner and its reference: every call goes to both, and the answers must be equal."""
 
-    def __init__(self, options, features, classes, learner=Index, reference=reference_of):
+    def __init__(self, options, features, classes, learner=Learner, reference=reference_of):
         self.learner = learner(options)
         self.reference = reference(options)
         self.features, self.classes = features, classes

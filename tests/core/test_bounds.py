@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 
 SIGNED = [
@@ -25,7 +25,7 @@ def heaviest(index):
 @pytest.mark.parametrize(("true", "classes"), [(1, 4), (5, 10), (50, 100)])
 def test_labels_without_any_sense_do_not_blow_weights_up(specification, true, classes):
     random = np.random.default_rng(0)
-    index = Index(Options.parse(specification))
+    index = Learner(Options.parse(specification))
     heights = []
     for number in range(600):
         features = {f"f{column}": 1.0 for column in random.integers(0, 30, 6)}
@@ -49,13 +49,13 @@ def test_labels_without_any_sense_do_not_blow_weights_up(specification, true, cl
 )
 def test_extreme_options_make_states_that_load_again(specification):
     random = np.random.default_rng(1)
-    index = Index(Options.parse(specification))
+    index = Learner(Options.parse(specification))
     for _ in range(400):
         value = float(10.0 ** random.integers(-30, 30))
         features = {f"f{column}": value for column in random.integers(0, 5, 2)}
         index.learn(features, [f"c{cls}" for cls in random.choice(6, 3, replace=False)])
     assert np.isfinite(index.dump()["edge_masses"]).all()
-    again = Index.load(index.options, index.dump())
+    again = Learner.load(index.options, index.dump())
     assert again.rank({"f1": 1.0}, 6) == index.rank({"f1": 1.0}, 6)
 
 
@@ -64,7 +64,7 @@ def test_extreme_options_make_states_that_load_again(specification):
     ["ema", "svm(binarize=yes)", "svm(normalize=none)", "svm(C=0.004)", "svm", "oplt"],
 )
 def test_long_instances_and_careful_learners_learn_something(specification):
-    index = Index(Options.parse(specification))
+    index = Learner(Options.parse(specification))
     instance = {f"f{column}": 1.0 for column in range(200)}
     for _ in range(20):
         index.learn(instance, ["a"])
@@ -74,7 +74,7 @@ def test_long_instances_and_careful_learners_learn_something(specification):
 
 @pytest.mark.parametrize("specification", SIGNED)
 def test_an_event_may_name_thousands_of_classes(specification):
-    index = Index(Options.parse(specification))
+    index = Learner(Options.parse(specification))
     names = [f"c{number}" for number in range(3000)]
     for _ in range(2):
         index.learn({"f": 1.0, "g": 1.0}, names)

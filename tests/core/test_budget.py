@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.errors import OptionError
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from tests.core.matrices import Matrices
@@ -30,7 +30,7 @@ def eager(learner, **others):
 
 
 def taught(options, stream):
-    index = Index(options)
+    index = Learner(options)
     for instance, classes in stream:
         index.learn(instance, classes)
     return index
@@ -40,7 +40,7 @@ def taught(options, stream):
 @examples(50)
 @given(stream=streams, most=st.integers(1, 5), replay=st.sampled_from([0, 2]))
 def test_no_row_has_more_edges_than_it_may(learner, stream, most, replay):
-    index = Index(eager(learner, max_outdegree=most, replay=replay))
+    index = Learner(eager(learner, max_outdegree=most, replay=replay))
     for instance, classes in stream:
         index.learn(instance, classes)
         assert index.outdegrees()[most + 1 :].sum() == 0
@@ -49,7 +49,7 @@ def test_no_row_has_more_edges_than_it_may(learner, stream, most, replay):
 @pytest.mark.parametrize("learner", BUDGETED)
 def test_a_lowered_limit_holds_from_the_next_new_edge_of_a_row(learner):
     random = np.random.default_rng(1)
-    index = Index(eager(learner))
+    index = Learner(eager(learner))
     for _ in range(40):
         instance = dict(zip(FEATURES, random.uniform(0.1, 2, 4).tolist(), strict=True))
         index.learn(instance, [CLASSES[random.integers(8)]])
@@ -63,7 +63,7 @@ def test_a_lowered_limit_holds_from_the_next_new_edge_of_a_row(learner):
 
 
 def test_a_new_edge_that_is_not_heavier_than_the_lightest_stays_out():
-    index = Index(Options.of("mmp", normalize="none", max_outdegree=2))
+    index = Learner(Options.of("mmp", normalize="none", max_outdegree=2))
     index.learn({"f": 2.0}, ["a"])
     index.learn({"g": 1.0}, ["b"])
     index.learn({"g": 1.0, "f": 1.0, "h": 0.5}, ["c"])  # -1/2 for a and b in f and g, 1 for c
@@ -90,7 +90,7 @@ def test_sparsifying_keeps_the_heaviest(learner, stream, wanted):
 
 
 def test_of_equal_weights_those_of_the_oldest_features_stay():
-    index = Index(Options.of("mmp", normalize="none"))
+    index = Learner(Options.of("mmp", normalize="none"))
     index.learn(dict.fromkeys(FEATURES, 1.0), ["a"])
     index.learn({"j": 2.0}, ["a"])
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from tests.core.matrices import Matrices
 
@@ -26,7 +26,7 @@ def lessons(count, most_classes):
 
 def steps(options, most_classes=1):
     """Yield for each example: weights before and after, x, scores, positive, negative columns."""
-    index = Index(options)
+    index = Learner(options)
     for instance, classes in lessons(400, most_classes):
         before = MATRICES.weights(index), MATRICES.variances(index) if variances(index) else None
         index.learn(instance, classes)
@@ -113,7 +113,7 @@ def test_confidence_with_one_negative_is_diagonal_arow(aggressiveness):
 
 
 def test_negatives_step_back_in_proportion_to_their_violations():
-    index = Index(Options.of("pa", normalize="none", **UNBOUND))
+    index = Learner(Options.of("pa", normalize="none", **UNBOUND))
     for name, size in [("a", 0.1), ("b", 0.4), ("c", 0.8)]:
         index.learn({name: size}, [name])  # a lone class: no negative is updated
     weights = {name: index.feature(name)["edges"][0][1] for name in "abc"}
@@ -131,7 +131,7 @@ def test_negatives_step_back_in_proportion_to_their_violations():
 
 
 def test_a_positive_without_violating_negatives_steps_forward():
-    index = Index(Options.of("mmp", normalize="none"))
+    index = Learner(Options.of("mmp", normalize="none"))
     assert index.learn({"f": 2.0}, ["a", "b"])[:2] == (0, True)
     assert index.feature("f")["edges"] == [("a", 2.0), ("b", 2.0)]
     assert index.learn({"f": 2.0}, ["a"])[:2] == (1, True)  # b scores as much

@@ -10,7 +10,7 @@ import pytest
 
 from manyclass.core.columns import Columns
 from manyclass.core.errors import SnapshotError
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from tests.core.both import Both
 from tests.core.dumps import names as names_in
@@ -33,7 +33,7 @@ def work_of(index, call):
 @pytest.mark.parametrize("names", [1_000, 30_000])
 @pytest.mark.parametrize("learner", ["ff", "svm", "svm(replay=3)", "oplt"])
 def test_a_new_feature_costs_one_window_however_many_there_are(learner, names):
-    index = Index(Options.parse(learner, max_features=names))
+    index = Learner(Options.parse(learner, max_features=names))
     for n in range(names):
         index.learn([f"f{n}"], ["c"])
     for n in range(200):
@@ -53,13 +53,13 @@ def blocks_of(index):
 
 
 def test_evicting_a_feature_of_a_tree_looks_past_the_nodes_that_do_not_hold_it():
-    index = Index(Options.of("oplt", arity=2, max_leaves=2, max_features=400))
+    index = Learner(Options.of("oplt", arity=2, max_leaves=2, max_features=400))
     for n in range(400):
         index.learn([f"f{n}"], [f"c{n}"])
     assert index.dump()["node_children"].size > 200
     for n in range(50):
         if n == 25:
-            index = Index.load(index.options, index.dump())
+            index = Learner.load(index.options, index.dump())
         before = blocks_of(index)
         done = work_of(index, partial(index.learn, [f"new {n}"], [f"c{n}"]))
         (evicted,) = before.keys() - blocks_of(index).keys()
@@ -69,7 +69,7 @@ def test_evicting_a_feature_of_a_tree_looks_past_the_nodes_that_do_not_hold_it()
 
 def test_a_new_class_costs_one_window_and_a_stretch_of_the_rows():
     features, classes = 20 * ROWS_SWEPT, 500
-    index = Index(Options.of("ff", max_classes=classes, **MARGIN))
+    index = Learner(Options.of("ff", max_classes=classes, **MARGIN))
     for n in range(features):
         index.learn([f"f{n}"], [f"c{n % classes}"])
     for n in range(100):
@@ -81,7 +81,7 @@ def test_a_new_class_costs_one_window_and_a_stretch_of_the_rows():
 
 
 def test_forgetting_a_class_reads_a_stretch_of_the_rows_and_takes_it_from_all():
-    index = Index(Options.of("ff", **MARGIN))
+    index = Learner(Options.of("ff", **MARGIN))
     instance = {f"f{n}": 1.0 for n in range(10 * ROWS_SWEPT)}
     index.learn(instance, ["a"])
     index.learn(instance, ["b"])
@@ -142,7 +142,7 @@ def test_state_and_evictions_go_on_from_a_dump_within_a_sweep(learner):
 
 
 def test_a_lowered_limit_is_approached_step_by_step():
-    index = Index(Options.of("ff"))
+    index = Learner(Options.of("ff"))
     for n in range(3500):
         index.learn([f"f{n}"], ["c"])
     index.configure(replace(index.options, max_features=100))
@@ -154,7 +154,7 @@ def test_a_lowered_limit_is_approached_step_by_step():
 
 
 def test_an_event_of_more_new_names_than_allowed_looks_round_once():
-    index = Index(Options.of("ff", max_features=500))
+    index = Learner(Options.of("ff", max_features=500))
     done = work_of(index, lambda: index.learn([f"f{n}" for n in range(2000)], ["c"]))
     assert index.features == 500
     assert done["ids_looked_at"] <= 500
@@ -162,12 +162,12 @@ def test_an_event_of_more_new_names_than_allowed_looks_round_once():
 
 @pytest.mark.parametrize(("place", "hand"), [(11, 10**6), (12, 10**6), (13, 1), (14, 1)])
 def test_a_hand_out_of_place_is_refused(place, hand):
-    index = Index(Options.of("ff"))
+    index = Learner(Options.of("ff"))
     index.learn(["f"], ["a"])
     state = index.dump()
     state["counts"][place] = hand
     with pytest.raises(SnapshotError, match="hand"):
-        Index.load(index.options, state)
+        Learner.load(index.options, state)
 
 
 def test_columns_survive_the_eviction_of_their_names():
@@ -185,7 +185,7 @@ def test_columns_survive_the_eviction_of_their_names():
 
 
 def test_a_ring_of_ever_new_features_takes_no_more_memory():
-    index = Index(Options.of("ff", max_features=20_000, max_outdegree=8, **MARGIN))
+    index = Learner(Options.of("ff", max_features=20_000, max_outdegree=8, **MARGIN))
     random = np.random.default_rng(1)
     most = 0
     for n in range(0, 200_000, 100):
@@ -195,7 +195,7 @@ def test_a_ring_of_ever_new_features_takes_no_more_memory():
         if n == 50_000:
             most = index.resident_bytes
     assert index.resident_bytes < 1.6 * most
-    again = Index.load(index.options, index.dump())
+    again = Learner.load(index.options, index.dump())
     assert index.resident_bytes < 2.2 * again.resident_bytes
 
 
@@ -205,7 +205,7 @@ def test_a_ring_of_ever_new_features_takes_no_more_memory():
 @pytest.mark.parametrize("learner", ["ff", "svm", "ema", "arow", "ooz"])
 def test_outdegrees_are_those_of_the_rows(learner):
     options = Options.of(learner, max_features=60, max_classes=30, max_outdegree=5)
-    index, random = Index(options), np.random.default_rng(3)
+    index, random = Learner(options), np.random.default_rng(3)
     for _ in range(300):
         drawn = random.choice(100, 6, replace=False)
         index.learn([f"f{each}" for each in drawn], [f"c{random.integers(50)}"])
@@ -231,7 +231,7 @@ def held(index):
     "learner", ["oplt", "oplt(arity=2,max_leaves=2)", "iplt(sample=50,max_leaves=1,min_weight=0.1)"]
 )
 def test_outdegrees_of_a_tree_are_the_weights_in_its_blocks(learner):
-    index = Index(Options.parse(learner, max_features=60, max_classes=30))
+    index = Learner(Options.parse(learner, max_features=60, max_classes=30))
     random = np.random.default_rng(3)
     for number in range(400):
         drawn = random.choice(100, 6, replace=False)
@@ -241,7 +241,7 @@ def test_outdegrees_of_a_tree_are_the_weights_in_its_blocks(learner):
             index.forget_feature(index.feature_page("", "", 1)[0][0])
             assert index.outdegrees().tolist() == held(index)
     assert index.outdegrees()[1:].sum() > 0
-    again = Index.load(index.options, index.dump())
+    again = Learner.load(index.options, index.dump())
     assert again.outdegrees().tolist() == held(index)
     for name, _ in index.feature_page("", "", 60):
         assert again.feature(name) == index.feature(name)
@@ -263,7 +263,7 @@ def listed(page, limit, prefix=""):
 @pytest.mark.parametrize("limit", [100, 1000])
 def test_listing_all_names_looks_at_each_a_few_times(limit):
     count = 30_000
-    index = Index(Options.of("ff"))
+    index = Learner(Options.of("ff"))
     random = np.random.default_rng(0)
     for n in random.permutation(count).tolist():
         index.learn([f"feature {n}"], ["c"])
@@ -274,7 +274,7 @@ def test_listing_all_names_looks_at_each_a_few_times(limit):
 
 
 def test_pages_are_those_of_a_scan_while_names_come_and_go():
-    index = Index(Options.of("ff", max_features=3000, max_classes=40))
+    index = Learner(Options.of("ff", max_features=3000, max_classes=40))
     random = np.random.default_rng(4)
     for n in range(8000):
         text = "".join(random.choice(list("abÄ日"), random.integers(1, 7)).tolist())
@@ -293,7 +293,7 @@ def test_pages_are_those_of_a_scan_while_names_come_and_go():
 
 def test_the_first_pages_of_very_many_names_are_those_in_order():
     count, each = 300_000, 10_000
-    index = Index(Options.of("ff"))
+    index = Learner(Options.of("ff"))
     names = [f"{'Ä' * (n % 2)}f {n}" for n in np.random.default_rng(0).permutation(count).tolist()]
     for begin in range(0, count, each):
         index.learn(names[begin : begin + each], ["c"])
@@ -310,7 +310,7 @@ def test_the_first_pages_of_very_many_names_are_those_in_order():
 
 
 def test_unlisted_names_are_not_kept_in_order_for_ever():
-    index = Index(Options.of("ff", max_features=2000))
+    index = Learner(Options.of("ff", max_features=2000))
     for n in range(2000):
         index.learn([f"f{n}"], ["c"])
     before = index.resident_bytes
@@ -327,6 +327,6 @@ def test_unlisted_names_are_not_kept_in_order_for_ever():
 
 
 def test_columns_and_listings_agree_on_an_empty_index():
-    index = Index(Options.of("ff"))
+    index = Learner(Options.of("ff"))
     assert index.feature_page("", "", 10) == index.class_page("x", "y", 10) == []
     assert index.class_ids(Columns(["a"])).tolist() == [-1]

@@ -9,8 +9,8 @@ import pytest
 
 from manyclass.core.columns import Columns
 from manyclass.core.event import Event
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from tests.core.dumps import assert_equal_dumps
 
@@ -49,15 +49,15 @@ LONGEST = 20_000  # ms: only a thread that holds the GIL lets the lock be held s
 
 
 @pytest.fixture(scope="module")
-def index() -> Index:
-    made = Index(Options.of("ff"))
+def index() -> Learner:
+    made = Learner(Options.of("ff"))
     for n in range(50):
         made.learn([f"f{n}"], [f"c{n}"])
     return made
 
 
 @pytest.mark.parametrize("call", WAITING)
-def test_other_threads_go_on_while_one_waits_for_the_lock(index: Index, call: str) -> None:
+def test_other_threads_go_on_while_one_waits_for_the_lock(index: Learner, call: str) -> None:
     assert_others_go_on(index, lambda: WAITING[call](index))
 
 
@@ -78,7 +78,7 @@ OF_A_COMMITTEE = {
 @pytest.mark.parametrize("call", OF_A_COMMITTEE)
 @pytest.mark.parametrize("part", ["table", "first", "last"])
 def test_they_go_on_while_one_waits_for_a_part_of_a_committee(call: str, part: str) -> None:
-    committee = Index(Options.of("committee", members="ff+pa"))
+    committee = Learner(Options.of("committee", members="ff+pa"))
     committee.learn({"f1": 1.0}, ["c1"])
     first, last = (member.learner for member in committee.members)
     held = {"table": committee, "first": first, "last": last}[part]
@@ -89,7 +89,7 @@ def test_they_go_on_while_one_waits_for_a_part_of_a_committee(call: str, part: s
 def test_a_committee_ranks_while_it_learns_and_forgets(members: str) -> None:
     vote = "probability" if "oplt" in members else "score"
     specification = f"committee(members={members},vote={vote},max_classes=20)"
-    committee, alone = (Index(Options.parse(specification)) for _ in range(2))
+    committee, alone = (Learner(Options.parse(specification)) for _ in range(2))
     columns, is_over, faults = Columns(["f1", "f2"]), threading.Event(), []
 
     def rank() -> None:
@@ -119,7 +119,7 @@ def test_a_committee_ranks_while_it_learns_and_forgets(members: str) -> None:
     assert_equal_dumps(committee.dump(), alone.dump())
 
 
-def assert_others_go_on(index: Index, call: Callable[[], object]) -> None:
+def assert_others_go_on(index: Learner, call: Callable[[], object]) -> None:
     """Assert that threads run while one is in a call that waits for the lock of the index."""
     began = threading.Event()
 

@@ -13,8 +13,8 @@ from manyclass.core.errors import (
     UnknownName,
 )
 from manyclass.core.event import Event
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from manyclass.core.model import Model
@@ -177,7 +177,7 @@ def test_equal_options_make_equal_states():
 
 
 def test_threads_may_rank_while_one_learns():
-    index, random = Index(Options(max_features=300)), np.random.default_rng(1)
+    index, random = Learner(Options(max_features=300)), np.random.default_rng(1)
     rows, width, names = 400, 8, [f"f{n}" for n in range(600)]
     indptr = np.arange(0, rows * width + 1, width)
     indices = np.concatenate(
@@ -211,7 +211,7 @@ def test_columns_may_be_shared_by_threads_and_indexes():
     values, class_indices = np.ones(50, np.float32), np.arange(50, dtype=np.int32) % 2
 
     def work(_):
-        index = Index(Options())
+        index = Learner(Options())
         for _ in range(100):
             index.learn_csr(features, indptr, indices, values, classes, indptr, class_indices)
             ids, _ = index.rank_csr(features, indptr, indices, values, 1)

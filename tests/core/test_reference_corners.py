@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from manyclass.core.columns import Columns
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learner import Learner
 from manyclass.core.learners.linear import LONGEST_ROW
 from manyclass.core.learners.options import Options
 from tests.core.both import CLASSES, FEATURES, MANY_CLASSES, MANY_FEATURES, Both, lessons
@@ -132,7 +132,7 @@ def test_trees_built_over_many_classes(tree, arity):
 
 def test_a_row_holds_so_many_edges_and_then_drops_the_lightest():
     classes = [str(number) for number in range(LONGEST_ROW + 2)]
-    index = Index(
+    index = Learner(
         Options(
             normalize="none",
             min_weight=0.0,

@@ -17,10 +17,10 @@ from resource import RLIMIT_AS, getpagesize, setrlimit
 
 from manyclass.core.errors import IndexHalfChanged
 from manyclass.core.instance import Instance
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 
-index = Index(Options())
+index = Learner(Options())
 index.learn(["a"], ["x"])
 large = Instance([f"{number:04000}" for number in range(60_000)])  # 240 MB
 taken = int(Path("/proc/self/statm").read_text().split()[0]) * getpagesize()

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from manyclass.core.calibration import Calibration
 from manyclass.core.errors import InstanceError, OptionError, RequestConflict, SnapshotError
-from manyclass.core.learners.learner import Learner, load, make
+from manyclass.core.learner import Learner
+from manyclass.core.learners.learner import load, make
 from manyclass.core.learners.options import Options
 from manyclass.core.placements import placed
 from manyclass.core.taxonomy import Taxonomy

@@ -8,7 +8,7 @@ from manyclass.core.calibration import Calibration
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.errors import OptionError
 from manyclass.core.event import Event
-from manyclass.core.learners.learner import Learner
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import Role

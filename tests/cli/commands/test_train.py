@@ -11,8 +11,8 @@ from manyclass.cli import offline_training
 from manyclass.cli.reading import NAMED_LINES
 from manyclass.cli.state_writing import serving
 from manyclass.client.client import Client
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
@@ -78,7 +78,7 @@ def test_rows_have_the_weights_of_their_lines(manyclass, tmp_path):
     file, out = tmp_path / "rows.jsonl", tmp_path / "model.snapshot"
     file.write_text("".join(json.dumps(e | {"weight": w}) + "\n" for e, w in events))
     manyclass("train", file, "--no-shuffle", "--learner", "pa", "--out", out)
-    index = Index(Options.of("pa"))
+    index = Learner(Options.of("pa"))
     for event, weight in events:
         index.learn(event["features"], event["classes"], weight=weight)
     assert_same_state(loaded(out).learner, index)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 
 CLASSES = ["a", "b", "c"]
@@ -15,7 +15,7 @@ named = st.sampled_from(CLASSES)
 
 @given(st.lists(st.tuples(st.floats(0.01, 1.5), named), max_size=80), st.sampled_from([0.7, 0.1]))
 def test_an_averaged_weight_is_a_sum_that_fades(stream, rate):
-    index = Index(
+    index = Learner(
         Options.of(
             "ema", rate=rate, normalize="none", min_weight=0, margin_threshold=ALWAYS, rating=0
         )
@@ -33,7 +33,7 @@ def test_an_averaged_weight_is_a_sum_that_fades(stream, rate):
 
 
 def test_a_light_average_is_dropped():
-    index = Index(
+    index = Learner(
         Options.of(
             "ema", rate=0.5, normalize="none", min_weight=0.2, margin_threshold=ALWAYS, rating=0
         )
@@ -52,7 +52,7 @@ def test_a_light_average_is_dropped():
 
 
 def test_averages_need_not_add_up_to_1():
-    index = Index(Options.of("ema", rate=0.25, normalize="none", rating=0))
+    index = Learner(Options.of("ema", rate=0.25, normalize="none", rating=0))
     index.learn({"f": 1.0}, ["a"])
 
     assert index.rank({"f": 1.0}) == [("a", 0.25)]
@@ -67,7 +67,7 @@ def test_averages_need_not_add_up_to_1():
     )
 )
 def test_independent_weights_are_conditional_probabilities(stream):
-    index = Index(Options.of("ind", min_weight=0.3))
+    index = Learner(Options.of("ind", min_weight=0.3))
     for features, classes in stream:
         index.learn(sorted(features), classes)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.learner import load, make
 from manyclass.core.learners.options import Options
 from manyclass.core.taxonomy import Taxonomy
@@ -44,7 +44,7 @@ LEARNERS = pytest.mark.parametrize("learner", ["svm", "pa"])
 @LEARNERS
 @COSTS
 def test_without_a_taxonomy_the_state_is_that_without_costs(learner, cost):
-    with_costs, without = Index(Options.of(learner, cost=cost)), Index(Options.of(learner))
+    with_costs, without = Learner(Options.of(learner, cost=cost)), Learner(Options.of(learner))
     for each in (with_costs, without):
         teach(each, 300)
     assert_equal_states(with_costs, without)
@@ -54,7 +54,7 @@ def test_without_a_taxonomy_the_state_is_that_without_costs(learner, cost):
 @COSTS
 def test_with_one_level_too(learner, cost):
     """All siblings and classes below the root are at the same distance."""
-    siblings, without = Index(Options.of(learner, cost=cost)), Index(Options.of(learner))
+    siblings, without = Learner(Options.of(learner, cost=cost)), Learner(Options.of(learner))
     place(siblings, dict.fromkeys(CLASSES[:4], None))
     for each in (siblings, without):
         teach(each, 300)
@@ -63,7 +63,7 @@ def test_with_one_level_too(learner, cost):
 
 @LEARNERS
 def test_without_costs_a_taxonomy_changes_nothing(learner):
-    placed, without = Index(Options.of(learner)), Index(Options.of(learner))
+    placed, without = Learner(Options.of(learner)), Learner(Options.of(learner))
     place(placed, PARENTS)
     for each in (placed, without):
         teach(each, 100)
@@ -72,7 +72,7 @@ def test_without_costs_a_taxonomy_changes_nothing(learner):
 
 @pytest.mark.parametrize(("cost", "wide"), [("none", 1.0), ("sqrt", 2**0.5), ("linear", 2.0)])
 def test_a_distant_class_is_to_keep_a_wider_margin(cost, wide):
-    index = Index(Options.parse(f"svm({EXACT},C=1000,cost={cost})"))
+    index = Learner(Options.parse(f"svm({EXACT},C=1000,cost={cost})"))
     place(index, PARENTS)
     for _ in range(40):
         for cls in ("apple", "pear", "car"):
@@ -108,7 +108,7 @@ def test_a_loaded_learner_knows_the_places_of_its_classes(specification):
 
 @LEARNERS
 def test_a_class_placed_before_or_after_its_first_event_is_learned_alike(learner):
-    before, after = (Index(Options.of(learner, cost="sqrt")) for _ in range(2))
+    before, after = (Learner(Options.of(learner, cost="sqrt")) for _ in range(2))
     place(before, PARENTS)
     for index in (before, after):
         index.learn({"a word": 1.0}, ["apple"])
@@ -121,7 +121,7 @@ def test_a_class_placed_before_or_after_its_first_event_is_learned_alike(learner
 def test_moved_and_forgotten_classes_are_as_if_they_had_come_so():
     """A class that is forgotten stands below the root, also when it comes again."""
     options = Options.of("pa", cost="linear")
-    moved, plain = Index(options), Index(options)
+    moved, plain = Learner(options), Learner(options)
     place(moved, {**PARENTS, "train": "fruit"})
     place(moved, {"train": "rail"})
     moved.forget_class("plum")
@@ -135,7 +135,7 @@ def test_moved_and_forgotten_classes_are_as_if_they_had_come_so():
 
 def test_far_wrong_classes_are_demoted_first():
     """With one negative, it is the one that lacks most to its margin, not the best ranked."""
-    index = Index(Options.parse("pa(cost=linear,negatives=1,margin_threshold=1,normalize=none)"))
+    index = Learner(Options.parse("pa(cost=linear,negatives=1,margin_threshold=1,normalize=none)"))
     taxonomy: Taxonomy = index.taxonomy
     place(index, {**PARENTS, "train": "rail"})
     assert taxonomy.distance("apple", "train") == 4

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 
 CLASSES = 60
@@ -22,7 +22,7 @@ def stream(events):
 
 
 def taught(options, events=6000):
-    index = Index(options)
+    index = Learner(options)
     for features, classes in stream(events):
         index.learn(features, classes)
     return index

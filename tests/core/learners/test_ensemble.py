@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from manyclass.core.columns import Columns
 from manyclass.core.errors import OptionError, SnapshotError, UnknownName
 from manyclass.core.event import Event
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learner import Learner
 from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.options import Options
 from tests.core.both import Both
@@ -28,14 +28,14 @@ OWN = ["features", "classes", "bytes", "learned", "evicted_classes"]
 
 
 def committee_of(*members, **options):
-    return Index(Options.of("committee", members="+".join(members), **options))
+    return Learner(Options.of("committee", members="+".join(members), **options))
 
 
 class CommitteeBoth(Both):
     """A committee and its reference."""
 
     def __init__(self, options):
-        super().__init__(options, FEATURES, CLASSES, Index, CommitteeReference)
+        super().__init__(options, FEATURES, CLASSES, Learner, CommitteeReference)
 
     @staticmethod
     def assert_alike(ours, its_own):
@@ -430,7 +430,7 @@ def test_waiting_events_that_are_none_are_not_loaded(name, damage):
     options, sections = waiting_state()
     sections[f"member_0_{name}"] = damage(sections[f"member_0_{name}"])
     with pytest.raises(SnapshotError) as refused:
-        Index.load(options, sections)
+        Learner.load(options, sections)
     assert refused.value.section.startswith("member_0_")
 
 
@@ -441,7 +441,7 @@ def test_only_learn_events_are_buffered():
     sections["member_0_waiting_sizes"] = np.array([len(event)], np.uint64)
     sections["member_0_waiting_first_pass"] = np.array([1], np.uint8)
     with pytest.raises(SnapshotError, match="cannot wait"):
-        Index.load(options, sections)
+        Learner.load(options, sections)
 
 
 @pytest.mark.parametrize(
@@ -459,7 +459,7 @@ def test_buffered_events_are_such_as_the_member_learns(event, fault):
     sections["member_0_waiting_sizes"] = np.array([len(bytes(event))], np.uint64)
     sections["member_0_waiting_first_pass"] = np.array([1], np.uint8)
     with pytest.raises(SnapshotError, match=fault):
-        Index.load(options, sections)
+        Learner.load(options, sections)
 
 
 NO_ROWS = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
@@ -485,7 +485,7 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_the_same_error_as_of_an_index(mistake):
     errors = []
-    for learner in (Index(Options.of("ff")), committee_of("ff", "pa")):
+    for learner in (Learner(Options.of("ff")), committee_of("ff", "pa")):
         learner.learn(["f"], ["c"])
         before = learner.dump()
         with pytest.raises((TypeError, ValueError, OverflowError, OptionError)) as caught:

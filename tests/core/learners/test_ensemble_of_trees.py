@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from manyclass.core.errors import OptionError
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 
 CLASSES = [f"class {n}" for n in range(40)]
@@ -15,7 +15,7 @@ FEATURES = [f"feature {n}" for n in range(12)]
 
 def committee_of(*members, **options):
     options = {"members": "+".join(members), "vote": "probability"} | options
-    return Index(Options.of("committee", **options))
+    return Learner(Options.of("committee", **options))
 
 
 def taught(random, members=(TREE,) * 3, lessons=150, **options):

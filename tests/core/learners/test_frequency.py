@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 
 CLASSES = ["a", "b", "c", "d", "e"]
@@ -14,7 +14,7 @@ CLASSES = ["a", "b", "c", "d", "e"]
     st.lists(st.lists(st.sampled_from(CLASSES), min_size=1, unique=True)), st.sampled_from([50, 2])
 )
 def test_classes_stand_in_the_order_of_their_counts(stream, window):
-    index = Index(Options.of("frequency", retrieval_window=window))
+    index = Learner(Options.of("frequency", retrieval_window=window))
     counts = {}
     for classes in stream:
         ranked = sorted(counts, key=lambda name: -counts[name])[:window]  # older classes first
@@ -32,7 +32,7 @@ def test_classes_stand_in_the_order_of_their_counts(stream, window):
 
 
 def test_given_classes_beyond_the_window_are_ranked_too():
-    index = Index(Options.of("frequency", retrieval_window=2))
+    index = Learner(Options.of("frequency", retrieval_window=2))
     for name in "aaabbc":
         index.learn([], [name])
 
@@ -42,7 +42,7 @@ def test_given_classes_beyond_the_window_are_ranked_too():
 
 
 def test_a_forgotten_class_is_ranked_no_more_and_begins_anew():
-    index = Index(Options.of("frequency"))
+    index = Learner(Options.of("frequency"))
     for name in "aabbbc":
         index.learn([], [name])
     index.forget_class("b")

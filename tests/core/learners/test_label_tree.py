@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.columns import Columns
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from tests.core.csr import instances_of, rows_of
 from tests.core.dumped_tree import nodes_of, paths_of, untrained
@@ -50,7 +50,7 @@ def rows(lessons):
 
 
 def taught(options, stream, built=()):
-    index = Index(options)
+    index = Learner(options)
     if built:
         index.build_csr(*rows(built))
     for instance, classes in stream:
@@ -65,7 +65,7 @@ def taught(options, stream, built=()):
 @given(growing_trees, streams, st.one_of(st.just([]), streams))
 def test_a_tree_that_grew_equals_one_that_was_there_from_the_start(options, stream, built):
     grown = taught(options, stream, built)
-    there = Index.load(options, untrained(grown.dump()))
+    there = Learner.load(options, untrained(grown.dump()))
     for instance, classes in stream:
         there.learn(instance, classes)
 
@@ -117,8 +117,8 @@ def test_growing_costs_a_constant_factor_of_building(policy, arity, max_leaves, 
     """The paper's bound is 2, for the auxiliary classifiers, over a tree of the same shape."""
     shape = {"arity": arity, "max_leaves": max_leaves}
     lessons = list(stream_of(classes, np.random.default_rng(classes)))
-    grown = Index(Options.of("oplt", policy=policy, **shape))
-    built = Index(Options.of("iplt", sample=len(lessons), tree="complete", **shape))
+    grown = Learner(Options.of("oplt", policy=policy, **shape))
+    built = Learner(Options.of("iplt", sample=len(lessons), tree="complete", **shape))
     for instance, label in lessons:
         grown.learn(instance, [label])
         built.learn(instance, [label])
@@ -159,7 +159,7 @@ def test_the_best_are_those_that_brute_force_finds(options, stream, built, probe
 
 def of_many_classes(**options):
     """Return a tree of 2000 classes; only classes of the same hundred share a feature."""
-    index = Index(Options.of("oplt", **options))
+    index = Learner(Options.of("oplt", **options))
     for n in range(2000):
         index.learn({f"f{n}": 1.0, f"of hundred {n // 100}": 1.0}, [f"c{n}"])
     return index
@@ -189,7 +189,7 @@ def of_nearly_equal_classes(**options):
     """Return an almost untrained tree of 4096 pre-leaves with two classes each."""
     classes = [f"c{n}" for n in range(8192)]
     shape = {"arity": 16, "max_leaves": 2, "tree": "complete", "rate": 1e-6}
-    index = Index(Options.of("iplt", **shape, **options))
+    index = Learner(Options.of("iplt", **shape, **options))
     none = np.zeros(0, np.int32)
     index.build_csr(
         *(Columns([]), np.zeros(8193, np.int64), none, none.astype(np.float32)),
@@ -221,7 +221,7 @@ def test_all_classes_are_ranked_after_evictions_too():
 
 @given(st.lists(true_classes, min_size=1, max_size=30), st.sampled_from([1, 3]))
 def test_equal_classes_stand_as_they_came(stream, max_leaves):
-    index = Index(Options.of("iplt", arity=2, max_leaves=max_leaves))
+    index = Learner(Options.of("iplt", arity=2, max_leaves=max_leaves))
     index.build_csr(*rows([({}, classes) for classes in stream]))
     came = list(dict.fromkeys(name for classes in stream for name in classes))
     for name in came[:2]:
@@ -325,7 +325,7 @@ def test_the_bias_grows_with_the_classes_of_an_event_up_to_1(bias, expected):
 )
 def test_extreme_values_make_probabilities_and_states_that_load(learner, options):
     given = f"{learner},{options}" if "(" in learner else f"{learner}({options}"
-    index = Index(Options.parse(f"{given},arity=2,max_leaves=2)"))
+    index = Learner(Options.parse(f"{given},arity=2,max_leaves=2)"))
     random = np.random.default_rng(4)
     for number in range(300):
         features = {f"f{n}": float(10.0 ** random.integers(-30, 31)) for n in range(3)}
@@ -333,7 +333,7 @@ def test_extreme_values_make_probabilities_and_states_that_load(learner, options
         assert all(0 <= probability <= 1 for _, probability in index.rank(features, MOST))
     state = index.dump()
     assert np.abs(state["tree_weights"]).max() < 1e10
-    assert Index.load(index.options, state).rank({"f1": 1e30, "f2": 1e-30}, 20) == index.rank(
+    assert Learner.load(index.options, state).rank({"f1": 1e30, "f2": 1e-30}, 20) == index.rank(
         {"f1": 1e30, "f2": 1e-30}, 20
     )
 
@@ -341,7 +341,7 @@ def test_extreme_values_make_probabilities_and_states_that_load(learner, options
 def test_a_feature_whose_vector_vanishes_divides_no_one():
     """The only value of the scaled instance underflows in single precision."""
     lessons = [({"f0": 1e-10, "f1": 1e29}, [CLASSES[n % 9]]) for n in range(18)]
-    index = Index(Options.of("iplt", arity=2, max_leaves=2, max_features=1))
+    index = Learner(Options.of("iplt", arity=2, max_leaves=2, max_features=1))
     index.build_csr(*rows(lessons))
     assert index.classes == 9
     assert len(index.rank({}, MOST)) == 9

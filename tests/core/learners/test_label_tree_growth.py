@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from tests.core.dumped_tree import nodes_of
 from tests.core.dumps import names
@@ -33,7 +33,7 @@ def clustered(count, random, classes=60, clusters=6):
     ],
 )
 def test_they_rank_far_better_than_the_counts_alone(specification):
-    tree, baseline = Index(Options.parse(specification)), Index(Options.of("frequency"))
+    tree, baseline = Learner(Options.parse(specification)), Learner(Options.of("frequency"))
     ranks = []
     for instance, classes in clustered(4000, np.random.default_rng(1)):
         ranks.append((tree.learn(instance, classes)[0], baseline.learn(instance, classes)[0]))
@@ -46,7 +46,7 @@ def purity(specification):
     """Return the fraction of class pairs in a pre-leaf that belong to the same cluster."""
     alike = []
     for seed in range(5):
-        index = Index(Options.parse(specification, seed=seed))
+        index = Learner(Options.parse(specification, seed=seed))
         for instance, classes in clustered(600, np.random.default_rng(seed)):
             index.learn(instance, classes)
         state = index.dump()
@@ -69,7 +69,7 @@ def test_kmeans_groups_like_classes():
 
 def test_huffman_gives_frequent_classes_short_paths():
     random = np.random.default_rng(3)
-    index = Index(Options.parse("iplt(sample=2000,tree=huffman,arity=2,max_leaves=1)"))
+    index = Learner(Options.parse("iplt(sample=2000,tree=huffman,arity=2,max_leaves=1)"))
     counts = dict.fromkeys(range(40), 0)
     for _ in range(2000):
         label = min(int(random.pareto(1)), 39)
@@ -85,7 +85,7 @@ def test_huffman_gives_frequent_classes_short_paths():
 @pytest.mark.parametrize(("count", "shape"), [(3000, {}), (300, {"arity": 2, "max_leaves": 1})])
 @pytest.mark.parametrize("policy", ["greedy", "random"])
 def test_classes_that_come_together_make_no_chain(count, shape, policy):
-    index = Index(Options.of("oplt", policy=policy, **shape))
+    index = Learner(Options.of("oplt", policy=policy, **shape))
     together = [f"{number}" for number in range(count)]
     index.learn(["f", "g"], together)
     assert index.classes == count
@@ -93,7 +93,7 @@ def test_classes_that_come_together_make_no_chain(count, shape, policy):
 
 
 def test_classes_that_come_and_go_leave_no_needless_nodes():
-    index = Index(Options.of("oplt", arity=2, max_leaves=2, max_classes=64))
+    index = Learner(Options.of("oplt", arity=2, max_leaves=2, max_classes=64))
     random = np.random.default_rng(1)
     for number in range(3000):
         index.learn({f"f{at}" for at in random.integers(0, 9, 3)}, [f"c{number}"])
@@ -106,7 +106,7 @@ def test_classes_that_come_and_go_leave_no_needless_nodes():
 @pytest.mark.parametrize("policy", ["greedy", "random"])
 def test_classes_that_come_and_go_share_nodes(policy):
     """Without a rule for it, the tree had three times the nodes after one change of all classes."""
-    index = Index(Options.of("oplt", policy=policy, max_classes=300))
+    index = Learner(Options.of("oplt", policy=policy, max_classes=300))
     random = np.random.default_rng(1)
     nodes = []
     for number in range(1000):
@@ -116,7 +116,7 @@ def test_classes_that_come_and_go_share_nodes(policy):
 
 
 def test_room_is_given_back_with_what_is_forgotten():
-    index = Index(Options.of("oplt", arity=50, max_leaves=50))
+    index = Learner(Options.of("oplt", arity=50, max_leaves=50))
     features = [f"f{number}" for number in range(200)]
     for number in range(300):
         index.learn(features, [f"c{number}"])
@@ -127,7 +127,7 @@ def test_room_is_given_back_with_what_is_forgotten():
 
 
 def test_classes_go_when_their_nodes_take_the_bytes():
-    index = Index(Options.of("oplt", arity=2, max_leaves=1, max_bytes=2**20))
+    index = Learner(Options.of("oplt", arity=2, max_leaves=1, max_bytes=2**20))
     for number in range(6000):
         index.learn([f"f{number % 50}"], [f"c{number}"])
     assert index.bytes <= 2**20
@@ -136,7 +136,7 @@ def test_classes_go_when_their_nodes_take_the_bytes():
 
 
 def test_a_tree_is_built_at_once_when_the_sample_is_lowered_to_the_kept_number():
-    index = Index(Options.of("iplt", sample=100, max_leaves=2, arity=2))
+    index = Learner(Options.of("iplt", sample=100, max_leaves=2, arity=2))
     for number in range(50):
         index.learn([f"f{number % 10}", "all"], [f"c{number % 10}"])
     index.configure(Options.of("iplt", sample=20, max_leaves=2, arity=2))
@@ -145,7 +145,7 @@ def test_a_tree_is_built_at_once_when_the_sample_is_lowered_to_the_kept_number()
 
 def test_a_grown_tree_is_not_rebuilt_from_a_later_sample():
     options = Options.of("oplt", arity=2, max_leaves=2)
-    left_alone, configured = Index(options), Index(options)
+    left_alone, configured = Learner(options), Learner(options)
     for number in range(40):
         for index in (left_alone, configured):
             index.learn({f"f{number % 7}": 1.0}, [f"c{number % 9}"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyclass.core.errors import SnapshotError
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from tests.core.dumped_tree import nodes_of, root_of
 from tests.core.dumps import assert_equal_dumps, names
@@ -14,7 +14,7 @@ OF_TREE = ("node_", "children_ids", "block_", "tree_", "class_turns")
 
 
 def taught(specification, forget=True):
-    index, random = Index(Options.parse(specification)), np.random.default_rng(6)
+    index, random = Learner(Options.parse(specification)), np.random.default_rng(6)
     for number in range(80):
         features = {f"f{n}": 1.0 + n for n in random.integers(0, 9, 3).tolist()}
         index.learn(features, [CLASSES[number % 12], CLASSES[int(random.integers(12))]])
@@ -61,12 +61,12 @@ def use(index):
 
 def assert_refused_or_equal(options, sections):
     try:
-        index = Index.load(options, sections)
+        index = Learner.load(options, sections)
     except SnapshotError:
         return False
     assert_equal_dumps(index.dump(), sections)
     use(index)
-    Index.load(options, index.dump())
+    Learner.load(options, index.dump())
     return True
 
 
@@ -111,7 +111,7 @@ def test_arrays_of_other_lengths_are_refused(index):
         for damaged in (section[:0], section[:-1], section[1:], np.append(section, section[-1:])):
             if len(damaged) != len(section):
                 with pytest.raises(SnapshotError):
-                    Index.load(index.options, sections | {name: damaged})
+                    Learner.load(index.options, sections | {name: damaged})
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_the_error_names_the_fault(name, at, value, error):
     changed = index.dump()[name]
     changed[at] = value
     with pytest.raises(SnapshotError, match=error):
-        Index.load(index.options, index.dump() | {name: changed})
+        Learner.load(index.options, index.dump() | {name: changed})
 
 
 def test_a_class_without_a_leaf_has_no_turn():
@@ -147,13 +147,13 @@ def test_a_class_without_a_leaf_has_no_turn():
     changed = sections["class_turns"].copy()
     changed[free] = 5
     with pytest.raises(SnapshotError, match="no place"):
-        Index.load(TAUGHT[0].options, sections | {"class_turns": changed})
+        Learner.load(TAUGHT[0].options, sections | {"class_turns": changed})
 
 
 @pytest.mark.parametrize(("written", "read"), [("oplt", "ff"), ("ff", "oplt")])
 def test_the_state_of_another_learner_is_refused(written, read):
     with pytest.raises(SnapshotError, match="another learner"):
-        Index.load(Options.of(read), taught(written).dump())
+        Learner.load(Options.of(read), taught(written).dump())
 
 
 def features_of(state, node):
@@ -175,7 +175,7 @@ def nodes_above(state):
 @pytest.mark.parametrize("learner", ["oplt(arity=2,max_leaves=2", "iplt(sample=40,max_leaves=1"])
 @pytest.mark.parametrize("least", [0, 0.3, 0.9])
 def test_a_feature_in_a_node_is_in_the_node_above_it(learner, least):
-    index = Index(Options.parse(f"{learner},min_weight={least},max_features=12,max_classes=20)"))
+    index = Learner(Options.parse(f"{learner},min_weight={least},max_features=12,max_classes=20)"))
     random = np.random.default_rng(6)
     held = 0
     for number in range(200):
@@ -206,4 +206,4 @@ def test_a_state_with_a_feature_in_a_node_but_not_above_is_refused():
     for name in ("tree_weights", "tree_squares"):
         other[name] = np.delete(state[name], weights)
     with pytest.raises(SnapshotError, match="a feature that the node above it lacks"):
-        Index.load(index.options, other)
+        Learner.load(index.options, other)

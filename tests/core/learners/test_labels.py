@@ -6,8 +6,8 @@ import pytest
 from manyclass.core.columns import Columns
 from manyclass.core.errors import InstanceError, SnapshotError
 from manyclass.core.event import Event
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learner import Learner
 from manyclass.core.learners.learner import load, make
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
@@ -23,7 +23,7 @@ ONE = "normalize=none,sublinear=no,tfidf=no,replay=0"
 
 
 def index_of(specification):
-    return Index(Options.parse(specification))
+    return Learner(Options.parse(specification))
 
 
 def score(index, name, instance):
@@ -155,7 +155,7 @@ def test_a_constraint_of_the_svm_by_hand():
 
 @pytest.mark.parametrize("learner", REJECTING)
 def test_a_rejected_class_falls_and_no_other_moves(learner):
-    index = Index(Options.of(learner, replay=0))
+    index = Learner(Options.of(learner, replay=0))
     for instance, classes in LESSONS:
         index.learn(instance, classes)
     for instance, _ in LESSONS[:20]:
@@ -170,7 +170,7 @@ def test_a_rejected_class_falls_and_no_other_moves(learner):
 
 @pytest.mark.parametrize("learner", REJECTING)
 def test_it_is_replayed(learner):
-    index = Index(Options.of(learner, replay=3))
+    index = Learner(Options.of(learner, replay=3))
     index.learn({"f": 1.0}, ["a"])
     index.learn({"f": 1.0}, [], rejected=["a"], weight=7)
     state = index.dump()
@@ -203,7 +203,7 @@ def test_it_is_replayed(learner):
     ],
 )
 def test_a_damaged_section_is_refused(section, value):
-    index = Index(Options.of("svm"))
+    index = Learner(Options.of("svm"))
     index.learn({"f": 1.0}, ["a"])
     index.learn({"f": 1.0}, [], rejected=["a"], weight=7)
     with pytest.raises(SnapshotError) as error:
@@ -219,10 +219,10 @@ def test_learners_that_cannot_learn_them_refuse_in_words():
         with pytest.raises(
             InstanceError, match=f"{learner} cannot learn `not`; pa, mmp, arow, svm"
         ):
-            Index(Options.of(learner)).learn({"f": 1}, [], rejected=["a"])
+            Learner(Options.of(learner)).learn({"f": 1}, [], rejected=["a"])
     for learner in {*LEARNERS} - {*WEIGHTED, "committee"}:
         with pytest.raises(InstanceError, match=f"{learner} cannot learn `weight`"):
-            Index(Options.of(learner)).learn({"f": 1}, ["a"], weight=2)
+            Learner(Options.of(learner)).learn({"f": 1}, ["a"], weight=2)
     for members in ("svm+ff", "ff+frequency"):
         committee = make(Options.of("committee", members=members))
         with pytest.raises(InstanceError, match="a committee of these alone"):

@@ -7,8 +7,8 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from manyclass.core.columns import Columns
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from tests.core.csr import instances_of, rows_of
 from tests.core.references.voting import Voting
@@ -96,7 +96,7 @@ class Beside:
     """A committee, and the plain votes of its members."""
 
     def __init__(self, options):
-        self.committee = Index(options)
+        self.committee = Learner(options)
         self.features, self.classes = Columns(FEATURES), Columns(CLASSES)
 
     @property
@@ -159,7 +159,7 @@ class Beside:
 
     def reload(self, hash_seed):
         state = self.committee.dump()
-        self.committee = Index.load(self.committee.options, state, hash_seed)
+        self.committee = Learner.load(self.committee.options, state, hash_seed)
 
 
 def place_of(ranking, true):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyclass.core.errors import SnapshotError
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
@@ -32,7 +32,7 @@ def plain(events, seed=3):
 
 
 def taught(specification, lessons, **limits):
-    index = Index(Options.parse(specification, **limits))
+    index = Learner(Options.parse(specification, **limits))
     right = [index.learn(instance, [cls]).rank == 1 for instance, cls in lessons]
     return index, np.mean(right[-500:])
 
@@ -89,7 +89,7 @@ def test_what_is_forgotten_does_not_vote(is_reloaded):
     for name in instance:
         index.forget_feature(name)
     if is_reloaded:
-        index = Index.load(index.options, index.dump())
+        index = Learner.load(index.options, index.dump())
     assert index.rank(instance) == []
     index.learn(["new one", "new other"], ["a new class"])
     assert cls not in dict(index.rank(["new one", "new other"], 100))
@@ -122,7 +122,7 @@ def test_neighbors_can_be_turned_off_and_on_again():
 def test_other_values_of_stored_instances_are_compared_after_a_change_of_options():
     index, _ = pairs_of(PAIRS)
     index.configure(index.options.replace(binarize=True))
-    reloaded = Index.load(index.options, index.dump())
+    reloaded = Learner.load(index.options, index.dump())
     for instance, _ in pairs(20, seed=5):
         heavy = {name: 5.0 for name in instance}
         assert index.rank(heavy) == reloaded.rank(heavy)
@@ -130,7 +130,7 @@ def test_other_values_of_stored_instances_are_compared_after_a_change_of_options
 
 def test_memory_is_bounded_while_stored_instances_are_replaced():
     """They are replaced all the time where new constraints need the room of old instances."""
-    index = Index(Options.parse("svm(neighbors=5,replay_size=50)", max_bytes=2**20))
+    index = Learner(Options.parse("svm(neighbors=5,replay_size=50)", max_bytes=2**20))
     random = np.random.default_rng(1)
     resident = []
     for number in range(3000):
@@ -157,7 +157,7 @@ def test_a_state_with_an_impossible_count_is_refused(place, value):
     state = index.dump()
     state["neighbor_weights"][place] = value
     with pytest.raises(SnapshotError, match="neighbor_weights"):
-        Index.load(index.options, state)
+        Learner.load(index.options, state)
 
 
 @pytest.mark.parametrize("specification", [PAIRS, "ff(neighbors=3,max_outdegree=2,tfidf=yes)"])
@@ -188,11 +188,11 @@ def test_votes_that_count_are_those_of_the_reference(specification):
 
 
 def test_a_state_of_the_greatest_scores_loads():
-    index = Index(Options.parse("mmp(neighbors=5,normalize=none)"))
+    index = Learner(Options.parse("mmp(neighbors=5,normalize=none)"))
     for number in range(6):
         index.learn({each + str(number % 2): 1e30 for each in "abc"}, [f"c{number % 2}"])
 
-    loaded = Index.load(index.options, index.dump())
+    loaded = Learner.load(index.options, index.dump())
 
     assert loaded.dump()["neighbor_weights"].tolist() == index.dump()["neighbor_weights"].tolist()
 

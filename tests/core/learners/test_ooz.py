@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from tests.core.references.ooz import deductions
 
@@ -57,7 +57,7 @@ def test_deductions_walk_down_the_scores():
     st.sampled_from(["l2", "none"]),
 )
 def test_no_row_has_more_than_1_to_give(stream, rate, negatives, max_outdegree, normalize):
-    index = Index(options(rate, negatives, max_outdegree=max_outdegree, normalize=normalize))
+    index = Learner(options(rate, negatives, max_outdegree=max_outdegree, normalize=normalize))
     for instance, classes in stream:
         index.learn(instance, classes)
         for name in instance:
@@ -71,7 +71,7 @@ def test_no_row_has_more_than_1_to_give(stream, rate, negatives, max_outdegree, 
 
 @given(st.lists(lessons, max_size=20), rates, negatives)
 def test_scores_move_by_beta_at_most(stream, rate, negatives):
-    index = Index(options(rate, negatives))
+    index = Learner(options(rate, negatives))
     for instance, true in stream:
         before = dict(index.rank(instance, 100))
         updated = index.learn(instance, [true]).updated
@@ -89,7 +89,7 @@ def test_scores_move_by_beta_at_most(stream, rate, negatives):
 
 @given(st.lists(st.sampled_from(CLASSES), max_size=30), st.sampled_from(CLASSES), rates, negatives)
 def test_of_one_feature_each_negative_gives_its_deduction(stream, true, rate, negatives):
-    index = Index(options(rate, negatives))
+    index = Learner(options(rate, negatives))
     for name in stream:
         index.learn({"f": 1.0}, [name])
     before = dict(index.rank({"f": 1.0}, 100))
@@ -105,7 +105,7 @@ def test_of_one_feature_each_negative_gives_its_deduction(stream, true, rate, ne
 
 
 def test_negatives_give_first_and_then_what_is_free():
-    index = Index(options(0.25, 15))
+    index = Learner(options(0.25, 15))
     assert index.learn({"f": 1.0}, ["a"])[:2] == (0, True)
     assert index.feature("f")["edges"] == [("a", 0.25)]  # all of beta from what is free
     assert index.learn({"f": 1.0}, ["b"])[:2] == (0, True)
@@ -116,7 +116,7 @@ def test_negatives_give_first_and_then_what_is_free():
 
 
 def test_an_edge_that_finds_no_room_leaves_its_weight_free():
-    index = Index(options(0.125, 15, max_outdegree=1))
+    index = Learner(options(0.125, 15, max_outdegree=1))
     for _ in range(3):
         index.learn({"f": 1.0}, ["a"])
     assert index.feature("f")["edges"] == [("a", 0.375)]
@@ -127,7 +127,7 @@ def test_an_edge_that_finds_no_room_leaves_its_weight_free():
 
 
 def test_a_larger_value_gives_more():
-    index = Index(options(0.5, 15, normalize="none"))
+    index = Learner(options(0.5, 15, normalize="none"))
     index.learn({"f": 0.25, "g": 1.0}, ["a"])
 
     assert index.feature("f")["edges"] == [("a", 0.125)]
@@ -135,21 +135,21 @@ def test_a_larger_value_gives_more():
 
 
 def test_beta_is_half_of_the_margin_at_most():
-    index = Index(Options.of("ooz", rate=0.9, margin_threshold=0.5))
+    index = Learner(Options.of("ooz", rate=0.9, margin_threshold=0.5))
     index.learn({"f": 1.0}, ["a"])
 
     assert index.feature("f")["edges"] == [("a", 0.25)]
 
 
 def test_a_negative_gives_no_more_in_all_than_it_is_to_give():
-    index = Index(options(0.5, 15, normalize="none", margin_threshold=0.25))
+    index = Learner(options(0.5, 15, normalize="none", margin_threshold=0.25))
     index.learn({"f": 1.0, "g": 1.0}, ["a"])
     assert dict(index.class_("a")["features"]) == {"f": 0.125, "g": 0.125}
     index.learn({"f": 0.5, "g": 0.5}, ["b"])  # each may move 1/16, a is to give 1/8 in all
 
     assert dict(index.class_("b")["features"]) == {"f": 0.0625, "g": 0.0625}
     assert dict(index.class_("a")["features"]) == {"f": 0.0625, "g": 0.0625}
-    index = Index(options(0.5, 15, normalize="none", margin_threshold=0.25))
+    index = Learner(options(0.5, 15, normalize="none", margin_threshold=0.25))
     index.learn({"f": 1.0, "g": 1.0}, ["a"])
     index.learn({"f": 1.0, "g": 1.0}, ["b"])  # f gives all that a is to give, g what is free
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from manyclass.core.errors import OptionError
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER, LEARNERS, OPTIONS
 
@@ -172,7 +172,7 @@ class Recorder:
 @pytest.mark.parametrize("learner", [name for name in LEARNERS if name not in NEEDED])
 def test_the_native_code_reads_every_option_that_is_declared(learner):
     options = Recorder(Options.of(learner))
-    Index(options)
+    Learner(options)
     assert {option.name for option in LEARNERS[learner].options} <= options.read
     assert options.read - {"learner", "member_options"} <= set(OPTIONS)
 

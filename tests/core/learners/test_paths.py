@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from manyclass.core.errors import OptionError, RequestConflict, UnknownName
 from manyclass.core.event import Event
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
@@ -38,8 +38,8 @@ COMMON = "replay=2,neighbors=3,budget=4,budget_floor=0,max_outdegree=20,rating=2
 )
 def test_without_a_taxonomy_paths_change_nothing(on_paths, flat, options, family_rate):
     options = f"{COMMON},C=1,{options}"
-    first = Index(Options.parse(f"{on_paths}(cost=none,family_rate={family_rate},{options})"))
-    other = Index(Options.parse(f"{flat}(cost=none,{options})"))
+    first = Learner(Options.parse(f"{on_paths}(cost=none,family_rate={family_rate},{options})"))
+    other = Learner(Options.parse(f"{flat}(cost=none,{options})"))
     random = np.random.default_rng(5)
     for number, (words, classes) in enumerate(lessons(3, 3000, MANY_FEATURES, MANY_CLASSES)):
         instance = Instance(words)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from manyclass.core.columns import Columns
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from tests.core.both import Both
@@ -63,7 +63,7 @@ def lessons(count, seed=0):
 
 
 def test_past_instances_are_learned_again_and_counted_once():
-    index = Index(Options.of("ff", replay=3, **COUNTING))
+    index = Learner(Options.of("ff", replay=3, **COUNTING))
     index.learn({"f": 1.0}, ["a"])
     assert index.feature("f")["mass"] == 1  # the replay buffer was empty
     index.learn({"g": 1.0}, ["b"])
@@ -76,7 +76,7 @@ def test_past_instances_are_learned_again_and_counted_once():
 
 
 def test_an_instance_learned_again_is_prepared_with_the_counts_of_today():
-    index = Index(Options.of("ff", replay=1, tfidf=True, **COUNTING))
+    index = Learner(Options.of("ff", replay=1, tfidf=True, **COUNTING))
     index.learn({"f": 1.0}, ["a"])
     assert index.feature("f")["mass"] == 1  # log(1/1) + 1
     index.learn({"g": 1.0}, ["a"])
@@ -87,7 +87,7 @@ def test_an_instance_learned_again_is_prepared_with_the_counts_of_today():
 @pytest.mark.parametrize("learner", REPLAYING)
 def test_the_same_events_and_seed_make_the_same_model(learner):
     def taught(seed):
-        index = Index(Options.of(learner, replay=2, replay_size=10, sample=0, seed=seed))
+        index = Learner(Options.of(learner, replay=2, replay_size=10, sample=0, seed=seed))
         for instance, classes in lessons(60):
             index.learn(instance, classes)
         return index
@@ -99,15 +99,15 @@ def test_the_same_events_and_seed_make_the_same_model(learner):
 @pytest.mark.parametrize("learner", REPLAYING)
 def test_reloading_at_any_point_changes_nothing(learner):
     stream = list(lessons(25))
-    index = Index(Options.of(learner, replay=2, replay_size=6))
-    reloaded = Index(index.options)
+    index = Learner(Options.of(learner, replay=2, replay_size=6))
+    reloaded = Learner(index.options)
     for number, (instance, classes) in enumerate(stream):
         index.learn(instance, classes)
         reloaded.learn(instance, classes)
         if number % 7 == 0:
             index.forget_class(classes[0])
             reloaded.forget_class(classes[0])
-        reloaded = Index.load(index.options, reloaded.dump(), hash_seed=number)
+        reloaded = Learner.load(index.options, reloaded.dump(), hash_seed=number)
         assert_same_state(index, reloaded)
 
 
@@ -118,7 +118,7 @@ def samples(count, events, shared=0, **options):
     """Return the samples of `count` seeds as a boolean matrix (seeds, events)."""
     inside = np.zeros((count, events), bool)
     for seed in range(count):
-        index = Index(Options.of("ff", replay=1, seed=seed, **options))
+        index = Learner(Options.of("ff", replay=1, seed=seed, **options))
         each_its_own(index, events, shared)
         inside[seed, sample(index)] = True
     return inside
@@ -135,7 +135,7 @@ def test_every_instance_is_as_likely_to_be_kept():
 
 
 def test_every_instance_is_as_likely_to_be_drawn():
-    index = Index(Options.of("ff", replay=100, **COUNTING))
+    index = Learner(Options.of("ff", replay=100, **COUNTING))
     each_its_own(index, 20)
     before = index.dump()["feature_mass"]
     for _ in range(100):
@@ -147,7 +147,7 @@ def test_every_instance_is_as_likely_to_be_drawn():
 
 
 def test_the_sample_is_bounded_in_number():
-    index = Index(Options.of("ff", replay=1, replay_size=50))
+    index = Learner(Options.of("ff", replay=1, replay_size=50))
     for number, (instance, classes) in enumerate(lessons(120)):
         index.learn(instance, classes)
         assert len(index.dump()["kept_features"]) == min(50, number + 1)
@@ -155,7 +155,7 @@ def test_the_sample_is_bounded_in_number():
 
 @pytest.mark.parametrize("learner", REPLAYING)
 def test_the_sample_is_bounded_in_bytes(learner):
-    index = Index(Options.of(learner, replay=20, max_bytes=2**20))
+    index = Learner(Options.of(learner, replay=20, max_bytes=2**20))
     random = np.random.default_rng(2)
     for number in range(400):
         size = random.integers(1, 4) * 100
@@ -167,7 +167,7 @@ def test_the_sample_is_bounded_in_bytes(learner):
 
 
 def test_demands_keep_within_the_bytes_of_the_past():
-    index = Index(
+    index = Learner(
         Options.of(
             "svm",
             replay=20,
@@ -207,7 +207,7 @@ def test_a_sample_bounded_in_bytes_does_not_favour_the_newest():
 def test_a_smaller_sample_is_a_random_part_of_the_larger():
     kept = []
     for seed in range(60):
-        index = Index(Options.of("ff", replay=1, seed=seed))
+        index = Learner(Options.of("ff", replay=1, seed=seed))
         each_its_own(index, 100)
         index.configure(Options.of("ff", replay=1, seed=seed, replay_size=20))
         kept.append(sample(index))
@@ -217,7 +217,7 @@ def test_a_smaller_sample_is_a_random_part_of_the_larger():
 
 
 def test_without_replay_there_is_no_past():
-    index = Index(Options.of("ff", replay=1))
+    index = Learner(Options.of("ff", replay=1))
     each_its_own(index, 10)
     assert len(sample(index)) == 10
     index.configure(Options.of("ff"))
@@ -227,7 +227,7 @@ def test_without_replay_there_is_no_past():
 
 
 def test_an_instance_with_nothing_in_it_is_not_kept():
-    index = Index(Options.of("ff", replay=1))
+    index = Learner(Options.of("ff", replay=1))
     index.learn([], ["a"])
     index.learn({"f": -1.0}, ["a"])
 
@@ -239,7 +239,7 @@ def test_an_instance_with_nothing_in_it_is_not_kept():
 
 @pytest.mark.parametrize("learner", REPLAYING)
 def test_forgotten_names_leave_the_replay_buffer(learner):
-    index = Index(Options.of(learner, replay=20))
+    index = Learner(Options.of(learner, replay=20))
     index.learn(["f", "g"], ["a", "b"])
     index.learn(["f"], ["b"])
     index.learn(["g"], ["a"])
@@ -276,7 +276,7 @@ def test_a_name_that_comes_back_is_not_the_one_that_was_kept(learner):
 
 
 def test_evicted_names_leave_the_replay_buffer():
-    index = Index(Options.of("ff", replay=2, max_features=3, max_classes=2))
+    index = Learner(Options.of("ff", replay=2, max_features=3, max_classes=2))
     for number in range(6):
         index.learn([f"f{number}", "g"], [f"c{number}"])
 

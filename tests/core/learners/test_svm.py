@@ -5,7 +5,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from tests.core.dumps import names
 from tests.core.matrices import Matrices
@@ -30,7 +30,7 @@ def options(demands):
 @pytest.fixture(scope="module", params=["pairs", "each"])
 def solved(request):
     """Return an index that replayed 40 instances until its state converged."""
-    index = Index(options(request.param))
+    index = Learner(options(request.param))
     random = np.random.default_rng(3)
     for _ in range(40):
         instance = {FEATURES[place]: random.uniform(0.2, 2) for place in random.permutation(12)[:5]}
@@ -132,7 +132,7 @@ def test_a_converged_state_stays(solved):
 
 
 def test_one_demand_by_hand():
-    index = Index(Options.of("svm", normalize="none", sublinear=False, tfidf=False, replay=0))
+    index = Learner(Options.of("svm", normalize="none", sublinear=False, tfidf=False, replay=0))
     index.learn({"f": 2.0}, ["a"])
     first = 1 / (4 + 1 / 2)
     assert index.feature("f")["edges"] == [("a", pytest.approx(2 * first))]
@@ -150,7 +150,7 @@ def test_one_demand_by_hand():
 def of_many(**given):
     """Return an index that separates the classes of instances with many classes each from 0."""
     plain = {"normalize": "none", "sublinear": False, "tfidf": False, "replay": 0, "bias": 0.0}
-    return Index(Options.of("svm", constraints="auto", **plain | given))
+    return Learner(Options.of("svm", constraints="auto", **plain | given))
 
 
 def test_many_classes_by_hand():
@@ -177,7 +177,7 @@ def test_many_classes_by_hand():
 def test_few_classes_are_separated_in_pairs_without_a_bias():
     random = np.random.default_rng(1)
     pairs, chosen = (
-        Index(Options.of("svm", constraints=form, bias=bias))
+        Learner(Options.of("svm", constraints=form, bias=bias))
         for form, bias in (("pairs", 0.0), ("auto", 0.3))
     )
     for _ in range(200):
@@ -206,7 +206,7 @@ def test_many_noisy_classes_are_ranked_better_each_from_0_than_in_pairs():
         stream.append(({f"f{word}": 1.0 for word in words}, [f"c{each}" for each in true]))
     precision = {}
     for form in ("pairs", "auto"):
-        index = Index(Options.of("svm", max_outdegree=1000, constraints=form))
+        index = Learner(Options.of("svm", max_outdegree=1000, constraints=form))
         for instance, classes in stream[:1200]:
             index.learn(instance, classes)
         precision[form] = np.mean(
@@ -240,7 +240,7 @@ def test_events_without_true_classes_do_not_change_the_form():
     for _ in range(60):
         index.learn({"other": 1.0}, [], rejected=["nobody knows it"])
     assert index.rank({"f": 1.0}, 3) == before
-    again = Index.load(index.options, index.dump())
+    again = Learner.load(index.options, index.dump())
     assert again.rank({"f": 1.0}, 3) == before
 
 

@@ -22,7 +22,7 @@ from tests.core.references.past import Past, StoredExample, is_gone
 from tests.core.references.state import Class, Feature, Ids, dump, outdegrees
 from tests.core.references.taxonomy import SlowTaxonomy
 
-FEATURE_BYTES = 48  # of a feature in Index.bytes, without its name
+FEATURE_BYTES = 48  # of a feature in Learner.bytes, without its name
 CLASS_BYTES = 60
 EDGE_BYTES = 9
 VARIANCE_BYTES = 4

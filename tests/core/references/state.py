@@ -82,7 +82,7 @@ def unless_all(usual, values):
 
 
 def dump(learner):
-    """Return the arrays of `manyclass.core.index.Index.dump` for the same state, as lists."""
+    """Return the arrays of `manyclass.core.learner.Learner.dump` for the same state, as lists."""
     features, classes = (
         [FREE_FEATURE] * learner.feature_ids.made,
         [FREE_CLASS] * learner.class_ids.made,

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
 from manyclass.core.errors import UnknownName
-from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learner import Learner
 
 Ranking = list[tuple[str, float]]  # (class, score), best first
 Vote = Literal["majority", "rarest", "score", "probability"]
@@ -30,7 +30,7 @@ class Voting:
     Only classes of `table`, the committee's own, are nominated.
     """
 
-    def __init__(self, indexes: Sequence[Index], table: Table, vote: Vote) -> None:
+    def __init__(self, indexes: Sequence[Learner], table: Table, vote: Vote) -> None:
         self._indexes = indexes
         self._table = table
         self._vote = vote

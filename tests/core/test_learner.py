@@ -7,7 +7,7 @@ import pytest
 
 from manyclass.core.columns import Columns
 from manyclass.core.errors import InstanceError, SnapshotError
-from manyclass.core.index import Index
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 
 EVERY = np.arange(4, dtype=np.int64)
@@ -17,7 +17,7 @@ DOWN = UP[::-1].copy()
 
 
 def test_names_may_be_features_and_classes_at_once():
-    index = Index(Options(normalize="none", rating=0))
+    index = Learner(Options(normalize="none", rating=0))
     words, same_words = Columns(["p", "q", "r"]), Columns(["p", "q", "r"])
     index.learn_csr(words, EVERY, UP, ONES, same_words, EVERY, DOWN)
     index.learn_csr(same_words, EVERY, DOWN, ONES, words, EVERY, UP)
@@ -49,7 +49,7 @@ def test_columns_have_proper_names_of_their_own():
     ],
 )
 def test_arrays_that_are_no_rows_change_nothing(indptr, indices, values, match):
-    index, features, classes = Index(Options()), Columns(["p", "q", "r"]), Columns(["c"])
+    index, features, classes = Learner(Options()), Columns(["p", "q", "r"]), Columns(["c"])
     rows = np.array(indptr, np.int64), np.array(indices, np.int32), np.array(values, np.float32)
     with pytest.raises(ValueError, match=match):
         index.rank_csr(features, *rows)
@@ -61,7 +61,7 @@ def test_arrays_that_are_no_rows_change_nothing(indptr, indices, values, match):
 
 
 def test_tfidf_counts_an_instance_once_however_many_passes():
-    index = Index(Options(tfidf=True, normalize="none", rating=0, margin_threshold=-1e9))
+    index = Learner(Options(tfidf=True, normalize="none", rating=0, margin_threshold=-1e9))
     features, classes = Columns(["always", "q"]), Columns(["c"])
     rows = np.array([0, 1, 2]), np.array([0, 0], np.int32), np.ones(2, np.float32)
     true = np.array([0, 1, 2]), np.zeros(2, np.int32)
@@ -74,7 +74,7 @@ def test_tfidf_counts_an_instance_once_however_many_passes():
 
 
 def test_a_limit_that_was_lowered_is_kept_from_the_next_name_on():
-    index = Index(Options())
+    index = Learner(Options())
     for n in range(500):
         index.learn([f"f{n}"], [f"c{n}"])
     index.configure(Options(max_features=100, max_classes=50))
@@ -88,7 +88,7 @@ def test_a_limit_that_was_lowered_is_kept_from_the_next_name_on():
 
 def test_a_flood_of_classes_does_not_drive_out_the_features():
     limit = 2**20
-    index = Index(Options(max_bytes=limit))
+    index = Learner(Options(max_bytes=limit))
     for n in range(2000):
         index.learn([f"f{n}"], ["c"])
     for n in range(600):
@@ -99,7 +99,7 @@ def test_a_flood_of_classes_does_not_drive_out_the_features():
 
 
 def test_a_class_is_read_while_others_learn_and_forget():
-    index = Index(Options())
+    index = Learner(Options())
     for n in range(40_000):  # more than one block of rows
         index.learn([f"f{n}"], ["c" if n % 2 else "d"])
 
@@ -119,21 +119,21 @@ def test_a_class_is_read_while_others_learn_and_forget():
 
 
 def test_births_in_a_dump_are_all_different():
-    index = Index(Options())
+    index = Learner(Options())
     index.learn(["a"], ["x", "y"])
     sections = index.dump()
     sections["class_born"] = sections["class_born"] * 0
     with pytest.raises(SnapshotError, match="born at once"):
-        Index.load(Options(), sections)
+        Learner.load(Options(), sections)
     sections["class_born"] = np.array([0, 9], np.uint64)
     with pytest.raises(SnapshotError, match="born at once"):
-        Index.load(Options(), sections)
+        Learner.load(Options(), sections)
 
 
 def test_no_row_of_a_dump_has_weights_above_1():
-    index = Index(Options())
+    index = Learner(Options())
     index.learn(["a"], ["x"])
     sections = index.dump()
     sections["feature_mass"] = sections["feature_mass"] / 2
     with pytest.raises(SnapshotError, match="more mass"):
-        Index.load(Options(), sections)
+        Learner.load(Options(), sections)

@@ -15,7 +15,7 @@ from manyclass.core.taxonomy import Taxonomy
 _Given = Instance | Mapping[str, float] | Iterable[str | int]  # as the constructor of Instance
 
 @final
-class Index:
+class Learner:
     """A learner: a sparse index of features and their few weighted classes, a label tree above the
     classes, or a committee of such learners, which vote.
 
@@ -295,5 +295,5 @@ class Index:
         sections: Mapping[str, NDArray[np.generic]],
         hash_seed: int = 0,
         taxonomy: Taxonomy | None = None,
-    ) -> Index:
+    ) -> Learner:
         """Return the dumped index; raise SnapshotError for arrays that are not a valid state."""

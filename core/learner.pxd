@@ -155,7 +155,7 @@ cdef extern from "core/native/model.hpp" namespace "manyclass" nogil:
         void load(const vector[Section]& sections) except +raise_error
 
 
-cdef class Index:
+cdef class Learner:
     cdef shared_ptr[Model] _native
     cdef readonly object options
     cdef readonly Taxonomy taxonomy

@@ -72,7 +72,7 @@ cdef OptionValues native(object options) except *:
 
 
 @cython.final
-cdef class Index:
+cdef class Learner:
     """A learner: one on its own tables, or a committee of these.
 
     Ownership: the native model, of a member shared with its committee; results are copies.
@@ -91,14 +91,14 @@ cdef class Index:
 
     @property
     def members(self):
-        cdef Index learner
+        cdef Learner learner
         cdef ProgressiveValidation progress
         cdef vector[MemberView] views
         cdef list members = [], options = [*parts.options_of(self.options).values()]
         with nogil:
             views = deref(self._native).members()
         for i in range(views.size()):
-            learner = Index.__new__(Index, UNMADE)
+            learner = Learner.__new__(Learner, UNMADE)
             learner.options = options[i]
             learner.taxonomy = self.taxonomy
             learner._native = views[i].model
@@ -156,11 +156,11 @@ cdef class Index:
         if among is None:
             deref(self._native).rank(bytes_of(given), k, least, best, names)
         else:
-            kept = Index.list_of_names(among)
+            kept = Learner.list_of_names(among)
             deref(self._native).rank_among(
-                bytes_of(given), Index.names_of(kept), k, least, best, names
+                bytes_of(given), Learner.names_of(kept), k, least, best, names
             )
-        return Index.with_names(best, names)
+        return Learner.with_names(best, names)
 
     cdef rank_block(self, const vector[string_view]& instances, size_t begin, uint32_t k,
                     double seconds, RankedBlock& block):
@@ -172,14 +172,14 @@ cdef class Index:
         cdef Instance given = as_instance(instance)
         cdef vector[vector[pair[string, double]]] explained
         cdef list kept = list(classes)
-        deref(self._native).explain(bytes_of(given), Index.names_of(kept), limit, explained)
+        deref(self._native).explain(bytes_of(given), Learner.names_of(kept), limit, explained)
         return [weighted(explained[i]) for i in range(explained.size())]
 
     def paths(self, instance not None, classes, size_t limit=10):
         cdef Instance given = as_instance(instance)
         cdef vector[vector[PathNode]] found
         cdef list kept = list(classes)
-        deref(self._native).paths(bytes_of(given), Index.names_of(kept), limit, found)
+        deref(self._native).paths(bytes_of(given), Learner.names_of(kept), limit, found)
         return [
             [
                 Node(
@@ -195,7 +195,7 @@ cdef class Index:
         cdef Instance given = as_instance(instance)
         cdef list kept = list(classes)
         cdef vector[double] found
-        deref(self._native).probabilities(bytes_of(given), Index.names_of(kept), found)
+        deref(self._native).probabilities(bytes_of(given), Learner.names_of(kept), found)
         return list(found)
 
     def learn(self, instance not None, classes, int epoch=0, rejected=(), double weight=1):
@@ -237,7 +237,7 @@ cdef class Index:
         return NOTHING_LEARNED
 
     def placed(self, list names not None, bint before_learning=False):
-        cdef vector[string_view] changed = Index.names_of(names)
+        cdef vector[string_view] changed = Learner.names_of(names)
         with nogil:
             deref(self._native).find_nodes(changed, before_learning)
 
@@ -267,7 +267,7 @@ cdef class Index:
         return known
 
     def drop_example(self, Instance instance not None, list classes not None):
-        cdef vector[string_view] names = Index.names_of(classes)
+        cdef vector[string_view] names = Learner.names_of(classes)
         cdef string_view wire = bytes_of(instance)
         cdef size_t dropped
         with nogil:
@@ -482,7 +482,7 @@ cdef class Index:
     @classmethod
     def load(cls, options, sections, uint64_t hash_seed=0, Taxonomy taxonomy=None):
         cdef uint64_t changes = 0
-        cdef Index index = Index(options, hash_seed, taxonomy)
+        cdef Learner index = Learner(options, hash_seed, taxonomy)
         cdef vector[Section] native = deref(index._native).measure(changes)
         cdef size_t i  # of two vectors: Cython would take the type of either
         declared = {each.name.decode(): "<" + each.type.decode() for each in native}
