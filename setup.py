@@ -87,6 +87,7 @@ def translated() -> list[Extension]:
         [*extensions, Extension(SHARED, [str(shared)])],
         compiler_directives={**RULES, **directives},
         shared_utility_qualified_name=SHARED,
+        quiet=True,
         nthreads=os.cpu_count(),
         # Cython.Coverage looks for the C++ beside the .pyx.
         build_dir=None if FLAVOUR == "coverage" else str(COMPILED),
