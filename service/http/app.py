@@ -11,7 +11,7 @@ from importlib.metadata import version
 from secrets import randbits
 
 import msgspec
-from fastapi import Depends, FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
@@ -52,7 +52,6 @@ from manyclass.service.http.routes import (
     state,
     stats,
 )
-from manyclass.service.http.routes.contract import require_known_parameters
 from manyclass.service.http.routes.correct import CorrectEvent
 from manyclass.service.http.routes.learn import Learn
 from manyclass.service.http.routes.learn_stream import LearnStream
@@ -240,8 +239,6 @@ def _api(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,
-        dependencies=[Depends(require_known_parameters)],
         exception_handlers={kind: _answer_problem for kind in (*EXPECTED, Exception)},
     )
     routes = (
@@ -261,9 +258,8 @@ def _api(
     )
     api.router.routes += calls  # for the document
     for each in routes:
-        api.include_router(each.router)
-    found = [*calls, *(route for each in routes for route in each.router.routes)]
-    api.state.methods_by_path = methods = _methods_by_path(found)
+        api.router.routes += each.router.routes
+    api.state.methods_by_path = methods = _methods_by_path(api.routes)
     api.state.methods = with_head(set().union(*methods.values()))
     return api
 

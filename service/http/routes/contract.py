@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 from urllib.parse import unquote_to_bytes
 
-from fastapi import Depends, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
@@ -128,6 +128,19 @@ async def require_known_parameters(request: Request) -> None:
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         raise unknown_parameter(unknown[:MOST_NAMED], known)
+
+
+def router_of(tag: str) -> APIRouter:
+    """Return a router of calls that the document shows under this tag.
+
+    The application takes its routes as they are: FastAPI's `include_router` would declare each of
+    them anew in every application, at the first request.
+    """
+    return APIRouter(
+        tags=[tag],
+        dependencies=[Depends(require_known_parameters)],
+        generate_unique_id_function=lambda route: route.name,
+    )
 
 
 def unknown_parameter(names: Sequence[str], known: Sequence[str]) -> Problem:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Annotated, Any, Literal, cast
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
@@ -20,13 +20,13 @@ from manyclass.service.http.auth import Scope
 from manyclass.service.http.moments import FORM, LAST, moment_of
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.reads import TheReads
-from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.routes.contract import TheEngine, needs, router_of
 from manyclass.service.http.routes.names import Name
 from manyclass.service.http.schemas.events import Deleted, EventPage, EventRecord
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
 from manyclass.service.ingest.stored_instance import LONGEST_ID
 
-router = APIRouter(tags=["events"])
+router = router_of("events")
 
 AMENDED_AT_ONCE = 200  # events of one request to the log
 PAGE_BYTES = 512 * 1024  # of the events of a page

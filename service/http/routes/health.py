@@ -2,19 +2,19 @@
 
 from typing import Literal
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from manyclass.service.engine import Engine
 from manyclass.service.http.problems import OUT_OF_MEMORY_SECONDS, unavailable
-from manyclass.service.http.routes.contract import TheEngine, problems
+from manyclass.service.http.routes.contract import TheEngine, problems, router_of
 from manyclass.service.http.routes.learners import TheMetrics
 from manyclass.service.http.schemas.snapshots import Live, Ready, RecoveryReport
 from manyclass.service.observability.exposition import Exposition
 from manyclass.service.observability.metrics import Metrics
 
-router = APIRouter(tags=["health"])
+router = router_of("health")
 
 
 @router.get("/livez", responses=problems(422))

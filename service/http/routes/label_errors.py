@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 
 from manyclass.core.model import Model
 from manyclass.service.history.error_count import MOST_SUSPECTS, ErrorCount, ErrorCounts
@@ -11,11 +11,11 @@ from manyclass.service.history.likely_errors import Suspect
 from manyclass.service.history.reader import Record
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.reads import TheReads
-from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.routes.contract import TheEngine, needs, router_of
 from manyclass.service.http.routes.events import shown
 from manyclass.service.http.schemas.label_errors import ConfusionReport, SuspectList
 
-router = APIRouter(tags=["events"])
+router = router_of("events")
 
 Last = Annotated[int, Query(ge=1, le=10_000, description="so many of the newest events")]
 Limit = Annotated[int, Query(ge=1, le=1000)]

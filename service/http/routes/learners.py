@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 
 from manyclass.core.calibration import Calibration
 from manyclass.core.enrolled import Enrolled
@@ -16,7 +16,7 @@ from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.reliability import calibration_error
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.problems import Problem
-from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.routes.contract import TheEngine, needs, router_of
 from manyclass.service.http.routes.names import Name
 from manyclass.service.http.schemas.learners import (
     Accuracy,
@@ -29,7 +29,7 @@ from manyclass.service.http.schemas.learners import (
 )
 from manyclass.service.observability.metrics import Metrics
 
-router = APIRouter(tags=["learners"])
+router = router_of("learners")
 
 
 async def _metrics(request: Request) -> Metrics:

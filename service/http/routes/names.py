@@ -5,14 +5,14 @@ place.py places classes in the taxonomy.
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import Depends, Path, Query, Request, Response
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.reads import TheReads
-from manyclass.service.http.routes.contract import TheEngine, name_in_path, needs
+from manyclass.service.http.routes.contract import TheEngine, name_in_path, needs, router_of
 from manyclass.service.http.schemas.names import (
     ClassDetail,
     ClassPage,
@@ -21,7 +21,7 @@ from manyclass.service.http.schemas.names import (
     Forgotten,
 )
 
-router = APIRouter(tags=["names"])
+router = router_of("names")
 
 
 class _Name(StringConvertor):

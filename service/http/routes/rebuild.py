@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 import msgspec
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from manyclass.core.errors import OptionError
 from manyclass.core.learners.options import Options
@@ -18,10 +18,10 @@ from manyclass.service.http.decoding import decode
 from manyclass.service.http.memory_budget import MemoryBudget
 from manyclass.service.http.problems import Problem, invalid
 from manyclass.service.http.request_body import read_body, require_json
-from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.routes.contract import TheEngine, needs, router_of
 from manyclass.service.http.schemas.rebuild import RebuildRequest
 
-router = APIRouter(tags=["events"])
+router = router_of("events")
 
 _decoder = msgspec.json.Decoder(RebuildRequest)
 

@@ -5,14 +5,14 @@ from functools import partial
 from heapq import nsmallest
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.text import TextAnalysis
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.reads import TheReads
-from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.routes.contract import TheEngine, needs, router_of
 from manyclass.service.http.routes.learners import enrolled
 from manyclass.service.http.schemas.review import (
     DEFAULT_REVIEWED,
@@ -23,7 +23,7 @@ from manyclass.service.http.schemas.review import (
 from manyclass.service.ingest.pending_labels import MOST_SERVED, PendingLabels
 from manyclass.service.ingest.stored_instance import Absence, ServedClasses, WaitingInstance
 
-router = APIRouter(tags=["learn"])
+router = router_of("learn")
 
 MOST_RANKED_AGAIN = 10_000  # instances, for another learner
 

@@ -1,13 +1,11 @@
 """GET /settings: every setting in force, and where its value comes from."""
 
-from fastapi import APIRouter
-
 from manyclass.service.config.settings import TABLE
 from manyclass.service.http.auth import Scope
-from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.routes.contract import TheEngine, needs, router_of
 from manyclass.service.http.schemas.settings import SettingInForce, SettingList
 
-router = APIRouter(tags=["stats"])
+router = router_of("stats")
 
 
 @router.get("/settings", **needs(Scope.ADMIN))

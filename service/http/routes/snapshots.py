@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 
 from manyclass.service.http.auth import Scope
-from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.routes.contract import TheEngine, needs, router_of
 from manyclass.service.http.schemas.snapshots import Restored, Snapshot, SnapshotList
 
-router = APIRouter(tags=["snapshots"])
+router = router_of("snapshots")
 
 
 @router.post("/snapshots", status_code=201, **needs(Scope.ADMIN, 413))

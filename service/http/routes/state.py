@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
@@ -12,13 +12,13 @@ from starlette.types import Scope as Connection
 from manyclass.service.engine import Engine
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.problems import unavailable
-from manyclass.service.http.routes.contract import needs
+from manyclass.service.http.routes.contract import needs, router_of
 
 MEDIA_TYPE = "application/octet-stream"
 PIECE_BYTES = 2**18
 MOST_READERS = 8  # of one copy of the state at once
 
-router = APIRouter(tags=["snapshots"])
+router = router_of("snapshots")
 
 _route: dict[str, Any] = needs(Scope.ADMIN)
 _route["responses"][200] = {

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 
 from manyclass.service.http.auth import Scope
-from manyclass.service.http.routes.contract import TheEngine, needs, require
+from manyclass.service.http.routes.contract import TheEngine, needs, require, router_of
 from manyclass.service.http.routes.learners import TheMetrics, learners_of
 from manyclass.service.http.schemas.learners import LearnerStats
 from manyclass.service.http.schemas.snapshots import RecoveryReport, Snapshot
@@ -20,7 +20,7 @@ from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.instruments import ServedScore
 from manyclass.service.store.protocol import Heartbeat
 
-router = APIRouter(tags=["stats"])
+router = router_of("stats")
 
 _OF_PRIMARY = Stats.model_fields.keys() & LearnerStats.model_fields.keys()  # sizes and accuracy
 
