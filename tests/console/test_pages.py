@@ -107,7 +107,7 @@ def test_a_service_that_ends_is_seen_to_end(serve, browser):
     page = browser.new_page()
     page.goto(f"{served.url}/console")
     expect(page.locator(".pulse")).to_have_text("event 0")
-    served.server.should_exit = True
+    served.stop()
     expect(page.locator(".pulse")).to_have_text("unreachable", timeout=15_000)
     page.close()
 

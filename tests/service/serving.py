@@ -7,6 +7,9 @@ import socket
 import threading
 from contextlib import asynccontextmanager, contextmanager, suppress
 from urllib.parse import urlencode
+from weakref import WeakKeyDictionary
+
+import uvicorn.server
 
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.app import create_app
@@ -193,6 +196,36 @@ class Conversation:
         return [json.loads(line) for line in body.splitlines()]
 
 
+class Pauses:
+    """Stands for asyncio in uvicorn's server, whose pauses of 0.1 s end early once it stops."""
+
+    def __init__(self):
+        self._stops = WeakKeyDictionary()  # by the loop
+
+    def __getattr__(self, name):
+        return getattr(asyncio, name)
+
+    async def sleep(self, seconds):
+        stop = self._stop_of(asyncio.get_running_loop())
+        if stop.is_set():
+            await asyncio.sleep(0.001)
+        else:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), seconds)
+
+    def end(self, loop):
+        """End the pause of this loop and shorten those that follow, from another thread."""
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(self._stop_of(loop).set)
+
+    def _stop_of(self, loop):
+        return self._stops.setdefault(loop, asyncio.Event())
+
+
+PAUSES = Pauses()
+uvicorn.server.asyncio = PAUSES
+
+
 class Served:
     """A real server in a thread."""
 
@@ -202,6 +235,11 @@ class Served:
         self.port = port
         self.url = f"http://127.0.0.1:{port}"
         self.loop = server.servers[0].get_loop()
+
+    def stop(self):
+        """Tell the server to stop, without waiting until it has."""
+        self.server.should_exit = True
+        PAUSES.end(self.loop)
 
     def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
@@ -296,5 +334,7 @@ def serving(store="memory:", opened=None, native=NATIVE, **settings):
         yield Served(app, server, server.port)
     finally:
         server.should_exit = True
+        if server.started:
+            PAUSES.end(server.servers[0].get_loop())
         thread.join(PATIENCE)
         assert not thread.is_alive()

@@ -395,7 +395,7 @@ def test_a_server_answers_and_stops():
                 connection.sendall(post("/rank", BODY))
                 assert connection.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\ndate: ")
             assert served.app.native.rankings.answered == 4
-            served.server.should_exit = True
+            served.stop()
             assert statuses(one) == statuses(two) == []
 
 

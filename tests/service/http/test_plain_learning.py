@@ -323,5 +323,5 @@ def test_a_stop_answers_what_is_learned():
         assert served.app.native.learning.answered == 20
         connection.sendall(post("/learn", BODY))
         until(lambda: served.app.engine.model.seq == 21)
-        served.server.should_exit = True
+        served.stop()
         assert statuses(connection) == [200]

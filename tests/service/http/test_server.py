@@ -288,7 +288,7 @@ def test_streams_end_politely_when_the_server_stops():
     with serving() as served, served.connect() as connection:
         connection.sendall(STREAM + chunk((EVENT + b"\n") * 3))
         until(lambda: seq(served) == 3)
-        served.server.should_exit = True
+        served.stop()
         status, _, body = answer_on(connection)
     assert status == 200
     assert b'"kind":"failure"' in body

@@ -281,7 +281,7 @@ def test_a_stop_answers_what_is_learned(served, store):
         for number, connection in enumerate(connections):
             connection.sendall(post("/learn", event(number)))
         until(lambda: served.app.engine._pipeline.group_commit.events == 5)
-        served.server.should_exit = True
+        served.stop()
         until(lambda: served.app.stopping.is_set())
     assert [statuses(connection) for connection in connections] == [[200]] * 5
     for connection in connections:

@@ -373,7 +373,7 @@ def test_a_stop_closes_idle_connections_and_answers_what_came(served):
         rank(asking)
         asking.sendall(post("/rank", BODY))
         until(lambda: ranked_by_workers(served) == 3)
-        served.server.should_exit = True
+        served.stop()
         assert statuses(idle) == []
         assert statuses(asking) == [200]
     until(lambda: is_refused(served))
