@@ -68,6 +68,9 @@ SPECIFICATIONS = [
     "committee(members=ff+pa(shuffle=15)+ff(subsample=0.5)+ooz(shuffle=3,subsample=0.8),seed=3)",
 ]
 
+# The first of each kind, for tests of what does not depend on the options.
+ONE_OF_EACH = [*{each.partition("(")[0]: each for each in reversed(SPECIFICATIONS)}.values()]
+
 # A reservoir or a sample of more events than the contract learns; only the recorded log fills it.
 OF_MANY_EVENTS = [
     "ff(replay=2,replay_size=200)",

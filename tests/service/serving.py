@@ -214,7 +214,7 @@ class Pauses:
                 await asyncio.wait_for(stop.wait(), seconds)
 
     def end(self, loop):
-        """End the pause of this loop and shorten those that follow, from another thread."""
+        """End the pause of this loop and shorten the later ones, from another thread."""
         with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(self._stop_of(loop).set)
 

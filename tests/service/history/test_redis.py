@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
@@ -16,6 +16,7 @@ from manyclass.service.errors import RebuildRefused
 from manyclass.service.history import rebuild
 from manyclass.service.history.reader import Filter
 from manyclass.service.store.errors import LogTrimmed, StoreUnavailable
+from tests.hypothesis_examples import examples
 from tests.redis_server import RedisServer
 from tests.service.engines import until
 from tests.service.history.amending import History as Amending
@@ -29,7 +30,10 @@ from tests.service.history.test_other_text import (
     text_event,
 )
 
+everywhere = pytest.mark.parametrize("history", ["folder", "s3", "log only"], indirect=True)
 
+
+@everywhere
 async def test_any_process_lists_and_corrects_and_all_go_over_to_the_rebuilt_state(history):
     async with AsyncExitStack() as stack:
         engines = [await stack.enter_async_context(history.engine()) for _ in range(3)]
@@ -154,6 +158,7 @@ async def test_a_learner_of_a_rebuild_joins_in_every_process(archived):
         assert content(again.model) == content(state)
 
 
+@everywhere
 async def test_nothing_of_a_deleted_event_is_left_in_redis_and_in_the_archive(
     history, server, tmp_path
 ):
@@ -335,7 +340,7 @@ class Anywhere(Amending):
 
 
 @given(steps=steps)
-@settings(max_examples=8, deadline=None)
+@examples(10)
 def test_the_state_of_three_processes_is_that_of_the_amended_stream(steps):
     async def run(folder, server):
         kept = History(server, (folder / "archive").as_uri(), snapshot_keep=1)

@@ -11,7 +11,7 @@ from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.http import time_slice
 from manyclass.service.http.batches import BatchBody, BatchRankings
 from manyclass.service.http.routes import rank
-from tests.core.specifications import SPECIFICATIONS
+from tests.core.specifications import ONE_OF_EACH
 from tests.service.faulty import PATIENCE
 from tests.service.http.instance_texts import OTHER_TEXTS, PLAIN_TEXTS
 from tests.service.serving import Conversation, calling
@@ -45,7 +45,7 @@ def one_of_many(content, seq):
     return content.replace(b'"seq":%d,' % seq, b"", 1)
 
 
-@pytest.mark.parametrize("learner", SPECIFICATIONS)
+@pytest.mark.parametrize("learner", ONE_OF_EACH)
 async def test_a_batch_answers_what_single_requests_answer(learner, monkeypatch):
     drawn = random.Random(learner)
     async with calling(learner=learner, native=False) as call:

@@ -8,7 +8,7 @@ from manyclass.service.http import bounded_protocol
 from manyclass.service.http.admission import Places
 from manyclass.service.http.wire import MOST_HEAD_BYTES
 from tests.service.http.every_call import SCOPES
-from tests.service.serving import KEYS, NDJSON, assert_problem, calling, serving
+from tests.service.serving import KEYS, NDJSON, answer_on, assert_problem, calling, serving
 
 APP = "https://app.example"
 FROM_APP = {"origin": APP, "sec-fetch-site": "cross-site"}
@@ -168,15 +168,18 @@ def test_pages_read_refusals_of_the_protocol(origin, monkeypatch):
     chunked = f"{head}Transfer-Encoding: chunked\r\n\r\nx"
     monkeypatch.setattr(bounded_protocol, "QUIET_SECONDS", 1)
     with serving(**ALLOWED, **KEYS) as served:
-        answers = [
-            served.talk(f"{head}Content-Length: 100\r\n\r\n".encode()),
-            served.talk(f"{chunked}\r\n".encode()),
-            served.talk(f"{head}X: {'x' * MOST_HEAD_BYTES}\r\n\r\n".encode()),
-            served.talk(head.encode()),
-        ]
+        with served.connect() as without_body, served.connect() as without_end:
+            without_body.sendall(f"{head}Content-Length: 100\r\n\r\n".encode())
+            without_end.sendall(head.encode())
+            answers = [
+                served.talk(f"{chunked}\r\n".encode()),
+                served.talk(f"{head}X: {'x' * MOST_HEAD_BYTES}\r\n\r\n".encode()),
+                answer_on(without_body),
+                answer_on(without_end),
+            ]
         served.app.limits.admission.short = Places(0)
         answers.append(served.talk(f"{head}Content-Length: 2\r\n\r\n{{}}".encode()))
-    assert [status for status, _, _ in answers] == [408, 400, 431, 408, 503]
+    assert [status for status, _, _ in answers] == [400, 431, 408, 408, 503]
     for status, headers, body in answers:
         assert headers["vary"] == "origin"
         assert headers.get("access-control-allow-origin") == (APP if origin == APP else None)

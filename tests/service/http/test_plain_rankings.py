@@ -7,7 +7,7 @@ import random
 import pytest
 
 from manyclass.core.instance import Instance
-from tests.core.specifications import SPECIFICATIONS
+from tests.core.specifications import ONE_OF_EACH
 from tests.service.http.instance_texts import OTHER_TEXTS, PLAIN_TEXTS
 from tests.service.http.two_ways import PREFIX, rank, two_ways
 
@@ -422,9 +422,8 @@ BODIES += [
 ]
 
 
-@pytest.mark.parametrize("body", BODIES, ids=range(len(BODIES)))
-async def test_bodies_that_are_not_plain(ways, body):
-    assert (await ways.talk(rank(body)))[1] == 0
+async def test_bodies_that_are_not_plain(ways):
+    assert [body for body in BODIES if (await ways.talk(rank(body)))[1]] == []
 
 
 @pytest.mark.parametrize(
@@ -506,7 +505,7 @@ def with_length(data):
     return b"".join((before, name, b"%d\r\n" % len(body), after, empty, body))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 async def test_random_changes_of_plain_requests(ways, seed):
     drawn = random.Random(seed)
     plain = 0
@@ -521,7 +520,7 @@ async def test_random_changes_of_plain_requests(ways, seed):
 # --- answers --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", SPECIFICATIONS)
+@pytest.mark.parametrize("learner", ONE_OF_EACH)
 async def test_answers_are_those_of_the_model(learner):
     drawn = random.Random(learner)
     async with two_ways(learner=learner) as both:

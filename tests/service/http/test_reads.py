@@ -404,18 +404,21 @@ async def test_a_large_page_is_read_and_written_in_a_thread(path, monkeypatch):
         assert pages == [answer.content]
 
 
-@pytest.mark.parametrize("name", ["GET " + each for each in GETS])
-async def test_the_answer_of_every_get_has_the_fields_of_its_schema(name):
+async def test_the_answer_of_every_get_has_the_fields_of_its_schema():
     async with calling() as call:
         await call.learn(("svm", "svm"))
         await call.ranked_id("svm", source="s")
         document = (await call("GET", "/openapi.json")).json()
-        answer = await call_of(call, name, {})
-        assert answer.status_code == 200
-        content = document["paths"][name.split()[1]]["get"]["responses"]["200"]["content"]
-        schema = content.get("application/json", {}).get("schema")
-        if schema is not None and answer.headers["content-type"] == "application/json":
-            assert_fields(answer.json(), schema, document["components"]["schemas"])
+        checked = 0
+        for path in GETS:
+            answer = await call_of(call, f"GET {path}", {})
+            assert answer.status_code == 200, path
+            content = document["paths"][path]["get"]["responses"]["200"]["content"]
+            schema = content.get("application/json", {}).get("schema")
+            if schema is not None and answer.headers["content-type"] == "application/json":
+                assert_fields(answer.json(), schema, document["components"]["schemas"])
+                checked += 1
+        assert checked > len(GETS) / 2
 
 
 def assert_fields(value, schema, components):

@@ -156,7 +156,9 @@ async def test_a_trial_under_way_is_not_repeated(monkeypatch):
         assert engine.pause is None
 
 
-async def test_an_event_that_waits_for_memory_is_answered_and_learned_later(monkeypatch):
+async def test_an_event_that_waits_for_memory_is_answered_and_learned_later(
+    monkeypatch, short_waits
+):
     lacks = True
     memory = SimpleNamespace(has_memory=lambda: not lacks)
     monkeypatch.setattr(apply_loop, "PublishedLearner", memory)

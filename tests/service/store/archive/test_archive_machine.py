@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from manyclass.service.store.archive import open_archive
+from tests.hypothesis_examples import examples
 
 PARTS = st.sampled_from(["a", "A", "a-", "a.b", "-", "_", "0", "tmp", "x.tmp"])
 NAMES = st.builds("{}/{}".format, PARTS, PARTS)
@@ -52,4 +53,6 @@ def test_an_archive_behaves_as_a_dict(kind, request):
         else:
             base = opened.enter_context(TemporaryDirectory())
             places = (f"file://{base}/{number}" for number in range(10**9))
-        run_state_machine_as_test(lambda: ArchiveMachine(next(places)))
+        run_state_machine_as_test(
+            lambda: ArchiveMachine(next(places)), settings=examples(50, stateful_step_count=25)
+        )
