@@ -134,6 +134,7 @@ def test_state_and_evictions_go_on_from_a_dump_within_a_sweep(learner):
             both.reload(number)
         if number % 10 == 0:
             both.rank(instance)
+        if number % 50 == 0:
             both.compare()
     both.compare()
     both.look_inside()

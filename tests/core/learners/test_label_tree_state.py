@@ -79,7 +79,7 @@ def test_every_damaged_number_is_refused_or_stands(index):
         size = len(sections[name])
         if not (name.startswith(OF_TREE) or name == "counts"):
             continue
-        for at in random.permutation(size)[:25].tolist() if name != "counts" else range(7, size):
+        for at in random.permutation(size)[:10].tolist() if name != "counts" else range(7, size):
             for other in other_values(sections[name], at):
                 changed = sections[name].copy()
                 changed[at] = other
@@ -93,7 +93,7 @@ def test_moved_numbers_are_refused_or_load(index):
     for name, section in sections.items():
         if not name.startswith(OF_TREE) or len(section) < 2:
             continue
-        for _ in range(60):
+        for _ in range(20):
             one, other = random.integers(0, len(section), 2)
             swapped = section.copy()
             swapped[[one, other]] = section[[other, one]]

@@ -333,7 +333,7 @@ def test_heads_count_until_their_requests_are_answered():
         waiting = head("/rank", f"content-length: {len(later)}", *large) + later
         connection.sendall(waiting + head("/livez", *large, method="GET") * 10)
         until(lambda: budget.used > 2 * 50_000)  # reading may pause behind the first that waits
-        assert served.talk(post("/learn", EVENT))[0] == 200  # which ends the wait
+        assert served.talk(post("/learn", EVENT))[0] == 200  # that event ends the wait
         assert answer_on(connection)[0] == 200
     until(lambda: budget.used == 0)
 
