@@ -54,32 +54,33 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize(("body", "statuses"), BODIES.values(), ids=BODIES.keys())
 @pytest.mark.parametrize("path", ["/learn", "/rank"])
-async def test_bad_bodies(path, body, statuses):
-    if path == "/rank":  # /rank takes no classes
-        body = body.replace(b',"classes":["x"]', b"").replace(b'"classes"', b'"instances"')
+async def test_bad_bodies(path):
     async with calling(max_body_bytes=2**20) as call:
         await call.learn(("a", "x"))
         before = call.digest()
-        response = await call("POST", path, body)
-        assert response.status_code in statuses
-        assert_problem(response, response.status_code)
-        packed = gzip.compress(body)
-        again = await call("POST", path, packed, headers={"content-encoding": "gzip"})
-        assert again.json() == response.json()
-        assert call.digest() == before
-        assert (await call("POST", "/rank", {"text": "a"})).json()["ranked"]
+        for name, (body, statuses) in BODIES.items():
+            if path == "/rank":  # /rank takes no classes
+                body = body.replace(b',"classes":["x"]', b"").replace(b'"classes"', b'"instances"')
+            response = await call("POST", path, body)
+            assert response.status_code in statuses, name
+            assert_problem(response, response.status_code)
+            packed = gzip.compress(body)
+            again = await call("POST", path, packed, headers={"content-encoding": "gzip"})
+            assert again.json() == response.json(), name
+            assert call.digest() == before, name
+            assert (await call("POST", "/rank", {"text": "a"})).json()["ranked"], name
 
 
-@pytest.mark.parametrize("body", [body for body, _ in BODIES.values() if b"\n" not in body])
-async def test_bad_lines(body):
+async def test_bad_lines():
     async with calling(max_body_bytes=2**20) as call:
         before = call.digest()
-        *faults, summary = await call.stream(body + b"\n")
-        assert (summary["kind"], summary["accepted"]) == ("summary", 0)
-        assert [fault["kind"] for fault in faults] == (["fault"] if body else [])
-        assert call.digest() == before
+        for name, (body, _) in BODIES.items():
+            if b"\n" not in body:
+                *faults, summary = await call.stream(body + b"\n")
+                assert (summary["kind"], summary["accepted"]) == ("summary", 0), name
+                assert [fault["kind"] for fault in faults] == (["fault"] if body else []), name
+                assert call.digest() == before, name
 
 
 async def test_a_bomb():

@@ -62,7 +62,7 @@ BROKEN_BODIES = {
 )
 def test_a_request_whose_body_is_broken_changes_nothing(served, method, path, broken, cut):
     def state():
-        return served.app.engine.model.digest(), httpx.get(served.url + "/snapshots").json()
+        return served.app.engine.model.digest(), served.talk(GET % b"/snapshots")[2]
 
     before = state()
     request = head(path, "transfer-encoding: chunked", method=method)
@@ -124,19 +124,25 @@ HALF_CLOSED = {
 }
 
 
+@pytest.fixture(scope="module", params=[0, 1], ids=["loop", "worker"])
+def waiting_shortly(request):
+    """Yield a service whose rankings wait a moment for an event."""
+    with serving(workers=request.param, rank_wait_seconds=0.1) as server:
+        yield server
+
+
 @pytest.mark.parametrize(
     ("sent", "answers", "events"), HALF_CLOSED.values(), ids=HALF_CLOSED.keys()
 )
-@pytest.mark.parametrize("workers", [0, 1])
-def test_a_client_that_closes_its_half_gets_its_answers(workers, sent, answers, events):
+def test_a_client_that_closes_its_half_gets_its_answers(waiting_shortly, sent, answers, events):
     """As `nc` does at the end of its input. A request that came in part has no effect."""
-    with serving(workers=workers, rank_wait_seconds=0.1) as served:
-        httpx.post(served.url + "/learn", json={"features": ["a"], "classes": ["x"]})
-        with served.connect() as connection:
-            connection.sendall(sent)
-            connection.shutdown(socket.SHUT_WR)
-            assert statuses(connection) == answers
-        assert served.app.engine.model.seq == 1 + events
+    assert waiting_shortly.talk(post("/learn", EVENT))[0] == 200
+    before = waiting_shortly.app.engine.model.seq
+    with waiting_shortly.connect() as connection:
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        assert statuses(connection) == answers
+    assert waiting_shortly.app.engine.model.seq == before + events
 
 
 @pytest.mark.parametrize("workers", [0, 1])
