@@ -1,4 +1,5 @@
 import re
+import time
 
 import pytest
 
@@ -39,9 +40,12 @@ def test_every_word_is_taught_and_those_with_the_gap_say_why(service, capsys):
     novel = "Captain Wentworth was there. " * 20 + "Alone. "
     with Client(service) as client:
         before = client.stats().learned
+        began = time.monotonic()
         assert teach(client, novel, 50) == 81
+        most = time.monotonic() - began
         assert client.stats().learned - before == 81
-        capsys.readouterr()
+        [seconds] = re.findall(r"^81 events in (\S+) s\.", capsys.readouterr().out, re.M)
+        assert float(seconds) <= most + 0.05  # rounded to a tenth
         ask(client, "Captain _ was")
         answer = capsys.readouterr().out.splitlines()
         assert answer[2].split()[0] == "Wentworth"

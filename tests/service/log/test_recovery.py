@@ -1,5 +1,6 @@
 """Recovery: the newest usable snapshot and every event after it, or a clear refusal."""
 
+import itertools
 import logging
 
 import pytest
@@ -272,7 +273,7 @@ def test_only_the_last_mark_needs_its_snapshot(life):
 def test_says_how_far_it_is(life, caplog, monkeypatch):
     monkeypatch.setattr(recovery_module, "CHECK_EVENTS", 10)
     life.learn(*LESSONS)
-    clock = iter(range(0, 1000, 3))
+    clock = itertools.count(0, recovery_module.LOG_SECONDS / 2)  # each second check logs
     caplog.set_level(logging.INFO)
     recover(life.store, OPTIONS, lambda: next(clock), Recovery())
     assert [
