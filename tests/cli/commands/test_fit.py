@@ -1,3 +1,4 @@
+import errno
 import json
 
 import numpy as np
@@ -125,3 +126,17 @@ def test_a_missing_scipy_is_named_with_its_extra(manyclass, rows, tmp_path, monk
 def test_a_file_that_is_no_model_is_refused(manyclass, rows, tmp_path):
     result = manyclass("probabilities", rows, rows, exit_code=1)
     assert "not a file of `manyclass fit`" in result.stderr
+
+
+def test_files_that_cannot_be_read_or_written_are_named(manyclass, rows, tmp_path, monkeypatch):
+    def fill_the_disk(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    missing = tmp_path / "missing.npz"
+    result = manyclass("probabilities", missing, rows, exit_code=1)
+    assert result.stderr == f"manyclass: {missing}: No such file or directory\n"
+    monkeypatch.setattr("manyclass.cli.offline_fit.write_arrays", fill_the_disk)
+    out = tmp_path / "model.npz"
+    result = manyclass("fit", rows, "--out", out, exit_code=1)
+    assert f"manyclass: {out} cannot be written: " in result.stderr
+    assert not out.exists()

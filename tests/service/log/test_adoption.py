@@ -1,4 +1,4 @@
-"""Whether a rebuilt state may still be adopted; test_interpreter.py adopts states."""
+"""A restore that undoes a rebuilt state; test_interpreter.py adopts states."""
 
 from manyclass.service.log.adoption import is_undone
 
