@@ -71,6 +71,19 @@ def test_a_service_on_this_machine_is_called_without_a_proxy(environment, url, p
     assert "proxy" not in str(error)
 
 
+def test_certificates_are_read_for_tls_alone(monkeypatch):
+    def read():
+        raise PermissionError("the certificates")
+
+    for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR"):  # they would be read in place of certifi's
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("certifi.where", read)
+    assert isinstance(failure("http://127.0.0.1:9"), ServiceUnreachable)
+    for url in ("https://127.0.0.1:9", "HTTPS://127.0.0.1:9", "https://elsewhere.example"):
+        with pytest.raises(PermissionError, match="the certificates"):
+            Client(url)
+
+
 def test_a_local_request_does_not_reach_the_proxy(environment, server):
     port, paths = server
     environment("HTTP_PROXY", "http://127.0.0.1:9")
