@@ -51,11 +51,11 @@ def test_keys_are_never_shown(manyclass, monkeypatch):
 
 
 @pytest.mark.parametrize("command", ["config", "serve"])
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-def test_each_setting_is_an_option_with_its_help(manyclass, command, row):
+def test_each_setting_is_an_option_with_its_help(manyclass, command):
     text = " ".join(manyclass(command, "--help").stdout.split())
-    assert f"{row.flag} " in text
-    assert row.help in text
+    for row in TABLE:
+        assert f"{row.flag} " in text
+        assert row.help in text
 
 
 @pytest.mark.parametrize("command", ["config", "serve"])
