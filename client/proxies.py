@@ -27,7 +27,7 @@ def http_client(
     if is_local and url.lower().startswith("https:"):
         verify = httpx.create_ssl_context()  # certificates that the environment names count too
     elif is_local:
-        verify = SSLContext(PROTOCOL_TLS_CLIENT)  # trusts nobody: to read certificates takes 20 ms
+        verify = SSLContext(PROTOCOL_TLS_CLIENT)  # reading the usual ones takes 20 ms
     try:
         return httpx.Client(
             headers=headers,
