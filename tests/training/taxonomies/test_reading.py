@@ -302,6 +302,14 @@ def test_rows_whose_names_are_paths_are_a_table(read, refusal):
     assert len(read(doubtful, separator=">").parents) == 3
 
 
+def test_other_lines_tell_whether_a_line_with_a_comma_is_a_path(read, refusal):
+    half = "Sports > Hockey\nSports > Games, other\n"
+    assert "line 1: `Sports > Hockey` may be a path or a row" in refusal(half)
+    assert len(read(half + "Sports > Golf\n").parents) == 4
+    assert len(read("# of games,2026\nSports > Hockey\n").parents) == 2
+    assert "line 2: it has 1 cell" in refusal("class,parent\nsports\nhockey > ice,sports\n")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -383,7 +391,7 @@ def test_a_single_line_is_an_object_of_one_class(read):
 
 
 def test_names_that_may_be_ids_are_asked_for(read, refusal):
-    text = '[{"id": 1, "name": "sports", "children": [{"id": 2, "name": "hockey"}]}]'
+    text = '[{"id": 1, "name": "sports", "rank": 1, "children": [{"id": 2, "name": "hockey"}]}]'
     assert "the class may be in id, name: add --child-column id" in refusal(text)
     assert read(text, child="id").parents == {"1": None, "2": "1"}
     assert read(text, child="name").parents == {"sports": None, "hockey": "sports"}
