@@ -1,6 +1,7 @@
 """The replay buffer: a random sample of all past instances."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from tests.core.references.arithmetic import Random
 from tests.core.references.state import Gone
@@ -11,6 +12,7 @@ CLASS_BYTES = 4
 CONSTRAINT_BYTES = 12
 
 
+@cache
 def block_bytes(size):
     """Return the memory of a block for this number of bytes."""
     return max(32, -(-(size + 8) // 16) * 16) if size else 0
@@ -104,9 +106,10 @@ class Past:
     def forget_feature(self, name, gone):
         """Replace the feature by a mark, which each instance keeps until it is drawn."""
         for example in self.kept:
-            example.values = {
-                gone if each == name else each: x for each, x in example.values.items()
-            }
+            if name in example.values:
+                example.values = {
+                    gone if each == name else each: x for each, x in example.values.items()
+                }
 
     def forget_class(self, name, gone):
         def marked(names):
@@ -115,7 +118,10 @@ class Past:
         for example in self.kept:
             example.classes = marked(example.classes)
             example.rejected = marked(example.rejected)
-            example.constraints = {(*marked(sides),): x for sides, x in example.constraints.items()}
+            if any(name in sides for sides in example.constraints):
+                example.constraints = {
+                    (*marked(sides),): x for sides, x in example.constraints.items()
+                }
 
 
 def is_gone(name):

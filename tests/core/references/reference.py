@@ -5,6 +5,7 @@ float32, all else is double, and sums are made in the order of the instance's fe
 """
 
 from dataclasses import dataclass, replace
+from functools import cache
 from math import copysign, sqrt
 
 from numpy import float32
@@ -28,6 +29,12 @@ EDGE_BYTES = 9
 VARIANCE_BYTES = 4
 BIRTH_BYTES = 8  # of a feature, when past instances are kept
 PAST_SHARE = 4  # the replay buffer may take a quarter of max_bytes
+
+
+@cache
+def size_of(name):
+    """Return the bytes of a name."""
+    return len(name.encode())
 
 
 @dataclass
@@ -468,7 +475,8 @@ class Reference(Forgetting):
     def bytes(self):
         edge_bytes = EDGE_BYTES + (VARIANCE_BYTES if self.has_variances else 0)
         return (
-            sum(self.feature_bytes + len(name.encode()) for name in self.rows)
+            self.feature_bytes * len(self.rows)
+            + sum(map(size_of, self.rows))
             + self.class_bytes
             + edge_bytes * self.edges
             + self.past.bytes
@@ -481,7 +489,7 @@ class Reference(Forgetting):
 
     @property
     def class_bytes(self):
-        return sum(CLASS_BYTES + len(name.encode()) for name in self.labels)
+        return CLASS_BYTES * len(self.labels) + sum(map(size_of, self.labels))
 
     def feature(self, name):
         feature = self.rows[name]
