@@ -32,9 +32,9 @@ from manyclass.service.store.protocol import Heartbeat, Process, SharedStore, St
 
 log = logging.getLogger(__name__)
 
-UNREACHABLE_SECONDS = 3.0  # without an answer until the store counts as unreachable
-RETRY_SECONDS = 1.0  # between two tries to restore the state from a shared store
-TRIES = 3  # to restore the state from a store that answers
+UNREACHABLE_SECONDS = 3.0  # without an answer, until the store counts as unreachable
+RETRY_SECONDS = 1.0  # between two attempts to restore the state from a shared store
+TRIES = 3  # attempts to restore the state while the store answers
 
 RESTORABLE = (
     LogRewound | LogTrimmed | LogDamaged | SnapshotMissing | SnapshotDamaged | StoreUnavailable
@@ -42,12 +42,13 @@ RESTORABLE = (
 
 
 class Cluster:
-    """The membership of this process among the users of the store; alone, it always leads.
+    """The membership of this process in the group of processes on one store; a process alone
+    always leads.
 
         live.position ──► heartbeat ──► store ──► last_seq, snapshots, processes, lease
 
-    The leader takes the snapshots by the schedule and trims the log. A process that waits for
-    older releases does not lead, and one that has resigned sends no more heartbeats.
+    The leader takes the scheduled snapshots and trims the log. A process that waits for older
+    releases does not lead. A process that has resigned sends no more heartbeats.
 
     Belongs to the event loop's thread.
     """
@@ -56,17 +57,17 @@ class Cluster:
         self.store = store
         self.shared = as_shared(store)
         self.live = LiveModel()
-        self.heartbeat: Heartbeat | None = None  # the newest, of a shared store
-        self.waiting: str | None = None  # the reason why the rules cannot be raised yet
+        self.heartbeat: Heartbeat | None = None  # newest answer of a shared store
+        self.waiting: str | None = None  # reason why the rules cannot be raised yet
         self.is_unreachable = False  # the newest heartbeat was not answered
         self._resigned = False
         self._polling = asyncio.Lock()
         self._poll_began = 0.0  # by the loop's clock
-        self._silent_since: float | None = None  # of the newest answer, by the loop's clock
+        self._silent_since: float | None = None  # time of the newest answer, by the loop's clock
 
     @property
     def is_leader(self) -> bool:
-        """True if this process takes the snapshots by the schedule, and trims the log."""
+        """True if this process takes the scheduled snapshots and trims the log."""
         if self.shared is None:
             return True
         is_member = not (self._resigned or self.is_unreachable)
@@ -79,7 +80,7 @@ class Cluster:
 
     @property
     def is_closed(self) -> bool:
-        """True after the engine is closed, so that all waiting ends."""
+        """True after the engine is closed, which ends all waiting."""
         return self.live.recovery.given_up
 
     def peers(self) -> list[str]:
@@ -124,11 +125,11 @@ class Cluster:
 
     @property
     def pause(self) -> Pause | None:
-        """The reason why a shared store takes no events, by the newest heartbeat."""
+        """The reason why a shared store accepts no events, by the newest heartbeat."""
         if self.is_unreachable or self._waits_long():
             return Pause("store_unavailable", "the store does not answer")
         if self.is_full:
-            return Pause("store_full", "the store is full; give it more memory")
+            return Pause("store_full", "the store is full; give Redis more memory")
         return None
 
     @property
@@ -137,12 +138,12 @@ class Cluster:
         return self.heartbeat is not None and self.heartbeat.is_full
 
     def _waits_long(self) -> bool:
-        """Return whether a heartbeat has waited for its answer for longer than usual."""
+        """Return whether a heartbeat waits longer than usual for its answer."""
         waited = asyncio.get_running_loop().time() - self._poll_began
         return self.is_polling and waited > SLOW_SECONDS
 
     def other_has(self, seq: int) -> bool:
-        """Return whether another process has applied event `seq`, so that it may store it."""
+        """Return whether another process has applied event `seq`, and so may take a snapshot."""
         return any((each.seq or 0) >= seq for each in self._others())
 
     def _others(self) -> list[Process]:
@@ -156,7 +157,7 @@ class Cluster:
             position = self.live.position
             heartbeat = await asyncio.to_thread(shared.heartbeat, position, rules.RULES, may_lead)
         except StoreError as error:
-            if not self.is_unreachable:  # once: it may be away for long
+            if not self.is_unreachable:  # log once: the store may be away for long
                 log.warning("the store does not answer: %s", with_hint(error))
             self.is_unreachable = True
         else:
@@ -166,18 +167,18 @@ class Cluster:
 
 
 class StateRestorer:
-    """Restores the state from the store, and puts the rules of this release in force.
+    """The part that restores the state from the store and puts the rules of this release in force.
 
         recover ──► older rules? ──► wait for older processes ──► append the event ──► model
-           ▲                                                        that raises them
-           └── the store is away, or others went on meanwhile
+           ▲                                                      that raises the rules
+           └── the store is away, or the log has newer events
 
-    After a failure the state is restored again only from a shared store. The model of an unfinished
-    restore ranks until there is a current one.
+    Only a shared store is read again after a failure. Until the restore is finished, the model
+    restored so far ranks.
     """
 
     def __init__(self, cluster: Cluster, runtime: Runtime, named: bool) -> None:
-        """`named`: the settings name the learners and the analysis of texts."""
+        """`named` is true if the settings name the learners and the analysis of texts."""
         self._cluster = cluster
         self._live = cluster.live
         self._runtime = runtime
@@ -214,7 +215,7 @@ class StateRestorer:
                     again -= 1
                 if again <= 0:
                     raise
-                log.warning("the state cannot be restored, next try soon: %s", error)
+                log.warning("the state cannot be restored; trying again soon: %s", error)
                 await asyncio.sleep(RETRY_SECONDS)
             else:
                 if cluster.is_closed:
@@ -241,11 +242,11 @@ class StateRestorer:
         return await asyncio.shield(self._recovering)
 
     async def _raise_rules(self, model: Model) -> bool:
-        """Put the rules of this release in force, after the last event of `model`.
+        """Put the rules of this release in force after the last event of `model`.
 
-        The leader appends the event. Return False if the log has later events by then: restore the
-        state again. There is no leader while processes of an older release live: they continue to
-        learn, and the last one takes a snapshot when it stops.
+        The leader appends the event that does so. Return False if the log has later events by then;
+        restore the state again. While processes of an older release are alive, there is no leader:
+        they continue to learn, and the last one takes a snapshot when it stops.
         """
         cluster = self._cluster
         event = Event.use_rules(rules.RULES)
@@ -255,10 +256,10 @@ class StateRestorer:
             self._live.stand_in(model)
             await self._wait(
                 f"processes of an older release learn by version {model.rules} of the rules, and"
-                f" this one by version {rules.RULES}; it goes on when they have stopped",
+                f" this process by version {rules.RULES}; it will learn when they have stopped",
                 lambda heartbeat: heartbeat.last_seq != model.seq or _all_know_the_rules(heartbeat),
             )
-            cluster.waiting = None  # from here on this process may lead
+            cluster.waiting = None  # from now on this process may lead
             await cluster.poll_until(
                 lambda heartbeat: heartbeat.last_seq != model.seq or heartbeat.is_leader
             )
@@ -279,7 +280,7 @@ class StateRestorer:
     async def _wait(self, reason: str, holds: Callable[[Heartbeat], bool]) -> None:
         """Wait until the condition holds for a heartbeat; log the reason of the wait."""
         if self._cluster.waiting is None:
-            log.warning("learning waits: %s", reason)
+            log.warning("learning is paused: %s", reason)
         self._cluster.waiting = reason
         await self._cluster.poll_until(holds)
 
@@ -290,13 +291,13 @@ class StateRestorer:
 
 
 class Replica:
-    """Keeps the model equal to the state of the log, until it is cancelled.
+    """The task that keeps the model equal to the state of the log, until it is cancelled.
 
-        follow the log ──► error ──► restore the state anew ──► follow the log
-                             └────► fail: rank on, and learn no more
+        follow the log ──► error ──► restore the state again ──► follow the log
+                             └────► fail: continue to rank, stop learning
 
-    Only a state from a shared store is restored anew, because its log had lost events, or was
-    trimmed beyond the last applied event. Meanwhile the old model ranks.
+    The state is restored again only from a shared store, whose log may have lost events or may have
+    been trimmed beyond the last applied event. Meanwhile the old model ranks.
     """
 
     def __init__(
@@ -310,10 +311,10 @@ class Replica:
     ) -> None:
         """`on_message` receives the messages of other processes.
 
-        `on_restored` is called in a thread with the number of a state that was restored anew,
-        before it is used.
+        `on_restored` is called in a thread with the number of a state that was restored again,
+        before the state is used.
         """
-        self.rewinds = 0  # times the log had lost events
+        self.rewinds = 0  # number of times that the log had lost events
         self._cluster = cluster
         self._live = cluster.live
         self._restorer = restorer
@@ -324,14 +325,14 @@ class Replica:
         self._restoring = asyncio.Lock()
 
     async def run(self) -> None:
-        """Run until the engine is closed, or until it cannot learn any more."""
+        """Follow the log until the engine is closed or can no longer learn."""
         restored = True
         try:
             while restored:
                 error = await self._error_of_the_log()
                 async with self._restoring:
                     restored = await self._restore_after(error)
-        except Exception as failure:  # after any error nothing can be learned without the state
+        except Exception as failure:  # without a state nothing can be learned
             log.critical("the state cannot be restored: %r", failure)
             self._fail(f"the state cannot be restored: {failure}")
 
@@ -341,7 +342,7 @@ class Replica:
             pass
 
     async def _error_of_the_log(self) -> Exception:
-        """Follow the log; return the error that ended this."""
+        """Follow the log; return the error that stopped it."""
         broken = self._apply_loop.broken
         if self._cluster.shared is None:
             return await asyncio.shield(broken)
@@ -356,7 +357,7 @@ class Replica:
             await tailer.stop()
 
     async def _restore_after(self, error: Exception) -> bool:
-        """Restore the state again if the error allows it; return True if it was restored."""
+        """Restore the state again if the error allows it; return whether it was restored."""
         seq = self._live.model.seq
         if self._cluster.shared is None:
             reason = str(error) or type(error).__name__
@@ -366,9 +367,9 @@ class Replica:
             self._fail(f"the log cannot be followed after event {seq}: {error}")
             return False
         if isinstance(error, LogRewound):
-            log.critical("acknowledged events are lost: %s", with_hint(error))
+            log.critical("the store has lost acknowledged events: %s", with_hint(error))
             self.rewinds += 1
-        log.warning("the state is restored anew: %s", error)
+        log.warning("restoring the state from the store again: %s", error)
         self._live.lose()
         stored = self._live.model
         model = await self._restorer.restore(stored.model_set, stored.text)
@@ -384,5 +385,5 @@ class Replica:
 
 
 def _all_know_the_rules(heartbeat: Heartbeat) -> bool:
-    """Return whether every live process has the rules of this release, or newer ones."""
+    """Return whether every live process has the rules of this release or newer rules."""
     return all(process.rules >= rules.RULES for process in heartbeat.processes)

@@ -1,4 +1,4 @@
-"""The engine: a model that ranks, and learns from durable events. HTTP uses only the engine."""
+"""The engine: a model that ranks and learns from durable events. HTTP calls only the engine."""
 
 import asyncio
 import logging
@@ -46,18 +46,18 @@ TICK_SECONDS = 1.0  # between two heartbeats, and two checks of the schedule
 
 
 def history_segments(settings: Settings, store: Store) -> SegmentStore | None:
-    """Return where the events are kept behind the log, None if no history is kept."""
+    """Return the store of past events behind the log, or None if no history is kept."""
     return segments_of(store) if settings.history else None
 
 
 class Engine:
-    """Ranks at once, learns durably, and restores its state at a start.
+    """The engine ranks at once, learns durably, and restores its state at a start.
 
         recovering ──► ready ──► closed        ready ──► recovering: a shared log had lost events
              └───────────┴─► failed            failed: ranks if it was ready before
 
-    All methods belong to one event loop. Ranking is a plain call that never waits; learning goes
-    through the pipeline. The events of a cancelled caller are learned too.
+    All methods belong to one event loop. Ranking is a synchronous call that never waits; learning
+    goes through the pipeline. Events of a cancelled caller are learned too.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class Engine:
         wall_clock: Callable[[], float] = time.time,
         hooks: Hooks = NO_HOOKS,
     ) -> None:
-        """`hash_seed` salts the tables of names; use a random one if clients are not trusted."""
+        """`hash_seed` salts the tables of names; use a random seed if clients are not trusted."""
         runtime = Runtime(clock, wall_clock, hash_seed)
         self.settings = settings
         self.cluster = cluster
         self.store = cluster.store
         self.recovery = cluster.live.recovery
-        self.cause: Exception | None = None  # of a failure to start, for the server
+        self.cause: Exception | None = None  # error of a failed start, for the server
         self._live = cluster.live
         self._live.on_model = partial(_warn_of_text, settings)
         named = settings.learner is not None and settings.text is not None
@@ -99,7 +99,7 @@ class Engine:
         """Restore the state; afterwards the status is "ready", or "failed" with a `failure`.
 
         A failure that an operator can repair is not raised: the server continues and reports it.
-        Close the engine also then.
+        The engine must be closed even after a failure.
         """
         try:
             await self._start()
@@ -109,8 +109,8 @@ class Engine:
                 self.cause = error
                 self._fail(without_place(error))
         except Exception as error:
-            log.critical("cannot start: recovery broke: %r", error)
-            self._fail(f"recovery broke with {type(error).__name__}; the log says how")
+            log.critical("cannot start: recovery failed: %r", error)
+            self._fail(f"recovery failed with {type(error).__name__}; see the log of the service")
             raise
 
     async def _start(self) -> None:
@@ -124,7 +124,7 @@ class Engine:
         pipeline = self._make_pipeline(await self._opened_history())
         try:
             await pipeline.agree_on_learners(settings.model_set(model.model_set))
-            await self.cluster.poll_until(lambda _: True)  # before this process answers a request
+            await self.cluster.poll_until(lambda _: True)  # the first heartbeat, before any request
             if self._status != "closed":
                 self._pipeline, self._status = pipeline, "ready"
         finally:
@@ -138,7 +138,7 @@ class Engine:
         while self._status != "closed":
             try:
                 return await asyncio.to_thread(made, self._wall_clock)
-            except (StoreUnavailable, LogTrimmed) as error:  # by another process
+            except (StoreUnavailable, LogTrimmed) as error:  # another process may trim the log
                 if self.cluster.shared is None:
                     raise
                 log.warning("the history cannot be read yet: %s", with_hint(error))
@@ -173,7 +173,7 @@ class Engine:
 
     @property
     def status(self) -> Status:
-        """The state of the life cycle; "failed" still ranks if the engine was ready before."""
+        """The state of the life cycle; a "failed" engine still ranks if it was ready before."""
         if self._status == "ready" and self._pipeline is not None:
             if self._pipeline.group_commit.failure is not None:
                 return "failed"
@@ -187,14 +187,14 @@ class Engine:
 
     @property
     def pause(self) -> Pause | None:
-        """The reason why no event is learned now, None while events are learned."""
+        """The reason why learning is paused, None while events are learned."""
         status = self.status
         if status == "ready" and self._pipeline is not None:
             return self._pipeline.pause
         if status != "recovering":
             return Pause("failed", self.failure or f"the service is {status}")
         if self.cluster.waiting is not None:
-            return Pause("recovering", f"the service waits to learn: {self.cluster.waiting}")
+            return Pause("recovering", f"learning is paused: {self.cluster.waiting}")
         return Pause(
             "recovering",
             f"the service is recovering: {self.recovery.replayed} events replayed, up to event"
@@ -204,7 +204,7 @@ class Engine:
     # --- rank and learn --------------------------------------------------------------------------
 
     def on_model(self, use: Callable[[Model | None], None]) -> None:
-        """Have each model that comes in use passed to this function; None when there is none."""
+        """Call `use` with each new model in use, or with None when there is none."""
         settings = self.settings
 
         def used(model: Model | None) -> None:
@@ -215,7 +215,7 @@ class Engine:
 
     @property
     def model(self) -> Model:
-        """The model in use, for reading only; NotReady without one."""
+        """The model in use, for reading only. Raises NotReady without one."""
         if not self._live.is_loaded or self._status == "failed":  # a start that failed
             raise NotReady(self.status, self.failure)
         return self._live.model
@@ -223,19 +223,19 @@ class Engine:
     async def submit(self, entries: Sequence[Event | Result], wait: bool = False) -> list[Result]:
         """Return a Result for each entry, in order, when all events are durable and applied.
 
-        A Result among the entries stands for a recognised retry. All entries are learned, or none.
-        Raise the errors of `Model.check`, RequestConflict, StoreUnavailable, NotReady, QueueFull;
-        with `wait`, wait for room in the queue instead of raising QueueFull.
+        A Result among the entries stands for a recognised retry. Either all entries are learned or
+        none. Raises the errors of `Model.check`, RequestConflict, StoreUnavailable, NotReady and
+        QueueFull; with `wait`, waits for room in the queue instead of raising QueueFull.
         """
         while wait:
             pipeline = self._able()
-            with suppress(QueueFull):  # the caller waits, so nothing is refused
+            with suppress(QueueFull):  # not counted as a refusal: the caller waits
                 return await pipeline.group_commit.admit(entries)
             await pipeline.apply_loop.progress()
         return await self.admit(entries)
 
     def admit(self, entries: Sequence[Event | Result]) -> "asyncio.Future[list[Result]]":
-        """Queue the events; the future returns the answer of `submit`.
+        """Queue the events; the future has the result of `submit`.
 
         Cancel the future if its result is not needed.
         """
@@ -246,9 +246,9 @@ class Engine:
             raise
 
     def admit_batch(self, batch: EventBatch) -> "asyncio.Future[EventBatch]":
-        """Queue plain events, at least one; the future returns the batch when all are applied.
+        """Queue one or more plain events; the future returns the batch when all are applied.
 
-        Raise QueueFull and NotReady; the answer may be StoreUnavailable or NotReady.
+        Raises QueueFull and NotReady; the future may raise StoreUnavailable or NotReady.
         """
         try:
             return self._able().group_commit.admit_batch(batch)
@@ -257,13 +257,13 @@ class Engine:
             raise
 
     def has_room(self, batch: EventBatch) -> bool:
-        """Return whether the queue takes all these events; True also if the engine cannot learn."""
+        """Return whether the queue has room for these events, or the engine cannot learn at all."""
         return self._pipeline is None or self._pipeline.group_commit.has_room(
             len(batch), batch.size
         )
 
     async def reached(self, seq: int, seconds: float) -> bool:
-        """Return whether event `seq` is applied, after waiting for it so long. NotReady."""
+        """Return whether event `seq` is applied, after waiting up to `seconds`. Raises NotReady."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._open().apply_loop.reached(seq)
@@ -273,7 +273,7 @@ class Engine:
 
     @property
     def history(self) -> History:
-        """The events behind the state. Raises HistoryOff, NotReady."""
+        """The history of past events. Raises HistoryOff, NotReady."""
         history = self._open().history
         if history is None:
             raise HistoryOff
@@ -281,7 +281,7 @@ class Engine:
 
     @property
     def rebuild(self) -> Rebuild:
-        """Learns the history again. Raises HistoryOff, NotReady."""
+        """The part that rebuilds the state. Raises HistoryOff, NotReady."""
         rebuild = self._open().rebuild
         if rebuild is None:
             raise HistoryOff
@@ -294,10 +294,10 @@ class Engine:
     async def rebuild_state(
         self, learner: str | None = None, text: TextAnalysis | None = None
     ) -> RebuildReport:
-        """Learn the history again as it was amended, see Rebuild.run, which raises the same.
+        """Rebuild the state from the amended history; see Rebuild.run for the errors.
 
-        `learner` is a shadow that learns all of it; a new one joins the others. OptionError. `text`
-        is the next analysis of texts.
+        `learner` is a shadow that learns the whole history; it is added if it is new. Raises
+        OptionError. `text` is the analysis of texts for the new state.
         """
         self._able()
         join = None if learner is None else partial(self._able().join, learner)
@@ -306,7 +306,7 @@ class Engine:
     # --- snapshots -------------------------------------------------------------------------------
 
     async def take_snapshot(self) -> SnapshotInfo:
-        """Return a snapshot of the state now. Raises StoreError, NotReady."""
+        """Take and return a snapshot of the present state. Raises StoreError, NotReady."""
         return await self._tasks.finish(self._able().schedule.take())
 
     async def snapshots(self) -> list[SnapshotInfo]:
@@ -314,7 +314,7 @@ class Engine:
         return await self._able().schedule.all()
 
     async def restore(self, seq: int) -> int:
-        """Go back to snapshot `seq` as `Restore.to` does, which raises the same; or NotReady."""
+        """Restore snapshot `seq` by `Restore.to`. Raises its errors, NotReady."""
         return await self._tasks.finish(self._able().restore.to(seq))
 
     @property
@@ -323,17 +323,21 @@ class Engine:
         return None if self._pipeline is None else self._pipeline.schedule.newest
 
     async def digest(self) -> tuple[int, str]:
-        """Return the seq and a hash of the whole state; equal in every process. NotReady."""
+        """Return the seq and a hash of the whole state, the same in every process. Raises
+        NotReady.
+        """
         return await self._open().state_copy.digest()
 
     async def state(self) -> tuple[int, list[memoryview]]:
-        """Return the seq and the state as the bytes of a snapshot, without the store. NotReady."""
+        """Return the seq and the state as the bytes of a snapshot, without using the store. Raises
+        NotReady.
+        """
         return await self._open().state_copy.pieces()
 
     # --- clock and counts ------------------------------------------------------------------------
 
     def tick(self) -> None:
-        """Send a heartbeat, and start a snapshot if one is due; called once a second."""
+        """Send a heartbeat and start the work that is due; called once a second."""
         if self.cluster.shared is not None and not self.cluster.is_polling:
             self._tasks.start(self.cluster.poll())
         if self.status == "ready" and (group_commit := self._able().group_commit).has_to_try:
@@ -348,7 +352,7 @@ class Engine:
         if history.starts_packing(is_leader):
             self._tasks.start(asyncio.to_thread(history.pack_full, is_leader))
         if not is_leader:
-            rebuild.may_be_unsettled = True  # once it leads
+            rebuild.may_be_unsettled = True  # a former leader may have left work to settle
             return
         if history.has_merged:
             history.has_merged = False
@@ -366,7 +370,7 @@ class Engine:
     async def _rebuild_by_schedule(self) -> None:
         try:
             await self.rebuild.run()
-        except Exception:  # logged and counted by the rebuild
+        except Exception:  # the rebuild has logged and counted it
             self._rebuilds.failed()
 
     def stats(self) -> EngineStats:
@@ -380,20 +384,23 @@ class Engine:
         self._timer = asyncio.get_running_loop().call_later(TICK_SECONDS, self._tick)
 
     def _open(self) -> Pipeline:
-        """Return the pipeline if the engine has a state and is not closed; NotReady."""
+        """Return the pipeline if the engine has a state and is not closed. Raises NotReady."""
         if self._pipeline is None or self._status == "closed":
             raise NotReady(self.status, self.failure)
         return self._pipeline
 
     def _able(self) -> Pipeline:
-        """Return the pipeline if the engine can learn; NotReady."""
+        """Return the pipeline if the engine can learn. Raises NotReady."""
         if self.status != "ready":
             raise NotReady(self.status, self.failure)
         return self._open()
 
 
 def _warn_of_text(settings: Settings, model: Model | None) -> None:
-    """Warn of a model of a rebuild or a restore, perhaps of another process."""
+    """Warn if the text analysis of the model differs from the settings, after a rebuild or restore.
+
+    Another process may have done it.
+    """
     try:
         if model is not None:
             settings.check_text(model.text)

@@ -1,4 +1,4 @@
-"""The errors of the service that a caller can act on, beside those of `core` and of the store."""
+"""The errors of the service that a caller can act on; `core` and the store have their own."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +18,11 @@ from manyclass.service.store.errors import (
 if TYPE_CHECKING:
     from manyclass.core.model import Model
 
-RETRY_AFTER = 1.0  # seconds; a full queue is shorter, or the store is back, after about as long
-BACKUP = "put a backup of the store in its place, or move the store away to begin anew"
+RETRY_AFTER = 1.0  # seconds after which the queue is probably shorter or the store back
+BACKUP = "replace the store by a backup, or move it away to start with an empty one"
 NAME_THE_LEARNERS = (
-    "name the learners the log was begun with in MANYCLASS_LEARNER and MANYCLASS_SHADOWS, and its"
-    f" analysis of texts in MANYCLASS_TEXT, or {BACKUP}"
+    "set MANYCLASS_LEARNER, MANYCLASS_SHADOWS and MANYCLASS_TEXT to the learners and the text"
+    f" analysis with which the log began, or {BACKUP}"
 )
 
 
@@ -31,7 +31,7 @@ class Rejected(Exception):
 
 
 class NotReady(Rejected):
-    """The state is not there: it is being restored, could not be, or the service is stopping."""
+    """There is no state: it is being restored or could not be, or the service is stopping."""
 
     def __init__(self, status: str, reason: str | None = None) -> None:
         super().__init__(f"the service is {status}" + (f": {reason}" if reason else ""))
@@ -56,7 +56,7 @@ class QueueFull(Rejected):
 
 
 class RebuildRefused(Exception):
-    """The history cannot be learned again now. Nothing was changed."""
+    """The state cannot be rebuilt now. Nothing was changed."""
 
 
 class MemoryShort(Rejected):
@@ -80,7 +80,7 @@ class HistoryOff(Exception):
 
 
 class RecoveryError(Exception):
-    """The state could not be restored whole, so the service serves nothing instead of a part."""
+    """The state could not be restored completely; the service does not serve an incomplete one."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(f"{message}; {hint}")
@@ -95,16 +95,16 @@ class NewerRules(RecoveryError):
 
 
 class OlderRules(RecoveryError):
-    """An older release has to apply events of the log.
+    """The log has events that only an older release can apply.
 
-    `model` is the state before these events, None when there is none.
+    `model` is the state before these events, or None.
     """
 
     def __init__(self, base: str, error: RulesDiffer, model: "Model | None") -> None:
         super().__init__(
             f"events after {base} were learned by an older release: {error}",
-            "start one process of the older release on this store, and stop it by SIGTERM once"
-            " /stats says that it leads: it leaves a snapshot that holds them"
+            "start one process of the older release on this store, and stop it with SIGTERM once"
+            " /stats says that it leads: it leaves a snapshot that includes these events"
             + (
                 f"; if it refuses the store, which has no snapshot, {BACKUP}"
                 if model is None
@@ -115,9 +115,9 @@ class OlderRules(RecoveryError):
 
 
 class OptionsDiffer(Exception):
-    """The stored model has other learners or options: name -> (stored, asked for).
+    """The learners or options of the stored model differ from the settings: name -> (stored, set).
 
-    `stored`: the variables that mean the stored learners.
+    `stored` has the environment variables that mean the stored learners.
     """
 
     def __init__(self, differences: dict[str, tuple[Any, Any]], stored: str) -> None:
@@ -126,21 +126,21 @@ class OptionsDiffer(Exception):
             for name, (stored, asked) in differences.items()
         )
         self.hint = (
-            f"start with {stored} and no other limits, or with --reconfigure to go on with those"
-            " asked for"
+            f"start with {stored} and no other limits, or with --reconfigure to change the model to"
+            " the settings"
         )
         super().__init__(f"the stored model has other options: {listed}; {self.hint}")
         self.differences = differences
 
 
 def with_hint(error: Exception) -> str:
-    """Return the error and its hint. For the log: the text may hold the place of the store."""
+    """Return the error and its hint, for the log: the text may contain the address of the store."""
     hint = error.hint if isinstance(error, StoreError | QueueFull | RequestConflict) else ""
     return f"{error}; {hint}" if hint else str(error)
 
 
 def without_place(error: Exception) -> str:
-    """Return the error for clients, of a store with its hint and without the store's place."""
+    """Return the error for clients; a store error has its hint but not the store's address."""
     if not isinstance(error, StoreError):
         return str(error)
     match error:
@@ -156,5 +156,5 @@ def without_place(error: Exception) -> str:
             kind = "the store cannot do this"
     if error.hint:
         return f"{kind}; {error.hint}"
-    # Stores put the path before the words of what broke below them.
+    # With a cause, the text of the error may contain the path of the store.
     return kind if error.__cause__ is not None else f"{kind}: {error}"

@@ -1,4 +1,4 @@
-"""The parts of the engine that need a restored state, put together."""
+"""The parts of the engine that need a restored state, connected."""
 
 import asyncio
 import logging
@@ -82,17 +82,18 @@ class Pipeline:
         self._following = asyncio.create_task(self._replica.run())
 
     async def agree_on_learners(self, asked: ModelSet) -> None:
-        """Make the learners those of the settings if `reconfigure` is set; else OptionsDiffer.
+        """Change the learners to those of the settings if `reconfigure` is set; otherwise raise
+        OptionsDiffer if they differ.
 
-        The primary learner stays: MANYCLASS_LEARNER sets it until the first learned event, a
-        promotion afterwards.
+        The primary learner stays: MANYCLASS_LEARNER chooses it before the first learned event, and
+        a promotion afterwards.
         """
         live = self._cluster.live
         stored = live.model.model_set
         model_set = live.model.agreed(asked)
         if model_set.primary is not asked.primary:
             log.warning(
-                "%s answers, as it was promoted; the settings have %s in its place",
+                "the primary learner is %s, because it was promoted; the settings name %s",
                 model_set.primary.specification,
                 asked.primary.specification,
             )
@@ -111,14 +112,14 @@ class Pipeline:
                     raise
                 log.warning("the learners cannot be changed yet: %s", with_hint(error))
                 await asyncio.sleep(RETRY_SECONDS)
-        live.model.agreed(asked)  # events of another process may have come before this one's
-        log.warning("the model goes on with other learners, (before, now): %s", differences)
+        live.model.agreed(asked)  # check again: another process may have changed them before
+        log.warning("the learners have changed (former, present): %s", differences)
 
     async def join(self, learner: str) -> None:
-        """Have a shadow learn the whole history in rebuilds; a new one joins the learners.
+        """Make a shadow learn the whole history in rebuilds; a new shadow is added.
 
-        Raise OptionError; RebuildRefused for the primary learner, and for a new one beside shadows
-        that the settings name, for the next start would refuse it.
+        Raises OptionError. Raises RebuildRefused for the primary learner, and for a new shadow if
+        the settings name the shadows, because the next start would refuse it.
         """
         model = self._cluster.live.model
         known = meant_by(learner, model.model_set.learners)
@@ -126,8 +127,8 @@ class Pipeline:
             raise RebuildRefused(f"{learner!r} is the primary learner, not a shadow")
         if known is None and self._settings.shadows is not None:
             raise RebuildRefused(
-                f"MANYCLASS_SHADOWS names the shadows, and {learner!r} is none of them: start with"
-                " it among them and --reconfigure, and rebuild then"
+                f"MANYCLASS_SHADOWS lists the shadows without {learner!r}: add it there, start with"
+                " --reconfigure, and rebuild then"
             )
         options = known or Options.parse(learner, **limits_of(model.options))
         if options.specification in model.whole:
@@ -137,11 +138,11 @@ class Pipeline:
 
     @property
     def pause(self) -> Pause | None:
-        """The reason why no event is learned now, None while events are learned."""
+        """The reason why learning is paused, None while events are learned."""
         return self._cluster.pause or self.group_commit.pause or self.apply_loop.pause
 
     def stats(self, queue_full: int) -> EngineStats:
-        """Return the present counts; the engine counts full queues."""
+        """Return the present counts; the engine passes its count of full queues."""
         cluster, group_commit, schedule = self._cluster, self.group_commit, self.schedule
         heartbeat = cluster.heartbeat
         last_seq = group_commit.appended if heartbeat is None else heartbeat.last_seq
@@ -187,7 +188,7 @@ class Pipeline:
         )
 
     async def discard(self) -> None:
-        """End all threads of a pipeline that will not be used."""
+        """End all threads of a pipeline that is not used."""
         await self.stop_following()
         await self._close()
 
@@ -198,11 +199,11 @@ class Pipeline:
         try:
             await self.group_commit.drain()
             if take_last and not cluster.is_leader and not cluster.is_unreachable:
-                await cluster.poll()  # the leader may have stopped a moment ago
+                await cluster.poll()  # this process may lead since the leader has stopped
             if take_last and cluster.is_leader:
                 try:
                     await schedule.take()
-                except Exception:  # any error is logged already, and the log holds every event
+                except Exception:  # the error is logged already, and the log holds every event
                     log.warning("closing without a last snapshot: the next start replays more")
         finally:
             await self._close()

@@ -1,4 +1,4 @@
-"""Seals messages between the processes on a store: bytes behind a checksum."""
+"""Messages between the processes on a store: bytes preceded by a checksum."""
 
 from typing import Final
 from zlib import crc32
@@ -17,8 +17,8 @@ def sealed(message: msgspec.Struct) -> bytes:
 
 
 def unsealed(body: bytes) -> bytes:
-    """Return the bytes of a message without their checksum; DecodeError if they are damaged."""
+    """Return the bytes of a message without the checksum. Raises DecodeError for damaged bytes."""
     packed = body[SEAL_BYTES:]
     if body[:SEAL_BYTES] != crc32(packed).to_bytes(SEAL_BYTES, "little"):
-        raise msgspec.DecodeError("it is damaged")
+        raise msgspec.DecodeError("the checksum does not match")
     return packed

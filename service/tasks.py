@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Tasks:
-    """Tasks that run to their end, even if their callers are cancelled."""
+    """A set of tasks that run to their end even if their callers are cancelled."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()
@@ -24,7 +24,7 @@ class Tasks:
         return task
 
     async def finish(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of the work, which continues after a cancellation of the caller."""
+        """Return the result of the work, which continues if the caller is cancelled."""
         return await asyncio.shield(self.start(work))
 
     async def join(self) -> None:

@@ -1,11 +1,11 @@
-"""A token bucket: lets bursts pass, and an even rate for good."""
+"""A token bucket: allows bursts, and a limited rate in the long run."""
 
 from time import monotonic
 
 
 class TokenBucket:
-    """A number of tokens that grows evenly up to the capacity: by all of it in a second, unless
-    another number is given.
+    """A number of tokens that grows evenly up to the capacity, by default by the whole capacity in
+    a second.
     """
 
     def __init__(self, capacity: int, a_second: float | None = None) -> None:
@@ -16,7 +16,7 @@ class TokenBucket:
 
     @property
     def is_empty(self) -> bool:
-        """True when less than one token is there."""
+        """True if the bucket has less than one token."""
         now = monotonic()
         grown = self._tokens + (now - self._filled_at) * self._a_second
         self._tokens, self._filled_at = min(grown, self.capacity), now

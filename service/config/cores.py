@@ -12,7 +12,7 @@ _PERIOD_V1 = Path("/sys/fs/cgroup/cpu/cpu.cfs_period_us")
 def usable_cores(
     quota_v2: Path = _QUOTA_V2, quota_v1: Path = _QUOTA_V1, period_v1: Path = _PERIOD_V1
 ) -> int:
-    """Return the cores allowed by affinity and by the quota of the control group, at least 1."""
+    """Return the number of cores allowed by affinity and by the control group, at least 1."""
     cores = len(os.sched_getaffinity(0))
     quota = _quota_of(quota_v2)
     if quota is None:
@@ -21,7 +21,7 @@ def usable_cores(
 
 
 def default_workers() -> int:
-    """Return the cores less one, which the event loop has, at least 1."""
+    """Return the number of cores less one, which the event loop uses, at least 1."""
     return max(1, usable_cores() - 1)
 
 

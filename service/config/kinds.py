@@ -26,7 +26,7 @@ class Kind:
 
 
 def _ascii(text: str) -> str:
-    """Return a text, in which no digit is of another script; ValueError."""
+    """Return the text. Raises ValueError for characters of other scripts, which `int` accepts."""
     if not text.isascii():
         raise ValueError(text)
     return text
@@ -47,7 +47,7 @@ def write_bytes(value: int) -> str:
 
 
 def read_flag(text: str) -> bool:
-    """Return the truth value that a text stands for; ValueError."""
+    """Return the truth value that a text stands for. Raises ValueError."""
     for value, texts in ((True, ("yes", "true", "on", "1")), (False, ("no", "false", "off", "0"))):
         if text.lower() in texts:
             return value
@@ -59,12 +59,12 @@ def _read_list(text: str) -> tuple[str, ...]:
 
 
 def _are_keys(keys: tuple[str, ...]) -> bool:
-    """Return whether each is printable ASCII without space and comma."""
+    """Return whether each key is printable ASCII without spaces and commas."""
     return all(re.fullmatch(r"[!-+\--~]+", key) for key in keys)
 
 
 def _are_origins(origins: tuple[str, ...]) -> bool:
-    """Return whether a browser may send exactly these as Origin."""
+    """Return whether a browser may send exactly these texts as Origin."""
     pattern = r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]+)?"
     return all(re.fullmatch(pattern, origin) for origin in origins)
 
@@ -74,7 +74,7 @@ def _read_hosts(text: str) -> tuple[str, ...]:
 
 
 def _host(text: str) -> str:
-    """Return a name or an address as it stands in Host, without the port."""
+    """Return a name or an address in the form of the header Host, without the port."""
     name = re.sub(r"^([^:]*|\[.*\]):[0-9]+$", r"\1", text)
     return f"[{name}]" if ":" in name and not name.startswith("[") else name
 
@@ -91,7 +91,7 @@ SECONDS = Kind(
     write=lambda value: str(value).removesuffix(".0"),
     is_valid=isfinite,
 )
-BYTES = Kind("bytes", "a number of bytes, as 1048576 or 1MiB", _read_bytes, write_bytes)
+BYTES = Kind("bytes", "a number of bytes, such as 1048576 or 1MiB", _read_bytes, write_bytes)
 FLAG = Kind("yes or no", "yes or no", read_flag, lambda value: "yes" if value else "no")
 KEYS = Kind(
     "keys",
@@ -103,31 +103,31 @@ KEYS = Kind(
 )
 ORIGINS = Kind(
     "origins",
-    "origins as https://app.example or http://localhost:3000, without a path, separated by commas;"
-    " * and null are refused: any web page could use the service",
+    "origins such as https://app.example or http://localhost:3000, without a path, separated by"
+    " commas; * and null are refused, because any web page could use the service",
     lambda text: _read_list(text.lower()),
     ",".join,
     _are_origins,
 )
 HOSTS = Kind(
     "hosts",
-    "names or addresses as app.example or [::1], separated by commas; * is refused: any name could"
-    " be made to lead to the service",
+    "names or addresses such as app.example or [::1], separated by commas; * is refused, because"
+    " anyone can make a name that leads to the service",
     _read_hosts,
     ",".join,
     _are_hosts,
 )
 PATH = Kind(
     "path",
-    "empty, or a path as /manyclass",
+    "empty, or a path such as /manyclass",
     lambda text: text.rstrip("/"),
     is_valid=lambda path: re.fullmatch(r"(/[\w.~!$&'()*+,;=:@%-]+)*", path, re.ASCII) is not None,
 )
 ANALYSIS = Kind("analysis of texts", ALLOWED, TextAnalysis.parse)
-LEARNER = Kind("learner", "a learner, as pa or pa(replay=4)", str, is_valid=bool)
+LEARNER = Kind("learner", "a learner, such as pa or pa(replay=4)", str, is_valid=bool)
 LEARNERS = Kind(
     "learners",
-    "learners separated by commas, as ff,pa(replay=4), or none",
+    "learners separated by commas, such as ff,pa(replay=4), or none",
     lambda text: () if text == "none" else tuple(split(text)),
     lambda learners: ",".join(learners) or "none",
 )

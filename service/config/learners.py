@@ -1,4 +1,4 @@
-"""The learners to start with, from the settings and the stored model."""
+"""The initial learners, from the settings and the stored model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,9 +12,9 @@ from manyclass.core.model_set import ModelSet, check_shadows
 
 @dataclass(frozen=True)
 class LearnerSettings:
-    """The settings about learners; None, or no limit: as stored.
+    """The settings about learners. Settings that are None, and limits not listed, stay as stored.
 
-    Every OptionError has the name of the setting at fault as its `option`.
+    The `option` of each OptionError is the name of the setting at fault.
     """
 
     learner: str | None
@@ -23,7 +23,7 @@ class LearnerSettings:
 
     def check(self) -> None:
         """Raise OptionError for settings that are invalid with any stored learners."""
-        # A name alone may mean a stored learner with other options than those of a shadow.
+        # A learner's name alone may mean a stored learner whose options differ from the shadow's.
         is_open = self.learner is None or _is_name(self.learner)
         if not is_open or self.learner in (self.shadows or ()):
             self.model_set(None)
@@ -33,10 +33,11 @@ class LearnerSettings:
             check_shadows([Options.parse(each) for each in self.shadows or ()])
 
     def model_set(self, stored: ModelSet | None) -> ModelSet:
-        """Return the learners to start with; OptionError.
+        """Return the initial learners. Raises OptionError.
 
-        Without a learner the stored primary continues with its options, without shadows the stored
-        shadows do. An omitted limit keeps its stored value; a new shadow has the primary's.
+        If no learner is set, the stored primary learner continues with its options; if no shadows
+        are set, the stored shadows continue. An omitted limit keeps its stored value; a new shadow
+        has the limits of the primary learner.
         """
         primary = self._primary(stored)
         with self._about("learner" if self.shadows is None else "shadows"):
@@ -50,17 +51,17 @@ class LearnerSettings:
             primary = self._read(self.learner, self._beside_shadows(stored), limits_of(former))
             for name, value in self.limits.items():
                 if getattr(primary, name) != value:
-                    raise OptionError(name, f"MANYCLASS_LEARNER says otherwise: {self.learner!r}")
+                    raise OptionError(name, f"contradicts MANYCLASS_LEARNER={self.learner!r}")
             return primary
 
     def _unnamed(self, stored: ModelSet | None) -> Options | None:
-        """Return the stored primary, or the one that the settings mean by their shadows."""
+        """Return the stored primary learner, or the learner left if the settings name shadows."""
         if stored is None or self.shadows is None:
             return None if stored is None else stored.primary
         return stored.beside(tuple(self._read(each, stored.learners, {}) for each in self.shadows))
 
     def _beside_shadows(self, stored: ModelSet | None) -> tuple[Options, ...]:
-        """Return the stored learners that the settings do not mean by a shadow."""
+        """Return the stored learners that are not a shadow in the settings."""
         if stored is None:
             return ()
         shadows = [meant_by(each, stored.learners) for each in self.shadows or ()]
@@ -74,14 +75,16 @@ class LearnerSettings:
         return tuple(self._read(each, known, limits_of(primary)) for each in self.shadows)
 
     def _read(self, text: str, stored: tuple[Options, ...], inherited: dict[str, int]) -> Options:
-        """Return the options of a specification, which may mean a stored learner; OptionError."""
+        """Return the options of a specification, which may mean a stored learner. Raises
+        OptionError.
+        """
         continued = meant_by(text, stored)
         values = inherited if continued is None else dict(continued.values)
         return Options.parse(text, **{**values, **self.limits})
 
     @contextmanager
     def _about(self, setting: str) -> Iterator[None]:
-        """Make errors those of this setting, or of a limit that is given."""
+        """Attribute an OptionError to this setting, unless it is about a limit that is set."""
         try:
             yield
         except OptionError as error:
@@ -91,17 +94,17 @@ class LearnerSettings:
 
 
 def as_variables(model_set: ModelSet) -> str:
-    """Return the variables for exactly these learners, in shell syntax."""
+    """Return the environment variables for exactly these learners, in shell syntax."""
     learner, *shadows = (each.full_specification for each in model_set.learners)
     shadowing = ",".join(shadows) or "none"
     return f"MANYCLASS_LEARNER='{learner}' MANYCLASS_SHADOWS='{shadowing}'"
 
 
 def meant_by(text: str, stored: tuple[Options, ...]) -> Options | None:
-    """Return the stored learner that a specification means, None without one; OptionError.
+    """Return the stored learner that a specification means, or None. Raises OptionError.
 
-    It is the one of these options, with the defaults for the others; for a learner's name alone,
-    else the first of this name.
+    Its options are equal, with defaults for omitted ones. If there is none and the specification is
+    a learner's name alone, it means the first stored learner of this name.
     """
     meant = Options.parse(text)
     for each in stored:
@@ -116,5 +119,5 @@ def _is_name(specification: str) -> bool:
 
 
 def limits_of(options: Options | None) -> dict[str, int]:
-    """Return the limits of a learner by name; none without one."""
+    """Return the limits of a learner by name, empty without a learner."""
     return {} if options is None else {name: getattr(options, name) for name in LIMITS}

@@ -1,15 +1,15 @@
-"""Variables by which Kubernetes and Docker tell a container the addresses of others.
+"""Environment variables with which Kubernetes and Docker tell containers each other's addresses.
 
-For a Service `manyclass` the kubelet sets MANYCLASS_SERVICE_HOST and MANYCLASS_PORT=tcp://… in
-every pod of the namespace, over those of the image; Docker sets the like for a container linked by
-that name. A Service `manyclass-redis` makes MANYCLASS_REDIS_PORT.
+For a Service `manyclass`, the kubelet sets MANYCLASS_SERVICE_HOST and MANYCLASS_PORT=tcp://… in
+every pod of the namespace and overrides the variables of the image; Docker sets similar ones for a
+container linked by that name. A Service `manyclass-redis` makes MANYCLASS_REDIS_PORT.
 """
 
 import re
 from typing import Final
 
 _PORT = r"PORT_[0-9]+(?:-[0-9]+)?_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR|START|END))?"
-_FORMS: Final = tuple(  # of a name without the prefix, and of the begin of its value
+_FORMS: Final = tuple(  # patterns of a name without the prefix, and of the begin of its value
     (re.compile(rf"(?:[A-Z0-9_]+_)?{name}"), re.compile(value))
     for name, value in (
         (r"SERVICE_HOST", ""),
@@ -23,5 +23,5 @@ _FORMS: Final = tuple(  # of a name without the prefix, and of the begin of its 
 
 
 def is_link(name: str, value: str) -> bool:
-    """Return whether a variable, by its name without the prefix, is one of these."""
+    """Return whether a variable is one of these; `name` is without the prefix."""
     return any(form.fullmatch(name) and begin.match(value) for form, begin in _FORMS)

@@ -1,4 +1,4 @@
-"""Every setting of the service in one table, which feeds environment, command line and docs."""
+"""The table of all settings, which feeds the environment, the command line and the docs."""
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
@@ -36,7 +36,7 @@ T = TypeVar("T")
 Source = Literal["command line", "environment", "default", "not given"]
 
 PREFIX = "MANYCLASS_"
-_OWN_WORDS = ("store", "learner", "shadows")  # a forgotten prefix would cost data or accuracy
+_OWN_WORDS = ("store", "learner", "shadows")  # without the prefix: data or accuracy would be lost
 
 
 class SettingError(Exception):
@@ -58,95 +58,111 @@ def _is(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The operator's choices, valid by themselves and together."""
+    """The operator's choices; each is valid, and so is their combination."""
 
     host: str = _is(TEXT, "127.0.0.1", "address to listen on")
-    port: int = _is(WHOLE, 8000, "port to listen on; 0 takes a free one", 0, 65535)
+    port: int = _is(WHOLE, 8000, "port to listen on; 0 chooses a free one", 0, 65535)
     store: str = _is(
         URL, "sqlite:./data/manyclass.db", "store: sqlite:PATH, redis://HOST/DB or memory:"
     )
-    store_seconds: float = _is(SECONDS, 5.0, "longest wait for a shared store, then 503", 0.1)
+    store_seconds: float = _is(SECONDS, 5.0, "longest wait for a shared store; then 503", 0.1)
 
-    learner: str | None = _is(LEARNER, None, "learner that answers, with its options: pa(replay=4)")
+    learner: str | None = _is(
+        LEARNER, None, "primary learner, which answers, with its options: pa(replay=4)"
+    )
     shadows: tuple[str, ...] | None = _is(
-        LEARNERS, None, "learners that learn and do not answer, separated by commas, or none"
+        LEARNERS, None, "learners that learn but do not answer, separated by commas, or none"
     )
     text: TextAnalysis | None = _is(  # noqa: RUF009 (makes a field, as for every setting)
         ANALYSIS,
         None,
-        "how texts become features, of a new store: words, with any of +pairs, +characters,"
-        " +unmarked, +symbols",
+        "text analysis of a new store: words, with any of +pairs, +characters, +unmarked, +symbols",
     )
-    max_features: int | None = _is(WHOLE, None, "features of a learner; beyond, some are evicted")
-    max_classes: int | None = _is(WHOLE, None, "classes of a learner; beyond, some are evicted")
-    max_bytes: int | None = _is(BYTES, None, "bytes of a learner; beyond, features are evicted")
+    max_features: int | None = _is(WHOLE, None, "limit of a learner's features, then eviction")
+    max_classes: int | None = _is(WHOLE, None, "limit of a learner's classes, then eviction")
+    max_bytes: int | None = _is(BYTES, None, "limit of a learner's bytes, then features go")
 
     snapshot_events: int = _is(WHOLE, 1_000_000, "events until the next snapshot; 0: never", 0)
-    snapshot_seconds: float = _is(SECONDS, 600.0, "time until the next, if changed; 0: never", 0)
-    snapshot_keep: int = _is(WHOLE, 3, "snapshots kept; the log reaches back to the oldest", 1)
-    history: bool = _is(FLAG, True, "keep the events behind the log: to list, correct, learn again")
-    history_bytes: int = _is(BYTES, 2**30, "history kept, packed; beyond, the oldest goes", 1)
-    history_seconds: float = _is(
-        SECONDS, 0.0, "age from which events leave the history; 0: never", 0
+    snapshot_seconds: float = _is(
+        SECONDS, 600.0, "time until the next snapshot, if the state changed; 0: never", 0
     )
+    snapshot_keep: int = _is(WHOLE, 3, "snapshots to keep; the log reaches back to the oldest", 1)
+    history: bool = _is(FLAG, True, "keep past events, to list and correct them and to rebuild")
+    history_bytes: int = _is(
+        BYTES, 2**30, "largest size of the packed history; beyond it, the oldest events leave", 1
+    )
+    history_seconds: float = _is(SECONDS, 0.0, "age at which events leave the history; 0: never", 0)
     history_pending_bytes: int = _is(
-        BYTES, 256 * 2**20, "events kept in the log if the archive fails; beyond, some are lost", 1
+        BYTES,
+        256 * 2**20,
+        "events kept in the log while the archive fails; beyond this, some are lost",
+        1,
     )
     archive: str | None = _is(
         URL, None, "where a store in Redis keeps its history: file:///PATH or s3://BUCKET/PREFIX"
     )
     rebuild_seconds: float = _is(
-        SECONDS, 86400.0, "time from a correction until all is learned again; 0: on request", 0
+        SECONDS, 86400.0, "longest time from a correction to a rebuild; 0: only on request", 0
     )
-    reconfigure: bool = _is(FLAG, False, "give a stored model these learners and options")
+    reconfigure: bool = _is(FLAG, False, "change a stored model to these learners and options")
 
-    late_label_seconds: float = _is(SECONDS, 3600.0, "how long a ranking waits for its label", 0)
+    late_label_seconds: float = _is(
+        SECONDS, 3600.0, "time for which a ranked instance waits for its label", 0
+    )
     late_label_bytes: int = _is(
-        BYTES, 64 * 2**20, "memory for instances and texts without their label", 0
+        BYTES, 64 * 2**20, "memory for ranked instances and texts that wait for a label", 0
     )
 
     rank_wait_seconds: float = _is(
-        SECONDS, 1.0, "longest time that a ranking waits for the event of its `min_seq`", 0
+        SECONDS, 1.0, "longest wait of a ranking for the event of its `min_seq`", 0
     )
-    max_body_bytes: int = _is(BYTES, 8 * 2**20, "largest body of a request", 1024)
-    max_batch: int = _is(WHOLE, 1000, "instances or events in one request, at most", 1)
-    max_features_per_instance: int = _is(WHOLE, 10_000, "features of one instance, at most", 1)
+    max_body_bytes: int = _is(BYTES, 8 * 2**20, "largest request body", 1024)
+    max_batch: int = _is(WHOLE, 1000, "largest number of instances or events in a request", 1)
+    max_features_per_instance: int = _is(
+        WHOLE, 10_000, "largest number of features of an instance", 1
+    )
     max_buffered_bytes: int = _is(
         BYTES, 128 * 2**20, "memory for bodies, unfinished lines and unsent answers", 2048
     )
     max_connections: int = _is(
-        WHOLE, 2000, "connections; one more closes the longest idle one, or gets 503", 1
+        WHOLE, 2000, "connections; a further one replaces the longest idle one, or gets 503", 1
     )
-    max_concurrent: int = _is(WHOLE, 3, "rankings at once; beyond a burst, 503 and Retry-After", 1)
-    max_burst: int = _is(WHOLE, 100, "rankings above max_concurrent in a burst, and in a second", 0)
-    max_concurrent_bytes: int = _is(BYTES, 8 * 2**20, "bodies above 64KiB of rankings at once", 1)
-    max_queue_events: int = _is(WHOLE, 20_000, "events in the queue; more are refused", 1)
+    max_concurrent: int = _is(
+        WHOLE, 3, "concurrent rankings; further ones use max_burst, then get 503", 1
+    )
+    max_burst: int = _is(WHOLE, 100, "rankings beyond max_concurrent, at once and per second", 0)
+    max_concurrent_bytes: int = _is(
+        BYTES, 8 * 2**20, "ranking bodies larger than 64KiB in memory at once", 1
+    )
+    max_queue_events: int = _is(WHOLE, 20_000, "events in the queue; further ones get 503", 1)
     max_queue_bytes: int = _is(BYTES, 64 * 2**20, "memory for the queue of events", 1024)
     workers: int | None = _is(
-        WHOLE, None, "threads that answer plain requests; usually the cores less one", 0, 256
+        WHOLE, None, "threads for plain requests; by default one per core except one", 0, 256
     )
 
     rank_keys: tuple[str, ...] = _is(KEYS, (), "keys that may rank, separated by commas")
     learn_keys: tuple[str, ...] = _is(KEYS, (), "keys that may learn and rank")
     admin_keys: tuple[str, ...] = _is(KEYS, (), "keys that may do everything")
     allowed_origins: tuple[str, ...] = _is(
-        ORIGINS, (), "web pages that may use the service: https://app.example, with commas"
+        ORIGINS,
+        (),
+        "origins of web pages that may use the service: https://app.example, separated by commas",
     )
     allowed_hosts: tuple[str, ...] = _is(
-        HOSTS, (), "names in Host that are answered beside localhost, with commas; empty: all"
+        HOSTS, (), "names allowed in Host besides localhost, separated by commas; empty: all"
     )
-    root_path: str = _is(PATH, "", "path of a proxy below which clients reach it: /manyclass")
+    root_path: str = _is(PATH, "", "path prefix of the service behind a proxy: /manyclass")
     forwarded_prefix: bool = _is(
-        FLAG, False, "take that path from X-Forwarded-Prefix, which the proxy always sets"
+        FLAG, False, "read the path prefix from X-Forwarded-Prefix, which the proxy always sets"
     )
     insecure_open: bool = _is(FLAG, False, "serve without keys on an address others can reach")
 
-    given: Mapping[str, Source] = field(  # the fields that were chosen, not left to a default
+    given: Mapping[str, Source] = field(  # the settings chosen by the operator, with their source
         default_factory=dict, repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
-        """Raise SettingError for the first value out of range or at odds with another."""
+        """Raise SettingError for the first value that is out of range or contradicts another."""
         for row in TABLE:
             row.check(getattr(self, row.name))
         if self.max_buffered_bytes < 2 * self.max_body_bytes:
@@ -180,27 +196,27 @@ class Settings:
         return not (self.rank_keys or self.learn_keys or self.admin_keys)
 
     def model_set(self, stored: ModelSet | None = None) -> ModelSet:
-        """Return the learners to start with, from the settings and `stored`; SettingError."""
+        """Return the initial learners, from the settings and `stored`. Raises SettingError."""
         return self._of_learners(lambda settings: settings.model_set(stored))
 
     def check_text(self, stored: TextAnalysis) -> None:
-        """Raise SettingError if another analysis of texts is set than that of the store."""
+        """Raise SettingError if the text analysis of the settings differs from the store's."""
         row = ROWS["text"]
         name = self._named(row)
         if self.text not in (None, stored):
             raise SettingError(
                 name,
                 repr(row.text(self.text)),
-                f"the store has learned by {stored}, and another analysis makes other features:"
-                f" start with {name}={stored} or without it; `manyclass rebuild --text"
-                f" {self.text}` then teaches its history by {self.text}, if the history reaches"
-                " back to the first event",
+                f"the store has learned with {stored}, and another text analysis makes other"
+                f" features: start with {name}={stored} or without it; `manyclass rebuild --text"
+                f" {self.text}` then changes the store to {self.text}, if its history reaches back"
+                " to the first event",
             )
 
     def source(self, row: "Row", text: TextAnalysis | None = None) -> Source:
-        """Return where the value of a setting comes from; `text` is the analysis of the model.
+        """Return the source of a setting's value; `text` is the text analysis of the model.
 
-        After a rebuild or a restore it may be another one than was given.
+        After a rebuild or a restore, the model may have another analysis than the setting.
         """
         is_empty = getattr(self, row.name) is None
         if row.name == "text" and text not in (None, self.text):
@@ -208,7 +224,7 @@ class Settings:
         return self.given.get(row.name, "not given" if is_empty else "default")
 
     def _of_learners(self, use: Callable[[LearnerSettings], T]) -> T:
-        """Use the settings about learners; an OptionError becomes a SettingError."""
+        """Return the result of `use`. Raises SettingError instead of an OptionError."""
         limits = {name: getattr(self, name) for name in LIMITS}
         given = {name: value for name, value in limits.items() if value is not None}
         try:
@@ -220,14 +236,14 @@ class Settings:
             raise SettingError(self._named(row), value, message) from error
 
     def _named(self, row: "Row") -> str:
-        """Return the name by which a setting was given: its option, or else its variable."""
+        """Return the option of a setting given on the command line, else its variable."""
         return row.flag if self.given.get(row.name) == "command line" else row.variable
 
     def shown(self, in_force: Model | None = None) -> dict[str, str]:
-        """Return variable -> value as text, in the order of the table; keys are only counted.
+        """Return variable -> value as text, in the order of the table. Keys are counted, not shown.
 
-        `in_force`: the model in use. Without it, omitted settings of the model are empty,
-        because they keep their stored values.
+        Without `in_force`, the model in use, omitted settings of the model are empty because they
+        keep their stored values.
         """
         values = {row.name: getattr(self, row.name) for row in TABLE}
         if in_force is not None:
@@ -274,7 +290,7 @@ class Row:
         return self.kind.allowed + least
 
     def read(self, text: str, given_as: str | None = None) -> Any:
-        """Return the value of a text, None for an empty one if that is the default.
+        """Return the value of a text, or None for an empty text if None is the default.
 
         Raises SettingError, which names the variable, or `given_as`.
         """
@@ -297,7 +313,7 @@ class Row:
             raise self._error(self.text(value), given_as, self.allowed)
 
     def text(self, value: Any) -> str:
-        """Return the value as text that `read` takes; keys are only counted, passwords hidden."""
+        """Return the value as text that `read` takes; keys are counted, passwords hidden."""
         return "" if value is None else self.kind.write(value)
 
     def _error(self, text: str, given_as: str | None, allowed: str) -> SettingError:
@@ -306,18 +322,18 @@ class Row:
 
 
 def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = None) -> Settings:
-    """Return the settings of the MANYCLASS_ variables, `overrides` (by field name) before them.
+    """Return the settings of the MANYCLASS_ variables; `overrides`, by field name, win over them.
 
-    Raises SettingError for a value that cannot be used and for a MANYCLASS_ variable whose name is
-    close to a setting, since a misspelt limit would not be one; `not_read` has the others. Refuses
-    keys without the prefix, which would leave the service open.
+    Raises SettingError for an invalid value, and for a MANYCLASS_ variable whose name is close to a
+    setting, because a misspelt limit would have no effect; `not_read` lists other unknown names.
+    Also refuses keys without the prefix, which would leave the service open.
     """
     chosen: dict[str, Any] = {}
     given: dict[str, Source] = {}
     for variable, text in environment.items():
         row = ROWS.get(variable.lower()) if variable.isupper() else None
         if row is not None and row.kind.is_secret and text:
-            raise SettingError(variable, HIDDEN, f"is not read; write {row.variable}")
+            raise SettingError(variable, HIDDEN, f"is ignored; write {row.variable}")
         if not variable.startswith(PREFIX) or is_link(variable.removeprefix(PREFIX), text):
             continue
         name = variable.removeprefix(PREFIX).lower()
@@ -332,10 +348,10 @@ def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = N
 
 
 def not_read(environment: Mapping[str, str], overrides: Container[str] = ()) -> list[str]:
-    """Return a sentence about each variable that `read` leaves alone and may be meant for it.
+    """Return a sentence about each variable that `read` ignores although it may be meant for it.
 
-    `overrides` are the fields that the command line gave. Names of one common word without the
-    prefix are left out: other programs use PORT or HOST.
+    `overrides` are the fields set on the command line. Single common words without the prefix are
+    left out, because other programs use PORT or HOST.
     """
     ours = {
         variable: variable.removeprefix(PREFIX)
@@ -344,7 +360,7 @@ def not_read(environment: Mapping[str, str], overrides: Container[str] = ()) -> 
     }
     links = [each for each, name in ours.items() if is_link(name, environment[each])]
     told = [
-        f"{row.name.upper()} is not read; the name is {row.variable}"
+        f"{row.name.upper()} is ignored; the name of the setting is {row.variable}"
         for row in TABLE
         if row.name.upper() in environment
         and row.variable not in environment
@@ -352,21 +368,21 @@ def not_read(environment: Mapping[str, str], overrides: Container[str] = ()) -> 
         and ("_" in row.name or row.name in _OWN_WORDS)
     ]
     told += [
-        f"{variable} is not a setting and not read; docs/settings.md has all names"
+        f"{variable} is ignored: there is no such setting; docs/settings.md lists all names"
         for variable, name in ours.items()
         if variable not in links and name.lower() not in ROWS
     ]
     if links:
         told.append(
-            "not read, since Kubernetes or Docker sets them for a container of this name:"
+            "ignored, because Kubernetes or Docker sets them for a container of this name:"
             f" {', '.join(sorted(links))}"
         )
     return told
 
 
 def _suggestion(variable: str) -> str:
-    """Return a question about the setting that is meant, empty if no name is close."""
-    # Without the prefix, which makes every two variables alike.
+    """Return a question about the setting that may be meant, or an empty text."""
+    # Compare without the prefix, which makes all variables similar.
     known = {row.name.upper(): row.variable for row in TABLE}
     return did_you_mean(variable.removeprefix(PREFIX).upper(), known).replace("`", "")
 
@@ -374,7 +390,7 @@ def _suggestion(variable: str) -> str:
 def _is_loopback(host: str) -> bool:
     try:
         return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:  # a name: its network is unknown
+    except ValueError:  # a name, whose address is unknown
         return False
 
 

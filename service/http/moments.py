@@ -1,4 +1,4 @@
-"""Moments as a user gives them: a number of seconds, a time, or a date."""
+"""Moments in the form of a parameter: a number of seconds, a time, or a date."""
 
 import re
 from contextlib import suppress
@@ -7,37 +7,38 @@ from typing import Final
 
 LAST: Final = 1e11  # unix seconds
 FORM: Final = (
-    "a time as 2026-11-25T09:30:00Z (RFC 3339, in UTC unless it names another zone), a date as"
-    " 2026-11-25, or unix seconds as 1764063000"
+    "a time such as 2026-11-25T09:30:00Z (RFC 3339, in UTC unless it names another zone), a date"
+    " such as 2026-11-25, or unix seconds such as 1764063000"
 )
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_WEEK = re.compile(r"\d{4}-?W")  # many days by one name, of which Python's reader takes the first
-# In a query that was not percent-encoded the plus of a zone is a space.
+_WEEK = re.compile(r"\d{4}-?W")  # refused: names many days, but Python reads it as the first
+# In a query that was not percent-encoded, the plus of a time zone arrives as a space.
 _PLUS = re.compile(r" (\d{2}:?\d{2})$")
 _LEAP_SECOND = re.compile(r"(:\d{2}):60(?!\d)")  # valid in RFC 3339, unknown to Python
-_COMPACT = re.compile(r"(19|20)\d{6}", re.ASCII)  # a date: no event is as old as such seconds
+_COMPACT = re.compile(r"(19|20)\d{6}", re.ASCII)  # a date; as unix seconds it would be in 1970
 
 
 def moment_of(given: object, ends: bool = False) -> float:
-    """Return the unix seconds of a moment. Of a date alone it is the first, or with `ends` the last
-    millisecond of the day. A time before 1970 is the begin of 1970, as no event is older, and one
-    behind LAST is LAST. Raises ValueError, which says the form.
+    """Return the unix seconds of a moment. A date without a time stands for the first moment of the
+    day, or with `ends` for its last millisecond. A time before 1970 becomes the beginning of 1970,
+    because no event is older, and a time after LAST becomes LAST. Raises ValueError, which says the
+    form.
     """
     text = str(given).strip()
     if _COMPACT.fullmatch(text):
-        with suppress(ValueError):  # other digits are seconds, as 20241301
+        with suppress(ValueError):  # 20241301 is not a date, so it is read as seconds
             text = date.fromisoformat(text).isoformat()
     if not _is_number(text):
         try:
             return min(max(_seconds_of(text, ends), 0.0), LAST)
         except ValueError:
-            raise ValueError(f"{text!r} is no time: give {FORM}") from None
+            raise ValueError(f"{text!r} is not a time: give {FORM}") from None
     seconds = float(text)
     if seconds > LAST:
         raise ValueError(f"{text!r} is too late, perhaps in milliseconds: give {FORM}")
     if seconds < 0:
-        raise ValueError(f"{text!r} is not from 1970 on: give {FORM}")
+        raise ValueError(f"{text!r} is before 1970: give {FORM}")
     return seconds
 
 

@@ -1,4 +1,4 @@
-"""Scores delayed labels against the rankings as they were served."""
+"""The comparison of delayed labels with the served rankings."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from manyclass.service.observability.instruments import ServedScore
 
 
 class ServedLabels:
-    """Scores each ranking that this process served once, by the first label that comes for it.
+    """The part that scores each served ranking of this process once, by its first label.
 
     Belongs to the event loop's thread.
     """
@@ -17,10 +17,10 @@ class ServedLabels:
         self._score = score
 
     def add(self, number: int, classes: Sequence[str], rank_before: int | None) -> None:
-        """Take a learned label of the instance with this number; it waits for none any more.
+        """Score a learned label of the instance with this number, which then no longer waits.
 
         `rank_before` is the rank of the best true class just before the event was learned. Without
-        a true class the instance waits on.
+        a true class, the instance continues to wait.
         """
         if not classes:
             return
@@ -28,6 +28,6 @@ class ServedLabels:
         if served is None:
             return
         true = set(classes)
-        places = [place for place, each in enumerate(served.classes, 1) if each in true]
-        first = None if served.abstained else min(places, default=0)
-        self._score.add(first, rank_before)
+        ranks = [rank for rank, each in enumerate(served.classes, 1) if each in true]
+        served_rank = None if served.abstained else min(ranks, default=0)
+        self._score.add(served_rank, rank_before)

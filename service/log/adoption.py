@@ -1,9 +1,9 @@
-"""Loads the state that an "adopt" mark names: a rebuilt one, with the tail of the log.
+"""Loading of the state that an "adopt" mark names: a rebuilt state plus the tail of the log.
 
     log             ──── S ─────────── A ───►
-    rebuilt state        └─ events S+1 to A-1, as any other ─┘
+    rebuilt state        └─ events S+1 to A-1, as usual ────┘
 
-Every process does this at the same mark, so all go over to the same state.
+Every process does this at the same mark, so all switch to the same state.
 """
 
 from itertools import takewhile
@@ -19,11 +19,11 @@ from manyclass.service.store.rebuilt import rebuilt_states_of
 def adopted_state(
     store: Store, token: str, seq: int, restores: list[tuple[int, int]], hash_seed: int
 ) -> Loaded:
-    """Return the rebuilt state of this name just before `seq`, its mark.
+    """Return the rebuilt state named `token` as it is just before its mark, event `seq`.
 
-    UNDONE if a snapshot was restored since the rebuilt state was made. `restores` are those of the
-    state in use. Blocks. Raises SnapshotMissing if the state is gone: there is a newer snapshot
-    then. Raises SnapshotDamaged, StoreError, and EventError.
+    Returns UNDONE if a snapshot was restored since the rebuilt state was made; `restores` are the
+    restores of the state in use. Blocks. Raises SnapshotMissing if the rebuilt state is gone, in
+    which case there is a newer snapshot. Also raises SnapshotDamaged, StoreError and EventError.
     """
     states = rebuilt_states_of(store)
     if states is None:
@@ -40,5 +40,5 @@ def adopted_state(
 
 
 def is_undone(restores: list[tuple[int, int]], made_at: int, adopted_at: int) -> bool:
-    """Return whether a snapshot was restored between the state and its adoption."""
+    """Return whether a snapshot was restored between a state and its adoption."""
     return any(made_at < mark < adopted_at for mark, _ in restores)

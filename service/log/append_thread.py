@@ -1,4 +1,4 @@
-"""The thread that appends: a store's `append` waits for the disk or the network."""
+"""The thread that appends to the log, because `append` waits for the disk or the network."""
 
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -6,7 +6,7 @@ from threading import Thread
 
 
 class AppendThread:
-    """Runs calls one after another in a thread of its own.
+    """A thread that runs calls one after another.
 
     Threads: any may call `run`; one calls `close`, once.
     """
@@ -17,7 +17,7 @@ class AppendThread:
         self._thread.start()
 
     def run(self, call: Callable[[], None]) -> None:
-        """Have a call made, which raises nothing, after all earlier ones."""
+        """Queue a call, which must not raise, behind all earlier ones."""
         self._calls.put(call)
 
     def close(self) -> None:

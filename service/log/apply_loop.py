@@ -1,4 +1,4 @@
-"""Applies the events of the log to the model, in the order of the log."""
+"""The loop that applies the events of the log to the model, in the order of the log."""
 
 import asyncio
 import logging
@@ -36,20 +36,20 @@ log = logging.getLogger(__name__)
 # not a number, because an event can cost anything from microseconds to tenths of a second.
 STRETCH_SECONDS = 0.001
 
-_END: Final = object()  # of the steps of an arrival
+_END: Final = object()  # marks the end of an arrival's steps
 
-# the last is called when its turn comes
+# a call is made when its turn comes
 Arrival = Request | BatchRequest | Batch | Callable[[], None]
 
 
 class ApplyLoop:
-    """Changes the model, by the events of the log and nothing else.
+    """The only part that changes the model, by the events of the log and nothing else.
 
         extend ──► arrived ──► steps of one arrival ──► model
                    (queue)     (a stretch at a time, by the Interpreter)
 
-    An event that has begun is finished, so it begins only when memory is set aside for it. Until
-    then it waits, and so do the events behind it. The state that a mark names is loaded in a
+    An event that has begun is always finished, so it begins only once memory is set aside for it.
+    Until then it waits, and so do the events behind it. The state that a mark names is loaded in a
     thread.
 
     All methods belong to one event loop.
@@ -64,32 +64,32 @@ class ApplyLoop:
         self._live = live
         self._loader = loader
         self._hooks = hooks
-        self._is_short = False  # of memory for the next event
-        self.waits_for_memory = False  # with the next event; changed here only
+        self._is_short = False  # there is no memory for the next event
+        self.waits_for_memory = False  # the next event waits; only this class changes it
         self._loop = asyncio.get_running_loop()
-        # The error because of which the model cannot follow the log, until `resume`.
+        # The error that keeps the model from following the log, until `resume`.
         self.broken: asyncio.Future[Exception] = self._loop.create_future()
         self._arrived: deque[Arrival] = deque()
         self._interpreter = Interpreter(live, live.recovery.outcomes, perf_counter)
-        self._steps: Iterator[Step] | None = None  # of the arrival that is being applied
-        self._held_since: float | None = None  # the model has to stay as it is
+        self._steps: Iterator[Step] | None = None  # the rest of the arrival being applied
+        self._held_since: float | None = None  # time since which the model must not change
         self._quiet = asyncio.Lock()
         self._loading: asyncio.Future[Loaded] | None = None
         self._loading_since = 0.0
         self._is_due = False
-        self._end = 0.0  # of the stretch
+        self._end = 0.0  # time at which the stretch ends
         self._progress: asyncio.Future[None] | None = None
         # Waiters: the seq of the event, a number that makes each waiter unique, the waiter.
         self._awaited: list[tuple[int, int, asyncio.Future[None]]] = []
         self._waits = 0
-        self._given_up = 0  # of the waiters in `_awaited`
+        self._given_up = 0  # number of cancelled waiters in `_awaited`
 
     # --- interface -------------------------------------------------------------------------------
 
     def extend(self, arrived: Iterable[Arrival], soon: bool = False) -> None:
-        """Apply these next, which are in the log behind the earlier arrivals.
+        """Apply these arrivals, which follow the earlier arrivals in the log.
 
-        `soon`: in a later turn of the event loop, because more may arrive in this one.
+        With `soon`, begin in a later turn of the event loop, because more may arrive in this one.
         """
         if self.broken.done():
             return
@@ -106,9 +106,9 @@ class ApplyLoop:
 
     @property
     def pause(self) -> Pause | None:
-        """The reason why no event is applied now, None while they are."""
+        """The reason why no event is applied now, None while events are applied."""
         if self.waits_for_memory:
-            return Pause("memory", "there is no memory to learn the next event with")
+            return Pause("memory", "there is not enough memory to learn the next event")
         since = self._held_since if self._loading is None else self._loading_since
         if since is None or (seconds := self._loop.time() - since) <= SLOW_SECONDS:
             return None
@@ -118,14 +118,14 @@ class ApplyLoop:
         )
 
     def resume(self, model: Model) -> None:
-        """Go on from this state, and forget the arrivals that are not applied."""
+        """Continue from this state, and drop the arrivals that are not applied."""
         self.clear()
         self._live.use(model)
         if self.broken.done():
             self.broken = self._loop.create_future()
 
     def clear(self) -> None:
-        """Forget the arrivals that are not applied."""
+        """Drop the arrivals that are not applied."""
         self._arrived.clear()
         self._steps = None
         self._interpreter.forget()
@@ -152,7 +152,7 @@ class ApplyLoop:
             raise
 
     async def progress(self) -> None:
-        """Return when something was applied, or a submission was answered or given up."""
+        """Return when an event was applied, or a submission was answered or cancelled."""
         if self._progress is None:
             self._progress = self._loop.create_future()
         await asyncio.shield(self._progress)
@@ -165,7 +165,7 @@ class ApplyLoop:
 
     @asynccontextmanager
     async def quiet(self) -> AsyncIterator[Model]:
-        """Inside, the model stays as it is, between two requests. For one holder at a time."""
+        """Keep the model unchanged inside, between two requests. One holder at a time."""
         async with self._quiet:
             self._held_since = self._loop.time()
             try:
@@ -198,7 +198,7 @@ class ApplyLoop:
                     self._steps = None
                 elif perf_counter() >= self._end:
                     break
-        except Exception as error:  # the model is no longer the state that the log describes
+        except Exception as error:  # the model no longer equals the state of the log
             self._break(error)
         if self._may_go_on():
             self._soon()
@@ -234,7 +234,7 @@ class ApplyLoop:
         return self._interpreter.is_amid or self._held_since is None
 
     def _steps_of(self, arrived: Arrival) -> Iterator[Step]:
-        """Apply an arrival, a step at a time."""
+        """Apply an arrival step by step."""
         if isinstance(arrived, Request):
             yield from self._request(arrived)
         elif isinstance(arrived, BatchRequest):
@@ -260,7 +260,7 @@ class ApplyLoop:
         request.on_applied(outcome)
 
     def _serve(self, steps: Iterator[Step]) -> Iterator[Step]:
-        """Give the interpreter what its steps need, and pass on what they did."""
+        """Load the states that the interpreter needs, and report the applied events."""
         answering = self._live.model.answering.label
         began = perf_counter()
         for step in steps:
@@ -278,7 +278,7 @@ class ApplyLoop:
             began = perf_counter()
 
     def _note(self, applied: Applied, answering: str, seconds: float) -> str:
-        """Pass on an event that was applied; return the label of the learner that answers now."""
+        """Report an applied event; return the label of the learner that answers now."""
         event, outcome = applied
         if isinstance(outcome, int):  # a retry
             return answering
@@ -298,32 +298,35 @@ class ApplyLoop:
             self._hooks.on_learned(label, batch.ranks(first), batch.seconds(first))
 
     def _seconds_left(self) -> float:
-        """Return the rest of the stretch."""
+        """Return the seconds until the end of the stretch."""
         return self._end - perf_counter()
 
     def _load(self, needed: StateNeeded) -> None:
-        """Begin to load the state that a mark names. Ranking goes on meanwhile."""
+        """Begin to load the state that a mark names. Ranking continues meanwhile."""
         self._loading_since = self._loop.time()
         self._loading = asyncio.ensure_future(self._loader.load_state(needed))
         self._loading.add_done_callback(lambda _: self._soon())
 
     def _loaded(self, needed: StateNeeded) -> Loaded:
-        """Return the state that was loaded."""
+        """Return the loaded state."""
         assert self._loading is not None
         loaded = self._loading.result()
         self._loading = None
         if isinstance(loaded, NoState):
-            log.warning("event %d has no effect: a snapshot was restored meanwhile", needed.seq)
+            log.warning(
+                "event %d does not adopt a rebuilt state: a snapshot was restored meanwhile",
+                needed.seq,
+            )
         elif needed.mark.kind == "restore":
-            log.info("went back to snapshot %d as event %d", needed.mark.restored, needed.seq)
+            log.info("event %d restored snapshot %d", needed.seq, needed.mark.restored)
         else:
-            log.info("went over to a rebuilt state as event %d", needed.seq)
+            log.info("event %d adopted a rebuilt state", needed.seq)
         return loaded
 
 
 def _log_change(event: Event, outcome: Outcome, answering: str) -> None:
-    """Log an event that raised the rules, or that made another learner answer."""
+    """Log an event that raised the rules or changed the primary learner."""
     if event.kind == "rules":
         log.warning("event %d raised the rules to version %d", outcome.seq, event.rules)
     elif event.kind == "promote" and outcome.label != answering:
-        log.info("%s answers from event %d on", outcome.label, outcome.seq)
+        log.info("event %d made %s the primary learner", outcome.seq, outcome.label)

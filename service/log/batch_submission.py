@@ -1,4 +1,4 @@
-"""Submissions of plain events, from the queue to their answer."""
+"""Submissions of plain events, from the queue to the answer."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from manyclass.service.log.request import BatchRequest
 class BatchSubmission:
     """Plain events of many clients on their way through the log; see Submission.
 
-    No event of them can be a retry or a conflict, so one cannot keep another out.
+    A plain event can be neither a retry nor in conflict, so none of them excludes another.
     """
 
     __slots__ = (
@@ -35,20 +35,20 @@ class BatchSubmission:
         self.size = self.held = batch.size
         self.arrived_at = arrived_at
         self.answer = answer
-        self.closed = False  # answered, or given up
-        self.sent = False  # to the store
+        self.closed = False  # answered or cancelled
+        self.sent = False  # passed to the store
         self.durable = False
         self.applied = False
 
     def set_aside(self, model: Model) -> None:
-        """Do nothing: there are no retries among the events."""
+        """Do nothing, because plain events are never retries."""
 
     def payloads(self) -> list[bytes]:
         """Return the events as bytes for the log."""
         return self.new.payloads()
 
     def request(self, on_applied: Callable[[], None]) -> BatchRequest:
-        """Return the events for the apply loop, which calls `on_applied` at the end."""
+        """Return the events for the apply loop, which calls `on_applied` after the last."""
 
         def note() -> None:
             self.applied = True
@@ -57,8 +57,8 @@ class BatchSubmission:
         return BatchRequest(self.new, note)
 
     def conflict(self) -> None:
-        """Return None: no event can be in conflict with another."""
+        """Return None, because plain events are never in conflict."""
 
     def finish(self) -> None:
-        """Give the caller the applied events."""
+        """Answer the caller with the applied events."""
         self.answer.set_result(self.new)

@@ -1,4 +1,4 @@
-"""Appends events to the log, many requests at a time, and answers when they have been applied."""
+"""Group commit: one append to the log for many requests, and answers once they are applied."""
 
 import asyncio
 import logging
@@ -30,7 +30,7 @@ from manyclass.service.store.protocol import Batch, Store, as_shared
 
 log = logging.getLogger(__name__)
 
-# One append holds up to this much, so that its first event does not wait long for its last.
+# The most that one append takes, so that its first event does not wait long for its last.
 COMMIT_EVENTS = 4096
 COMMIT_BYTES = 4 * 2**20
 EXPIRY_SECONDS = 0.1  # between two searches for submissions that have waited too long
@@ -40,7 +40,7 @@ Queued = Submission | BatchSubmission
 
 @dataclass(frozen=True, slots=True)
 class QueueLimits:
-    """Limits on the submissions that wait: all events and their bytes, and the time of each."""
+    """Limits of the queue: its events, their bytes, and the waiting time of a submission."""
 
     events: int
     bytes: int
@@ -48,22 +48,22 @@ class QueueLimits:
 
 
 class GroupCommit:
-    """Takes events into the log; "200" is the answer only to durable and applied events.
+    """The queue of events for the log; it answers when they are durable and applied.
 
         admit ──► waiting ──► appending ──► in the log ──► applied ──► answered
                   (queue)     (one append,   (ApplyLoop)
                               in a thread)
 
-    At most one append runs at a time; the next append takes all submissions that arrive meanwhile.
-    So requests that arrive during one fsync share the next. A private log contains only the events
+    At most one append runs at a time; the next append takes all submissions that arrive meanwhile,
+    so requests that arrive during one fsync share the next. A private log contains only the events
     of this process. A shared log also contains events of other processes: `deliver` receives all
-    of them, and recognises the appends of this process by their id.
+    events, and recognises the appends of this process by their id.
 
     No submission waits for a shared store longer than the `seconds` of the limits. If its append is
     still running then, the answer is CommitOutcomeUnknown.
 
-    After a failed append learning counts as paused until an append as large succeeds, or a trial of
-    one: a full disk may have room for an event, and not for the many of the next append.
+    After a failed append, learning is paused until the store accepts an append of the same size, or
+    a trial of one: a full disk may have room for one event but not for the next append.
 
     All methods belong to the event loop in which the object was made. Submissions are answered
     through futures, so the events of a cancelled caller are applied too.
@@ -77,11 +77,11 @@ class GroupCommit:
         limits: QueueLimits,
         wall_clock: Callable[[], float] | None = None,
     ) -> None:
-        """`wall_clock`, if given, dates the first event of each append."""
+        """`wall_clock` dates the first event of each append; None: events are not dated."""
         self.appended = live.model.seq  # seq of the last event known to be durable
         self.events = 0  # admitted and not yet answered
         self.bytes = 0
-        self.failure: str | None = None  # the reason why no event can be taken any more
+        self.failure: str | None = None  # reason why no event is accepted until a restart
         self.commits = 0
         self.commit_seconds = 0.0
         self.failed_commits = 0
@@ -98,11 +98,11 @@ class GroupCommit:
         self._open: deque[Queued] = deque()  # submissions that may need an answer, oldest first
         self._waiting: deque[Queued] = deque()
         self._appending: list[Queued] = []
-        self._landing: dict[int, list[Queued]] = {}  # by append id, until `deliver`
+        self._landing: dict[int, list[Queued]] = {}  # append id -> submissions, until `deliver`
         self._append_id = 0
         self._append_began = 0.0  # by the loop's clock
-        self._refusal: Exception | None = None  # of the store, until it takes as much again
-        self._refused_bytes = 0  # of the largest append that it refused
+        self._refusal: Exception | None = None  # error of the store, until it accepts as much
+        self._refused_bytes = 0  # size of the largest refused append
         self._is_trying = False
         self._commit_is_due = False
         self._closed = False
@@ -111,11 +111,11 @@ class GroupCommit:
     # --- interface -------------------------------------------------------------------------------
 
     def admit(self, entries: Sequence[Event | Result]) -> "asyncio.Future[list[Result]]":
-        """Return a future of a Result for each entry, in order; all entries are admitted, or none.
+        """Admit all entries or none; the future has a Result for each entry, in order.
 
         A Result among the entries stands for a recognised retry. Raises the errors of
-        `Model.check`, QueueFull and NotReady; the answer may be RequestConflict, StoreUnavailable
-        or NotReady.
+        `Model.check`, QueueFull and NotReady; the future may raise RequestConflict,
+        StoreUnavailable or NotReady.
         """
         if self.failure is not None:
             raise NotReady("failed", self.failure)
@@ -128,9 +128,9 @@ class GroupCommit:
         return submission.answer
 
     def admit_batch(self, batch: EventBatch) -> "asyncio.Future[EventBatch]":
-        """Return a future of the batch, at least one event, applied; all are admitted, or none.
+        """Admit a batch of one or more events, all or none; the future has the applied batch.
 
-        Raises QueueFull and NotReady; the answer may be StoreUnavailable or NotReady.
+        Raises QueueFull and NotReady; the future may raise StoreUnavailable or NotReady.
         """
         if self.failure is not None:
             raise NotReady("failed", self.failure)
@@ -140,7 +140,7 @@ class GroupCommit:
 
     @property
     def pause(self) -> Pause | None:
-        """The reason why the store takes no events now, None while it takes them."""
+        """The reason why the store accepts no events now, None while it accepts them."""
         if self._refusal is not None:
             return Pause(_reason_of(self._refusal), _shown(self._refusal))
         seconds = self._loop.time() - self._append_began
@@ -155,15 +155,15 @@ class GroupCommit:
 
     @property
     def has_to_try(self) -> bool:
-        """True if the store has refused an append, and is not being tried at the moment."""
+        """True if the store has refused an append and no trial is running."""
         return self._refusal is not None and not self._is_trying
 
     async def try_store(self) -> None:
-        """Try whether the store would take an append as large as the largest it has refused."""
+        """Try whether the store accepts an append as large as the largest refused one."""
         self._is_trying = True
         try:
             await asyncio.to_thread(self._store.check_append, self._refused_bytes)
-        except Exception as error:  # any error of the store says why it takes no events
+        except Exception as error:  # any error of the store is the reason of the pause
             self._refusal = error
         else:
             self._takes_again()
@@ -171,9 +171,9 @@ class GroupCommit:
             self._is_trying = False
 
     def has_room(self, events: int, size: int) -> bool:
-        """Return whether the queue takes so many events of so many bytes.
+        """Return whether the queue has room for this many events and bytes.
 
-        An empty queue takes any submission, otherwise a large one could never be admitted.
+        An empty queue accepts any submission; otherwise a large one could never be admitted.
         """
         return not self.events or (
             self.events + events <= self._limits.events and self.bytes + size <= self._limits.bytes
@@ -189,7 +189,7 @@ class GroupCommit:
         self._apply_loop.extend([*arrived, applied], soon=True)
 
     def resume(self, model: Model) -> None:
-        """Continue from this state instead of the old one; refuse all unfinished submissions."""
+        """Continue from this state instead of the former; refuse all unfinished submissions."""
         for submission in self._waiting:
             self._refuse(submission, StoreUnavailable("the state was restored", "send it again"))
         self._refuse_all(_unknown_fate())
@@ -197,8 +197,8 @@ class GroupCommit:
         self.appended = model.seq
 
     def fail(self, reason: str) -> None:
-        """Refuse all events until a restart: the model is not the state of the log."""
-        log.critical("learning has stopped: %s", reason)
+        """Refuse all events until a restart, because the model is not the state of the log."""
+        log.critical("learning has stopped until a restart: %s", reason)
         self.failure = reason
         self._refuse_all(NotReady("failed", reason))
         self._apply_loop.clear()
@@ -227,9 +227,9 @@ class GroupCommit:
         self._commit_soon()
 
     def _commit_soon(self) -> None:
-        """Commit when the loop has run everything that is ready now, so that it comes along.
+        """Commit after the loop has run all ready callbacks, so that their events are included.
 
-        After an append under way the next one begins at once.
+        While an append is running, do nothing: the next append begins when it ends.
         """
         if not self._commit_is_due and not self._appending:
             self._commit_is_due = True
@@ -270,7 +270,7 @@ class GroupCommit:
                 break
             self._waiting.popleft()
             if submission.closed:
-                continue  # it has waited too long
+                continue  # it has waited too long and was refused
             try:
                 submission.set_aside(self._live.model)
             except RequestConflict as conflict:
@@ -278,7 +278,7 @@ class GroupCommit:
                 self._refuse(submission, conflict)
                 continue
             if not submission.new and self._shared is None:
-                self._answer(submission)  # the events that it repeats are as durable as can be
+                self._answer(submission)  # the repeated events are durable already
                 continue
             count += len(submission.new)
             size += submission.size
@@ -286,7 +286,7 @@ class GroupCommit:
             self._appending.append(submission)
 
     def _append(self, submissions: Sequence[Queued], append_id: int) -> None:
-        """Append in the thread; pass the store's answer or error to the loop."""
+        """Append, in the thread, and pass the store's answer or error to the loop."""
         began = perf_counter()
         last, error = 0, None
         count = sum(len(submission.new) for submission in submissions)
@@ -299,13 +299,13 @@ class GroupCommit:
                 last = self._store.append(payloads)
             elif payloads:
                 last = self._shared.append(payloads, append_id)
-            else:  # only retries, perhaps of events that another process is still appending
+            else:  # only retries; another process may still be appending the events
                 self._shared.confirm()
-        except Exception as caught:  # after any error the submissions of this append need an answer
+        except Exception as caught:  # after any error, the submissions need an answer
             error = caught
         seconds = perf_counter() - began
         answered = False
-        while not answered:  # no append could follow one without an answer
+        while not answered:  # without an answer no further append would begin
             try:
                 self._loop.call_soon_threadsafe(
                     self._on_append, append_id, count, last, error, seconds
@@ -342,7 +342,7 @@ class GroupCommit:
         error: Exception | None,
         seconds: float,
     ) -> Exception | None:
-        """Return None when `count` events became durable with the expected numbers."""
+        """Return None if `count` events are durable with the expected numbers, else the error."""
         self.commit_seconds += seconds
         if error is None and (self._shared is not None or last == self.appended + count):
             if self._refusal is not None and _size_of(appended) >= self._refused_bytes:
@@ -353,34 +353,34 @@ class GroupCommit:
         self.failed_commits += 1
         if error is None:
             self.fail(
-                f"the log numbered an event {last} that should have been {self.appended + count}, "
-                "so it holds events this process has not applied"
+                f"the log numbered an event {last} instead of {self.appended + count}, so it has"
+                " events that this process has not applied"
             )
             return NotReady("failed", self.failure)
         if isinstance(error, CommitOutcomeUnknown):
             self.uncertain_commits += 1
         was_logged, self._refusal = self._refusal is not None, error
         self._refused_bytes = max(self._refused_bytes, _size_of(appended))
-        if not was_logged:  # once: a full disk would fill its log with every request
+        if not was_logged:  # once: while the disk is full, each request would write to the log file
             unforeseen = None if isinstance(error, StoreError) else error
-            log.error("the store takes no events: %s", with_hint(error), exc_info=unforeseen)
+            log.error("the store accepts no events: %s", with_hint(error), exc_info=unforeseen)
         if isinstance(error, StoreUnavailable) or self._takes_back(error):
             return error
         hint = error.hint if isinstance(error, StoreError) else ""
         foreseen = self._shared is None or isinstance(error, StoreError)
         kind = StoreUnavailable if foreseen else CommitOutcomeUnknown
-        unavailable = kind(f"the store broke: {error}", hint)
+        unavailable = kind(f"the store failed: {error}", hint)
         unavailable.__cause__ = error
         return unavailable
 
     def _takes_again(self) -> None:
         if self._refusal is not None:
-            log.warning("the store takes events again")
+            log.warning("the store accepts events again")
         self._refusal, self._refused_bytes = None, 0
 
     def _takes_back(self, error: Exception) -> bool:
-        """Return whether memory ran out, and no event is left in the log: a private store takes
-        back what the failed append may have left.
+        """Return whether memory ran out and no event is left in the log, because a private store
+        rolls back a failed append.
         """
         return isinstance(error, MemoryError) and self._shared is None
 
@@ -388,8 +388,8 @@ class GroupCommit:
         self._expiry_timer = self._loop.call_later(EXPIRY_SECONDS, self._expire)
 
     def _expire(self) -> None:
-        """Refuse the submissions that have waited `patience` seconds for a shared store or for
-        memory. Events that are in the log are applied later.
+        """Refuse the submissions that have waited too long for a shared store or for memory. Their
+        events are applied later if they are in the log.
         """
         self._expire_later()
         if self._shared is None and not self._apply_loop.waits_for_memory:
@@ -402,7 +402,7 @@ class GroupCommit:
             else:
                 hint = "send this again later"
                 self._refuse(oldest, StoreUnavailable("the store has not answered yet", hint))
-        # If the log still brings their events, these are applied like those of other processes.
+        # If the log delivers their events later, they are applied like those of other processes.
         for append_id, submissions in list(self._landing.items()):
             if all(submission.closed for submission in submissions):
                 del self._landing[append_id]
@@ -410,11 +410,11 @@ class GroupCommit:
     # --- answer ----------------------------------------------------------------------------------
 
     def _requests(self, submissions: Iterable[Queued]) -> list[Arrival]:
-        """Return the events of each for the apply loop."""
+        """Return the arrivals of these submissions for the apply loop."""
         return [each.request(partial(self._settle, each)) for each in submissions]
 
     def _settle(self, submission: Queued) -> None:
-        """Answer a durable and applied submission."""
+        """Answer a submission if it is durable and applied."""
         if submission.durable and submission.applied:
             self._answer(submission)
 
@@ -450,7 +450,7 @@ class GroupCommit:
 
 
 def _size_of(submissions: Iterable[Queued]) -> int:
-    """Return the bytes of an append; of a larger submission those of an append all the same."""
+    """Return the bytes of an append, at most COMMIT_BYTES even for one larger submission."""
     return min(COMMIT_BYTES, sum(each.size for each in submissions))
 
 
@@ -467,11 +467,11 @@ def _reason_of(refusal: Exception) -> Reason:
 def _shown(refusal: Exception) -> str:
     if isinstance(refusal, StoreError):
         return without_place(refusal)
-    return f"the store broke with {type(refusal).__name__}; the log says how"
+    return f"the store failed with {type(refusal).__name__}; see the log of the service"
 
 
 def _unknown_fate() -> CommitOutcomeUnknown:
     return CommitOutcomeUnknown(
         "it is not known whether the store has these events",
-        "they may be learned yet; send them again under the same event_id, which does no harm",
+        "they may still be learned; sending them again with the same event_id does no harm",
     )

@@ -1,4 +1,4 @@
-"""Functions that the parts around the log call for the rest of the service."""
+"""The functions by which the parts around the log notify the rest of the service."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ OnMessage = Callable[[PeerMessage], None]
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Functions to call on the event loop, in the order of the log.
+    """The functions to call on the event loop, in the order of the log.
 
-    `on_applied` gets each event that changed the model, or `on_learned` many plain ones at once.
-    `on_short` is called, again and again, while events wait for memory. `on_message` gets the
+    `on_applied` receives an event that changed the model; `on_learned` receives many plain events
+    at once. `on_short` is called repeatedly while events wait for memory. `on_message` receives the
     messages of other processes.
     """
 

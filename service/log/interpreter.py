@@ -1,9 +1,9 @@
-"""The meaning of the log: how the model follows from its events.
+"""The meaning of the log: how the events change the model.
 
-    events ──► requests ──► mark: the state that replaces it ──► the rest: all events, or none
-               (joined)      (asked of the caller)                (outcomes noted)
+    events ──► requests ──► a mark replaces the model ──► other requests: all events, or none
+               (joined)      (the caller loads it)         (outcomes noted)
 
-Every reader of a log calls it: live, at a start, behind a rebuilt state, and in a rebuild.
+Every reader of a log uses the interpreter: the live service, recovery, adoption and rebuilds.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ Clock = Callable[[], float]
 
 
 class ModelHolder(Protocol):
-    """Holds the model that events change. A mark replaces the model."""
+    """The holder of the model that events change; a mark replaces the model."""
 
     @property
     def model(self) -> Model:
@@ -35,7 +35,7 @@ class ModelHolder(Protocol):
 
 
 class OneModel:
-    """Holds a model of its own."""
+    """A holder of one model that no other part uses."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -46,10 +46,10 @@ class OneModel:
 
 
 class NoState(Enum):
-    """The reason why a mark replaces no state."""
+    """The reason why a mark does not replace the model."""
 
-    UNDONE = "undone"  # a restore came between a rebuilt state and its mark, which has no effect
-    LOST = "lost"  # no event has a meaning before a later mark restores another snapshot
+    UNDONE = "undone"  # a restore happened between a rebuilt state and its mark: no effect
+    LOST = "lost"  # the state is gone: events have no effect until a mark restores a snapshot
 
 
 Loaded = Model | NoState
@@ -57,28 +57,28 @@ Loaded = Model | NoState
 
 @dataclass(slots=True, eq=False)
 class StateNeeded:
-    """A step that waits for the state that a mark names, as it was before the mark.
+    """A step that waits for the state that a mark names.
 
-    The caller sets `loaded` before the next step; it may take its time.
+    The caller sets `loaded` before it asks for the next step, however much later.
     """
 
-    seq: int  # of the mark
+    seq: int  # number of the mark
     mark: Event
     before: Model
     loaded: Loaded | None = None
 
 
 class Applied(NamedTuple):
-    """A step that has applied an event, or passed over a retry of event number `outcome`."""
+    """A step that has applied an event, or skipped a retry of event number `outcome`."""
 
     event: Event
     outcome: Outcome | int
 
 
 class Stretch(NamedTuple):
-    """A step that has applied the events of a batch from position `first` on, perhaps none.
+    """A step that has applied zero or more events of a batch, from position `first` on.
 
-    `is_short`: there is no memory to begin the next event with.
+    `is_short` is true if there is no memory for the next event.
     """
 
     batch: EventBatch
@@ -86,19 +86,19 @@ class Stretch(NamedTuple):
     is_short: bool
 
 
-# A conflict has kept a request out; None: an event was only read.
+# A RequestConflict has excluded a request; None: an event was only read.
 Step = Applied | Stretch | StateNeeded | RequestConflict | None
 
 
 class Interpreter:
-    """Applies requests, which come next in the log, to the model of a holder.
+    """The interpreter applies the next requests of the log to the model of a holder.
 
-    Retries and conflicts are recognised in the state that the events meet, so every process decides
-    alike. The events of a request are all applied, or none; their numbers are used up. A "restore"
-    mark replaces the model by that of a snapshot, an "adopt" mark by a rebuilt one.
+    It recognises retries and conflicts by the state of the model, so every process decides alike.
+    Either all events of a request are applied or none; their numbers are used in both cases. A
+    "restore" mark replaces the model by a snapshot, an "adopt" mark by a rebuilt state.
 
-    Each method returns an iterator, which applies as it goes: one event a step, so that the caller
-    can do other work between two. One iterator at a time.
+    Each method returns an iterator that applies one event per step, so that the caller can do other
+    work between two steps. Only one iterator is used at a time.
     """
 
     def __init__(
@@ -108,21 +108,21 @@ class Interpreter:
         clock: Clock | None = None,
         check: Callable[[Model, Sequence[Event]], None] | None = None,
     ) -> None:
-        """`outcomes`: take the ranks of the events; `clock` measures the time of each learner.
+        """`outcomes` receives the ranks of the events; `clock` measures the time of each learner.
 
-        `check` gets the model before each request, and may raise.
+        `check` is called with the model and each request before it is applied, and may raise.
         """
-        self.is_amid = False  # some events of a request are applied, others not yet
+        self.is_amid = False  # a request is partly applied
         self._holder = holder
         self._outcomes = Outcomes() if outcomes is None else outcomes
         self._clock = clock
         self._check = check
-        self._is_lost = False  # the state, until a mark restores another
+        self._is_lost = False  # the state is gone, until a mark restores another
 
     def log(self, payloads: Iterable[tuple[int, bytes]]) -> Iterator[Step]:
-        """Apply the events of a log, given with their numbers.
+        """Apply the numbered events of a log.
 
-        Raise EventError for a number that is not the next.
+        Raises EventError for a number that is not the next.
         """
         request: list[Event] = []
         following = self._holder.model.seq + 1
@@ -141,12 +141,12 @@ class Interpreter:
             yield from self.request(request)
 
     def request(self, events: Sequence[Event]) -> Iterator[Step]:
-        """Apply the events of one request: all of them, or none."""
+        """Apply all events of one request, or none."""
         self.is_amid = True
         first_seq = self._holder.model.seq + 1
         codes: list[int] = []
         if events and events[0].kind in MARKS:
-            yield from self._go_over(first_seq, events[0])
+            yield from self._replace_model(first_seq, events[0])
             codes.append(NO_EFFECT)
             events = events[1:]
         model = self._holder.model
@@ -167,9 +167,10 @@ class Interpreter:
         self.is_amid = False
 
     def batch(self, batch: EventBatch, seconds: Clock) -> Iterator[Step]:
-        """Apply plain events, each a request of its own: as many by one call as there is time for.
+        """Apply plain events, each a request by itself; one native call applies as many as time
+        permits.
 
-        `seconds` returns the time that is left, and the batch has the outcomes.
+        `seconds` returns the remaining time. The batch receives the outcomes.
         """
         self.is_amid = True
         model = self._holder.model
@@ -185,24 +186,24 @@ class Interpreter:
             is_short = False
             try:
                 model.apply_batch(batch, seconds())
-            except MemoryError:  # before the next event has begun, or its index says so next time
+            except MemoryError:  # raised before an event begins, or again at the next call
                 is_short = True
             yield Stretch(batch, first, is_short)
         self._outcomes.note(batch.first_seq, batch.ranks(0))
         self.is_amid = False
 
     def pass_over(self) -> None:
-        """Count the next event, which has no effect: that is known from its outcome."""
+        """Count the next event without applying it; its recorded outcome says: no effect."""
         self._holder.model.pass_over()
 
     def forget(self) -> None:
-        """Forget the request that was being applied: another state takes the place of this one."""
+        """Forget the request being applied, because another state replaces this one."""
         self.is_amid = False
 
-    def _go_over(self, seq: int, mark: Event) -> Iterator[Step]:
+    def _replace_model(self, seq: int, mark: Event) -> Iterator[Step]:
         """Replace the model by the one that a mark names."""
         before = self._holder.model
-        # Only the lost state knows whether a restore has undone the rebuilt one.
+        # Only the lost state knows whether a restore has undone the rebuilt state.
         if self._is_lost and mark.kind == "adopt":
             before.pass_over()
             return
@@ -223,7 +224,9 @@ class Interpreter:
 
 
 def _pass_over(model: Model, events: Sequence[Event]) -> None:
-    """Count events of a lost state. Rules are in force in any state, so they are raised."""
+    """Count events of a lost state. Events that raise the rules are applied: rules hold for every
+    state.
+    """
     for event in events:
         if event.kind == "rules":
             model.use_rules(event.rules)
@@ -232,11 +235,11 @@ def _pass_over(model: Model, events: Sequence[Event]) -> None:
 
 def refuse(needed: StateNeeded) -> Loaded:
     """Raise EventError: no mark is expected."""
-    raise EventError(f"event {needed.seq} goes over to another state, amid events that go on")
+    raise EventError(f"event {needed.seq} switches to another state, which is not expected here")
 
 
 def apply_all(steps: Iterable[Step], load: Callable[[StateNeeded], Loaded] = refuse) -> None:
-    """Apply to the end; `load` returns the state that a mark names, or raises."""
+    """Run all steps; `load` returns the state that a mark names, or raises."""
     for step in steps:
         if isinstance(step, StateNeeded):
             step.loaded = load(step)

@@ -10,7 +10,7 @@ from manyclass.service.log.recovery import Recovery
 
 
 class LearnerCounts(NamedTuple):
-    """Counts of the primary learner; each only grows."""
+    """The counts of the primary learner, which only grow."""
 
     evicted_features: int = 0
     evicted_classes: int = 0
@@ -19,7 +19,7 @@ class LearnerCounts(NamedTuple):
 
     @classmethod
     def of(cls, learner: Learner) -> "LearnerCounts":
-        """Return the counts of a learner, some of which are older than this process."""
+        """Return the counts of a learner, which may have begun before this process."""
         return cls(
             learner.evicted_features,
             learner.evicted_classes,
@@ -29,45 +29,45 @@ class LearnerCounts(NamedTuple):
 
 
 class LiveModel:
-    """Holds the one reference to the model in use, which a restore replaces.
+    """The only reference to the model in use; a restore replaces it.
 
         no model ──► stand-in ──► current ──► stopped, or lost ──► current
                    (ranks only)  (ranks and    (ranks only)
                                    learns)
 
-    A model is lost when the log has lost events that it holds. Belongs to the event loop's thread.
+    A model is lost if it includes events that the log has lost. Belongs to the event loop's thread.
     """
 
     def __init__(self) -> None:
         self.recovery = Recovery()
-        self.is_current = False  # the model is the state of the log
+        self.is_current = False  # the model equals the state of the log
         self.is_lost = False
         self.times_lost = 0
         self.on_model: Callable[[Model | None], None] = lambda _: (
             None
-        )  # called with each that ranks
+        )  # called with each model that ranks
         self._model: Model | None = None
         self._counted: Learner | None = None  # the primary learner
-        self._counts_at_first = LearnerCounts()  # of this learner
-        self._counts_before = LearnerCounts()  # of former primary learners
+        self._counts_at_first = LearnerCounts()  # of the primary learner when it became primary
+        self._counts_before = LearnerCounts()  # sum over former primary learners
 
     @property
     def model(self) -> Model:
-        """The model in use; NotReady before there is one."""
+        """The model in use. Raises NotReady before there is one."""
         if self._model is None:
             raise NotReady("recovering")
         return self._model
 
     @property
     def is_loaded(self) -> bool:
-        """True when there is a model, current or not."""
+        """True if there is a model, current or not."""
         return self._model is not None
 
     @property
     def position(self) -> int | None:
-        """The last event this process has applied; it needs the log from there on.
+        """The number of the last event applied by this process, which needs the log from there on.
 
-        None while it loads a snapshot.
+        None while the process loads a snapshot.
         """
         if self.is_current:
             return self.model.seq
@@ -87,11 +87,11 @@ class LiveModel:
             self._rank_with(model)
 
     def stop(self) -> None:
-        """Mark the model as unable to follow the log."""
+        """Note that the model no longer follows the log."""
         self.is_current = False
 
     def lose(self) -> None:
-        """Mark the state as lost: the log lacks events of the model, or the reverse."""
+        """Mark the state as lost: it includes events that the log lost, or lacks trimmed ones."""
         self.is_current = False
         self.is_lost = True
         self.times_lost += 1
@@ -101,7 +101,7 @@ class LiveModel:
         self.on_model(model)
 
     def counts(self) -> LearnerCounts:
-        """Return the counts of all primary learners since this process has a model."""
+        """Return the counts of all primary learners since this process had its first model."""
         if self._counted is None:
             return LearnerCounts()
         now = LearnerCounts.of(self._counted)
@@ -109,7 +109,7 @@ class LiveModel:
         return LearnerCounts(*(before + now - first for before, now, first in each))
 
     def count_on(self) -> None:
-        """Count the present primary learner; call this after a possible change."""
+        """Start to count the present primary learner; call this after a possible change."""
         learner = self.model.learner
         if learner is not self._counted:
             self._counts_before = self.counts()

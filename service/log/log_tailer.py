@@ -1,4 +1,4 @@
-"""Reads a shared log as it grows, and hands it to the event loop."""
+"""The reader of a growing shared log, which passes events to the event loop."""
 
 import asyncio
 import logging
@@ -11,24 +11,24 @@ from manyclass.service.store.protocol import Batch, SharedStore
 
 log = logging.getLogger(__name__)
 
-# The limit of read and not yet applied events; beyond, the thread waits. So a process that lags
-# reads the log at its speed of learning.
+# The limit of events that are read but not yet applied; beyond it the thread waits, so a process
+# that lags behind reads the log at its speed of learning.
 MOST_AHEAD_BYTES = 16 * 2**20
-BATCH_BYTES = 400  # of memory, beside its events
-EVENT_BYTES = 80  # beside its own bytes
+BATCH_BYTES = 400  # memory of a batch without its events
+EVENT_BYTES = 80  # memory of an event besides its own bytes
 
-Deliver = Callable[[Batch, Callable[[], None]], None]  # a batch, and a call for when it is applied
+Deliver = Callable[[Batch, Callable[[], None]], None]  # a batch, and a call when it is applied
 
 
 class LogTailer:
-    """A thread that reads the log from one event on, until `stop`.
+    """A thread that reads the log after an event, until `stop`.
 
         store.follow ──► thread ──► event loop ──► deliver, on_message
                            ▲                           │
                            └── waits for room ◄── applied
 
     `deliver` and `on_message` are called in the order of the log, on the event loop in which the
-    tailer was made. `ended` receives the error that ended the reading.
+    tailer was made. `ended` receives the error that ended it.
     """
 
     def __init__(
@@ -41,19 +41,19 @@ class LogTailer:
         self.ended: asyncio.Future[Exception] = self._loop.create_future()
         self._stopped = threading.Event()
         self._room = threading.Condition()
-        self._ahead = 0  # bytes delivered and not applied
+        self._ahead = 0  # bytes delivered but not yet applied
         self._thread = threading.Thread(target=self._run, args=(after,), name="follow")
         self._thread.start()
 
     async def stop(self) -> None:
-        """Wait until the thread has ended; it delivers nothing more."""
+        """Stop delivering, and wait until the thread has ended."""
         self._stopped.set()
         with self._room:
             self._room.notify()
         await asyncio.to_thread(self._thread.join)
 
     def _applied(self, size: int) -> None:
-        """Make room for more."""
+        """Make room for further batches."""
         with self._room:
             self._ahead -= size
             self._room.notify()
@@ -67,7 +67,7 @@ class LogTailer:
                     self._hand_over(found)
                 elif found is not None:
                     self._call(partial(self._on_message, found))
-        except Exception as error:  # after any error the loop must know that the tailer has ended
+        except Exception as error:  # the loop must know that the tailer has ended
             if not self._stopped.is_set():
                 self._call(partial(self.ended.set_result, error))
 
@@ -88,5 +88,5 @@ class LogTailer:
 
 
 def _size(batch: Batch) -> int:
-    """Return about the memory of a batch: small events take more than their bytes."""
+    """Return the approximate memory of a batch; small events take more than their bytes."""
     return BATCH_BYTES + sum(EVENT_BYTES + len(event) for event in batch.events)

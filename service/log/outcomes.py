@@ -1,10 +1,10 @@
-"""The outcomes of applied events, until the history takes them."""
+"""The outcomes of applied events, kept until the history takes them."""
 
 from collections.abc import Sequence
 
 UNKNOWN = -2  # applied by a release or a process that noted no outcomes
-NO_EFFECT = -1  # a retry, or of a request with a conflict
-NOT_RETRIEVED = 0  # no true class was ranked, or there is none; above: the rank of the best one
+NO_EFFECT = -1  # a retry, or an event of a request with a conflict
+NOT_RETRIEVED = 0  # no true class was retrieved, or there is none; above 0: the best one's rank
 
 
 class Outcomes:
@@ -14,7 +14,7 @@ class Outcomes:
     """
 
     def __init__(self) -> None:
-        self.are_kept = False  # there is a history to take them
+        self.are_kept = False  # True if there is a history
         self._codes: dict[int, int] = {}
 
     def note(self, first_seq: int, codes: Sequence[int]) -> None:
@@ -23,17 +23,15 @@ class Outcomes:
             self._codes.update(enumerate(codes, first_seq))
 
     def of(self, first_seq: int, count: int) -> list[int]:
-        """Return the outcomes of `count` events, UNKNOWN for one that was not noted."""
+        """Return the outcomes of `count` events, UNKNOWN if an outcome was not noted."""
         return [self._codes.get(seq, UNKNOWN) for seq in range(first_seq, first_seq + count)]
 
     def drop(self, first_seq: int, count: int) -> None:
-        """Forget the outcomes of these events, which the history has."""
+        """Forget the outcomes of these events, which are now in the history."""
         for seq in range(first_seq, first_seq + count):
             self._codes.pop(seq, None)
 
 
 def code_of(rank: int | None) -> int:
-    """Return the outcome of an event that was learned; `rank` is None if no true class was
-    retrieved.
-    """
+    """Return the outcome of a learned event; `rank` is None if no true class was retrieved."""
     return NOT_RETRIEVED if rank is None else rank

@@ -1,4 +1,4 @@
-"""A pause of learning: the reason why no event is learned now, while ranking goes on."""
+"""A pause of learning: the reason why no event is learned now, while ranking continues."""
 
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -13,13 +13,13 @@ Reason = Literal[
 ]
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
-SLOW_SECONDS: Final = 0.8  # of one step, which usually takes less, until learning counts as paused
+SLOW_SECONDS: Final = 0.8  # a step that takes longer is reported as a pause
 
-MEMORY_SECONDS: Final = 0.5  # between two tries of an append, or of an event, without memory
+MEMORY_SECONDS: Final = 0.5  # between two attempts to append or apply while memory is short
 
 
 class Pause(NamedTuple):
-    """A reason, and what it is in a sentence for an operator, without the place of the store."""
+    """A reason, and a sentence about it for the operator, without the address of the store."""
 
     reason: Reason
     detail: str

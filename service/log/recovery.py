@@ -1,4 +1,4 @@
-"""Restores the state: the newest usable snapshot, and the events after it."""
+"""Recovery: the newest usable snapshot, and the events after it."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -38,9 +38,9 @@ from manyclass.service.store.protocol import SnapshotInfo, Store
 
 log = logging.getLogger(__name__)
 
-AGAIN = "start it again: another process may have taken a newer snapshot meanwhile"
-LOG_SECONDS = 5.0  # between two log lines on the progress of a replay
-CHECK_EVENTS = 1000  # between two checks of the clock and of `given_up`
+AGAIN = "start the service again: another process may have taken a newer snapshot meanwhile"
+LOG_SECONDS = 5.0  # between two log messages on the progress of a replay
+CHECK_EVENTS = 1000  # events between two checks of the clock and of `given_up`
 
 
 @dataclass(slots=True)
@@ -48,13 +48,13 @@ class Recovery:
     """The progress of a recovery, written by its thread and read by the event loop."""
 
     snapshot: SnapshotInfo | None = None  # the loaded snapshot
-    refused: dict[int, str] = field(default_factory=dict)  # seq of a damaged snapshot -> reason
+    refused: dict[int, str] = field(default_factory=dict)  # number of a damaged snapshot -> reason
     replayed: int = 0
     last_seq: int = 0  # the end of the replay
     seconds: float = 0.0
-    rules_raised_at: int = 0  # seq of the event by which this process raised the rules
-    given_up: bool = False  # set by the event loop to stop it
-    outcomes: Outcomes = field(default_factory=Outcomes)  # of replayed events, and of later ones
+    rules_raised_at: int = 0  # number of the event by which this process raised the rules
+    given_up: bool = False  # set by the event loop to stop the recovery
+    outcomes: Outcomes = field(default_factory=Outcomes)  # of replayed and later events
 
 
 def recover(
@@ -68,15 +68,15 @@ def recover(
 ) -> Model:
     """Return the model after the last event of the log. Blocks: run it in a thread.
 
-    If a snapshot holds the last event, its rules may be of an older version: then first apply the
-    event that raises them.
+    If a snapshot includes the last event, its rules may have an older version: the caller must then
+    apply the event that raises them.
 
     A store without events gets a snapshot of the empty model first, so that the learners and the
-    analysis of texts of a log are always stored before its events. When other processes append
-    meanwhile, the model holds at least the events that the log had at first. `model_set` and `text`
-    are needed only if no snapshot is usable; the log is then replayed from its beginning, but only
-    if both were `named`: others would make another model of it. Raises RecoveryError and
-    StoreError.
+    text analysis of a log are always stored before its events. If other processes append meanwhile,
+    the model includes at least the events that the log had at first. `model_set` and `text` are
+    needed only if no snapshot is usable. The log is then replayed from its beginning, but only if
+    both were `named` in the settings, because other learners would make another model. Raises
+    RecoveryError and StoreError.
     """
     began = clock()
     recovery.snapshot = None
@@ -87,8 +87,8 @@ def recover(
     replays_all = model is None and recovery.last_seq > 0
     if replays_all and not named:
         raise RecoveryError(
-            f"the whole log has to be replayed ({_base(recovery)}), and the learners and the"
-            " analysis of texts it was made with are not known",
+            f"the whole log has to be replayed ({_base(recovery)}), but its learners and its text"
+            " analysis are not known",
             NAME_THE_LEARNERS,
         )
     if model is None:
@@ -97,8 +97,8 @@ def recover(
             model = _begun(store, model, recovery, hash_seed)
         else:
             log.warning(
-                "no snapshot is usable: replaying the whole log, with the learners set now and the"
-                " rules of this release"
+                "no snapshot is usable: replaying the whole log with the learners of the settings"
+                " and the rules of this release"
             )
     restored = model
     try:
@@ -141,10 +141,10 @@ def recover(
 
 
 def _rules_at_first(store: Store) -> int:
-    """Return the version of the rules at the begin of a whole log without a snapshot.
+    """Return the version of the rules with which a whole log without a snapshot began.
 
-    A log that raises the rules began under older ones. Other logs do not record the version. The
-    operator, who names the log's first learners, must also start the right release.
+    A log with an event that raises the rules began under older rules. Other logs do not record the
+    version: the operator, who names the first learners, must also start the right release.
     """
     raised = any(Event.from_bytes(payload).kind == "rules" for _, payload in store.read(0))
     return 1 if raised else rules.RULES
@@ -174,9 +174,9 @@ def _newest_usable(store: Store, recovery: Recovery, hash_seed: int) -> Model | 
         except RulesDiffer as error:
             raise NewerRules(error) from error
         except SnapshotMissing:
-            log.warning("snapshot %d is gone meanwhile, trying the one before it", info.seq)
+            log.warning("snapshot %d was deleted meanwhile; trying the previous one", info.seq)
         except SnapshotDamaged as error:
-            log.error("snapshot %d is refused, trying the one before it: %s", info.seq, error)
+            log.error("snapshot %d is refused; trying the previous one: %s", info.seq, error)
             recovery.refused[info.seq] = str(error)
         else:
             recovery.snapshot = info
@@ -185,7 +185,7 @@ def _newest_usable(store: Store, recovery: Recovery, hash_seed: int) -> Model | 
 
 
 class _Replay:
-    """Applies the events behind a state, up to the end of the log."""
+    """A replay of the log, from the events after a state up to the end."""
 
     def __init__(
         self,
@@ -195,7 +195,9 @@ class _Replay:
         hash_seed: int,
         is_strict: bool,
     ) -> None:
-        """`is_strict`: the learners are not from a snapshot, so the log must not change others."""
+        """`is_strict` is true if the learners are from the settings, not from a snapshot; then an
+        event that changes another learner is an error.
+        """
         self._store = store
         self._clock = clock
         self._recovery = recovery
@@ -206,8 +208,8 @@ class _Replay:
     def after(self, model: Model) -> Model:
         """Return the model after the events that follow it.
 
-        A restore mark replaces the state, so events before the last mark do not matter: a mark
-        whose state is gone is an error only when no restore mark with a usable snapshot follows.
+        A restore mark replaces the state, so earlier events do not matter: a mark whose state is
+        gone is an error only if no later restore mark has a usable snapshot.
         """
         holder = OneModel(model)
         interpreter = Interpreter(holder, self._recovery.outcomes, check=self._check)
@@ -217,14 +219,14 @@ class _Replay:
         return holder.model
 
     def _counted(self, after: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the events behind `after`, and count them; RecoveryError once it is given up."""
+        """Yield and count the events after `after`. Raises RecoveryError when given up."""
         recovery, logged_at = self._recovery, self._clock()
         for seq, payload in self._store.read(after):
             recovery.replayed += 1
             if recovery.replayed % CHECK_EVENTS == 0:
                 if recovery.given_up:
                     raise RecoveryError(
-                        "the service was stopped while it recovered", "start it again"
+                        "the service was stopped during recovery", "start the service again"
                     )
                 if self._clock() - logged_at >= LOG_SECONDS:
                     logged_at = self._clock()
@@ -243,7 +245,7 @@ class _Replay:
         return loaded
 
     def _check(self, model: Model, request: Sequence[Event]) -> None:
-        """Raise RecoveryError if a request changes learners that this model lacks."""
+        """Raise RecoveryError if a request changes learners that the model does not have."""
         if not self._is_strict:
             return
         for seq, event in enumerate(request, model.seq + 1):
@@ -252,17 +254,17 @@ class _Replay:
                     model.check(event)
                 except (UnknownName, OptionError) as error:
                     raise RecoveryError(
-                        f"event {seq} does not fit the learners of the settings: {error}",
+                        f"event {seq} contradicts the learners of the settings: {error}",
                         NAME_THE_LEARNERS,
                     ) from error
 
 
 def _lost_at(needed: StateNeeded, error: SnapshotDamaged | SnapshotMissing) -> RecoveryError:
-    """Return what to do: a state is gone while others go on from a newer one, or is damaged."""
+    """Return the error of a mark whose state is damaged or was deleted for a newer one."""
     mark = needed.mark
     if mark.kind == "restore":
-        what = f"went back to snapshot {mark.restored}"
+        change = f"restored snapshot {mark.restored}"
     else:
-        what = "went over to a rebuilt state"
+        change = "adopted a rebuilt state"
     hint = BACKUP if isinstance(error, SnapshotDamaged) else f"{AGAIN}; if that fails, {BACKUP}"
-    return RecoveryError(f"event {needed.seq} {what}, which is not usable: {error}", hint)
+    return RecoveryError(f"event {needed.seq} {change}, which is not usable: {error}", hint)

@@ -1,4 +1,4 @@
-"""Requests: events that are applied together, or not at all."""
+"""Requests: events that are applied together or not at all."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from manyclass.core.outcome import Outcome
 
 
 class Result(NamedTuple):
-    """The result of one event. A retry has the seq of the event that it repeats."""
+    """The result of one event; a retry has the number of the event that it repeats."""
 
     seq: int
     duplicate: bool
@@ -20,7 +20,7 @@ class Result(NamedTuple):
 
     @classmethod
     def of(cls, outcome: Outcome | int) -> "Result":
-        """Return the result of an applied event, or of a retry of the event of this number."""
+        """Return the result of an applied event, or of a retry of the event with this number."""
         if isinstance(outcome, int):
             return cls.of_retry(outcome)
         return cls(outcome.seq, False, outcome.rank, outcome.updated)
@@ -33,9 +33,9 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Events of one request in the log.
+    """The events of one request in the log.
 
-    `on_applied` gets the result of each event, or the conflict that kept all of them out.
+    `on_applied` receives the result of each event, or the conflict that excluded all of them.
     """
 
     events: Sequence[Event]
@@ -44,9 +44,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class BatchRequest:
-    """Plain events of several requests, one behind the other in the log.
+    """Plain events of several requests, consecutive in the log.
 
-    `on_applied` is called when all are applied; the batch has their outcomes.
+    `on_applied` is called when all are applied; the batch has the outcomes.
     """
 
     batch: EventBatch

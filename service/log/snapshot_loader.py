@@ -1,4 +1,4 @@
-"""Loads the states that marks of the log name, and remembers which snapshots are damaged."""
+"""Loading of the states that marks of the log name, with a record of damaged snapshots."""
 
 import asyncio
 import logging
@@ -23,12 +23,14 @@ def load_snapshot(store: Store, seq: int, hash_seed: int) -> Model:
     except SnapshotError as error:
         raise SnapshotDamaged(seq, "model", str(error)) from error
     if model.seq != seq:
-        raise SnapshotDamaged(seq, "model", f"it holds the state at {model.seq}")
+        raise SnapshotDamaged(seq, "model", f"it has the state at event {model.seq}")
     return model
 
 
 def load_state(store: Store, needed: StateNeeded, hash_seed: int) -> Loaded:
-    """Return the state that a mark of the log names. Blocks. Raises as load_snapshot does, too."""
+    """Return the state that a mark of the log names. Blocks. Raises the errors of load_snapshot
+    and adopted_state.
+    """
     mark, seq = needed.mark, needed.seq
     if mark.kind == "restore":
         return load_snapshot(store, mark.restored, hash_seed)
@@ -36,10 +38,10 @@ def load_state(store: Store, needed: StateNeeded, hash_seed: int) -> Loaded:
 
 
 class SnapshotLoader:
-    """Loads snapshots in a thread while the event loop does other work."""
+    """A loader of snapshots, in a thread, while the event loop does other work."""
 
     def __init__(self, store: Store, hash_seed: int = 0) -> None:
-        self.damaged: set[int] = set()  # snapshots that recovery must not rely on
+        self.damaged: set[int] = set()  # numbers of the snapshots that recovery must not rely on
         self._store = store
         self._hash_seed = hash_seed
         self._ready: tuple[int, Model] | None = None
@@ -68,7 +70,7 @@ class SnapshotLoader:
 
     @contextmanager
     def keep_ready(self, seq: int, model: Model) -> Iterator[None]:
-        """Inside, the next load of this snapshot returns the model at once."""
+        """Make the next load of this snapshot, inside, return the model at once."""
         self._ready = (seq, model)
         try:
             yield

@@ -8,15 +8,15 @@ from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.service.log.request import Request, Result
 
-NAME_BYTES = 64  # that a name takes in memory besides its own bytes, about
+NAME_BYTES = 64  # approximate memory of a name besides its own bytes
 
 
 class Submission:
-    """Events of one call on their way through the log, and the answer that the caller awaits.
+    """The events of one call on their way through the log, and the answer for the caller.
 
     entries    event   Result   event   event      as submitted; a Result is a known retry
     known              Result           Result     grows when retries are set aside
-    new        event            event              go into the log
+    new        event            event              to be logged
     """
 
     __slots__ = (
@@ -47,13 +47,13 @@ class Submission:
         self.new = [each for each in entries if isinstance(each, Event)]
         self.has_ids = any(event.event_id is not None for event in self.new)
         self._is_joined = self.has_ids or any(event.parents for event in self.new)
-        self.count = len(self.new)  # of events, when they came
-        self.size = sum(len(bytes(event)) for event in self.new)  # in the log
-        self.held = self.size + sum(map(_names_bytes, self.new))  # while it waits
+        self.count = len(self.new)  # number of new events when submitted
+        self.size = sum(len(bytes(event)) for event in self.new)  # bytes in the log
+        self.held = self.size + sum(map(_names_bytes, self.new))  # bytes in memory
         self.arrived_at = arrived_at
         self.answer = answer
-        self.closed = False  # answered, or given up
-        self.sent = False  # to the store
+        self.closed = False  # answered or cancelled
+        self.sent = False  # passed to the store
         self.durable = False
         # of `new`, applied
         self.outcome: list[Result] | RequestConflict | None = None if self.new else []
@@ -61,7 +61,7 @@ class Submission:
     def set_aside(self, model: Model) -> None:
         """Keep retries of applied events out of the log. Raises RequestConflict.
 
-        Retries of events that are still on their way are recognised when they are applied.
+        Retries of events that are not yet applied are recognised when they are applied.
         """
         if not self.has_ids:
             return
@@ -71,24 +71,24 @@ class Submission:
             raise self.placed(conflict) from None
         applied = {at: seq for at, seq in repeated.items() if seq <= model.seq}
         if applied:
-            places = self._places()
-            self._known |= {places[at]: Result.of_retry(seq) for at, seq in applied.items()}
+            positions = self._positions()
+            self._known |= {positions[at]: Result.of_retry(seq) for at, seq in applied.items()}
             self.new = [event for at, event in enumerate(self.new) if at not in applied]
             self.outcome = None if self.new else []
 
     def payloads(self) -> Iterator[bytes]:
-        """Yield the new events as bytes for the log. They may be many: not for the event loop."""
+        """Yield the new events as bytes for the log. Not for the event loop: there may be many."""
         for at, event in enumerate(self.new):
-            # A conflict of one event with an id or placements keeps the whole request out.
+            # A conflict of one event with an id or placements excludes the whole request.
             yield bytes(event.join() if self._is_joined and at else event)
 
     @property
     def applied(self) -> bool:
-        """True when the events are applied, or a conflict kept them out."""
+        """True if the events are applied, or a conflict excluded them."""
         return self.outcome is not None
 
     def request(self, on_applied: Callable[[], None]) -> Request:
-        """Return the new events for the apply loop, which calls `on_applied` at the end."""
+        """Return the new events for the apply loop, which calls `on_applied` after the last."""
 
         def note(outcome: list[Result] | RequestConflict) -> None:
             self.outcome = outcome
@@ -97,34 +97,34 @@ class Submission:
         return Request(self.new, note)
 
     def conflict(self) -> RequestConflict | None:
-        """Return the conflict that kept all events out; call this once."""
+        """Return the conflict that excluded all events; call this only once."""
         if isinstance(self.outcome, RequestConflict):
             return self.placed(self.outcome)
         return None
 
     def finish(self) -> None:
-        """Give the caller the results of applied events."""
+        """Answer the caller with the results of the applied events."""
         assert isinstance(self.outcome, list)
         self.answer.set_result(self.in_order(self.outcome))
 
     def in_order(self, results: list[Result]) -> list[Result]:
-        """Return the results of all entries in their order, given those of the new events."""
+        """Return the results of all entries in order, from the results of the new events."""
         if not self._known:
             return results
         of_new = iter(results)
         return [self._known.get(at) or next(of_new) for at in range(len(self._entries))]
 
     def placed(self, conflict: RequestConflict) -> RequestConflict:
-        """Return a conflict among the new events with its position among all entries."""
-        conflict.position = self._places()[conflict.position]
+        """Return the conflict with its position among all entries instead of the new events."""
+        conflict.position = self._positions()[conflict.position]
         return conflict
 
-    def _places(self) -> list[int]:
+    def _positions(self) -> list[int]:
         """Return the positions of the new events among all entries."""
         return [at for at in range(len(self._entries)) if at not in self._known]
 
 
 def _names_bytes(event: Event) -> int:
-    """Return the bytes that the classes of an event take as objects, besides its wire form."""
+    """Return the bytes of an event's class names as objects, besides its wire form."""
     names = (*event.classes, *event.rejected)
     return NAME_BYTES * len(names) + sum(map(len, names))

@@ -1,4 +1,4 @@
-"""The names and help texts of all metrics, and the families Prometheus reads them as."""
+"""The names and help texts of all metrics, and their Prometheus families."""
 
 from collections.abc import Sequence
 from typing import Final, TypeVar
@@ -11,79 +11,80 @@ from prometheus_client.metrics_core import (
 )
 
 PREFIX: Final = "manyclass_"
-LEAST_OUTCOMES: Final = 1_000  # of fewer, chance alone makes a calibration error
+LEAST_OUTCOMES: Final = 1_000  # with fewer, chance alone makes a calibration error
 
 HELP: Final = {  # by name without the prefix
     "request_duration_seconds": "time to answer a request, by endpoint and status",
     "rank_duration_seconds": "time to rank one instance",
-    "plain_rankings_total": "requests to rank that were answered in native code, by thread",
-    "plain_events_total": "events learned that native code read, by thread",
-    "abstained_total": "rankings below the requested confidence, or of unknown confidence",
-    "instances_without_features_total": "instances without a word or a value that counts, by call",
-    "instances_with_absent_values_total": "instances with values below 0 that are absent to a"
-    " learner, by call",
-    "instances_with_cut_texts_total": "instances that lack words of their texts, which are too long"
-    " for a name or above the largest number of features, by call",
+    "plain_rankings_total": "ranking requests answered in native code, by thread",
+    "plain_events_total": "learned events that native code has read, by thread",
+    "abstained_total": "rankings that abstained by `min_confidence`",
+    "instances_without_features_total": "instances without a word or a value other than 0, by call",
+    "instances_with_absent_values_total": "instances with values below 0 that a learner ignores,"
+    " by call",
+    "instances_with_cut_texts_total": "instances whose text lost words that are too long for a name"
+    " or features beyond the largest number, by call",
     "learn_duration_seconds": "time to learn one durable event",
     "learn_events_total": "events sent to be learned, by result",
-    "progressive_examples_total": "events learned since the process began, by learner",
-    "progressive_hits_total": "of those, events with a true class in the first k before learning",
+    "progressive_examples_total": "events learned since the process started, by learner",
+    "progressive_hits_total": "learned events with a true class in the first k before learning",
     "progressive_reciprocal_rank_total": "sum of 1 / rank of the best true class before learning",
-    "progressive_taxonomic_loss": "half the edges from the class ranked first to the true class,"
-    " on the mean over the last 10,000 events learned with a taxonomy",
-    "progressive_parent_accuracy": "share of the same events whose class ranked first is a true"
-    " class or has the parent of one",
+    "progressive_taxonomic_loss": "half the number of edges from the class ranked first to the true"
+    " class, averaged over the last 10,000 events learned with a taxonomy",
+    "progressive_parent_accuracy": "share of the last 10,000 events learned with a taxonomy whose"
+    " class ranked first is a true class or a sibling of one",
     "learner_seconds_total": "time spent on learning events, by learner",
     "learner_memory_bytes": "size of each learner's state; MANYCLASS_MAX_BYTES bounds it",
-    "calibration_error": "mean distance of confidence from the share of right outcomes, over the"
-    f" last 10,000, once there are {LEAST_OUTCOMES:,}",
-    "outdegree": "edges of a feature, over all features of the primary learner",
-    "edges_touched": "edges scored, over the features of instances ranked, also when learned",
+    "calibration_error": "mean difference of confidence and share of right outcomes, over the last"
+    f" 10,000 outcomes, once there are {LEAST_OUTCOMES:,}",
+    "outdegree": "edges per feature of the primary learner",
+    "edges_touched": "edges scored to rank an instance, also before learning",
     "features": "features of the primary learner",
     "classes": "classes of the primary learner",
     "edges": "edges of the primary learner",
     "memory_bytes": "size of the primary learner's state; MANYCLASS_MAX_BYTES bounds it",
     "memory_limit_bytes": "MANYCLASS_MAX_BYTES",
     "evicted_total": "features and classes evicted to stay within the limits, by kind",
-    "seq": "number of the last event learned",
-    "log_lag_events": "events in the log and not yet learned",
-    "queue_events": "events admitted and not yet answered; MANYCLASS_MAX_QUEUE_EVENTS bounds them",
+    "seq": "number of the last learned event",
+    "log_lag_events": "events in the log that are not yet learned",
+    "queue_events": "events admitted but not yet answered; MANYCLASS_MAX_QUEUE_EVENTS bounds them",
     "queue_limit_events": "MANYCLASS_MAX_QUEUE_EVENTS",
     "queue_bytes": "memory of the queued events; MANYCLASS_MAX_QUEUE_BYTES bounds it",
     "refused_total": "well-formed events that were refused, by reason",
     "commits_total": "appends to the log, by result; concurrent requests share one",
     "commit_duration_seconds": "time of an append to the log, successful or failed",
-    "append_outcome_unknown_total": "failed appends whose events may be in the log nevertheless",
+    "append_outcome_unknown_total": "failed appends whose events may still be in the log",
     "store_unreachable_seconds": "time since the store last answered; 0 while it answers",
     "log_rewinds_total": "restores of the state because the log had lost events",
-    "foreign_entries_total": "entries of other programs in the log, which are skipped",
+    "foreign_entries_total": "skipped entries of the log that other programs wrote",
     "store_full": "1 while the store has no room for an event, 0 otherwise",
-    "learning_paused": "1 for the reason why no event is learned now, 0 for the others",
-    "leader": "1 in the process that takes the snapshots and trims the log, 0 in the others",
-    "processes": "processes that use the store, including this one",
+    "learning_paused": "1 for the reason why learning is paused, 0 for all other reasons",
+    "leader": "1 in the process that takes the snapshots and trims the log, 0 in other processes",
+    "processes": "processes on the store, including this one",
     "snapshot_age_seconds": "time since the newest snapshot was taken",
     "snapshot_duration_seconds": "time to take the newest snapshot",
-    "snapshot_pause_seconds": "pause of learning for the newest snapshot, part of the duration",
+    "snapshot_pause_seconds": "pause of learning for the newest snapshot",
     "snapshot_bytes": "size of the newest snapshot",
-    "snapshot_failures_total": "snapshots that failed, or the clean-up after them",
+    "snapshot_failures_total": "failures of snapshots and of the clean-up after them",
     "history_bytes": "size of the history of events; MANYCLASS_HISTORY_BYTES bounds it",
-    "history_events": "events that the history reaches back, in it or in the log",
+    "history_events": "events from the oldest one of the history on, packed or in the log",
     "history_deleted_events_total": "events that have left the history because of its limits",
-    "history_lost_events_total": "events trimmed from the log unkept, while the archive failed",
-    "history_failures_total": "times that events could not be written to the history",
+    "history_lost_events_total": "events trimmed from the log and lost while the archive failed",
+    "history_failures_total": "failed writes to the history",
     "amendments_waiting": "corrected and deleted events that wait for a rebuild",
-    "amendment_age_seconds": "time that the oldest of them has waited",
+    "amendment_age_seconds": "time for which the oldest amendment has waited for a rebuild",
     "rebuild_failures_total": "rebuilds that failed",
     "rebuild_timestamp_seconds": "unix time of the end of the last rebuild",
-    "rebuild_duration_seconds": "time that the last rebuild took",
+    "rebuild_duration_seconds": "duration of the last rebuild",
     "label_delay_seconds": "time from ranking an instance to its label by id",
-    "delayed_labels_expired_total": "labels by id that came when the instance was no longer kept",
-    "served_labels_total": "labels by id, by the place of the true class in the ranking as served",
-    "served_first_before_learning_total": "of these labels, except of abstentions, those whose"
-    " class the model ranked first just before it learned them",
-    "peer_lookups_total": "ids looked up at the other processes, by result",
+    "delayed_labels_expired_total": "labels by id that came after the instance had expired",
+    "served_labels_total": "labels by id, by the position of the true class in the served ranking",
+    "served_first_before_learning_total": "labels by id, except for abstentions, whose class the"
+    " model ranked first just before it learned them",
+    "peer_lookups_total": "ids looked up at other processes, by result",
     "connections": "open connections",
-    "connections_limit": "MANYCLASS_MAX_CONNECTIONS, or as many as files may be open (ulimit -n)",
+    "connections_limit": "largest number of connections, from MANYCLASS_MAX_CONNECTIONS or from the"
+    " limit of open files (ulimit -n)",
     "buffered_bytes": "bytes of bodies, unfinished lines and unsent answers",
     "buffered_limit_bytes": "MANYCLASS_MAX_BUFFERED_BYTES",
     "shed_total": "requests and connections refused or closed to limit the load, by reason",

@@ -1,12 +1,12 @@
-"""The counts of connections, as the part that limits them has them."""
+"""The counts of connections, from the part that limits them."""
 
 from typing import NamedTuple, Protocol
 
 
 class ConnectionCounts(NamedTuple):
-    """Connections and the bytes that they hold, with their limits, and refusals since the start.
+    """The numbers of connections and of bytes they hold, with limits, and refusals since the start.
 
-    `shed` counts the refusals that limited the load, by their reason.
+    `shed` counts the refusals that limited the load, by reason.
     """
 
     connections: int
@@ -18,7 +18,7 @@ class ConnectionCounts(NamedTuple):
 
 
 class ConnectionLimits(Protocol):
-    """Limits connections, and counts them."""
+    """The part that limits and counts connections."""
 
     def counts(self) -> ConnectionCounts:
         """Return the present counts."""

@@ -1,4 +1,4 @@
-"""The metrics at a scrape: counts, connections, the engine and the process, as text."""
+"""The metrics as text for a scrape: counts, connections, the engine and the process."""
 
 from collections.abc import Callable, Iterator
 
@@ -29,12 +29,12 @@ from manyclass.service.observability.instruments import Histogram
 from manyclass.service.observability.metrics import Metrics
 from manyclass.service.token_bucket import TokenBucket
 
-FRESH_SCRAPES = 20  # in a row; of more, one a second is fresh
+FRESH_SCRAPES = 20  # in quick succession; beyond them, one per second is computed
 OUTDEGREES = (0, 1, 2, 5, 10, 15, 20, 25, 50, 100, 250, 500)
 
 
 class LimitsCollector(Collector):
-    """The bytes that connections hold at a scrape, and the refusals that limited the load."""
+    """The collector of connections, of their bytes, and of refusals that limited the load."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
@@ -51,7 +51,7 @@ class LimitsCollector(Collector):
 
 
 class EngineCollector(Collector):
-    """The state of the engine at a scrape."""
+    """The collector of the engine's state."""
 
     def __init__(self, engine: Engine, metrics: Metrics, wall_clock: Callable[[], float]) -> None:
         self._engine = engine
@@ -78,7 +78,7 @@ class EngineCollector(Collector):
         memory = labelled(GaugeMetricFamily, "learner_memory_bytes", labels)
         for role, each in model.roles:
             memory.add_metric([each.label, role], each.learner.bytes)
-            self._metrics.score(role, each.label)  # the counter is exported from the start
+            self._metrics.score(role, each.label)  # export the counter from the start
         yield memory
         errors = labelled(GaugeMetricFamily, "calibration_error", labels)
         for role, each in model.roles:
@@ -193,7 +193,7 @@ class EngineCollector(Collector):
 class Exposition:
     """All metrics of a process in the text format of Prometheus.
 
-    They take the event loop for milliseconds, and no key is needed to ask for them.
+    Computing them takes milliseconds of the event loop, and needs no key, so it is limited.
     """
 
     def __init__(self, *collectors: Collector) -> None:
@@ -206,8 +206,8 @@ class Exposition:
         self._last = b""
 
     def text(self) -> bytes:
-        """Return the metrics as of now. Of more than FRESH_SCRAPES calls in a row, one a second
-        makes them anew.
+        """Return the present metrics. Beyond FRESH_SCRAPES calls in quick succession, they are
+        computed once a second.
         """
         if not self._fresh.is_empty:
             self._fresh.take()

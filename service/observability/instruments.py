@@ -1,6 +1,7 @@
-"""The instruments of the service. Used on the event loop's thread only.
+"""The instruments of the service, for the event loop's thread only.
 
-Those of prometheus_client lock and check at every call: 2 µs each, a tenth of the cost of a rank.
+The instruments of prometheus_client lock and check at every call, which takes 2 µs, a tenth of the
+time of a ranking.
 """
 
 from bisect import bisect_left
@@ -73,7 +74,7 @@ class Score:
                 self._at_rank[rank] += 1
 
     def add_each(self, ranks: Sequence[int], seconds: Sequence[float]) -> None:
-        """Count events as `add` does; the rank of one that was not retrieved is 0."""
+        """Count events as `add` does; a rank of 0 means that no true class was retrieved."""
         self.examples += len(ranks)
         self.seconds += sum(seconds)
         at_rank = self._at_rank
@@ -89,12 +90,12 @@ class Score:
 
 
 class ServedScore:
-    """The accuracy of rankings as they were served, by the labels that came later by id.
+    """The accuracy of the served rankings, by their later labels by id.
 
-    Each label is in one of the first four counts: its best true class was ranked first, was another
-    of the classes served, was none of them, or the ranking had abstained. `first_before_learning`
-    counts the labels of the first three whose class the later model ranked first, just before it
-    learned them.
+    Each label is in one of the first four counts: its best true class was served first, was another
+    of the served classes, was not served, or the ranking had abstained. `first_before_learning`
+    counts the labels, except for abstentions, whose class the later model ranked first just before
+    it learned them.
     """
 
     __slots__ = ("abstained", "first", "first_before_learning", "later", "missed")
@@ -106,16 +107,16 @@ class ServedScore:
         self.abstained = 0
         self.first_before_learning = 0
 
-    def add(self, place: int | None, rank_before: int | None) -> None:
-        """Count a label whose best true class was served at `place`: 0 if it was not among the
-        classes, None if the ranking abstained.
+    def add(self, served_rank: int | None, rank_before: int | None) -> None:
+        """Count a label whose best true class was served at `served_rank`: 0 if it was not among
+        the classes, None if the ranking abstained.
         """
-        if place is None:
+        if served_rank is None:
             self.abstained += 1
             return
-        if place == 0:
+        if served_rank == 0:
             self.missed += 1
-        elif place == 1:
+        elif served_rank == 1:
             self.first += 1
         else:
             self.later += 1

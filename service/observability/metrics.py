@@ -1,4 +1,4 @@
-"""The counts a process keeps from its start: requests, rankings, labelled events, learners."""
+"""The counts of a process since its start: requests, rankings, labelled events, learners."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -22,9 +22,9 @@ DELAY_SECONDS = (0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 21600.0, 86400.0, 604800.0
 
 
 class PlainCounts(NamedTuple):
-    """Counts of a thread that answers plain requests; observations are by bound.
+    """The counts of a thread that answers plain requests; observations are by bound.
 
-    Requests to learn count here if a worker answers them.
+    Requests to learn are counted here only if a worker answers them.
     """
 
     rank_durations: Sequence[int]  # by FAST_SECONDS
@@ -47,8 +47,8 @@ class Metrics(Collector):
         self.rank_duration = Histogram(FAST_SECONDS)
         self.abstained = 0  # rankings
         self.without_features = {"rank": 0, "learn": 0}  # instances
-        self.with_absent_values = {"rank": 0, "learn": 0}  # others, with values below 0
-        self.with_cut_texts = {"rank": 0, "learn": 0}  # of texts that are not in them as a whole
+        self.with_absent_values = {"rank": 0, "learn": 0}  # instances with ignored values below 0
+        self.with_cut_texts = {"rank": 0, "learn": 0}  # instances that lack a part of their text
         self.learn_duration = Histogram(FAST_SECONDS)
         self.label_delay = Histogram(DELAY_SECONDS)
         self.learn_events = {"learned": 0, "duplicate": 0, "rejected": 0}
@@ -57,31 +57,31 @@ class Metrics(Collector):
         self.served = ServedScore()
         self.peer_lookups = {"found": 0, "too_late": 0, "unknown": 0, "no_answer": 0}
         self.out_of_memory = OutOfMemory()
-        # of each thread that answers them, the event loop's first
+        # counts of each thread that answers plain requests, the event loop's first
         self.plain: Callable[[], Sequence[PlainCounts]] = tuple[PlainCounts]
         self._scores: dict[Role, dict[str, Score]] = {"primary": {}, "shadow": {}}
 
     def request(self, endpoint: str, status: int, seconds: float) -> None:
-        """Count an answered request. `endpoint` is a route's path, never one a client made up."""
+        """Count an answered request. `endpoint` is the path of a route, never a client's path."""
         histogram = self._requests.get((endpoint, status))
         if histogram is None:
             histogram = self._requests[endpoint, status] = Histogram(REQUEST_SECONDS)
         histogram.observe(seconds)
 
     def applied(self, event: Event, outcome: Outcome, seconds: float) -> None:
-        """Count an applied event, if it was a labelled one."""
+        """Count an applied event if it was labelled."""
         if event.kind != "learn":
             return
         self.learn_duration.observe(seconds)
         self.learn_events["learned"] += 1
         if not event.classes:
-            return  # nothing was ranked right or wrong
+            return  # no true class was ranked
         for shadow in outcome.shadows:
             self.score("shadow", shadow.label).add(shadow.rank, shadow.seconds)
         self.score("primary", outcome.label).add(outcome.rank, outcome.seconds)
 
     def learned(self, label: str, ranks: Sequence[int], seconds: Sequence[float]) -> None:
-        """Count labelled events that the primary learner has learned; 0: it was not retrieved."""
+        """Count labelled events that the primary learner has learned; rank 0: not retrieved."""
         self.learn_duration.observe_each(seconds)
         self.learn_events["learned"] += len(ranks)
         self.score("primary", label).add_each(ranks, seconds)
@@ -95,7 +95,7 @@ class Metrics(Collector):
         return score
 
     def seconds_an_event(self, label: str) -> float | None:
-        """Return the mean time a learner took to learn an event, None before the first."""
+        """Return the mean time of a learner to learn an event, None before the first event."""
         scores = [score for _, each, score in self.scores() if each == label]
         examples = sum(score.examples for score in scores)
         return sum(score.seconds for score in scores) / examples if examples else None

@@ -1,1 +1,1 @@
-"""Snapshots: when they are taken, how long they are kept, how one is restored."""
+"""Snapshots: schedule, retention and restore."""

@@ -1,4 +1,4 @@
-"""Restores the state of a snapshot while the service runs."""
+"""The restore of a snapshot while the service runs."""
 
 import logging
 
@@ -16,13 +16,13 @@ log = logging.getLogger(__name__)
 
 
 class Restore:
-    """Goes back to snapshots, by a mark in the log.
+    """The part that restores snapshots, by a mark in the log.
 
         load the snapshot ──► append the mark ──► the apply loop replaces the model ──► snapshot
 
-    Loading happens beside the model in use, which ranks and learns until the mark is durable. A
-    process that stops before that has changed nothing; after it, recovery finds the mark and does
-    the rest, as does every other process.
+    The model in use ranks and learns during the load, until the mark is durable. A process that
+    stops before has changed nothing; one that stops after finds the mark in recovery and finishes
+    the restore, as every other process does.
     """
 
     def __init__(
@@ -38,15 +38,15 @@ class Restore:
         self._schedule = schedule
 
     async def to(self, seq: int) -> int:
-        """Go back to the state of snapshot `seq`; return the seq of the last event that does it.
+        """Restore snapshot `seq`; return the number of the last event that does so.
 
-        The learners in force stay. The primary stays too if the snapshot has a state of it, else a
-        learner in the snapshot becomes the primary. If the snapshot has none of the learners in
-        force, its own primary is added to them and becomes the primary again.
+        The present learners stay. The primary learner stays primary if the snapshot has a state of
+        it; otherwise a learner in the snapshot becomes primary. If the snapshot has none of the
+        present learners, its own primary learner is added and becomes primary.
 
-        Raise OptionError for too many learners, SnapshotMissing, SnapshotDamaged or
-        StoreUnavailable without any change (except CommitOutcomeUnknown); NotReady if applying the
-        mark failed.
+        Raises OptionError for too many learners, SnapshotMissing, SnapshotDamaged or
+        StoreUnavailable without any change (except CommitOutcomeUnknown). Raises NotReady if
+        applying the mark failed.
         """
         async with self._schedule.exclusive() as take:
             model = await self._loader.load(seq)
@@ -56,15 +56,15 @@ class Restore:
             last = results[-1].seq
             try:
                 await take()
-            except Exception:  # any error is logged already, and the log holds the mark
-                log.warning("event %d stands without a snapshot until the next one is taken", last)
+            except Exception:  # the error is logged already, and the log holds the mark
+                log.warning("event %d has no snapshot until the next one is taken", last)
             return last
 
 
 def learner_changes(in_force: ModelSet, restored: Model) -> list[Event]:
-    """Return the events that make the learners of a restored state those in force.
+    """Return the events that change the learners of a restored state to the present ones.
 
-    They are joined to the mark before them.
+    They form one request with the mark before them.
     """
     model_sets = [restored.model_set]
     changes: list[Event] = []
@@ -84,9 +84,9 @@ def learner_changes(in_force: ModelSet, restored: Model) -> list[Event]:
     answering = known[0] if known and (heir is None or known[0] == in_force.primary) else heir
     if answering is None:
         log.warning(
-            "the state has nothing of the learners in force, so %s answers beside them: for the"
-            " next start, name it in MANYCLASS_LEARNER or MANYCLASS_SHADOWS, or promote another"
-            " and leave it out",
+            "the restored state has none of the present learners, so %s is added as the primary"
+            " learner: before the next start, add it to MANYCLASS_LEARNER or MANYCLASS_SHADOWS, or"
+            " promote another learner and omit it",
             answered.specification,
         )
     elif answering != model_sets[1].primary:
@@ -98,7 +98,7 @@ def learner_changes(in_force: ModelSet, restored: Model) -> list[Event]:
 
 
 def _heir(in_force: ModelSet, restored: ModelSet) -> Options | None:
-    """Return the learner in force that continues the primary of the restored state."""
+    """Return the present learner that continues the primary learner of the restored state."""
     answered = restored.primary
     found = in_force.find(answered.specification)
     if found is not None:
@@ -108,19 +108,20 @@ def _heir(in_force: ModelSet, restored: ModelSet) -> Options | None:
 
 
 def _beside(answered: Options, in_force: ModelSet) -> ModelSet:
-    """Return the learners in force and the restored primary; OptionError for too many."""
+    """Return the present learners and the restored primary one. Raises OptionError for too many."""
     try:
         return ModelSet(answered, in_force.learners)
     except OptionError as error:
         raise OptionError(
             error.option,
-            f"none in force goes on from {answered.specification!r}, which answers in the snapshot,"
-            f" and beside it {error}: first start with fewer shadows and --reconfigure",
+            f"the primary learner of the snapshot, {answered.specification!r}, is not among the"
+            f" present learners and cannot be added: {error}; first start with fewer shadows and"
+            " --reconfigure",
         ) from error
 
 
 def _known(in_force: ModelSet, model_set: ModelSet, restored: Model) -> list[Options]:
-    """Return the learners in force that continue one of the restored state, the primary first.
+    """Return the present learners that continue a learner of the restored state, primary first.
 
     All learners continue a state in which nothing was learned.
     """

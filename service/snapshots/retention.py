@@ -1,4 +1,4 @@
-"""Deletes the snapshots and the events that no start will need."""
+"""Retention: deletes the snapshots and events that no start will need."""
 
 from collections.abc import Iterable, Sequence
 from typing import Protocol
@@ -12,32 +12,32 @@ class PastEvents(Protocol):
 
     @property
     def packs(self) -> bool:
-        """False if the history is what the log holds."""
+        """False if the log itself is the history."""
 
     @property
     def is_held(self) -> bool:
         """True while a rebuild reads the log."""
 
     def pack_behind(self, last_seq: int, oldest: int, is_full: bool) -> int:
-        """Pack the events up to `last_seq`; return the last one behind which to trim the log."""
+        """Pack the events up to `last_seq`; return the last event that may be trimmed."""
 
     def bases(self, snapshots: Iterable[int]) -> list[int]:
-        """Return the snapshots with which the history can begin."""
+        """Return the snapshots from which the history can begin."""
 
     def base_of_waiting(self, snapshots: Sequence[int]) -> int | None:
         """Return the newest snapshot before all amended events that wait for a rebuild."""
 
 
 class Retention:
-    """Trims the log behind the oldest of the newest `keep` snapshots.
+    """The part that trims the log up to the oldest of the newest `keep` snapshots.
 
         snapshot 1    snapshot 5    snapshot 9          keep = 2
         ──────────────────┬─────────────────── log
              deleted      │      kept
 
-    So recovery can start from each of the kept snapshots. An older snapshot stays only while a
-    restore mark in the rest of the log names it, or as the base of the history: the state before
-    its first event.
+    So recovery can start from each kept snapshot. An older snapshot stays only while a restore mark
+    in the rest of the log names it, or as the base of the history: the state before its first
+    event.
     """
 
     def __init__(
@@ -49,11 +49,12 @@ class Retention:
         self._history = history
 
     def prune(self, restores: list[tuple[int, int]], is_full: bool) -> None:
-        """Delete and trim; of a full store, keep one snapshot only. Blocks. Raises StoreError.
+        """Delete snapshots and trim the log; if `is_full`, keep only one snapshot. Blocks. Raises
+        StoreError.
 
-        Events go into the history first. Where the history is the log, amended events stay in it
-        until a rebuild has learned them, and all events while one runs. `restores` has the seq of
-        each restore mark, and of the snapshot that it names.
+        Events are moved to the history first. If the log itself is the history, amended events stay
+        in it until a rebuild has learned them, and all events stay while a rebuild runs. `restores`
+        has the number of each restore mark and of the snapshot that it names.
         """
         damaged = self._loader.damaged
         present = [info.seq for info in self._store.snapshots()]

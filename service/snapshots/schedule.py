@@ -1,4 +1,4 @@
-"""Takes snapshots while the service ranks and learns."""
+"""The schedule of snapshots, which are taken while the service ranks and learns."""
 
 import asyncio
 import logging
@@ -23,13 +23,13 @@ RETRY_SECONDS = 30.0  # after a failure; often enough to notice free room on the
 
 
 class SnapshotSchedule:
-    """Takes one snapshot at a time, in a thread of low priority.
+    """The part that takes one snapshot at a time, in a thread of low priority.
 
         due ──► copy the model ──► write the copy ──► retention
                 (learning waits)   (in the thread)    (leader only)
 
-    Learning waits only while the state is copied in memory; ranking never waits. While a shared
-    store is full, the leader takes a snapshot at once and keeps no older one, which makes room.
+    Learning waits only while the state is copied in memory; ranking never waits. If a shared store
+    is full, the leader takes a snapshot at once and keeps no older ones, to make room.
     """
 
     def __init__(
@@ -41,8 +41,8 @@ class SnapshotSchedule:
         clock: Callable[[], float],
         history: PastEvents | None = None,
     ) -> None:
-        self.seconds: float | None = None  # duration of the newest snapshot, with its writing
-        self.pause_seconds: float | None = None  # duration of the pause of learning in it
+        self.seconds: float | None = None  # time to take and write the newest snapshot
+        self.pause_seconds: float | None = None  # pause of learning for the newest snapshot
         self.failures = 0
         self._store = cluster.store
         self._cluster = cluster
@@ -54,12 +54,12 @@ class SnapshotSchedule:
         self._every_events = settings.snapshot_events
         self._every_seconds = settings.snapshot_seconds
         self._newest: SnapshotInfo | None = None
-        self._restored_after = -1  # losses of the state
-        self._heartbeat: Heartbeat | None = None  # the last noted snapshot
+        self._restored_after = -1  # `times_lost` of the model at the last noted restore
+        self._heartbeat: Heartbeat | None = None  # the last one whose snapshots were noted
         self._is_full = False  # the store has no room for an append
         self._taken_at = clock()
         self._not_before = 0.0
-        self._unlisted = False  # the last try to list the snapshots failed
+        self._unlisted = False  # the last attempt to list the snapshots failed
         self._lock = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, "snapshot", initializer=lower_priority)
 
@@ -68,7 +68,7 @@ class SnapshotSchedule:
         try:
             listed = await asyncio.to_thread(self._store.snapshots)
         except StoreError as error:
-            if not self._unlisted:  # once: health checks ask again and again
+            if not self._unlisted:  # log once: health checks list them repeatedly
                 log.error("the snapshots cannot be listed: %s", with_hint(error))
             self._unlisted = True
             raise
@@ -77,19 +77,19 @@ class SnapshotSchedule:
 
     @property
     def newest(self) -> SnapshotInfo | None:
-        """The newest snapshot that is known to be usable, perhaps of another process."""
+        """The newest snapshot known to be usable; another process may have taken it."""
         self._note_restored_state()
         self._note_heartbeat()
         return self._newest
 
     @property
     def changed(self) -> bool:
-        """True while no usable snapshot holds the state as it is now."""
+        """True if no usable snapshot has the present state."""
         newest = self.newest
         return newest is None or newest.seq < self._live.model.seq
 
     def due(self) -> bool:
-        """Return whether to take a snapshot now: after so many events, or seconds with a change."""
+        """Return whether a snapshot is due by the number of events or the time since the last."""
         newest = self.newest
         now = self._clock()
         if not self._cluster.is_leader or self._lock.locked() or now < self._not_before:
@@ -100,71 +100,74 @@ class SnapshotSchedule:
         if newest is None or self._is_full:
             return True
         if self._loader.damaged:
-            return True  # recovery had to do without one; the next should not have to
+            return True  # recovery had no usable snapshot; the next recovery shall have one
         if newest.seq < self._live.recovery.rules_raised_at:
-            return True  # a recovery from it would need an older release
+            return True  # recovery from the newest snapshot would need an older release
         events = self._live.model.seq - newest.seq
         return (0 < self._every_events <= events) or (
             0 < self._every_seconds <= now - self._taken_at
         )
 
     async def take(self) -> SnapshotInfo:
-        """Return a snapshot of the state when its turn comes; the newest one if that is equal.
+        """Take and return a snapshot after those in progress, or the newest if the state is equal.
 
-        Raises StoreError, and then is not due for RETRY_SECONDS.
+        Raises StoreError; the next scheduled snapshot is then due after RETRY_SECONDS.
         """
         async with self._lock:
             return await self._take()
 
     async def by_schedule(self) -> None:
-        """Take a snapshot; in a full store, make room by it. Raises what `take` does."""
+        """Take a snapshot; if the store is full, make room. Raises the errors of `take`."""
         async with self._lock:
             is_full = self._is_full
             before = self.newest
             if is_full:
-                log.warning("the store is full: older snapshots and the log behind a new one go")
+                log.warning(
+                    "the store is full: taking a snapshot, then deleting older snapshots and"
+                    " trimming the log"
+                )
             info = await self._take()
-            if is_full and info is before:  # it is as new as can be, and the older ones are left
+            if is_full and info is before:  # no new snapshot was needed; delete the older ones
                 await self._clean_up(info.seq)
             self._is_full = False  # until the next heartbeat
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[Callable[[], Awaitable[SnapshotInfo]]]:
-        """Block other snapshots inside; only the yielded call takes one."""
+        """Exclude other snapshots inside; only the yielded call takes one."""
         async with self._lock:
             yield self._take
 
     def supersede(self) -> None:
-        """Forget the newest snapshot: the state at its number is another now."""
-        self._note_restored_state()  # or that snapshot would be noted afterwards
+        """Forget the newest snapshot, because the state at its number has changed."""
+        self._note_restored_state()  # otherwise that snapshot would be noted afterwards
         self._newest = None
 
     async def close(self) -> None:
-        """Wait for an unfinished snapshot and end the thread."""
+        """Wait for a snapshot in progress, and end the thread."""
         async with self._lock:
             await asyncio.to_thread(self._thread.shutdown)
 
     # --- news ------------------------------------------------------------------------------------
 
     def _note_restored_state(self) -> None:
-        """Go on from the snapshot from which the state was restored, if that happened again."""
+        """Continue from the snapshot from which the state was restored, after each restore."""
         live = self._live
         if not live.is_lost and self._restored_after != live.times_lost:
             self._restored_after = live.times_lost
             self._newest = live.recovery.snapshot
             self._loader.damaged.update(live.recovery.refused)
-            self._heartbeat = self._cluster.heartbeat  # it may list snapshots that are lost
+            self._heartbeat = self._cluster.heartbeat  # it may list lost snapshots
         elif self._newest is not None and self._newest.seq in self._loader.damaged:
             self._newest = None
 
     def _note_heartbeat(self) -> None:
-        """Take note of the snapshots of the store, some of them taken by other processes."""
+        """Note the snapshots of the store, including snapshots taken by other processes."""
         heartbeat = self._cluster.heartbeat
         if heartbeat is None or heartbeat is self._heartbeat:
             return
         self._heartbeat = heartbeat
         if heartbeat.is_full and not self._is_full:
-            self._not_before = 0.0  # a failed one may have been the first to find no room
+            self._not_before = 0.0  # a failed snapshot may have been the first to find no room
         self._is_full = heartbeat.is_full
         usable = [info for info in heartbeat.snapshots if info.seq not in self._loader.damaged]
         if usable and (self._newest is None or usable[0].seq > self._newest.seq):
@@ -205,26 +208,26 @@ class SnapshotSchedule:
         return self._store.save_snapshot(seq, self._unless_lost(frozen, times_lost))
 
     def _unless_lost(self, frozen: Frozen, times_lost: int) -> Iterator[memoryview]:
-        """Yield the pieces of a state; raise StoreUnavailable if it was lost meanwhile."""
+        """Yield the pieces of a state. Raises StoreUnavailable if the state was lost meanwhile."""
         yield from frozen.pieces()
         if self._live.is_lost or self._live.times_lost != times_lost:
-            raise StoreUnavailable("the state is not that of the log, which has lost events")
+            raise StoreUnavailable("the log has lost events of the state")
 
     async def _clean_up(self, seq: int) -> None:
         loop = asyncio.get_running_loop()
-        restores = list(self._live.model.restores)  # some may have come since `seq`
+        restores = list(self._live.model.restores)  # including restores after `seq`
         try:
             prune = self._retention.prune
             await loop.run_in_executor(self._thread, prune, restores, self._is_full)
-        except Exception as error:  # the snapshot is complete nevertheless
-            self._failed(f"cleaning up behind snapshot {seq} failed", error)
+        except Exception as error:  # the snapshot itself is complete
+            self._failed(f"the clean-up after snapshot {seq} failed", error)
 
     def _failed(self, what: str, error: Exception) -> None:
         self.failures += 1
         self._not_before = self._clock() + RETRY_SECONDS
         unforeseen = None if isinstance(error, StoreError) else error
         log.error(
-            "%s, next try in %.0f s at the earliest: %s",
+            "%s; next attempt in %.0f s at the earliest: %s",
             what,
             RETRY_SECONDS,
             with_hint(error),

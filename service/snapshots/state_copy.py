@@ -11,18 +11,18 @@ T = TypeVar("T")
 
 
 class StateCopy:
-    """Makes one copy of the state at a time. The store is not needed."""
+    """The part that copies the state, one copy at a time. It does not need the store."""
 
     def __init__(self, apply_loop: ApplyLoop) -> None:
         self._apply_loop = apply_loop
         self._copying = asyncio.Lock()
 
     async def digest(self) -> tuple[int, str]:
-        """Return the seq and a hash of the whole state at one moment."""
+        """Return the seq and a hash of the whole state at that event."""
         return await self._of(Frozen.digest)
 
     async def pieces(self) -> tuple[int, list[memoryview]]:
-        """Return the seq and the whole state at one moment, as the bytes of a snapshot."""
+        """Return the seq and the whole state at that event, as the bytes of a snapshot."""
         return await self._of(Frozen.pieces)
 
     async def _of(self, work: Callable[[Frozen], T]) -> tuple[int, T]:

@@ -82,7 +82,10 @@ async def test_a_promoted_learner_answers_after_a_restart_with_old_settings(stor
         again = await start(store, shadows=("pa", "ff(rating=0)"), reconfigure=reconfigure)
         assert labels(again) == ["pa", "svm", "ff(rating=0)"]
         assert again.model.digest() == engine.model.digest()
-        assert "pa answers, as it was promoted; the settings have svm in its place" in caplog.text
+        assert (
+            "the primary learner is pa, because it was promoted; the settings name svm"
+            in caplog.text
+        )
     caplog.clear()
     tidied = await start(store, learner="pa", shadows=("ff(rating=0)", "svm"))
     assert labels(tidied) == ["pa", "svm", "ff(rating=0)"]
@@ -175,7 +178,7 @@ async def test_a_log_without_a_snapshot_is_not_replayed_until_its_learner_and_te
         store.delete_snapshot(info.seq)
     for named in ({}, {"learner": "svm"}, {"text": DEFAULT_TEXT}):
         engine = await start(store, **named)
-        assert "in MANYCLASS_LEARNER and MANYCLASS_SHADOWS" in engine.failure
+        assert "set MANYCLASS_LEARNER, MANYCLASS_SHADOWS" in engine.failure
         assert "its analysis of texts in MANYCLASS_TEXT" in engine.failure
         await engine.close()
     engine = await start(store, learner="svm", text=DEFAULT_TEXT)

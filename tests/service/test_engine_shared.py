@@ -289,7 +289,7 @@ async def test_abandoned_requests_are_not_kept(impatient):
 
 async def test_other_errors_of_a_shared_store_leave_the_outcome_unknown(first):
     first.store.append_errors = [ZeroDivisionError()]
-    with pytest.raises(CommitOutcomeUnknown, match="broke"):
+    with pytest.raises(CommitOutcomeUnknown, match="the store failed"):
         await first.submit([learn("a", "x")])
 
 

@@ -64,7 +64,7 @@ async def test_another_setting_than_that_of_the_store_is_refused(store, start, r
     await engine.close()
     refused = await start(store, text=WORDS, reconfigure=reconfigure)
     assert refused.status == "failed"
-    assert "MANYCLASS_TEXT='words': the store has learned by words+characters" in refused.failure
+    assert "MANYCLASS_TEXT='words': the store has learned with words+characters" in refused.failure
     assert "start with MANYCLASS_TEXT=words+characters or without it" in refused.failure
     assert store.last_seq == 1
 
@@ -89,7 +89,7 @@ async def test_every_process_on_a_log_has_the_analysis_of_the_first(log):
         await first.submit([learn("a", "x")])
         other = Engine(Settings(text=WORDS), Cluster(log.store("C")), Clock())
         await other.start()
-        assert "has learned by words+characters" in other.failure
+        assert "has learned with words+characters" in other.failure
         await other.close()
         async with engine_on(log, "B") as second:
             assert second.model.text == CHARACTERS

@@ -21,9 +21,9 @@ from tests.system.troubles import Troubles
 
 WHOLE_LOG = 100_000  # snapshots kept: so many that the log is never trimmed
 TOLD = {
-    "states restored anew": "the state is restored anew:",
-    "acknowledged events lost": "acknowledged events are lost:",
-    "made room in a full store": "the store is full: older snapshots",
+    "states restored anew": "restoring the state from the store again:",
+    "acknowledged events lost": "the store has lost acknowledged events:",
+    "made room in a full store": "the store is full: taking a snapshot",
     "foreign entries skipped": "a foreign entry in the log was skipped",
 }
 FEATURES = [f"f{number}" for number in range(0, 50, 5)]  # compared one by one

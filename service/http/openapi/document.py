@@ -59,7 +59,7 @@ _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "LearnMany": ("LearnRequest", ["events"], []),
 }
 _NULL: Schema = {"type": "null"}
-_MANY: Schema = {"type": "number", "exclusiveMinimum": MOST_DECODED}  # classes, of which `k` asks
+_MANY: Schema = {"type": "number", "exclusiveMinimum": MOST_DECODED}  # a `k` too large to decode
 _CONFLICT: Schema = {
     "not": {
         "anyOf": [
@@ -77,7 +77,7 @@ _CONFLICT: Schema = {
         ]
     }
 }
-# `classes` or `not`. Written as anyOf, generators of clients would make a type of each part.
+# `classes` or `not`. With anyOf, client generators would make a type of each part.
 _LABELLED: Schema = {
     "not": {
         "allOf": [
@@ -111,23 +111,22 @@ _RENAMED = {"ProblemDocument": "Problem"}
 _DESCRIPTION = """
 Ranks a sparse instance (words, or any named numbers) against very many classes, and learns from
 each labelled event. Bodies are JSON; an optional member that is null counts as absent. Errors are
-`application/problem+json` (RFC 9457), with the place of each fault; a refused request changes
-nothing.
+`application/problem+json` (RFC 9457) and point to each fault; a refused request changes nothing.
 """
 _TAGS = {
     "rank": "The classes that fit an instance.",
-    "learn": "Labelled events, one, many, or a stream.",
-    "names": "The classes and features the service knows, and the taxonomy of the classes.",
-    "learners": "The primary learner, and its shadows.",
-    "events": "The history of what was taught: listed, corrected, deleted, learned again.",
+    "learn": "Labelled events: one, many, or a stream.",
+    "names": "The classes and features that the service knows, and the taxonomy of the classes.",
+    "learners": "The primary learner and its shadows.",
+    "events": "The history of learned events: list, correct and delete events, rebuild the state.",
     "stats": "Contents, accuracy and settings of the service.",
-    "snapshots": "Stored states, and their restore.",
+    "snapshots": "Stored states: take, list and restore them.",
     "health": "Liveness, readiness and metrics of the process.",
 }
 
 
 def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
-    """Return the document for these settings, with their limits; with keys unless all may call."""
+    """Return the document with the limits of these settings, and with keys unless `open_to_all`."""
     made = get_openapi(
         title=app.title,
         version=app.version,
@@ -152,7 +151,7 @@ def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
 
 
 def served_below(made: Schema, prefix: str) -> bytes:
-    """Return the document as JSON for clients that reach the service below this path of a proxy."""
+    """Return the document as JSON, with a server URL for clients behind a proxy's path prefix."""
     server = {"url": prefix or "/", "description": "The service that serves this document."}
     return msgspec.json.encode(made | {"servers": [server]})
 
@@ -234,12 +233,12 @@ def _features(settings: Settings) -> Schema:
             "anyOf": [{"type": "string", **_NAME}, {"type": "integer"}],
         },
         "Features": {
-            "description": "Names and their values, or names that are each worth 1.",
+            "description": "Names with values, or a list of names that count 1 each.",
             "anyOf": [_reference("FeatureValues"), _reference("FeatureNames")],
         },
         "FeatureValues": {
-            "description": "Name → number. Values below 0 count for learners with signed weights,"
-            " and are absent to others.",
+            "description": "Name → number. Learners with signed weights use values below 0; other"
+            " learners ignore them.",
             "type": "object",
             "propertyNames": _NAME,
             "additionalProperties": {
@@ -251,7 +250,7 @@ def _features(settings: Settings) -> Schema:
             "examples": [{"goal": 2, "ice": 1.5}],
         },
         "FeatureNames": {
-            "description": "Names, each worth 1; repeated ones add up.",
+            "description": "Names that count 1 each; repeated names add up.",
             "type": "array",
             "items": _reference("Name"),
             "maxItems": most,
@@ -283,8 +282,8 @@ def _parents() -> Schema:
     to_top = {"anyOf": [_reference("Name"), {"type": "null"}]}
     return {
         "Parents": {
-            "description": "Places classes in the taxonomy, each below its parent. 409 if one has"
-            " another parent.",
+            "description": "Classes to place in the taxonomy, each with its parent. The answer is"
+            " 409 if a class has another parent.",
             **placed,
             "additionalProperties": _reference("Name"),
             "examples": [{"hockey": "sports"}],
@@ -300,19 +299,19 @@ def _parents() -> Schema:
 
 
 def _lines() -> Schema:
-    """Return the bodies of a stream, in which each line is one of `items`."""
+    """Return the bodies of streams; each line is one of `items`."""
     stream = ["Progress", "StreamFault", "StreamWarning", "Summary", "StreamFailure"]
     return {
         "LearnLines": {
             "type": "string",
-            "description": "One LearnEvent a line.",
+            "description": "One LearnEvent per line.",
             "contentMediaType": "application/x-ndjson",
             "contentSchema": {"type": "array", "items": _reference("LearnEvent")},
         },
         "LearnStreamLines": {
             "type": "string",
-            "description": "One Progress, StreamFault, StreamWarning, Summary or StreamFailure a"
-            " line. The last one is a Summary, or a StreamFailure when the stream ended early.",
+            "description": "One Progress, StreamFault, StreamWarning, Summary or StreamFailure per"
+            " line. The last line is a Summary, or a StreamFailure if the stream ended early.",
             "contentMediaType": "application/x-ndjson",
             "contentSchema": {
                 "type": "array",
@@ -323,7 +322,7 @@ def _lines() -> Schema:
 
 
 def _theirs(components: Schema) -> Schema:
-    """Return FastAPI's components without its own errors, which this service does not send."""
+    """Return FastAPI's components without its own error types, which this service does not send."""
     return {
         name: schema
         for name, schema in components.items()
@@ -332,7 +331,7 @@ def _theirs(components: Schema) -> Schema:
 
 
 def _titled(components: Schema) -> Schema:
-    """Return components with their names as only titles: generators name types by them."""
+    """Return components whose only titles are their names; generators name types by titles."""
     titled = {}
     for name, schema in _without_titles(components).items():
         title = _RENAMED.get(name, name)
@@ -343,7 +342,7 @@ def _titled(components: Schema) -> Schema:
 
 
 def _without_titles(part: Any) -> Any:
-    """Return a part of the document without titles, its references by the new names."""
+    """Return a part of the document without titles, and with references by the new names."""
     if isinstance(part, list):
         return [_without_titles(each) for each in part]
     if not isinstance(part, dict):
@@ -368,7 +367,7 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
             "maximum": MOST_RANKED,
             "default": DEFAULT_RANKED,
             "description": f"At most {MOST_EXPLAINED} with `explain`, {MOST_DECODED} with `decode`."
-            " The number of `instances` times `k`, or times that of the names in `among`, is at"
+            " The number of `instances` times `k`, or times the number of names in `among`, is at"
             f" most {MOST_RANKED_AT_ONCE}.",
         }
     if "min_seq" in properties:
@@ -377,14 +376,14 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
             "minimum": 0,
             "maximum": LARGEST_SEQ,
             "default": 0,
-            "description": "Rank after this event. The process waits for it at most"
-            f" {settings.rank_wait_seconds:g} s; then the answer is 503.",
+            "description": "Rank with a state that includes this event. The process waits at most"
+            f" {settings.rank_wait_seconds:g} s for the event; then the answer is 503.",
         }
     if "explain" in properties:
         properties["explain"] |= {
-            "description": "Explain each class by the features that voted for it, at most"
-            f" {MOST_VOTES}. Then `k` is at most {MOST_EXPLAINED} and there are at most"
-            f" {MOST_EXPLAINED_INSTANCES} `instances`."
+            "description": "Explain each class by at most"
+            f" {MOST_VOTES} features that voted for it. Then `k` is at most {MOST_EXPLAINED}, and"
+            f" there are at most {MOST_EXPLAINED_INSTANCES} `instances`."
         }
     if "anyOf" in properties.get("text", {}):
         properties["text"]["anyOf"] = [{"type": "string"}, _reference("GivenTextFields")]

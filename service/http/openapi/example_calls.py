@@ -336,7 +336,7 @@ CALLS: Final = (
     Call(
         "review",
         "an unknown learner",
-        problem(404, "no learner is named 'pa'; there are 'svm', 'ff'"),
+        problem(404, "no learner is named 'pa'; the learners are 'svm', 'ff'"),
         parameters={"learner": "pa"},
         status=404,
     ),
@@ -390,7 +390,7 @@ CALLS: Final = (
                     "value": "8000",
                     "source": "default",
                     "default": "8000",
-                    "help": "port to listen on; 0 takes a free one",
+                    "help": "port to listen on; 0 chooses a free one",
                 },
             }
         },

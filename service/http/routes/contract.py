@@ -15,38 +15,39 @@ from manyclass.service.http.asgi import AsgiScope
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.problems import MEDIA_TYPE, Fault, Problem, no_parameters
 
+NAME_DESCRIPTION = "The name, as percent-encoded UTF-8."
 NAME_PARAMETER = {  # of a path, as the document has it
     "name": "name",
     "in": "path",
     "required": True,
-    "description": "percent-encoded UTF-8",
+    "description": NAME_DESCRIPTION,
     "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME},
 }
 REFERENCE = "#/components/schemas/{name}"
 
-LONGEST_SHOWN = 100  # characters of a name the client made up
-MOST_NAMED = 10  # unknown parameters of a request
+LONGEST_SHOWN = 100  # characters of an unknown name in an error
+MOST_NAMED = 10  # unknown parameters in an error
 
 REASONS = {
-    400: "The request is not HTTP, its path is not UTF-8, a header that may come once is repeated,"
-    " or the body is not valid JSON, UTF-8 or gzip.",
+    400: "The request is not HTTP, its path is not UTF-8, a header that must occur only once is"
+    " repeated, or the body is not valid JSON, UTF-8 or gzip.",
     401: "The request has no key, or an unknown one.",
-    403: "The key has too low a scope; Host has a name that is not allowed; or, without keys, a web"
+    403: "The scope of the key is too low; the name in Host is not allowed; or, without keys, a web"
     " page of another origin sent the request.",
-    404: "Unknown name, id or number.",
+    404: "The name, id or number is unknown.",
     408: "The request came too slowly: less than 16 KiB in a minute, or a line of a stream took"
     " longer than a minute.",
     409: "The request contradicts the state.",
-    410: "The instance of this id is no longer kept.",
+    410: "The instance with this id is no longer kept.",
     413: "The body is too large.",
-    415: "The body has another media type or encoding.",
-    422: "The request is well formed and not valid; `errors` has the place of each fault.",
+    415: "The media type or the encoding of the body is not supported.",
+    422: "The request is well formed but not valid; `errors` points to each fault.",
     431: "URL and headers are larger than 64 KiB, or there are more than 100 headers.",
-    502: "The process has no state yet, and the request has the header `Prefer: not-ready=502`, by"
-    " which a proxy asks for this status.",
-    503: "Not available now: the service recovers or stops, its store does not work, its queue is"
-    " full, too many rankings or GETs are in progress, memory is short, or another process did not"
-    " answer or has not caught up.",
+    502: "The process has no state yet, and the request has the header `Prefer: not-ready=502`,"
+    " with which a proxy asks for this status.",
+    503: "Not available now: the service is recovering or stopping, its store does not work, its"
+    " queue is full, too many rankings or GETs are in progress, memory is short, or another process"
+    " did not answer or has not caught up.",
 }
 
 
@@ -75,7 +76,7 @@ def require(scope: Scope, request: Request) -> None:
 
 
 def described(scope: Scope, *statuses: int) -> dict[str, Any]:
-    """Return the arguments of a route that describe it: the scope it needs, and its errors."""
+    """Return the arguments of a route that describe the scope it needs and its errors."""
     return {
         "openapi_extra": {"x-scope": scope.name.lower()},
         "responses": problems(400, 401, 403, *statuses, 408, 422, 431, 503),
@@ -83,10 +84,10 @@ def described(scope: Scope, *statuses: int) -> dict[str, Any]:
 
 
 def name_in_path(scope: AsgiScope) -> str:
-    """Return the name at the end of the path, empty without one. Raises Problem 400 if it is not
-    UTF-8.
+    """Return the name at the end of the path, or an empty one. Raises Problem 400 if the path is
+    not UTF-8.
 
-    The server replaces other bytes by a character, which may make another name.
+    The server replaces invalid bytes by a character, which could yield the name of something else.
     """
     name: str = scope.get("path_params", {}).get("name", "")
     try:
@@ -97,7 +98,7 @@ def name_in_path(scope: AsgiScope) -> str:
 
 
 def needs(scope: Scope, *statuses: int) -> dict[str, Any]:
-    """Return the arguments of a route that needs a key of this scope, and a ready engine."""
+    """Return the arguments of a route that needs a key of this scope and a ready engine."""
 
     async def check(request: Request) -> None:
         require(scope, request)
@@ -115,7 +116,7 @@ def one_of(*names: str) -> dict[str, Any]:
 async def require_known_parameters(request: Request) -> None:
     """Raise Problem 422 for a parameter of the URL that the call does not read.
 
-    A misspelt `limit` would otherwise be no limit.
+    A misspelt `limit` would otherwise be ignored.
     """
     if not request.query_params:
         return
@@ -144,11 +145,12 @@ def router_of(tag: str) -> APIRouter:
 
 
 def unknown_parameter(names: Sequence[str], known: Sequence[str]) -> Problem:
-    """Return the problem of parameters that a call does not read, beside those it knows."""
-    told = f"known are {', '.join(known)}" if known else "this call takes none"
+    """Return the problem of parameters that a call does not read; it lists the known ones."""
+    all_known = f"known are {', '.join(known)}" if known else "this call takes none"
     faults = [
         Fault(
-            f"There is no parameter {name[:LONGEST_SHOWN]!r}; {did_you_mean(name, known) or told}",
+            f"There is no parameter {name[:LONGEST_SHOWN]!r};"
+            f" {did_you_mean(name, known) or all_known}",
             parameter=name[:LONGEST_SHOWN],
         )
         for name in names

@@ -46,14 +46,15 @@ class CorrectEvent(ChangeCall):
         self._threads = threads
 
     async def answer(self, request: CallRequest) -> bytes:
-        """Correct the true classes of an event that was taught. This is a durable event.
+        """Correct the true classes of a learned event. The correction is a durable event.
 
-        At once the instance is learned with the right classes, against the wrong ones, and is no
-        longer replayed with these. After the next rebuild (`POST /rebuild`) the state is as if the
-        event had always been right. A retry of the former event is still a duplicate. The classes
-        that it has already confirm the label: `/suspects` lists it no more. A repeated correction
-        changes nothing. 409 for an event that a restore has undone, and for a `name` that is the id
-        of one event and the number of another, or of an instance that several events label.
+        The service at once learns the instance with the right classes and against the wrong ones,
+        and no longer replays it with the wrong ones. After the next rebuild (`POST /rebuild`) the
+        state is as if the event had always been right. A retry of the original event is still a
+        duplicate. Sending the classes that the event already has confirms its label: `/suspects` no
+        longer lists it. A repeated correction changes nothing. The answer is 409 if a restore has
+        undone the event, if `name` is the id of one event and the number of another, or if it is
+        the id of an instance that several events label.
         """
         _ = self._engine.history  # raises HistoryOff, NotReady
         form = decode(_decoder, await self.body(request))
@@ -62,14 +63,14 @@ class CorrectEvent(ChangeCall):
         if record.is_undone:
             raise Problem(
                 409,
-                f"A restore has undone event {record.seq}, so its label is in no state: teach it"
-                " again, or delete it.",
+                f"A restore has undone event {record.seq}, so there is no label to correct: send"
+                " the event to /learn again, or delete it.",
             )
         if record.is_corrected and sorted(classes) == sorted(record.classes):
             return msgspec.json.encode(Amended(record.seq, record.seq, changed=False))
         event = await run_in_thread(record.event.read_by, self._engine.model.text)
         if len(event.instance) * (len(classes) + len(record.classes)) > MOST_PAIRS:
-            # A rebuild would learn all features by all classes without a pause: none is cut.
+            # A rebuild learns all features times all classes without a pause and cuts none.
             raise invalid(
                 f"The number of features times that of classes is at most {MOST_PAIRS}.", "classes"
             )

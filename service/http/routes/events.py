@@ -1,4 +1,4 @@
-"""The history of events: list and delete; correct.py corrects."""
+"""The history of events: list and delete; correct.py corrects them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -28,13 +28,18 @@ from manyclass.service.ingest.stored_instance import LONGEST_ID
 
 router = router_of("events")
 
-AMENDED_AT_ONCE = 200  # events of one request to the log
-PAGE_BYTES = 512 * 1024  # of the events of a page
-MOST_DELETED = 100_000  # events of a source, in one call
+AMENDED_AT_ONCE = 200  # events in one request to the log
+PAGE_BYTES = 512 * 1024  # of the events on a page
+MOST_DELETED = 100_000  # events of a source in one call
 
 InstanceId = Annotated[
     str | None,
-    Query(alias="id", min_length=1, max_length=LONGEST_ID, description="of the labelled instance"),
+    Query(
+        alias="id",
+        min_length=1,
+        max_length=LONGEST_ID,
+        description="List only events that label the ranked instance with this id.",
+    ),
 ]
 InThread = Callable[..., Awaitable[Any]]  # as ReadingThreads.run
 
@@ -58,20 +63,55 @@ Since = Annotated[
     float | None,
     BeforeValidator(_moment),
     WithJsonSchema(_MOMENT),
-    Query(description=f"{FORM}; a date is its first moment"),
+    Query(
+        description=f"List only events from this time on: {FORM}. A date stands for its first"
+        " moment."
+    ),
 ]
 Until = Annotated[
     float | None,
     BeforeValidator(partial(_moment, ends=True)),
     WithJsonSchema(_MOMENT),
-    Query(description=f"{FORM}; a date is its last moment"),
+    Query(
+        description=f"List only events up to this time: {FORM}. A date stands for its last moment."
+    ),
 ]
+OfClass = Annotated[
+    str | None,
+    Query(
+        alias="class",
+        max_length=LONGEST_NAME,
+        description="List only events with exactly this true class.",
+    ),
+]
+Source = Annotated[
+    str | None,
+    Query(max_length=LONGEST_NAME, description="List only events with exactly this source."),
+]
+Wrong = Annotated[
+    bool,
+    Query(
+        description="List only events whose true class was not ranked first before they were"
+        " learned."
+    ),
+]
+Undone = Annotated[bool, Query(description="List also events that a restore has undone.")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="The largest number of events.")]
+After = Annotated[
+    int | None,
+    Query(
+        ge=0,
+        le=LARGEST_SEQ,
+        description="List events after this one in the order: the `next` of the previous page.",
+    ),
+]
+Order = Annotated[Literal["newest", "oldest"], Query(description="The events to list first.")]
 
 
 async def find(engine: Engine, key: str, in_thread: InThread) -> Record:
-    """Return the event of a key, if there are several by its id, the one in the state.
+    """Return the event of a key; among several with its id, the event that the state includes.
 
-    Raises Problem: 404 if the history has none, 409 if the key names several events.
+    Raises Problem 404 if the history has no such event, 409 if the key names several events.
     """
     found = await find_all(engine, key, in_thread)
     in_state = [each for each in found if not each.is_undone]
@@ -81,14 +121,15 @@ async def find(engine: Engine, key: str, in_thread: InThread) -> Record:
 
 
 async def find_all(engine: Engine, key: str, in_thread: InThread) -> list[Record]:
-    """Return the event of a key, or all that label the instance of an id, and those of the same id
-    that restores have undone.
+    """Return the event of a key, or all events that label the instance of an id; also events with
+    the same id that restores have undone.
 
-    Raises Problem: 404 if the history has none, 409 if the key names events of different ids.
+    Raises Problem 404 if the history has no such event, 409 if the key names events of different
+    ids.
     """
     found = await _found(engine, key, in_thread)
     if not found and (heartbeat := await engine.cluster.poll()) is not None:
-        # Another process may have taught it a moment ago.
+        # Another process may have learned it a moment ago.
         await engine.reached(heartbeat.last_seq, engine.settings.rank_wait_seconds)
         found = await _found(engine, key, in_thread)
     found = found or await _of_instance(engine, key, in_thread)
@@ -98,7 +139,7 @@ async def find_all(engine: Engine, key: str, in_thread: InThread) -> list[Record
 
 
 async def _found(engine: Engine, key: str, in_thread: InThread) -> list[Record]:
-    """Return the events of a key, oldest first; Problem 409 if it names several."""
+    """Return the events of a key, oldest first. Raises Problem 409 if the key is ambiguous."""
     model = engine.model
     number, event_ids, _ = named_by(key)
     seen = {event_id: (model.seen(event_id) or (0, 0))[0] for event_id in event_ids}
@@ -113,7 +154,7 @@ async def _found(engine: Engine, key: str, in_thread: InThread) -> list[Record]:
 async def _of_instance(engine: Engine, key: str, in_thread: InThread) -> list[Record]:
     """Return the events that label the instance of an id, oldest first.
 
-    Reads all of the history, in pages.
+    Reads the whole history, in pages.
     """
     instance_id = named_by(key).instance_id
     wanted = Filter(instance_id=instance_id, with_undone=True)
@@ -127,14 +168,16 @@ async def _of_instance(engine: Engine, key: str, in_thread: InThread) -> list[Re
 
 
 def _ambiguous(key: str, records: list[Record], model: Model) -> Problem:
-    """Return the problem of a key that names several events, with a key of each."""
+    """Return the problem of a key that names several events; it lists a key for each."""
     ids = {each.event.event_id or "" for each in records}
     keys = (f"{number_key(each.seq, model, ids)!r} is event {each.seq}" for each in records)
     return Problem(409, f"{key!r} names more than one event: {', '.join(keys)}.")
 
 
 def _meanings(history: History, number: int, seen: dict[str, int]) -> list[list[Record]]:
-    """Return the events of a number, and those of each id, which is that of event `seen`."""
+    """Return the events with this number, and the events with each id; `seen` maps the id to the
+    number of its event in the state.
+    """
 
     def of(seq: int) -> list[Record]:
         record = history.find(seq) if 0 < seq <= history.live.model.seq else None
@@ -147,23 +190,22 @@ def _meanings(history: History, number: int, seen: dict[str, int]) -> list[list[
 async def list_events(
     engine: TheEngine,
     reads: TheReads,
-    of_class: Annotated[str | None, Query(alias="class", max_length=LONGEST_NAME)] = None,
-    source: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
+    of_class: OfClass = None,
+    source: Source = None,
     instance_id: InstanceId = None,
     since: Since = None,
     until: Until = None,
-    wrong: bool = False,
-    undone: bool = False,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    after: Annotated[int | None, Query(ge=0, le=LARGEST_SEQ)] = None,
-    order: Literal["newest", "oldest"] = "newest",
+    wrong: Wrong = False,
+    undone: Undone = False,
+    limit: Limit = 100,
+    after: After = None,
+    order: Order = "newest",
 ) -> Response:
-    """List what was taught, newest first or oldest first, from behind event `after`.
+    """List the learned events, newest first or oldest first, after event `after`.
 
-    `class`, `source` and `id`, of the labelled instance, are exact; `wrong` leaves only events
-    whose true class was not ranked first before they were learned. With `undone`, events that a
-    restore has undone are listed too: the state is without them, and they stay in the history until
-    they are deleted. Deleted events are not listed.
+    An event is listed if it matches all parameters. The state does not include events that a
+    restore has undone; they stay in the history until they are deleted, and `undone` lists them
+    too. Deleted events are not listed.
     """
     wanted = Filter(
         of_class=of_class,
@@ -185,11 +227,12 @@ async def list_events(
 
 @router.get("/events/{name:name}", response_model=EventRecord, **needs(Scope.LEARN, 404, 409))
 async def get_event(engine: TheEngine, reads: TheReads, name: Name) -> Response:
-    """Return an event by its `event_id`, also behind `id:`, by `seq:` and its number, or by the
-    `id` of the instance that it labels.
+    """Return an event by its `event_id` (or `id:` and its `event_id`), by `seq:` and its number, or
+    by the `id` of the ranked instance that it labels.
 
-    The last is looked for if no event has this `event_id`. 409 with the key of each if `name` is
-    the id of one event and the number of another, or several events label the instance.
+    The instance is looked up only if no event has this `event_id`. If `name` is the id of one event
+    and the number of another, or several events label the instance, the answer is 409 with a key
+    for each event.
     """
     record = await find(engine, name, reads.in_thread)
     return await reads.page(lambda: shown(record, engine.model))
@@ -197,13 +240,13 @@ async def get_event(engine: TheEngine, reads: TheReads, name: Name) -> Response:
 
 @router.delete("/events/{name:name}", **needs(Scope.ADMIN, 404, 409, 413))
 async def delete_event(engine: TheEngine, reads: TheReads, name: Name) -> Deleted:
-    """Delete an event, as if it had never been taught. This is a durable event.
+    """Delete an event, as if it had never been learned. The deletion is a durable event.
 
-    At once it is not listed and not replayed. Its part in the weights is gone after the next
-    rebuild (`POST /rebuild`), and so is every copy of it that the service has written. Events of
-    the same id that a restore has undone are deleted with it; by the `id` of a ranked instance, all
-    events that label it. 409 with the key of each if `name` is the id of one event and the number
-    of another.
+    From now on the event is neither listed nor replayed. The next rebuild (`POST /rebuild`) removes
+    its effect on the weights and every copy of it that the service has written. Events with the
+    same id that a restore has undone are deleted too. The `id` of a ranked instance deletes all
+    events that label it. If `name` is the id of one event and the number of another, the answer is
+    409 with a key for each event.
     """
     records = await find_all(engine, name, reads.in_thread)
     return Deleted(seq=await _delete(engine, records), deleted=len(records), more=False)
@@ -211,11 +254,19 @@ async def delete_event(engine: TheEngine, reads: TheReads, name: Name) -> Delete
 
 @router.delete("/events", **needs(Scope.ADMIN, 404, 413))
 async def delete_events(
-    engine: TheEngine, source: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME)]
+    engine: TheEngine,
+    source: Annotated[
+        str,
+        Query(
+            min_length=1,
+            max_length=LONGEST_NAME,
+            description="The source of the events to delete.",
+        ),
+    ],
 ) -> Deleted:
-    """Delete all events of a source, as `DELETE /events/{name}` does: for example of a person.
+    """Delete all events of a source, for example of a person, as `DELETE /events/{name}` does.
 
-    Events that a restore has undone are among them.
+    This includes events that a restore has undone.
     """
     wanted = Filter(source=source, with_undone=True)
     seq, deleted = None, 0
@@ -238,16 +289,25 @@ async def _delete(engine: Engine, records: list[Record]) -> int:
 
 
 def _deletion(record: Record) -> Event:
-    """Return the event that deletes another; one that is undone is in no state to be taken from."""
+    """Return the event that deletes a recorded one. The state does not include an undone event, so
+    its deletion needs no instance.
+    """
     event = record.event
     if record.is_undone:
         return Event.amend(record.seq, Instance({}), [], [], event.weight)
-    replaced, given = record.classes, (event.text, event.reading)
-    return Event.amend(record.seq, event.instance, [], replaced, event.weight, None, 0, *given)
+    return Event.amend(
+        record.seq,
+        event.instance,
+        [],
+        record.classes,
+        event.weight,
+        text=event.text,
+        reading=event.reading,
+    )
 
 
 def shown(record: Record, model: Model) -> dict[str, Any]:
-    """Return a record as it is answered, an EventRecord."""
+    """Return the fields of an EventRecord."""
     fields = cast(dict[str, Any], fields_of(record, model))
     fields["not"] = fields.pop("rejected")
     return fields

@@ -1,8 +1,8 @@
 """Liveness, readiness and metrics of the process, without a key."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import Request
+from fastapi import Query, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
@@ -25,24 +25,28 @@ async def livez() -> Live:
 
 @router.get("/readyz", responses=problems(422, 503))
 async def readyz(
-    engine: TheEngine, metrics: TheMetrics, to: Literal["rank", "learn"] = "learn"
+    engine: TheEngine,
+    metrics: TheMetrics,
+    to: Annotated[Literal["rank", "learn"], Query(description="The task to be ready for.")] = (
+        "learn"
+    ),
 ) -> Ready:
     """Answer 200 if the process is ready, else 503 with the reason.
 
     Ready to learn: the state is restored and replayed, and the store is reachable. Ready to rank:
-    the process has a state, also while its store is unreachable, or while it restores the state
-    because the log had lost events. For half a minute after memory ran out the process is ready for
-    neither.
+    the process has a state, even while its store is unreachable, or while it restores the state
+    because the log had lost events. For half a minute after memory ran out, the process is ready
+    for neither.
 
-    A process that is ready may pause learning, for example while the disk is full. It ranks
-    meanwhile, so the status is 200, `learns` is false, and `reason` and `detail` say why.
+    A process that is ready may pause learning, for example while the disk is full. It still ranks,
+    so the status is 200, `learns` is false, and `reason` and `detail` say why.
     """
     return await readiness(engine, metrics, to)
 
 
 async def readiness(engine: Engine, metrics: Metrics, to: Literal["rank", "learn"]) -> Ready:
-    """Return the answer of /readyz. Raises Problem 503, and the errors of the store and the engine,
-    unless the process is ready.
+    """Return the answer of /readyz. Raises Problem 503, or an error of the store or the engine, if
+    the process is not ready.
     """
     if metrics.out_of_memory.is_recent:
         raise unavailable("Memory ran out a moment ago.", OUT_OF_MEMORY_SECONDS)
@@ -51,7 +55,7 @@ async def readiness(engine: Engine, metrics: Metrics, to: Literal["rank", "learn
         if pause is not None and pause.reason == "recovering":
             raise unavailable(pause.detail)
         if engine.cluster.shared is not None and engine.status == "ready":
-            if await engine.cluster.poll() is None:  # concurrent requests share a call of the store
+            if await engine.cluster.poll() is None:  # concurrent requests share one store call
                 raise unavailable("the store does not answer")
         elif pause is None or pause.reason in ("store_unavailable", "failed"):
             await engine.snapshots()  # raises StoreError unless the store answers
@@ -68,8 +72,8 @@ async def readiness(engine: Engine, metrics: Metrics, to: Literal["rank", "learn
 async def metrics(request: Request) -> Response:
     """Return the metrics in the text format of Prometheus.
 
-    They are those of now. Of more than 20 calls in a row one a second gets new ones, and the others
-    those of up to a second ago.
+    They are computed for each call. After 20 calls in quick succession they are computed once a
+    second, and other calls get values up to a second old.
     """
     exposition: Exposition = request.app.state.exposition
     return Response(exposition.text(), media_type=CONTENT_TYPE_LATEST)

@@ -1,4 +1,4 @@
-"""Errors of the model and of labels: confused classes, and events that are likely wrong."""
+"""Errors of the model and of labels: confused classes, and events with likely wrong labels."""
 
 from typing import Annotated, Any
 
@@ -17,15 +17,19 @@ from manyclass.service.http.schemas.label_errors import ConfusionReport, Suspect
 
 router = router_of("events")
 
-Last = Annotated[int, Query(ge=1, le=10_000, description="so many of the newest events")]
-Limit = Annotated[int, Query(ge=1, le=1000)]
+Last = Annotated[
+    int, Query(ge=1, le=10_000, description="Count only this many of the newest events.")
+]
+Limit = Annotated[
+    int, Query(ge=1, le=1000, description="The largest number of pairs, and of classes.")
+]
 Seconds = Annotated[
     float | None,
     Query(
         ge=0,
         le=60,
-        description="Answer after this time, with a count of up to 10 seconds ago or, without one,"
-        " with what was counted so far. The count goes on.",
+        description="Answer after this time even if the count is unfinished: with a complete count"
+        " up to 10 seconds old, or else with the events counted so far. The count continues.",
     ),
 ]
 
@@ -47,22 +51,23 @@ async def list_confusions(
     limit: Limit = 100,
     seconds: Seconds = None,
 ) -> Response:
-    """Count which classes were ranked first in place of the true one, most frequent first.
+    """Count which classes were ranked first instead of the true one, most frequent first.
 
-    It counts how the newest events ranked before they were learned, with corrected labels. Only the
-    rank of the true class is recorded, so the class in its place is the best other class of the
-    model as it is now. Classes are listed by their number of errors, recall and precision among
-    these events.
+    The count covers the newest events as they ranked before they were learned, with corrected
+    labels. Only the rank of the true class is recorded, so the class ranked first instead is the
+    best other class of the present model. Classes are listed by their number of errors, with
+    recall and precision among these events.
 
-    Wrong rankings are ranked anew, which takes a second or more for 10,000 events. With `seconds`
-    the answer does not wait for all of them: `complete` tells whether it has them.
+    Events that were ranked wrong are ranked again, which takes a second or more for 10,000 events.
+    With `seconds`, the answer does not wait for all of them; `complete` tells whether it includes
+    all.
     """
     count = await counts.of(engine.history, engine.model, last, seconds)
     return await reads.page(lambda: _confusions(count, limit))
 
 
 def _confusions(count: ErrorCount, limit: int) -> dict[str, Any]:
-    """Return a ConfusionReport."""
+    """Return the fields of a ConfusionReport."""
     found = count.confusions(limit)
     return {
         "seq": count.seq,
@@ -96,17 +101,20 @@ async def list_suspects(
     reads: TheReads,
     counts: TheCounts,
     last: Last = 10_000,
-    limit: Annotated[int, Query(ge=1, le=MOST_SUSPECTS)] = MOST_SUSPECTS,
+    limit: Annotated[
+        int, Query(ge=1, le=MOST_SUSPECTS, description="The largest number of events.")
+    ] = MOST_SUSPECTS,
     seconds: Seconds = None,
 ) -> Response:
-    """List events whose label is likely wrong, the likeliest first, to be corrected by
-    `PUT /events/{name}` or left.
+    """List events whose label is likely wrong, most likely first; `PUT /events/{name}` corrects
+    them.
 
-    Their label did not rank first before it was learned. `suggested` is the best other class of the
-    model as it is now, and `confidence` that the label is wrong follows from the scores of both.
-    Corrected events are left out. Empty before the model has a confidence (100 outcomes).
+    The label of such an event did not rank first before it was learned. `suggested` is the best
+    other class of the present model; `confidence`, that the label is wrong, follows from the scores
+    of both classes. Corrected events are left out. The list is empty until the model has a
+    confidence (100 outcomes).
 
-    With `seconds` the answer does not wait until all events are ranked, as for `/confusions`.
+    With `seconds`, the answer does not wait until all events are ranked, as for `/confusions`.
     """
     count = await counts.of(engine.history, engine.model, last, seconds)
     history, model = engine.history, engine.model
@@ -114,7 +122,7 @@ async def list_suspects(
 
 
 def _suspects(count: ErrorCount, limit: int, history: History, model: Model) -> dict[str, Any]:
-    """Return a SuspectList."""
+    """Return the fields of a SuspectList."""
     return {
         "seq": count.seq,
         "complete": count.is_done,
@@ -130,7 +138,7 @@ def _suspects(count: ErrorCount, limit: int, history: History, model: Model) -> 
 
 
 def _recorded(suspects: list[Suspect], history: History) -> list[tuple[Suspect, Record]]:
-    """Return the suspects with their events, without those changed since."""
+    """Return the suspects with their events, except events corrected or undone since."""
     found = ((each, history.find(each.seq)) for each in suspects)
     return [
         (each, record)

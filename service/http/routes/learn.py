@@ -42,7 +42,9 @@ _encode = msgspec.json.Encoder().encode
 
 
 def _reserve(reservation: Reservation, form: LearnRequest | LearnEvent) -> None:
-    """Count the names of an event, or of all events of a request. Raises Problem 503."""
+    """Reserve memory for the names of an event, or of all events of a request. Raises Problem
+    503.
+    """
     names = names_in(form)
     if isinstance(form, LearnRequest) and form.events is not None:
         names += sum(map(names_in, form.events))
@@ -50,7 +52,9 @@ def _reserve(reservation: Reservation, form: LearnRequest | LearnEvent) -> None:
 
 
 class Learn(Call):
-    """Learns one event, many, or a stream; answers when they are durable and learned."""
+    """The call that learns one event, many, or a stream; it answers once they are durable and
+    learned.
+    """
 
     path = "/learn"
     title = "learn"
@@ -85,47 +89,48 @@ class Learn(Call):
         self._large = LargeBodies(LearnRequest, LearnEvent, "events", settings.max_batch)
 
     async def answer(self, request: CallRequest) -> bytes | None:
-        """Learn an instance with its true classes, or many. An answer of 200 means that the event
-        is durable and learned.
+        """Learn an instance with its true classes, or many instances. An answer of 200 means that
+        the events are durable and learned.
 
-        `not` lists classes that are wrong, with or without `classes`; nothing is said of the
-        others. Unknown ones stay unknown. `weight` says how much the event counts, from 0.001 to
-        1,000. Not every learner can learn the two: if the primary learner or a shadow cannot, the
-        answer is 422 and names the learners that can.
+        `not` lists wrong classes, with or without `classes`; the event says nothing about all other
+        classes. Unknown classes in `not` stay unknown. `weight`, from 0.001 to 1,000, says how much
+        the event counts. Not every learner supports `not` and `weight`: if the primary learner or a
+        shadow does not, the answer is 422 and names the learners that do.
 
         `rank_before` is the true class's position before learning, or `null` if it was not
-        retrieved, or the event has no true class.
+        retrieved or the event has no true class.
 
-        `id` refers to an instance ranked earlier. The process that ranked it keeps it for a limited
-        time, within a limit of bytes: after that the answer is 410, and 404 after a restart of that
-        process. Other processes on the same store look it up there; 503 when a process that may
-        keep it did not answer. If several processes ranked an instance under the same `id` of
-        yours, the label goes to any one of them. The history has the event with the text that was
-        ranked, the `id`, and the `source` of the ranking if the event has none.
+        `id` refers to an instance ranked earlier. The process that ranked the instance keeps it for
+        a limited time and in limited memory: afterwards the answer is 410, or 404 after a restart
+        of that process. Other processes on the same store ask that process for the instance; the
+        answer is 503 if a process that may have it did not answer. If several processes ranked an
+        instance under the same `id`, the label is applied to one of these instances. The history
+        stores the event with the ranked text, the `id`, and the `source` of the ranking if the
+        event has none.
 
-        An instance without features (a text without words, no value other than 0) makes no new
-        class, because it could never be ranked; `warnings` reports it. A learner that ignores
-        features makes it.
+        An instance without features (a text without words, no value other than 0) adds no new
+        class, because the class could never be retrieved; `warnings` reports it. Only a learner
+        that ignores features adds the class.
 
-        Values below 0 count for learners with signed weights (`svm`, `pa`, `arow`, `mmp`, `path`,
-        `hieron`). They are absent to all others, the primary learner or shadows: `warnings` reports
-        it, and the history keeps them.
+        Learners with signed weights (`svm`, `pa`, `arow`, `mmp`, `path`, `hieron`) use values below
+        0. All other learners, primary or shadow, ignore such values: `warnings` reports them, and
+        the history keeps them.
 
-        Of a text the words that are longer than a name may be are left out, and all behind the
-        largest number of features of an instance; `warnings` reports it.
+        Words of a text that are longer than a name may be are left out, and so are features beyond
+        the largest number of features of an instance; `warnings` reports it.
 
-        The number of features times the number of classes of an event, those of `not` included, is
-        at most 200,000; of a text, the features behind are left out. An event places at most 1,000
-        classes, the events of one request 5,000.
+        The number of features of an event times the number of its classes, including `not`, is at
+        most 200,000; further features of a text are left out. An event places at most 1,000 classes
+        in the taxonomy, and the events of one request at most 5,000.
 
-        An `event_id` makes a retry harmless, in any order of its features and classes. The
-        ids of the last 1,000,000 events that had one are remembered; after the restore of a
-        snapshot, the events it undid may be sent again.
+        An `event_id` makes a retry harmless; features and classes may be in another order. The
+        service remembers the ids of the last 1,000,000 events that had one. After a snapshot was
+        restored, the events that the restore has undone may be sent again.
 
-        Many events are learned together or not at all. In a stream (one event a line) a faulty line
-        is reported and skipped, and the answer has one object a line. The answer begins before the
-        last line is read, which some proxies do not support: with the header `Prefer:
-        return=minimal` the whole answer comes at the end, without progress.
+        Many events are learned together or not at all. In a stream (one event per line), a faulty
+        line is reported and skipped, and the answer has one object per line. The answer begins
+        before the last line is read, which some proxies do not support: with the header `Prefer:
+        return=minimal`, the whole answer comes at the end, without progress.
         """
         _ = self._engine.model  # raises NotReady before there is one
         if media_type(request.headers) == NDJSON:
@@ -140,7 +145,7 @@ class Learn(Call):
             else:
                 sent = len(form.events)
                 read = await self._read_many(form, form.events, request.reservation)
-            del form  # events that wait to be learned count in the queue, their forms nowhere
+            del form  # the queue counts the memory of waiting events, but not of their forms
             results = await self._learn(read, is_one)
         except Exception as error:
             if problem_of(error).status < 500:  # the fault is in the request
@@ -174,7 +179,7 @@ class Learn(Call):
         placements = sum(map(placements_in, forms))
         if placements > MOST_REQUEST_PLACEMENTS:
             raise invalid(
-                f"The events of a request place at most {MOST_REQUEST_PLACEMENTS} classes together;"
+                f"The events of a request place at most {MOST_REQUEST_PLACEMENTS} classes in total;"
                 f" these place {placements}.",
                 "events",
             )
@@ -207,13 +212,15 @@ class Learn(Call):
 
 
 class _Read:
-    """The events of a request, and what its answer needs of their forms, which may be large."""
+    """The events of a request, and the data of their forms that the answer needs; forms may be
+    large.
+    """
 
     def __init__(self, builder: EventBuilder, known: Known) -> None:
         self._builder = builder
         self.known = known
         self.events: list[Event | Result] = []
-        self.ids: list[str | None] = []  # of the instances that were ranked before
+        self.ids: list[str | None] = []  # of instances ranked before
         self.warnings: list[WarningDocument] = []
 
     def add(self, form: LearnEvent | LearnRequest, built: Built, *place: str | int) -> None:

@@ -44,7 +44,7 @@ _large = LargeBodies(LearnRequest, LearnEvent, "events", 1)
 
 
 class LearnStream:
-    """Answers streams of events. When `stopping` is set, running streams end early."""
+    """The part that answers streams of events. When `stopping` is set, streams end early."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class LearnStream:
         self._stopping = stopping
 
     async def answer(self, request: CallRequest) -> None:
-        """Learn every line. Raises a Problem only while nothing was learned or answered."""
+        """Learn every line. Raises Problem only before anything was learned or answered."""
         gunzip = Gunzip() if is_gzipped(request.headers) else None
         request.reservation.resize(0 if gunzip is None else GUNZIP_BYTES)
         stop = asyncio.ensure_future(self._stopping.wait())
@@ -75,7 +75,7 @@ class LearnStream:
 
 
 class _Stream:
-    """One stream: its counts, and the lines read and not yet learned."""
+    """One stream: its counts, and the lines that are read but not yet learned."""
 
     def __init__(self, service: LearnStream, request: CallRequest) -> None:
         clock = asyncio.get_running_loop().time
@@ -85,10 +85,10 @@ class _Stream:
         self.lines = Lines(service.longest_line, request.reservation, clock)
         self._schedule = ProgressSchedule(clock)
         self._report = StreamReport(request.headers, request.send)
-        self._read: list[tuple[int, LearnEvent | Problem]] = []  # with their line numbers
-        self._placements = 0  # of these lines
-        self._line = 0  # number of the last one read
-        self._settled = 0  # lines up to this one are learned or were found faulty
+        self._read: list[tuple[int, LearnEvent | Problem]] = []  # line numbers and forms
+        self._placements = 0  # in `_read`
+        self._line = 0  # number of the last line read
+        self._settled = 0  # number of the line up to which all are learned or were found faulty
         self._accepted = 0
         self._with_classes = 0  # of the accepted events
         self._duplicates = 0
@@ -98,7 +98,7 @@ class _Stream:
         self._time_slice = TimeSlice()
 
     async def run(self, body: AsyncIterator[bytes]) -> None:
-        """Learn all lines and report the result. Raises a Problem while nothing was learned."""
+        """Learn all lines and report the result. Raises Problem before anything was learned."""
         try:
             async for piece in body:
                 await self._take(self.lines.feed(piece))
@@ -113,7 +113,7 @@ class _Stream:
             await self._report.write(Summary(*self._counts()), more=False)
 
     async def _fail(self, error: Exception) -> None:
-        """Report the error, and the last line that is settled."""
+        """Report the error and the number of the last settled line."""
         self._metrics.out_of_memory.note(error)
         problem = problem_of(error)
         if problem.status == 500:
@@ -127,7 +127,7 @@ class _Stream:
         await self._report.write(failure, more=False)
 
     async def _take(self, lines: Iterator[bytes | None]) -> None:
-        """Learn the lines of one piece of the body, and report progress when it is due."""
+        """Learn the lines of one piece of the body; report progress when it is due."""
         for line in lines:
             self._line += 1
             if self._metrics.out_of_memory.is_short:
@@ -150,13 +150,13 @@ class _Stream:
             await self._report.write(Progress(*self._counts()))
 
     async def _learn(self) -> None:
-        """Learn the lines read. Reading stops meanwhile, which slows the sender down."""
+        """Learn the lines read. Reading pauses meanwhile, which slows the sender down."""
         read, self._read, self._placements = self._read, [], 0
         known = await self._builder.instances(
             [form for _, form in read if isinstance(form, LearnEvent)]
         )
         batch = await self._events(read, known)
-        del read  # events that wait to be learned count in the queue, their forms nowhere
+        del read  # the queue counts the memory of waiting events, but not of their forms
         while batch:
             try:
                 results = await self._engine.submit([event for _, _, event in batch], wait=True)
@@ -190,7 +190,7 @@ class _Stream:
                     await self._report.warn(line, warning)
             except Exception as error:
                 problem = problem_of(error)
-                if problem.status >= 500:  # the line is not at fault
+                if problem.status >= 500:  # the fault is not in the line
                     raise
                 await self._reject(line, problem)
             if self._time_slice.is_over:

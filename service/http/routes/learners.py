@@ -51,8 +51,8 @@ async def list_learners(engine: TheEngine, metrics: TheMetrics) -> LearnerList:
 async def promote_learner(engine: TheEngine, name: Name) -> Promoted:
     """Make a shadow the primary learner, without a restart; the primary one becomes a shadow.
 
-    The promotion is a durable event, for every process on the store. It changes nothing if the
-    learner is the primary one already. The options in the learner's name may be in any order.
+    The promotion is a durable event and holds for every process on the store. It changes nothing if
+    the learner is already the primary one. The options in the learner's name may be in any order.
     """
     options = enrolled(engine.model, name).learner.options
     [result] = await engine.submit([Event.promote(options.specification)])
@@ -69,7 +69,7 @@ def enrolled(model: Model, name: str) -> Enrolled:
         if each.label == label:
             return each
     there = ", ".join(repr(each.label) for each in model.enrolled)
-    raise Problem(404, f"no learner is named {name!r}; there are {there}")
+    raise Problem(404, f"no learner is named {name!r}; the learners are {there}")
 
 
 def _label(name: str) -> str:

@@ -12,7 +12,13 @@ from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.reads import TheReads
-from manyclass.service.http.routes.contract import TheEngine, name_in_path, needs, router_of
+from manyclass.service.http.routes.contract import (
+    NAME_DESCRIPTION,
+    TheEngine,
+    name_in_path,
+    needs,
+    router_of,
+)
 from manyclass.service.http.schemas.names import (
     ClassDetail,
     ClassPage,
@@ -30,13 +36,23 @@ class _Name(StringConvertor):
 
 register_url_convertor("name", _Name())
 
-_InPath = Annotated[
-    str, Path(min_length=1, max_length=LONGEST_NAME, description="percent-encoded UTF-8")
+_InPath = Annotated[str, Path(min_length=1, max_length=LONGEST_NAME, description=NAME_DESCRIPTION)]
+Prefix = Annotated[
+    str,
+    Query(max_length=LONGEST_NAME, description="List only names that begin with this text."),
+]
+PageLimit = Annotated[int, Query(ge=1, le=1000, description="The largest number of names.")]
+AfterName = Annotated[
+    str,
+    Query(
+        max_length=LONGEST_NAME,
+        description="List names after this one: the `next` of the previous page.",
+    ),
 ]
 
 
 async def _name(request: Request, name: _InPath) -> str:
-    """Return the name at the end of a path, which the document declares here."""
+    """Return the name at the end of the path; the parameter declares it for the document."""
     _ = name
     return name_in_path(request.scope)
 
@@ -48,11 +64,13 @@ Name = Annotated[str, Depends(_name)]
 async def list_classes(
     engine: TheEngine,
     reads: TheReads,
-    prefix: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    after: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
+    prefix: Prefix = "",
+    limit: PageLimit = 100,
+    after: AfterName = "",
 ) -> Response:
-    """List classes whose name begins with `prefix`, by UTF-8 bytes, from behind `after`."""
+    """List the classes whose names begin with `prefix`, in order of their UTF-8 bytes, after the
+    name `after`.
+    """
     learner = engine.model.learner
 
     def page() -> dict[str, Any]:
@@ -69,14 +87,15 @@ async def list_classes(
 async def list_features(
     engine: TheEngine,
     reads: TheReads,
-    prefix: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    after: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
+    prefix: Prefix = "",
+    limit: PageLimit = 100,
+    after: AfterName = "",
 ) -> Response:
-    """List features whose name begins with `prefix`, by UTF-8 bytes, from behind `after`.
+    """List the features whose names begin with `prefix`, in order of their UTF-8 bytes, after the
+    name `after`.
 
-    The first listings after a start read all names, and put them in order bit by bit. The order
-    takes about 6 bytes of memory a name.
+    The first listings after a start read all names and sort them step by step. The sorted order
+    takes about 6 bytes of memory per name.
     """
     learner = engine.model.learner
 
@@ -95,13 +114,21 @@ async def get_class(
     engine: TheEngine,
     reads: TheReads,
     name: Name,
-    limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
-    after: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
+    limit: Annotated[
+        int, Query(ge=1, le=10_000, description="The largest number of features, and of children.")
+    ] = 100,
+    after: Annotated[
+        str | None,
+        Query(
+            max_length=LONGEST_NAME,
+            description="List children after this one: the `next` of the previous page.",
+        ),
+    ] = None,
 ) -> Response:
     """Return a class, the `limit` features that vote most for it, and its place in the taxonomy.
 
-    Reads every feature. Of the children, `limit` are listed, from behind `after`. A name that is in
-    the taxonomy and was never learned has no features.
+    The call reads every feature. It lists up to `limit` children after the child `after`. A name
+    that is in the taxonomy but was never learned has no features.
     """
     model = engine.model
     path = model.taxonomy.path(name)
@@ -130,7 +157,7 @@ async def get_class(
     "/features/{name:name}", response_model=FeatureDetail, **needs(Scope.RANK, 400, 404, 422)
 )
 async def get_feature(engine: TheEngine, reads: TheReads, name: Name) -> Response:
-    """Return a feature, its count of events, and the classes it votes for."""
+    """Return a feature, the number of events that had it, and the classes it votes for."""
     learner = engine.model.learner
 
     def detail() -> dict[str, Any]:

@@ -41,10 +41,10 @@ class PlaceClass(_Place):
     async def answer(self, request: CallRequest) -> bytes:
         """Place a class below its parent in the taxonomy, or at the top. This is a durable event.
 
-        The class need not be learned yet. A parent that is not in the taxonomy is added at its top;
+        The class need not be learned yet. A parent that is not in the taxonomy is added at the top;
         it need not be a class. If the class has another parent, the answer is 409 unless `move` is
-        true; its children move along. If a circle or a path of more than 32 classes would result,
-        the answer is 422.
+        true; its children move with it. If this would make a cycle or a path of more than 32
+        classes, the answer is 422.
         """
         form = decode(_one, await self.body(request))
         try:
@@ -68,8 +68,8 @@ class PlaceClasses(_Place):
     reads: ClassVar = {"application/json": ["PlaceClassesRequest"]}
 
     async def answer(self, request: CallRequest) -> bytes:
-        """Place up to 1,000 classes, each below its parent in the taxonomy or at the top, all or
-        none, in this order. This is one durable event.
+        """Place up to 1,000 classes in this order, each below its parent in the taxonomy or at the
+        top. Either all are placed or none. This is one durable event.
 
         The rules are those of `PUT /classes/{name}`; `errors` names the first class at fault.
         """

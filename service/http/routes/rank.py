@@ -55,10 +55,10 @@ from manyclass.service.http.time_slice import TimeSlice, run_in_thread
 from manyclass.service.ingest.pending_labels import MOST_SERVED, PendingLabels
 from manyclass.service.observability.metrics import Metrics
 
-EXPLAINED_AT_ONCE = 5_000  # features times classes
+EXPLAINED_AT_ONCE = 5_000  # features times classes, explained without a pause
 # source and text of an instance, and how the text was read
 Note = tuple[str | None, Text | None, Reading | None] | None
-BLOCK_SECONDS = 0.001  # of ranking many instances, for which a change waits
+BLOCK_SECONDS = 0.001  # of ranking many instances; changes of the model wait meanwhile
 NOT_READY_502 = b"not-ready=502"  # a Prefer header that deploy/nginx/nginx.conf sets
 
 _decoder = msgspec.json.Decoder(RankRequest)
@@ -66,7 +66,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Rank(Call):
-    """Ranks the classes of one instance, or of many."""
+    """The call that ranks the classes of one instance, or of many."""
 
     path = "/rank"
     title = "rank"
@@ -95,47 +95,47 @@ class Rank(Call):
         self._large = LargeBodies(RankRequest, RankInstance, "instances", settings.max_batch)
 
     async def answer(self, request: CallRequest) -> bytes | list[bytes]:
-        """Return the k best classes of an instance, or of each of many, best first. The state does
-        not change.
+        """Return the k best classes of an instance, or of each of many instances, best first. The
+        state does not change.
 
-        The answer has the `id` of the request, or a new one, by which /learn can refer to the
-        instance later; /review can list the instances of a `source`. The process has the instance,
-        its source and its text in memory until the label comes or the time is up; without a history
-        it drops the text.
+        The answer has the `id` of the request, or a new one; /learn can label the instance by this
+        `id` later, and /review can list the instances of a `source`. The process keeps the
+        instance, its source and its text in memory until the label comes or the time is up; a
+        service without a history drops the text.
 
         `explain` adds to each class the features that voted for it, heaviest first, at most 1,000;
-        in a label tree also `path`, the nodes from below the root to the class, each with at most
-        10 features. If no feature is known, `ranked` is empty, except with learners that rank every
-        instance, such as label trees.
+        in a label tree it also adds `path`, the nodes from below the root to the class, each with
+        at most 10 features. If no feature is known, `ranked` is empty, except with learners that
+        rank every instance, such as label trees.
 
-        `confidence` is the probability that the best class is right, independent of `k` and
-        `threshold`. With `min_confidence` the service abstains from a ranking of lower or unknown
-        confidence: `abstained` is true and `ranked` is empty.
+        `confidence` is the probability that the best class is right; `k` and `threshold` do not
+        change it. With `min_confidence`, the service abstains if the confidence is lower or
+        unknown: `abstained` is true and `ranked` is empty.
 
-        `among` lists the classes to rank, at most 1,000, with the scores that they have among all;
-        members of a committee vote among these alone. A class that is not retrieved, or unknown,
-        has no place. `confidence` is then null, since it is learned from rankings of all classes,
-        and `min_confidence` is refused.
+        `among` restricts the ranking to at most 1,000 classes. Their scores are the same as in a
+        ranking of all classes, except that the members of a committee vote among these classes
+        alone. Classes that are unknown or not retrieved are left out. `confidence` is then null
+        because it is learned from rankings of all classes, and `min_confidence` is refused.
 
-        `decode` `taxo` orders the classes by expected taxonomic loss, least first. Each has it as
-        `expected_loss`: half the edges of the path from this class to the true one, on the mean
-        over the probabilities of the 50 classes with the highest scores, or of the classes of
-        `among`. `threshold` still compares scores, and `confidence` is that of the class with the
-        highest score. `k` is at most 50 with `decode`; without a taxonomy it is refused.
+        `decode` with `taxo` orders the classes by their `expected_loss`, least first: half the
+        number of edges on the path from this class to the true class in the taxonomy, averaged over
+        the probabilities of the 50 classes with the highest scores, or of the classes in `among`.
+        `threshold` still compares scores, and `confidence` is still that of the class with the
+        highest score. With `decode`, `k` is at most 50; without a taxonomy, `decode` is refused.
 
-        `warnings` lists the instances without features (texts without words, and `features` without
-        a value other than 0), values below 0 that are absent to the primary learner, texts that are
-        not instances as a whole (words longer than a name may be, more features than allowed), and
-        names in `among` that no class has.
+        `warnings` lists instances without features (texts without words, and `features` without a
+        value other than 0), values below 0 that the primary learner ignores, texts of which some
+        words or features were left out (words longer than a name may be, more features than
+        allowed), and names in `among` that no class has.
 
-        With `explain`, `k` is at most 50, with at most 20 instances; without, the number of
-        instances times `k`, and times the classes of `among`, is at most 20,000. Events may be
-        learned while many instances are ranked: each ranking follows event `seq`, and perhaps later
-        ones.
+        With `explain`, `k` is at most 50, and a request has at most 20 instances. Without it, the
+        number of instances times `k`, or times the number of classes in `among`, is at most 20,000.
+        Events may be learned while many instances are ranked: each ranking includes event `seq` and
+        possibly later events.
 
         Processes on one store learn each other's events with a short delay. With `min_seq`, for
-        instance the `seq` of an answer of /learn, the process waits until it has learned that
-        event; after the time limit the answer is 503.
+        example the `seq` that /learn returned, the process waits until it has learned that event;
+        after the time limit the answer is 503.
         """
         model = self._model(request.headers)
         admission = self._admission
@@ -162,8 +162,9 @@ class Rank(Call):
     def _model(self, headers: Headers) -> Model:
         """Return the model in use. Raises NotReady before there is one, or the requested 502.
 
-        A proxy takes a process without a model out of rotation, and keeps one that sheds a ranking.
-        It distinguishes the two by the status only, so it asks for another status than 503.
+        A proxy takes a process without a model out of rotation, but keeps a process that sheds a
+        ranking. It can distinguish the two only by the status, so it asks for a status other than
+        503.
         """
         try:
             return self._engine.model
@@ -174,10 +175,10 @@ class Rank(Call):
             raise
 
     def _batch(self, body: bytes, model: Model) -> BatchBody | None:
-        """Return a plain body of many instances, whose answer has no warning; None for all others,
-        before the model has learned event `min_seq`, and above a limit.
+        """Return a plain body of many instances whose answer has no warning. Return None for other
+        bodies, above a limit, and before the model has learned event `min_seq`.
 
-        Its instances are counted when all are made, so that they may take a part of the memory.
+        Instances are counted once all are read: they may take part of the memory until then.
         """
         most = self._settings.max_batch, self._most_features, self._budget.limit // 4
         batch = BatchBody.read(body, model.text, *most)
@@ -205,7 +206,7 @@ class Rank(Call):
             read = instance_of(request, model.text, self._most_features)
         if request.min_seq:
             analysis, model = model.text, await self._model_after(request.min_seq, places)
-            if model.text != analysis:  # the instance is of another one
+            if model.text != analysis:  # another analysis has read the text
                 return await self._answer(model, request, places, held)
         instance, note = read.instance, _note(request, read)
         if among is None and request.decode is None and not request.explain:
@@ -256,7 +257,7 @@ class Rank(Call):
                 await time_slice.renew()
         if request.min_seq:
             analysis, model = model.text, await self._model_after(request.min_seq, places)
-            if model.text != analysis:  # the instances are of another one
+            if model.text != analysis:  # another analysis has read the texts
                 return await self._many(model, request, forms, among, places, held)
         warnings: list[WarningDocument] = []
         for position, (form, each) in enumerate(zip(forms, read, strict=True)):
@@ -284,7 +285,7 @@ class Rank(Call):
         rankings = BatchRankings.of_body(body)
         return [*await self._in_blocks(model, rankings, TimeSlice()), b"}"]
 
-    # Events may be learned between two rankings, so the `seq` is that before all of them.
+    # Events may be learned between two rankings, so `seq` is the number before the first ranking.
 
     async def _in_blocks(
         self, model: Model, rankings: BatchRankings, time_slice: TimeSlice
@@ -299,7 +300,7 @@ class Rank(Call):
         return parts
 
     def _block(self, model: Model, rankings: BatchRankings) -> bytes:
-        """Return the results of the next instances, for which a change waits."""
+        """Return the results of the next instances; changes of the model wait meanwhile."""
         results = rankings.rank_block(
             model.answering, self._pending, self._metrics.rank_duration, BLOCK_SECONDS
         )
@@ -316,7 +317,7 @@ class Rank(Call):
         among: list[str] | None,
         time_slice: TimeSlice,
     ) -> list[bytes]:
-        """Return the answer up to its results, for the options that native code leaves."""
+        """Return the answer up to its results, with options that native code does not handle."""
         parts = [b'{"seq":%d,"results":[' % model.seq]
         for form, instance, note in zip(forms, instances, notes, strict=True):
             instance_id, ranked, confidence, abstained = self._rank(
@@ -341,8 +342,9 @@ class Rank(Call):
             reached = await self._engine.reached(seq, self._settings.rank_wait_seconds)
         if not reached:
             raise unavailable(
-                f"Event {seq} has not come here within {self._settings.rank_wait_seconds:g} s; the"
-                f" last one that has is {self._engine.model.seq}."
+                f"Event {seq} has not reached this process within"
+                f" {self._settings.rank_wait_seconds:g} s; its last event is"
+                f" {self._engine.model.seq}."
             )
         return self._engine.model
 
@@ -360,7 +362,7 @@ class Rank(Call):
             raise invalid(detail, "instances", int(MOST_RANKED_AT_ONCE // request.wanted))
         if among is not None and len(forms) * len(among) > MOST_RANKED_AT_ONCE:
             detail = (
-                "The number of instances times that of the classes in `among` is at most"
+                "The number of instances times the number of classes in `among` is at most"
                 f" {MOST_RANKED_AT_ONCE}."
             )
             raise invalid(detail, "instances", MOST_RANKED_AT_ONCE // len(among))
@@ -384,7 +386,7 @@ class Rank(Call):
         note: Note,
         among: list[str] | None,
     ) -> tuple[str, list[Ranked], float | None, bool | UnsetType]:
-        """Return the id of the instance, which is stored until its label comes, the ranked classes,
+        """Rank an instance and store it until its label comes. Return its id, the ranked classes,
         the confidence, and True for an abstention.
         """
         began = perf_counter()
@@ -410,13 +412,13 @@ class Rank(Call):
         ranked: list[Ranked],
         time_slice: TimeSlice,
     ) -> list[bytes]:
-        """Return the answer as JSON, a part for each class with its explanation.
+        """Return the answer as JSON, in one piece for each class with its explanation.
 
-        For an instance with very many features, events may be learned between two classes.
+        If the instance has very many features, events may be learned between two classes.
         """
         if not ranked:
             return [_encode(answer)]
-        # A name with these characters would have its quotes escaped.
+        # This mark cannot occur in a name: its quotes would be escaped.
         begin, empty, end = _encode(answer).partition(b'"ranked":[]')
         parts = [begin + empty[:-1]]
         at_once = max(1, EXPLAINED_AT_ONCE // max(1, len(instance)))
@@ -432,7 +434,7 @@ class Rank(Call):
 
 
 def _note(form: RankInstance, read: AnalysedText, *place: str | int) -> Note:
-    """Return the source and the text of an instance, which are kept until its label comes."""
+    """Return the source and the text of an instance, to keep them until its label comes."""
     if form.source is None and form.text is None:
         return None
     source = form.source
@@ -455,7 +457,7 @@ def _among(request: RankRequest) -> list[str] | None:
 
 
 def _warnings_of_names(model: Model, among: Sequence[str]) -> list[WarningDocument]:
-    """Return one warning of all names that no class has."""
+    """Return one warning for all names that no class has."""
     unknown = [name for name in among if not model.learner.has_class(name)]
     if not unknown:
         return []
@@ -466,7 +468,7 @@ def _warnings_of_names(model: Model, among: Sequence[str]) -> list[WarningDocume
 
 
 def _explain(model: Model, instance: Instance, ranked: Sequence[Ranked]) -> None:
-    """Give the classes their votes, and the paths to them."""
+    """Add to each class its votes and the path to it."""
     names = [each.name for each in ranked]
     reasons = model.explain(instance, names, MOST_VOTES)
     paths = model.paths(instance, names, MOST_MOVES)

@@ -1,4 +1,4 @@
-"""Rebuilds: learn the amended history again."""
+"""Rebuilds: replay the amended history."""
 
 from typing import ClassVar
 
@@ -50,23 +50,23 @@ class RebuildState(ChangeCall):
         self._rebuilds = rebuilds
 
     async def answer(self, request: CallRequest) -> bytes:
-        """Learn the history again as it was amended, and switch to the resulting state.
+        """Replay the amended history and switch to the resulting state.
 
-        With `learner`, a shadow of this name learns the whole history too, as if it had been there
-        from the first event on. It joins the shadows if there is none such, unless
-        `MANYCLASS_SHADOWS` names them, and can be promoted afterwards.
+        With `learner`, a shadow with this specification learns the whole history too, as if it had
+        been there from the first event on, and can be promoted afterwards. If there is no such
+        shadow, it is added; 409 if `MANYCLASS_SHADOWS` lists the shadows.
 
-        With `text`, the state is that of a service begun with this analysis of texts and taught the
-        same. The service ranks and learns by the former analysis until then. Texts that wait for
-        their label are read again when it comes. Events that were sent as `features` stay as they
-        are.
+        With `text`, the new state is the one of a service that started with this analysis of texts
+        and learned the same events. Until then the service ranks and learns with the former
+        analysis. Texts that wait for a label are analysed again when they are labelled. Events that
+        were sent as `features` do not change.
 
-        The answer comes when that state is durable. Then no trace of deleted events is left in the
-        log, the history, the snapshots and the free pages of the store. Ranking and learning go on
-        meanwhile. Of several processes the leader rebuilds, whichever is asked. 409 if a rebuild is
-        under way, the history does not reach back to a snapshot, the learner is the primary one, or
-        another analysis cannot read all events, for their texts were not kept or they have left the
-        history; 404 if there is no such learner.
+        The answer comes when the new state is durable. By then no trace of deleted events is left
+        in the log, the history, the snapshots and the free pages of the store. Ranking and learning
+        continue meanwhile. With several processes, the leader rebuilds, and any process accepts the
+        request. The answer is 409 if a rebuild is in progress, the history does not reach back to a
+        snapshot, the learner is the primary one, or another analysis cannot read all events because
+        their texts were not kept or they have left the history; 404 if there is no such learner.
         """
         _ = self._engine.rebuild  # raises HistoryOff, NotReady
         body = await read_body(
@@ -86,7 +86,7 @@ class RebuildState(ChangeCall):
 
 
 def _analysis(named: str) -> TextAnalysis:
-    """Return the analysis of this name; Problem."""
+    """Return the analysis of this name. Raises Problem 422."""
     try:
         return TextAnalysis.parse(named)
     except ValueError as error:
@@ -95,9 +95,9 @@ def _analysis(named: str) -> TextAnalysis:
 
 @router.get("/rebuild", **needs(Scope.LEARN, 404))
 async def rebuild_status(request: Request, engine: TheEngine) -> RebuildStatus:
-    """Return whether a rebuild runs, and how many amended events wait for one.
+    """Return whether a rebuild is in progress, and how many amended events wait for one.
 
-    Of several processes the leader answers, whichever is asked.
+    With several processes, the leader's status is returned by any process.
     """
     _ = engine.rebuild  # raises HistoryOff, NotReady
     rebuilds: PeerRebuild = request.app.state.rebuilds

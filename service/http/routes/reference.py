@@ -1,8 +1,7 @@
-"""GET /openapi.json; GET /docs: the API to read and to try, in Swagger UI, without any file from
-another server.
+"""GET /openapi.json; GET /docs: the API in Swagger UI, without files from other servers.
 
-The package fastapi-offline brings the files of Swagger UI. They are larger than this service,
-so they are a dependency and not part of the wheel.
+The package fastapi-offline contains the files of Swagger UI. They are larger than this service, so
+they are a dependency and not part of the wheel.
 """
 
 from functools import cache
@@ -20,7 +19,7 @@ router = APIRouter(include_in_schema=False)
 
 FILES: Final = ("swagger-ui.css", "swagger-ui-bundle.js")
 
-# Addresses are relative, so that a proxy may serve all of this below a path of its own.
+# Addresses are relative, so that a proxy can serve the page below a path of its own.
 PAGE: Final = """<!doctype html>
 <html lang="en">
 <head>

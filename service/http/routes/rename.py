@@ -1,4 +1,4 @@
-"""POST /classes/{name}: rename a class, or merge it into another."""
+"""POST /classes/{name}: rename a class, merge it into another, or release a former name."""
 
 from typing import ClassVar
 
@@ -29,15 +29,16 @@ class RenameClass(ChangeCall):
     async def answer(self, request: CallRequest) -> bytes:
         """Rename a class, merge it into another, or release a former name. This is a durable event.
 
-        From then on the former name stands for the present one in everything that is taught. A
-        renamed class ranks under its next name at once. A merged one is ranked no more; what was
-        taught of it counts for the other class once the history was learned again, which begins
-        within a second. Without a history, and for events older than it, that part is lost.
+        From now on, events that name the former class are learned under its present name. A renamed
+        class is ranked under its new name at once. A merged class is no longer ranked; its events
+        count for the other class after a rebuild, which begins within a second. Events that are not
+        in the history are lost for the merged class.
 
-        `{"release": true}` lets a former name be that of a class of its own again: what was taught
-        under it counts for it once the history was learned again, which begins within a second.
+        `{"release": true}` makes a former name a class of its own again: events sent under this
+        name count for it after a rebuild, which begins within a second.
 
-        409 to rename to a class that exists (merge into it), and for a class in the taxonomy.
+        The answer is 409 if a class has the new name already (merge into it instead), or if the
+        class is in the taxonomy.
         """
         form = decode(_decoder, await self.body(request))
         given = [each for each in (form.rename, form.merge_into, form.release) if each is not None]
@@ -50,6 +51,6 @@ class RenameClass(ChangeCall):
         next_name = form.merge_into if merges else form.rename
         to = name_of(next_name, "rename")
         if str(to) == request.name:
-            raise RenameConflict("the class has this name already", "give another one")
+            raise RenameConflict("the class has this name already", "choose another name")
         [result] = await self._engine.submit([Event.rename(request.name, str(to), merges)])
         return msgspec.json.encode(Renamed(result.seq))

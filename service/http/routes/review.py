@@ -1,4 +1,4 @@
-"""GET /review: the ranked instances whose label would teach most."""
+"""GET /review: the ranked instances with the most useful labels."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,7 +25,7 @@ from manyclass.service.ingest.stored_instance import Absence, ServedClasses, Wai
 
 router = router_of("learn")
 
-MOST_RANKED_AGAIN = 10_000  # instances, for another learner
+MOST_RANKED_AGAIN = 10_000  # instances that another learner ranks for one request
 
 
 @router.get("/review", response_model=Review, **needs(Scope.LEARN, 404, 422))
@@ -33,31 +33,43 @@ async def review(
     engine: TheEngine,
     reads: TheReads,
     request: Request,
-    limit: Annotated[int, Query(ge=1, le=MOST_REVIEWED)] = DEFAULT_REVIEWED,
+    limit: Annotated[
+        int, Query(ge=1, le=MOST_REVIEWED, description="The largest number of instances.")
+    ] = DEFAULT_REVIEWED,
     learner: Annotated[
         str | None,
-        Query(min_length=1, max_length=LONGEST_NAME, description="a name as in GET /learners"),
+        Query(
+            min_length=1,
+            max_length=LONGEST_NAME,
+            description="Rank the instances with this learner, named as in GET /learners.",
+        ),
     ] = None,
     source: Annotated[
-        str | None, Query(min_length=1, max_length=LONGEST_NAME, description="only of this source")
+        str | None,
+        Query(
+            min_length=1,
+            max_length=LONGEST_NAME,
+            description="List only instances of this source.",
+        ),
     ] = None,
 ) -> Response:
     """Return ranked instances that wait for a label, least certain first.
 
-    Their order is that of the confidence they were served with. Instances without one come first:
-    those of which no feature was known, of rankings `among` given classes, and of the time before
-    100 outcomes. Of equal ones the oldest comes first, as it is the first to expire. Instances
-    without features are left out.
+    Instances are ordered by the confidence with which they were served. Instances without a
+    confidence come first: none of their features was known, they were ranked `among` given classes,
+    or fewer than 100 outcomes were known. Among equals, the oldest comes first because it expires
+    first. Instances without features are left out.
 
-    A label is an event of /learn with the `id`; the instance is on the list until then, or until it
-    expires. With `learner`, `ranked` and `confidence` are those of this learner now, a shadow for
-    example, and order the list: of the 10,000 instances at most that were served least certain.
+    A label is an event sent to /learn with the `id`; an instance stays on the list until it is
+    labelled or expires. With `learner`, for example a shadow, this learner ranks the instances now;
+    its `ranked` and `confidence` are returned, and its confidence orders the list. It ranks at most
+    10,000 instances, those served with the least confidence.
 
-    An event with `not` and without `classes` does not count as a label. Of a text the first 4,096
-    bytes are shown. A service that keeps no history drops the texts.
+    An event with `not` and without `classes` does not count as a label. Only the first 4,096 bytes
+    of a text are shown. A service that keeps no history drops the texts.
 
-    The list is that of the process that answers, of the instances that it ranked itself. Any
-    process on the store takes the labels.
+    The list contains the instances that the answering process ranked itself. Any process on the
+    store accepts the labels.
     """
     pending: PendingLabels = request.app.state.pending
     waiting: Callable[[], list[WaitingInstance]]
@@ -76,7 +88,7 @@ async def review(
 def _least_certain(
     pending: PendingLabels, analysis: TextAnalysis, limit: int, source: str | None
 ) -> list[WaitingInstance]:
-    """Return instances that wait for a label, of texts as this analysis reads them. Blocks."""
+    """Return instances that wait for a label; this analysis reads their texts. Blocks."""
     waiting = pending.least_certain(limit, source)
     return [_read_by(analysis, pending, each) for each in waiting]
 
@@ -84,7 +96,7 @@ def _least_certain(
 def _read_by(
     analysis: TextAnalysis, pending: PendingLabels, waiting: WaitingInstance
 ) -> WaitingInstance:
-    """Return an instance as this analysis reads its text: it may have come under another one."""
+    """Return an instance as this analysis reads its text; a former analysis may have read it."""
     if waiting.reading is None or waiting.reading.analysis == analysis:
         return waiting
     stored = pending.find(waiting.id)  # with the whole text
@@ -99,7 +111,7 @@ def _least_certain_of(
     limit: int,
     source: str | None,
 ) -> list[WaitingInstance]:
-    """Return instances that wait for a label, least certain by a learner first. Blocks."""
+    """Return instances that wait for a label, those least certain to `learner` first. Blocks."""
     candidates = _least_certain(pending, analysis, MOST_RANKED_AGAIN, source)
     waiting = (_ranked_by(learner, each) for each in candidates)
     return nsmallest(limit, waiting, key=_certainty)
@@ -121,7 +133,7 @@ def _ranked_by(learner: Enrolled, waiting: WaitingInstance) -> WaitingInstance:
 
 
 def _shown(waiting: WaitingInstance) -> dict[str, Any]:
-    """Return an instance as it is answered, a ReviewInstance."""
+    """Return the fields of a ReviewInstance."""
     features = Instance.from_bytes(waiting.data).items()
     return {
         "id": waiting.id,

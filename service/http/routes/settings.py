@@ -10,10 +10,10 @@ router = router_of("stats")
 
 @router.get("/settings", **needs(Scope.ADMIN))
 async def list_settings(engine: TheEngine) -> SettingList:
-    """Return every setting in force with its source: the command line, the environment, or its
-    default.
+    """Return every setting in force with the source of its value: the command line, the
+    environment, or the default.
 
-    `manyclass config` prints the same before a start. Keys are only counted.
+    `manyclass config` prints the same before a start. Keys are counted, not shown.
     """
     settings, model = engine.settings, engine.model
     values = settings.shown(model)

@@ -25,7 +25,10 @@ async def list_snapshots(engine: TheEngine) -> SnapshotList:
 
 @router.post("/snapshots/{seq}/restore", **needs(Scope.ADMIN, 400, 404, 409, 413, 422))
 async def restore_snapshot(
-    engine: TheEngine, seq: Annotated[int, Path(ge=0, le=2**63 - 1)]
+    engine: TheEngine,
+    seq: Annotated[int, Path(ge=0, le=2**63 - 1, description="The number of the snapshot.")],
 ) -> Restored:
-    """Restore a snapshot without a restart, by an event: the later events stay in the log."""
+    """Restore a snapshot without a restart. This is a durable event; the later events stay in the
+    log.
+    """
     return Restored(seq=await engine.restore(seq), restored=seq)

@@ -28,7 +28,7 @@ _route["responses"][200] = {
 
 
 class StateDownloads:
-    """Holds at most one copy of the state, until its last reader has closed it."""
+    """At most one copy of the state, kept until its last reader has closed it."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -36,9 +36,9 @@ class StateDownloads:
         self._readers = 0
 
     async def open(self) -> tuple[int, list[memoryview]]:
-        """Return the seq and the bytes of the current state, or of a later one; `close` it after.
+        """Return the seq and the bytes of the current or a later state; call `close` afterwards.
 
-        Raises NotReady, and Problem 503 while an older state is read, or with too many readers.
+        Raises NotReady, or Problem 503 while an older state is being read or with too many readers.
         """
         now = self._engine.model.seq
         if self._readers >= MOST_READERS:
@@ -64,11 +64,11 @@ class StateDownloads:
 
 @router.get("/state", response_class=StreamingResponse, **_route)
 async def state(request: Request) -> StreamingResponse:
-    """Return the current state as the bytes of a snapshot. It does not need the store, so a state
-    can be saved while the store is unreachable or lost. `manyclass copy` makes a store of it.
+    """Return the current state as the bytes of a snapshot. This does not need the store, so a state
+    can be saved while the store is unreachable or lost. `manyclass copy` makes a store from it.
 
-    All readers share one copy of the state in memory: 503 while an older copy is being read. A
-    client that reads nothing for 30 seconds is disconnected.
+    All readers share one copy of the state in memory; while an older copy is being read, the answer
+    is 503. A client that reads nothing for 30 seconds is disconnected.
     """
     downloads: StateDownloads = request.app.state.downloads
     seq, pieces = await downloads.open()
@@ -80,7 +80,7 @@ async def state(request: Request) -> StreamingResponse:
 
 
 class _Download(StreamingResponse):
-    """Closes the download at its end, however that comes."""
+    """A response that closes the download when it ends, whether it succeeds or fails."""
 
     def __init__(self, *arguments: Any, downloads: StateDownloads, **options: Any) -> None:
         super().__init__(*arguments, **options)

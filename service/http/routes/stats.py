@@ -32,12 +32,12 @@ async def stats(
     request: Request,
     digest: Annotated[
         Literal["yes", "no"],
-        Query(description="Hash the whole state: needs memory for a copy, and an admin key."),
+        Query(description="Hash the whole state; this needs memory for a copy and an admin key."),
     ] = "no",
 ) -> Stats:
     """Return sizes, memory, outdegrees, accuracy, settings in force and the newest snapshot.
 
-    Two processes on one store that have the same `seq` have the same `digest`.
+    Processes on one store with the same `seq` have the same `digest`.
     """
     pending: PendingLabels = request.app.state.pending
     seq, hashed = engine.model.seq, None

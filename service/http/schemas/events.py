@@ -6,20 +6,21 @@ from typing_extensions import TypeAliasType
 
 from manyclass.service.http.schemas.parts import Classes, TextFields
 
-# Maps with a name, so that generated clients name them too.
+# Named maps, so that generated clients name them too.
 TaughtFeatures = TypeAliasType("TaughtFeatures", dict[str, float])
 TaughtParents = TypeAliasType("TaughtParents", dict[str, str])
 
 
 class EventRecord(BaseModel):
-    """An event that was taught.
+    """A learned event.
 
-    `key` addresses it: its `event_id`, or `seq:` and its number if that id finds another event or
-    none. `id` is that of the ranked instance, of an event whose label named it. `classes` are the
-    true ones after corrections. `undone`: a restore went back to a snapshot before it, so the state
-    is without it. `rank_before` is the rank of the best true class before it was learned, null if
-    none was retrieved; `outcome_known` is false if that was not recorded. `time` is in unix
-    seconds. The instance is `text`, or its fields, if it was sent as text, else `features`.
+    `key` addresses the event in calls: its `event_id`, or `seq:` and its number if the id finds
+    another event or none. `id` is the id of the ranked instance if the event labelled one.
+    `classes` are the true classes after corrections. `undone` is true if a restore went back to a
+    snapshot before the event, so the state does not include it. `rank_before` is the position of
+    the best true class before the event was learned, null if none was retrieved; `outcome_known` is
+    false if this was not recorded. `time` is in unix seconds. The instance is `text`, or its
+    fields, if it was sent as text, else `features`.
     """
 
     seq: int
@@ -41,10 +42,10 @@ class EventRecord(BaseModel):
 
 
 class EventPage(BaseModel):
-    """Events in order. Pass `next` as `after` for more; null at the end.
+    """Events in order. Pass `next` as `after` for the next page; it is null at the end.
 
-    A page may have fewer events than `limit`, or none, before the end: large events make it
-    shorter, and a search through a long history goes on with `next`.
+    A page before the end may have fewer events than `limit`, or none, because events are large or a
+    search through a long history is unfinished.
     """
 
     events: list[EventRecord]
@@ -52,15 +53,15 @@ class EventPage(BaseModel):
 
 
 class CorrectRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The true classes of an event, in place of its former ones."""
+    """The right classes of an event, which replace its present ones."""
 
     classes: Classes
 
 
 class Amended(msgspec.Struct, gc=False):
-    """The number of the event that amends another, and that of the amended one.
+    """The number of the amending event, and the number of the amended one.
 
-    `changed` is false if the event was so already; then `seq` is its own number.
+    `changed` is false if the event had these classes already; then `seq` is its own number.
     """
 
     seq: int
@@ -69,9 +70,10 @@ class Amended(msgspec.Struct, gc=False):
 
 
 class Deleted(BaseModel):
-    """The number of the last event that deletes others, null if none was found, and their count.
+    """The number of the last deleting event, null if no event was found, and the count of deleted
+    events.
 
-    Call again while `more` is true: one call deletes 100,000 events at most.
+    Call again while `more` is true: one call deletes at most 100,000 events.
     """
 
     seq: int | None

@@ -1,4 +1,4 @@
-"""The answers about what the model gets wrong."""
+"""The answers about errors of the model and of labels."""
 
 from pydantic import BaseModel, Field
 
@@ -6,7 +6,7 @@ from manyclass.service.http.schemas.events import EventRecord
 
 
 class ConfusedPair(BaseModel):
-    """A class ranked first in place of the true one, how often, and the numbers of some events."""
+    """A class ranked first instead of the true one, how often, and the numbers of some events."""
 
     ranked_first: str
     true: str
@@ -15,8 +15,8 @@ class ConfusedPair(BaseModel):
 
 
 class ClassErrors(BaseModel):
-    """A class among the events counted: recall, of those with it as their first true class, and
-    precision, of the rankings with it at the top."""
+    """A class in the counted events: its recall over the events with this class as first true
+    class, and its precision over the rankings with this class first."""
 
     name: str = Field(serialization_alias="class")
     events: int
@@ -28,16 +28,18 @@ class ConfusionReport(BaseModel):
     """Recall at 1 of the newest events before they were learned, and the classes ranked above the
     true ones."""
 
-    seq: int = Field(description="the newest event when the count began")
-    complete: bool = Field(description="false while events are counted; only with `seconds`")
-    events: int = Field(description="with a known rank, counted so far")
+    seq: int = Field(description="number of the newest event when the count began")
+    complete: bool = Field(
+        description="false if the count is unfinished, which only `seconds` allows"
+    )
+    events: int = Field(description="number of events counted so far, those with a known rank")
     r1: float | None
     pairs: list[ConfusedPair]
     classes: list[ClassErrors]
 
 
 class SuspectEvent(BaseModel):
-    """An event, the best other class of the model, and the confidence that the label is wrong."""
+    """An event, the best other class, and the confidence that the label is wrong."""
 
     suggested: str
     confidence: float
@@ -45,8 +47,8 @@ class SuspectEvent(BaseModel):
 
 
 class SuspectList(BaseModel):
-    """Likely label errors, the likeliest first. `seq` and `complete` are those of the count, as in
-    the answer of /confusions."""
+    """Likely label errors, most likely first. `seq` and `complete` are as in the answer of
+    /confusions."""
 
     seq: int
     complete: bool

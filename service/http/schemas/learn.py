@@ -15,7 +15,7 @@ from manyclass.service.ingest.stored_instance import Id
 
 Rejected = Annotated[
     Classes | None,
-    Meta(description="Classes that are wrong. Nothing is said of the others."),
+    Meta(description="Wrong classes. The event says nothing about all other classes."),
 ]
 Weight = Annotated[
     Annotated[float, Meta(ge=SMALLEST_WEIGHT, le=LARGEST_WEIGHT)] | None,
@@ -24,19 +24,19 @@ Weight = Annotated[
 Source = Annotated[
     Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | None,
     Meta(
-        description="Where the event comes from: a user, a file, an annotator. Changes nothing in"
-        " what is learned; `GET /events` and `DELETE /events` find events by it."
+        description="The origin of the event: a user, a file, an annotator. Learning ignores it;"
+        " `GET /events` and `DELETE /events` find events by it."
     ),
 ]
 Parents = Annotated[dict[str, Name], Meta(max_length=MOST_PLACEMENTS)] | None
 
-MOST_REQUEST_PLACEMENTS = 5000  # of all its events, which are checked without a pause
-MOST_PAIRS = 200_000  # features times classes of one event: an edge each, learned without a pause
+MOST_REQUEST_PLACEMENTS = 5000  # in all events of a request, checked without a pause
+MOST_PAIRS = 200_000  # features times classes of an event: as many edges, learned without a pause
 
 
 class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A labelled event: exactly one of `features`, `text` and `id`, and its true classes, or `not`:
-    classes that are wrong, while nothing is said of the others."""
+    """A labelled event: exactly one of `features`, `text` and `id`, and its true classes in
+    `classes`, or wrong classes in `not`, or both."""
 
     classes: Classes | None = None
     rejected: Rejected = msgspec.field(name="not", default=None)
@@ -55,7 +55,7 @@ class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 def names_in(form: "LearnEvent | LearnRequest") -> int:
-    """Return how many class names the event has, each an object once it is decoded."""
+    """Return the number of class names in the event; each is an object once it is decoded."""
     return (
         (0 if form.classes is None else len(form.classes))
         + (0 if form.rejected is None else len(form.rejected))
@@ -64,7 +64,7 @@ def names_in(form: "LearnEvent | LearnRequest") -> int:
 
 
 def placements_in(form: "LearnEvent") -> int:
-    """Return how many classes the event places."""
+    """Return the number of classes that the event places in the taxonomy."""
     return 0 if form.parents is None else len(form.parents)
 
 
@@ -104,9 +104,9 @@ class LearnAnswer(msgspec.Struct, gc=False):
 
 
 class LearnManyAnswer(msgspec.Struct, gc=False):
-    """Events that are durable and learned: `accepted` new ones, `duplicates` that were learned
-    before and changed nothing. `ranks_before` has the `rank_before` of each event;
-    that of a duplicate is null."""
+    """Events that are durable and learned: `accepted` counts new events, `duplicates` events that
+    were learned before and changed nothing. `ranks_before` has the `rank_before` of each event,
+    null for a duplicate."""
 
     seq: int
     accepted: int
@@ -116,9 +116,9 @@ class LearnManyAnswer(msgspec.Struct, gc=False):
 
 
 class Progress(msgspec.Struct, gc=False, tag="progress", tag_field="kind"):
-    """The progress of a stream: `accepted` lines were new, `duplicates` had been learned before and
-    changed nothing. `r1`, `r5`: recall at 1 and 5 over its accepted events with true
-    classes so far."""
+    """The progress of a stream: `accepted` counts new events, `duplicates` events that were learned
+    before and changed nothing. `r1` and `r5` are recall at 1 and 5 over the accepted events with
+    true classes so far."""
 
     lines: int
     accepted: int
@@ -134,7 +134,7 @@ class Summary(Progress, gc=False, tag="summary", tag_field="kind"):
 
 
 class StreamFault(msgspec.Struct, gc=False, tag="fault", tag_field="kind"):
-    """A line that was skipped, and the reason."""
+    """A skipped line, and the reason."""
 
     line: int
     status: int
@@ -143,7 +143,7 @@ class StreamFault(msgspec.Struct, gc=False, tag="fault", tag_field="kind"):
 
 
 class StreamWarning(msgspec.Struct, gc=False, tag="warning", tag_field="kind"):
-    """A line that was accepted, with a warning about its instance as in `warnings`."""
+    """An accepted line, with a warning about its instance as in `warnings`."""
 
     line: int
     detail: str

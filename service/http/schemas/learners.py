@@ -3,16 +3,16 @@
 from pydantic import BaseModel, Field
 from typing_extensions import TypeAliasType
 
-# A map with a name, so that it is a component of the document: generated clients name it too.
+# A named map, so that it is a component of the document and generated clients name it too.
 LearnerOptions = TypeAliasType("LearnerOptions", dict[str, bool | int | float | str])
 
 
 class Accuracy(BaseModel):
     """Recall at 1, 5 and 10 before learning, and mean reciprocal rank; 0 without examples.
 
-    `taxonomic_loss` is the mean of half the edges from the class ranked first to the nearest true
-    class: 1 between siblings. `parent_accuracy` is the share of events whose class ranked first is
-    a true class or has the parent of one. Both are null without a taxonomy.
+    `taxonomic_loss` is half the number of edges from the class ranked first to the nearest true
+    class, on average; it is 1 between siblings. `parent_accuracy` is the share of events whose
+    class ranked first is a true class or a sibling of one. Both are null without a taxonomy.
     """
 
     examples: int
@@ -28,7 +28,7 @@ AccuracyByWindow = TypeAliasType("AccuracyByWindow", dict[str, Accuracy])
 
 
 class ReliabilityBin(BaseModel):
-    """Outcomes of similar confidence: their mean confidence, and the share that was right."""
+    """Outcomes of similar confidence: their mean confidence, and the share of right rankings."""
 
     outcomes: int
     confidence: float | None = Field(description="the mean, null without outcomes")
@@ -48,19 +48,19 @@ class Confidence(BaseModel):
 
 
 class MemberStats(BaseModel):
-    """A member of a committee by itself, over the events of the committee."""
+    """A member of a committee, and its own accuracy over the events of the committee."""
 
     learner: str
-    accuracy: AccuracyByWindow = Field(description="by the number of last events")
+    accuracy: AccuracyByWindow = Field(description="by the number of last events it covers")
 
 
 class LearnerStats(BaseModel):
     """A learner, its size and its accuracy.
 
-    `learner` is its specification, `options` the options that have an effect on it. The `primary`
-    learner answers /rank. The others are its shadows: they rank and learn the same events and
-    answer no request. `learn_seconds` is the mean time to learn an event since the process began,
-    null before the first.
+    `learner` is its specification, and `options` lists the options that have an effect on it. The
+    `primary` learner answers /rank. The other learners are shadows: they rank and learn the same
+    events but answer no request. `learn_seconds` is the mean time to learn an event since the
+    process started, null before the first event.
     """
 
     learner: str
@@ -78,9 +78,9 @@ class LearnerStats(BaseModel):
         description="weight of the vote of the nearest past instances; 0: it does not count"
     )
     learn_seconds: float | None
-    accuracy: AccuracyByWindow = Field(description="by the number of last events")
+    accuracy: AccuracyByWindow = Field(description="by the number of last events it covers")
     confidence: Confidence
-    members: list[MemberStats] = Field(description="of a committee, else empty")
+    members: list[MemberStats] = Field(description="the members of a committee, else empty")
 
 
 class LearnerList(BaseModel):

@@ -11,7 +11,7 @@ class ClassCount(BaseModel):
 
 
 class ClassPage(BaseModel):
-    """Classes in the order of their names' UTF-8 bytes. Pass `next` as `after` for more."""
+    """Classes in order of their names' UTF-8 bytes. Pass `next` as `after` for the next page."""
 
     classes: list[ClassCount]
     next: str | None
@@ -25,7 +25,7 @@ class FeatureCount(BaseModel):
 
 
 class FeaturePage(BaseModel):
-    """Features in the order of their names' UTF-8 bytes. Pass `next` as `after` for more."""
+    """Features in order of their names' UTF-8 bytes. Pass `next` as `after` for the next page."""
 
     features: list[FeatureCount]
     next: str | None
@@ -41,8 +41,8 @@ class FeatureWeight(BaseModel):
 class ClassDetail(BaseModel):
     """A class, the features with an edge to it, heaviest first, and its place in the taxonomy.
 
-    `path` has the names from the top of the taxonomy down to the class, and is empty for a class
-    that has no place. Pass `next` as `after` for more children.
+    `path` has the names from the top of the taxonomy down to the class; it is empty for a class
+    outside the taxonomy. Pass `next` as `after` for more children.
     """
 
     name: str = Field(serialization_alias="class")
@@ -50,7 +50,7 @@ class ClassDetail(BaseModel):
     features: list[FeatureWeight]
     parent: str | None
     path: list[str]
-    children: list[str] = Field(description="in the order in which they were placed")
+    children: list[str] = Field(description="the classes below it, in the order of their placing")
     next: str | None
 
 

@@ -10,24 +10,24 @@ MOST_CLASSES = 1000  # of one event, or to rank among
 LARGEST_SEQ = 2**63 - 1
 
 
-# JSON has one kind of number: 5.0 is the integer 5, so it is read as float where that may come.
+# JSON has one kind of number, so 5.0 is the integer 5; such fields are read as int or float.
 Name = str | int | float
 Names = list[Name]
 Features = msgspec.Raw  # manyclass.core.event reads it
 GivenText = Annotated[
     str | dict[str, str | None],  # manyclass.core.text counts the fields, and measures their names
     Meta(
-        description="A text, or an object of the texts of fields, such as `title` and `body`. The"
-        " analysis of the store makes its features: by default words, pairs of neighbouring words,"
-        " and runs of 4 characters of the first 64 different words, as `~goal`; in scripts without"
-        " spaces, characters and their pairs. The features of a field have its name in front, as in"
-        " `title:goalie`. A word longer than a name may be is left out, and all behind the largest"
-        " number of features"
-        " of an instance; `warnings` reports it. A field that is null is absent.",
+        description="A text, or an object with the texts of fields such as `title` and `body`. The"
+        " text analysis of the store turns it into features: by default words, pairs of"
+        " neighbouring words, and runs of 4 characters of the first 64 different words, such as"
+        " `~goal`; in scripts without spaces, characters and their pairs. The features of a field"
+        " begin with its name, as in `title:goalie`. Words longer than a name may be are left out,"
+        " and so are features beyond the largest number of features of an instance; `warnings`"
+        " reports it. A field that is null is absent.",
         examples=["The goalie saved it.", {"title": "Ice hockey", "body": "The goalie saved it."}],
     ),
 ]
-TextFields = TypeAliasType("TextFields", dict[str, str])  # named, as generated clients want it
+TextFields = TypeAliasType("TextFields", dict[str, str])  # named, so that generated clients name it
 Classes = Annotated[Names, Meta(min_length=1, max_length=MOST_CLASSES)]
 
 
@@ -41,8 +41,9 @@ class WarningDocument(msgspec.Struct, gc=False):
 Warnings = Annotated[
     list[WarningDocument] | UnsetType,
     Meta(
-        description="Instances without features (texts without words, and `features` without a"
-        " value other than 0), values below 0 that are absent to a learner, texts that are not"
-        " instances as a whole, and names in `among` that no class has. Absent when there are none."
+        description="Warnings about instances without features (texts without words, and `features`"
+        " without a value other than 0), values below 0 that a learner ignores, texts of which some"
+        " words or features were left out, and names in `among` that no class has. Absent if there"
+        " are none."
     ),
 ]

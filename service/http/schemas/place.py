@@ -8,7 +8,7 @@ from msgspec import Meta
 from manyclass.core.event_parts import MOST_PLACEMENTS
 from manyclass.service.http.schemas.parts import Name
 
-_MOVE = "Whether a class may leave the parent that it has; else the answer is 409."
+_MOVE = "True if a class may leave its present parent; else the answer is 409."
 
 
 class PlaceClassRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):

@@ -20,20 +20,20 @@ from manyclass.service.ingest.stored_instance import Id
 
 DEFAULT_RANKED = 5
 MOST_RANKED = 1000
-MOST_RANKED_AT_ONCE = 20_000  # instances of one request times k, or times classes given
+MOST_RANKED_AT_ONCE = 20_000  # instances of one request times k, or times the classes in `among`
 MOST_EXPLAINED = 50  # k with `explain`
 MOST_EXPLAINED_INSTANCES = 20  # of one request
 MOST_DECODED = CANDIDATES  # k with `decode`
 MOST_VOTES = 1000  # of one explained class
-MOST_MOVES = 10  # features of a node on the path to it
+MOST_MOVES = 10  # features of a node on the path to an explained class
 
 _K = Meta(ge=1, le=MOST_RANKED)
 _Seq = Meta(ge=0, le=LARGEST_SEQ)
 _Source = Annotated[
     Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | None,
     Meta(
-        description="Where the instance comes from: a user, a channel. `GET /review` lists"
-        " instances by it. An event that labels the instance by its `id` has it, unless it has a"
+        description="The origin of the instance: a user, a channel. `GET /review` lists instances"
+        " by it. An event that labels the instance by its `id` inherits it, unless it has a"
         " `source` of its own."
     ),
 ]
@@ -59,7 +59,7 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
     k: Annotated[int, _K] | Annotated[float, _K] | None = DEFAULT_RANKED
     threshold: Annotated[
         float | None,
-        Meta(description="Return only scores above it; null: every class the learner retrieves."),
+        Meta(description="Return only classes with a higher score; null: all retrieved classes."),
     ] = None
     among: Annotated[
         Classes | None,
@@ -67,13 +67,13 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
     ] = None
     min_confidence: Annotated[
         Annotated[float, Meta(ge=0, le=1)] | None,
-        Meta(description="Abstain from a ranking whose confidence is lower, or null."),
+        Meta(description="Abstain if the confidence is lower or unknown; null: never abstain."),
     ] = None
     decode: Annotated[
         Literal["taxo"] | None,
         Meta(
             description="`taxo`: order the classes by expected taxonomic loss, least first; null:"
-            " by score."
+            " order them by score."
         ),
     ] = None
     explain: bool | None = False
@@ -82,21 +82,21 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
 
     @property
     def wanted(self) -> int | float:
-        """The number of classes asked for."""
+        """The number of classes to return."""
         return DEFAULT_RANKED if self.k is None else self.k
 
 
 class Vote(msgspec.Struct, gc=False):
-    """A feature that voted for a class, and its contribution; negative if it voted against it."""
+    """A feature and its contribution to the score of a class, negative if it voted against it."""
 
     feature: str
     score: float
 
 
 class PathNode(msgspec.Struct, gc=False):
-    """A node on the path to a class in a label tree: the number of classes below it, its
-    probability given its parent, and the contributions to it in log-odds, largest first, `bias`
-    always among them."""
+    """A node on the path to a class in a label tree: the number of classes below the node, its
+    probability given its parent, and its bias and the largest contributions of features, in
+    log-odds."""
 
     classes: int
     probability: float
@@ -105,8 +105,9 @@ class PathNode(msgspec.Struct, gc=False):
 
 
 class FamilyScore(msgspec.Struct, gc=False):
-    """A part of the score of a class: that of the weights which it shares with all below a class
-    above it, or at last of its own; and the sum of the parts so far."""
+    """A part of the score of a class, and the sum of the parts so far. The part comes from weights
+    that the class shares with all classes below `class` in the taxonomy; the last part comes from
+    its own weights."""
 
     name: str = msgspec.field(name="class")
     score: float
@@ -116,8 +117,8 @@ class FamilyScore(msgspec.Struct, gc=False):
 
 class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
     """A class with its score, which may be negative; with `decode`, the expected taxonomic loss of
-    choosing it; with `explain`, the votes for it; in a label tree the path to it, and of a learner
-    with families their parts of the score, from the top down."""
+    choosing it; with `explain`, the votes for it, in a label tree the path to it, and with a
+    learner of class families the parts of its score, from the top of the taxonomy down."""
 
     name: str = msgspec.field(name="class")
     score: float
@@ -130,13 +131,13 @@ class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
 _Confidence = Annotated[
     Annotated[float, Meta(ge=0, le=1)] | None,
     Meta(
-        description="The probability that the first class by score is right, also with `decode`;"
-        " null without a class, and until the primary learner has 100 outcomes.",
+        description="The probability that the class with the highest score is right, also with"
+        " `decode`; null without a class, and until the primary learner has 100 outcomes.",
     ),
 ]
 _Abstained = Annotated[
     bool | UnsetType,
-    Meta(description="True if `min_confidence` is not reached; then `ranked` is empty."),
+    Meta(description="True if the service abstained by `min_confidence`; then `ranked` is empty."),
 ]
 
 
@@ -161,7 +162,7 @@ class RankResult(msgspec.Struct, gc=False):
 
 
 class RankManyAnswer(msgspec.Struct, gc=False):
-    """The results in the order of the instances, each after event `seq` or a later one."""
+    """The results in the order of the instances, each from a state at event `seq` or later."""
 
     seq: int
     results: list[RankResult]

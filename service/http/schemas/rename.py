@@ -7,14 +7,13 @@ from msgspec import Meta
 
 from manyclass.service.http.schemas.parts import Name
 
-_RENAME = "The next name of the class, which no class has."
-_MERGE = "The class that it becomes a part of."
-_RELEASE = "True for a former name, which is to be that of a class of its own again."
+_RENAME = "The new name of the class, which no class may have yet."
+_MERGE = "The name of the class that takes over its events."
+_RELEASE = "True to make a former name a class of its own again."
 
 
 class RenameRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The next name of a class, the class to merge it into, or the release of a former name: one of
-    the three."""
+    """The change of a name: exactly one of `rename`, `merge_into` and `release`."""
 
     rename: Annotated[Name | None, Meta(description=_RENAME)] = None
     merge_into: Annotated[Name | None, Meta(description=_MERGE)] = None

@@ -9,22 +9,23 @@ DEFAULT_REVIEWED = 20
 MOST_REVIEWED = 100
 MOST_FEATURES = 500  # of one instance
 
-# A map with a name, so that it is a component of the document: generated clients name it too.
+# A named map, so that it is a component of the document and generated clients name it too.
 StoredFeatures = TypeAliasType("StoredFeatures", dict[str, float])
 
 
 class ReviewInstance(BaseModel):
-    """A ranked instance that waits for its label, and its ranking: as it was served, or that of the
-    `learner` asked for."""
+    """A ranked instance that waits for its label, and its ranking: as it was served, or by the
+    `learner` of the request."""
 
-    id: str = Field(description="POST /learn takes the label by it")
+    id: str = Field(description="the id by which POST /learn labels the instance")
     ranked: list[str] = Field(description="the first classes, best first, at most five")
-    confidence: float | None = Field(description="with six digits")
+    confidence: float | None = Field(description="rounded to six decimal places")
     abstained: bool = Field(description="true if the ranking was served without classes")
-    age: float = Field(description="seconds since it was ranked")
-    source: str | None = Field(description="as it was sent with the instance")
+    age: float = Field(description="seconds since the instance was ranked")
+    source: str | None = Field(description="the source that was sent with the instance")
     text: str | TextFields | None = Field(
-        description="its first 4,096 bytes, which fields share, of an instance sent as a text"
+        description="the first 4,096 bytes of the text, of all fields together; null if the"
+        " instance was not sent as text or the text was dropped"
     )
     text_cut: bool = Field(description="true if the text was longer")
     features: StoredFeatures
@@ -32,9 +33,9 @@ class ReviewInstance(BaseModel):
 
 
 class Review(BaseModel):
-    """Instances to label, least certain first, in the memory of one process.
+    """Instances to label, least certain first, from the memory of one process.
 
-    `process` is the name of the process that answered, null when the store is for one process.
+    `process` is the name of the process that answered, null if only one process can use the store.
     """
 
     process: str | None

@@ -7,24 +7,25 @@ from manyclass.service.config.settings import Source
 
 
 class SettingInForce(BaseModel):
-    """A setting as it is in force, and where its value comes from.
+    """A setting in force, and the source of its value.
 
-    One that is "not given" is stored with the model, has its default in a new store, or is chosen
-    by the service. Keys are only counted, and passwords in URLs hidden.
+    A setting with the source "not given" has the value stored with the model, the default of a new
+    store, or a value chosen by the service. Keys are counted, not shown; passwords in URLs are
+    hidden.
     """
 
-    option: str = Field(description="of `manyclass serve`")
+    option: str = Field(description="the option of `manyclass serve`")
     value: str
     source: Source
     default: str
     help: str
 
 
-# A map with a name, so that it is a component of the document: generated clients name it too.
+# A named map, so that it is a component of the document and generated clients name it too.
 SettingsByVariable = TypeAliasType("SettingsByVariable", dict[str, SettingInForce])
 
 
 class SettingList(BaseModel):
-    """Every setting by its variable of the environment, in the order of docs/settings.md."""
+    """Every setting by its environment variable, in the order of docs/settings.md."""
 
     settings: SettingsByVariable

@@ -5,7 +5,7 @@ from typing_extensions import TypeAliasType
 
 from manyclass.service.log.pause import Reason
 
-# A map with a name, so that it is a component of the document: generated clients name it too.
+# A named map, so that it is a component of the document and generated clients name it too.
 RefusedSnapshots = TypeAliasType("RefusedSnapshots", dict[str, str])
 
 
@@ -31,8 +31,8 @@ class Restored(BaseModel):
 
 
 class RecoveryReport(BaseModel, from_attributes=True, coerce_numbers_to_str=True):
-    """The recovery of the state: the snapshot that was loaded, the snapshots that were refused, by
-    number, and the events that were replayed."""
+    """The recovery of the state: the loaded snapshot, the reason for each refused snapshot by its
+    number, and the number of replayed events."""
 
     snapshot: Snapshot | None
     refused: RefusedSnapshots
@@ -48,14 +48,14 @@ class Live(BaseModel):
 
 
 class Ready(BaseModel):
-    """The state is restored and replayed; the store is reachable if learning was asked for.
+    """The state is restored and replayed, and for `to=learn` the store is reachable.
 
-    `learns` is false while learning is paused. It goes on by itself, except after `failed`.
+    `learns` is false while learning is paused. Learning resumes by itself, except after `failed`.
     """
 
     status: str = "ready"
     seq: int
     learns: bool
-    reason: Reason | None = Field(description="why learning is paused; null while it is not")
-    detail: str | None = Field(description="the same in a sentence")
+    reason: Reason | None = Field(description="why learning is paused; null if it is not")
+    detail: str | None = Field(description="the reason as a sentence")
     recovery: RecoveryReport

@@ -7,12 +7,12 @@ from manyclass.service.history.rebuild import RebuildReport
 from manyclass.service.http.schemas.learners import AccuracyByWindow, LearnerStats
 from manyclass.service.http.schemas.snapshots import RecoveryReport, Snapshot
 
-# A map with a name, so that it is a component of the document: generated clients name it too.
+# A named map, so that it is a component of the document and generated clients name it too.
 SettingTexts = TypeAliasType("SettingTexts", dict[str, str])
 
 
 class LateLabelStats(BaseModel):
-    """Ranked instances kept for a label by id."""
+    """Ranked instances that wait for a label by `id`."""
 
     waiting: int
     bytes: int
@@ -20,15 +20,17 @@ class LateLabelStats(BaseModel):
 
 class HistoryStats(BaseModel, from_attributes=True):
     """The history of events, from event `first_seq` on. `amendments` counts the amended events that
-    wait for a rebuild, the oldest for `amendment_age_seconds`; `deleted_events` the events that
-    have left because of the limits. Counts are since the process started."""
+    wait for a rebuild, the oldest for `amendment_age_seconds`; `deleted_events` counts the events
+    that have left the history because of its limits. Counts are since the process started."""
 
     first_seq: int
     events: int
-    bytes: int = Field(description="MANYCLASS_HISTORY_BYTES bounds it")
+    bytes: int = Field(description="size of the history; MANYCLASS_HISTORY_BYTES bounds it")
     deleted_events: int
-    lost_events: int = Field(description="trimmed from the log while the archive failed")
-    failures: int = Field(description="times that events could not be written to it")
+    lost_events: int = Field(
+        description="number of events trimmed from the log while the archive failed"
+    )
+    failures: int = Field(description="number of failed writes to the history")
     amendments: int
     amendment_age_seconds: float
     rebuild_failures: int
@@ -36,13 +38,14 @@ class HistoryStats(BaseModel, from_attributes=True):
 
 
 class ServedStats(BaseModel):
-    """The accuracy of rankings as they were served, of this process since its start.
+    """The accuracy of the rankings that this process has served since its start.
 
-    A label by id scores the first five classes of the ranking that it refers to. `first` counts the
-    labels whose true class was ranked first, `later` those among the other classes, `missed` those
-    that were none of them; rankings that abstained count in `abstained` alone. `r1` is the share of
-    `first` in the first three, `r1_before_learning` the share of the same labels whose class the
-    model ranked first just before it learned them; null without labels.
+    A label by `id` is compared with the first five classes of the served ranking. `first` counts
+    the labels whose true class was ranked first, `later` the labels whose true class was among the
+    other four, and `missed` the rest; rankings that abstained count in `abstained` alone. `r1` is
+    the share of `first` among `first`, `later` and `missed`. `r1_before_learning` is the share of
+    the same labels whose class the model ranked first just before learning them. Both are null
+    without labels.
     """
 
     first: int
@@ -64,13 +67,13 @@ class ProcessStats(BaseModel, from_attributes=True):
 class Stats(BaseModel):
     """The contents of the service, its accuracy and its settings.
 
-    Sizes, outdegrees and accuracy at this level are those of the primary learner; `learners` has
-    them for every learner.
+    Sizes, outdegrees and accuracy at this level are for the primary learner; `learners` has them
+    for every learner.
 
-    `process` is the name of the process that answered, `leads` whether it takes the snapshots and
-    trims the log, `processes` are all live processes on the store, as of the last heartbeat. The
-    three are null when the store is for one process. `digest` is null unless requested: a hash of
-    the whole state after event `seq`; the other figures may be of a moment later.
+    `process` is the name of the process that answered, `leads` is true if it takes the snapshots
+    and trims the log, and `processes` lists all live processes on the store, as of the last
+    heartbeat. The three are null if only one process can use the store. `digest` is a hash of the
+    whole state after event `seq`, null unless requested; the other figures may be slightly newer.
     """
 
     seq: int
@@ -91,7 +94,7 @@ class Stats(BaseModel):
     taxonomy: int = Field(description="the number of classes and other nodes in the taxonomy")
     taxonomy_bytes: int = Field(description="memory of the taxonomy, which all learners share")
     outdegrees: list[int] = Field(description="the number of features with 0, 1, 2, … edges")
-    accuracy: AccuracyByWindow = Field(description="by the number of last events")
+    accuracy: AccuracyByWindow = Field(description="by the number of last events it covers")
     learners: list[LearnerStats]
     late_labels: LateLabelStats
     history: HistoryStats | None = Field(description="null if the service keeps none")

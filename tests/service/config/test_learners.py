@@ -50,7 +50,7 @@ def test_shadows_have_the_limits_of_the_primary_and_nothing_else_of_it():
     [
         (
             *({"LEARNER": "pa(max_classes=4)", "MAX_CLASSES": "5"}, "MAX_CLASSES", "5"),
-            "MANYCLASS_LEARNER says otherwise: 'pa(max_classes=4)'",
+            "contradicts MANYCLASS_LEARNER='pa(max_classes=4)'",
         ),
         ({"LEARNER": "pa(leak=no)"}, "LEARNER", "pa(leak=no)", "leak: has no effect"),
         ({"LEARNER": "committee"}, "LEARNER", "committee", "members: must name"),

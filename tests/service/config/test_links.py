@@ -45,7 +45,7 @@ def test_they_are_left_alone_and_told_of_in_one_line(links):
     assert settings == Settings(max_batch=7)
     assert settings.port == 8000
     [told] = not_read(links)
-    assert told.startswith("not read, since Kubernetes or Docker sets them")
+    assert told.startswith("ignored, because Kubernetes or Docker sets them")
     assert all(name in told for name in links)
     assert not any(value in told for value in links.values() if "." in value)
     assert "sesame" not in told
@@ -73,7 +73,7 @@ def test_a_name_that_is_close_to_no_setting_is_told_of(name):
     given = {f"MANYCLASS_{name}": "hush"}
     assert read(given) == Settings()
     [told] = not_read(given)
-    assert told.startswith(f"MANYCLASS_{name} is not a setting")
+    assert told.startswith(f"MANYCLASS_{name} is ignored: there is no such setting")
     assert "hush" not in told
 
 

@@ -140,7 +140,7 @@ def test_shown_text_reads_back(row):
         ("MANYCLASS_LEARNER", "ff(min_weight=1)", "min_weight: must be in [0, 1)"),
         ("MANYCLASS_SNAPSHOT_SECONDS", "-1", "a number of seconds, at least 0"),
         ("MANYCLASS_SNAPSHOT_KEEP", "0", "at least 1"),
-        ("MANYCLASS_MAX_BYTES", "64 MB", "a number of bytes, as 1048576 or 1MiB"),
+        ("MANYCLASS_MAX_BYTES", "64 MB", "a number of bytes, such as 1048576 or 1MiB"),
         ("MANYCLASS_MAX_BYTES", "1KiB", "must be in [1048576, 17179869184]"),
         ("MANYCLASS_RECONFIGURE", "maybe", "yes or no"),
         ("MANYCLASS_LEARNER", "oracle", "one of ff, ind,"),
@@ -251,8 +251,8 @@ def test_another_analysis_of_texts_is_named_as_it_was_given(given_as):
     with pytest.raises(SettingError) as caught:
         read(environment, overrides).check_text(TextAnalysis.parse("words+pairs"))
     assert str(caught.value) == (
-        f"{given_as}='words': the store has learned by words+pairs, and another analysis makes"
-        f" other features: start with {given_as}=words+pairs or without it; `manyclass rebuild"
-        " --text words` then teaches its history by words, if the history reaches"
+        f"{given_as}='words': the store has learned with words+pairs, and another text analysis"
+        f" makes other features: start with {given_as}=words+pairs or without it; `manyclass rebuild"
+        " --text words` then changes the store to words, if its history reaches"
         " back to the first event"
     )

@@ -179,7 +179,7 @@ async def test_a_start_with_the_former_setting_says_how_to_change(tmp_path, capl
         await engine.submit(drawn_events(6, WORDS))
         await engine.rebuild_state(text=WIDE)
     assert (
-        f"the next start will be refused: MANYCLASS_TEXT='words': the store has learned by {WIDE}"
+        f"the next start will be refused: MANYCLASS_TEXT='words': the store has learned with {WIDE}"
         in (caplog.text)
     )
     refused = Engine(
@@ -190,7 +190,7 @@ async def test_a_start_with_the_former_setting_says_how_to_change(tmp_path, capl
     assert "the next start" not in caplog.text  # this one is
     assert isinstance(refused.cause, SettingError)
     assert f"start with MANYCLASS_TEXT={WIDE} or without it" in refused.failure
-    assert "`manyclass rebuild --text words` then teaches its history by words" in refused.failure
+    assert "`manyclass rebuild --text words` then changes the store to words" in refused.failure
     await refused.close()
     async with running(SqliteStore(tmp_path / "a.db", lambda: 1.0), text=WIDE) as (engine, _):
         assert engine.model.text == WIDE

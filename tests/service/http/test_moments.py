@@ -102,4 +102,4 @@ async def test_events_are_found_by_each_form(call):
         assert answered.status_code == 422
         [fault] = answered.json()["errors"]
         assert fault["parameter"] == name
-        assert fault["detail"].startswith("'yesterday' is no time: give a time as 2026")
+        assert fault["detail"].startswith("'yesterday' is not a time: give a time such as 2026")

@@ -76,7 +76,7 @@ async def test_a_refusing_store_leaves_everything_as_it_was(parts, group_commit,
     assert_holds_just(parts)
     assert (group_commit.commits, group_commit.failed_commits) == (0, 1)
     assert [record.message for record in caplog.records] == [
-        "the store takes no events: no room; make some"
+        "the store accepts no events: no room; make some"
     ]
 
 
@@ -122,8 +122,8 @@ async def test_a_failing_store_is_logged_once_and_so_is_its_return(caplog):
         for _ in range(3):
             await group_commit.admit([learn("a", "x")])
     assert [record.message for record in caplog.records] == [
-        "the store takes no events: away",
-        "the store takes events again",
+        "the store accepts no events: away",
+        "the store accepts events again",
     ]
 
 

@@ -397,7 +397,7 @@ def test_without_a_state_events_are_passed_over_up_to_the_next_restore():
 
 def test_a_mark_that_is_not_expected_is_refused():
     reader, _ = interpreter()
-    with pytest.raises(EventError, match="event 1 goes over to another state"):
+    with pytest.raises(EventError, match="event 1 switches to another state"):
         apply_all(reader.request([Event.restore(0)]))
 
 
@@ -448,7 +448,7 @@ def test_a_lost_adopted_state_does_not_matter_before_a_later_restore():
     restores = writer.marks("restore")
     writer.store._events = writer.store._events[: restores[0][0] - 1]
     writer.store._last_seq = restores[0][0] - 1
-    with pytest.raises(RecoveryError, match="event 2 went over to a rebuilt state"):
+    with pytest.raises(RecoveryError, match="event 2 adopted a rebuilt state"):
         writer.recovered(0)
 
 

@@ -136,6 +136,14 @@ def descriptions(made):
         yield from descriptions(part)
 
 
+def test_every_parameter_has_a_description():
+    for path, operations in document()["paths"].items():
+        for method, operation in operations.items():
+            for parameter in operation.get("parameters", ()):
+                about = parameter.get("description", "")
+                assert len(about.split()) >= 3, (method, path, parameter["name"])
+
+
 def test_no_description_is_indented_as_in_the_source():
     found = [*descriptions(document())]
     assert len(found) > 50

@@ -122,8 +122,8 @@ async def test_the_log_tells_of_a_promotion_that_changes_something(caplog):
     async with calling(shadows=("pa",)) as call:
         for label in ("svm", "pa", "pa"):
             await call("POST", promoting(label))
-        told = [each.message for each in caplog.records if "answers from" in each.message]
-        assert told == ["pa answers from event 2 on"]
+        told = [each.message for each in caplog.records if "the primary learner" in each.message]
+        assert told == ["event 2 made pa the primary learner"]
 
 
 @pytest.mark.parametrize("label", ["ema", "pa(replay=3)", "p", "FF", "x/y"])
@@ -132,7 +132,7 @@ async def test_nobody_else_can_be_promoted(label):
         digest = call.digest()
         problem = assert_problem(await call("POST", promoting(label)), 404)
         there = f"'{LEARNER}', 'pa', 'pa(replay=2)'"
-        assert problem["detail"] == f"no learner is named {label!r}; there are {there}"
+        assert problem["detail"] == f"no learner is named {label!r}; the learners are {there}"
         assert call.digest() == digest
         assert_problem(await call("POST", "/learners//promote"), 422)
         assert_problem(await call("POST", "/learners/%ff/promote"), 400)

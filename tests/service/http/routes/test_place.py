@@ -166,7 +166,7 @@ async def test_the_classes_that_a_request_places_are_bounded(call):
     refused = await call("POST", "/learn", {"events": events})
     assert_problem(refused, 422)
     assert pointer(refused) == "#/events"
-    assert "at most 5000 classes together; these place 5001" in refused.json()["detail"]
+    assert "at most 5000 classes in total; these place 5001" in refused.json()["detail"]
     assert (await call("POST", "/learn", {"events": events[:-1]})).status_code == 200
     [summary] = await call.stream(*events)  # learned in parts
     assert summary["accepted"] == len(events)

@@ -257,7 +257,7 @@ async def test_a_learner_by_its_options_in_any_order_and_an_unknown_one():
         assert (await call("GET", "/review?learner=pa(C=0.5,replay=2)")).status_code == 200
         for name in ("ff", "pa(", "pa"):
             problem = assert_problem(await call("GET", f"/review?learner={name}"), 404)
-            assert problem["detail"].startswith(f"no learner is named {name!r}; there are ")
+            assert problem["detail"].startswith(f"no learner is named {name!r}; the learners are ")
         assert_problem(await call("GET", "/review?learner="), 422)
 
 
