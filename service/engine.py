@@ -83,7 +83,7 @@ class Engine:
         self._restorer = StateRestorer(cluster, runtime, named)
         self._make_pipeline = partial(Pipeline, settings, cluster, self._restorer, runtime, hooks)
         self._segments = history_segments(settings, self.store)
-        self.recovery.outcomes.are_kept = self._segments is not None
+        self.recovery.outcomes.are_kept = self.keeps_history
         self._rebuilds = RebuildSchedule(settings.rebuild_seconds, clock)
         self._wall_clock = wall_clock
         self._status: Status = "recovering"
@@ -270,6 +270,11 @@ class Engine:
         return self.model.seq >= seq
 
     # --- history ---------------------------------------------------------------------------------
+
+    @property
+    def keeps_history(self) -> bool:
+        """True if past events are kept behind the log."""
+        return self._segments is not None
 
     @property
     def history(self) -> History:

@@ -7,8 +7,8 @@ from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send
 from manyclass.service.http.problems import unavailable
 from manyclass.service.token_bucket import TokenBucket
 
-MOST_LONG = 8  # long rankings at once, unless the concurrency is larger
-MOST_READS = 32  # GETs at once, most of which wait for their turn
+MOST_LONG = 8  # concurrent long rankings, unless max_concurrent is larger
+MOST_READS = 32  # concurrent GETs, most of which wait for their turn
 
 
 class Places:
@@ -25,7 +25,7 @@ class Places:
         return self.taken >= self.most and self.burst.is_empty
 
     def take(self) -> bool:
-        """Count a request as in progress; return False when there are too many."""
+        """Count a request as in progress; return False if there are too many."""
         if self.taken >= self.most:
             if self.burst.is_empty:
                 return False
@@ -34,7 +34,7 @@ class Places:
         return True
 
     def leave(self) -> None:
-        """Remove a request from the count."""
+        """Count a request as ended."""
         self.taken -= 1
 
     def left_by(self, application: Application) -> Application:
@@ -64,7 +64,7 @@ class Places:
 
     @contextmanager
     def left(self) -> Iterator[None]:
-        """Let other rankings begin while one of these waits."""
+        """Let other rankings begin, inside, while this one waits."""
         self.taken -= 1
         try:
             yield
@@ -73,14 +73,14 @@ class Places:
 
 
 class Admission:
-    """Sheds rankings and GETs above a concurrency, so that latency does not grow with the queue.
+    """The part that sheds rankings and GETs beyond a concurrency, so that latency stays low.
 
-    A short ranking runs to its end in one iteration of the event loop, so the short ones in
-    progress are the ones that arrived in the same iteration: each waits for the ones before it. A
-    burst, as after a stretch of learning, is admitted; an overload that lasts is not. A long
-    ranking (of many instances, explained, gzipped) runs in slices, one in each iteration. Large
-    ones also take memory, so the sum of their bodies is bounded, in bytes. GETs run in turn
-    (reads.py), so a place among the `reads` is mostly one in a queue.
+    A short ranking runs to its end in one iteration of the event loop, so the short rankings in
+    progress are those of the same iteration, and each waits for the previous ones. A burst, for
+    example after a stretch of learning, is admitted; a lasting overload is not. A long ranking (of
+    many instances, explained, gzipped) runs in slices, one in each iteration. Large rankings also
+    take memory, so the total size of their bodies is bounded. GETs run in turn (reads.py), so most
+    of the `reads` in progress wait in a queue.
     """
 
     def __init__(self, most: int, burst: int, most_bytes: int) -> None:
@@ -88,9 +88,9 @@ class Admission:
         self.reads = Places(MOST_READS)
         self.long = Places(max(most, MOST_LONG))
         self.most_bytes = most_bytes
-        self.large_bytes = 0  # of the bodies of large requests in progress
+        self.large_bytes = 0  # total size of the bodies of large requests in progress
         self.shed = 0  # rankings refused since the start
-        self.shed_reads = 0  # GETs
+        self.shed_reads = 0  # GETs refused since the start
 
     def places(self, gzipped: bool) -> Places:
         """Return where a ranking is counted before its body is read."""
@@ -112,7 +112,7 @@ class Admission:
 
     @contextmanager
     def large(self, size: int) -> Iterator[None]:
-        """Count the body of a large request in progress; Problem 503 above the limit."""
+        """Count the body of a large request in progress. Raises Problem 503 above the limit."""
         if self.large_bytes and self.large_bytes + size > self.most_bytes:
             raise self._too_many()
         self.large_bytes += size

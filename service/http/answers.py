@@ -1,4 +1,4 @@
-"""Sends the answers of calls and refusals: small ones whole, large ones in pieces."""
+"""The sending of answers and refusals: small ones whole, large ones in pieces."""
 
 import asyncio
 from collections.abc import Iterator
@@ -7,13 +7,13 @@ from typing import Final
 from manyclass.service.http.asgi import Send
 from manyclass.service.http.problems import Problem
 
-PIECE_BYTES = 262_144  # a larger piece would take the event loop for too long
+PIECE_BYTES = 262_144  # sending a larger piece would block the event loop for too long
 
 _JSON: Final = (b"content-type", b"application/json")
 
 
 async def send_json(body: bytes | list[bytes], send: Send) -> None:
-    """Send a JSON answer, whole or made in parts. Other requests run between two pieces."""
+    """Send a JSON answer, given whole or in parts. Other requests run between two pieces."""
     if isinstance(body, bytes):
         head = [_JSON, (b"content-length", b"%d" % len(body))]
         await send({"type": "http.response.start", "status": 200, "headers": head})
@@ -38,9 +38,9 @@ async def send_problem(problem: Problem, send: Send) -> int:
 
 
 def pieces_of(parts: list[bytes]) -> Iterator[bytes]:
-    """Yield the parts, joined to pieces of PIECE_BYTES or little more than one part.
+    """Yield the parts joined to pieces of about PIECE_BYTES, or of one larger part.
 
-    The parts are emptied on the way: to free all of a large answer at once takes long.
+    The list of parts is emptied meanwhile, because freeing a large answer at once takes long.
     """
     begin = size = 0
     for end, part in enumerate(parts, 1):

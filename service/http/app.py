@@ -1,4 +1,4 @@
-"""create_app(settings): wires the parts of the service together. No logic."""
+"""create_app(settings): connects the parts of the service. No logic."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ from manyclass.service.http.event_builder import EventBuilder
 from manyclass.service.http.front import Front
 from manyclass.service.http.head import with_head
 from manyclass.service.http.limits import Limits
-from manyclass.service.http.native_tier import NativeTier
+from manyclass.service.http.native_tier import Guards, NativeTier
 from manyclass.service.http.openapi.document import document, served_below
 from manyclass.service.http.prefix import Prefix
 from manyclass.service.http.problems import Problem, problem_of
@@ -71,7 +71,7 @@ from manyclass.service.store.protocol import Store
 
 log = logging.getLogger(__name__)
 
-MOST_PREFIXES = 8  # of proxies, for which documents are kept
+MOST_PREFIXES = 8  # path prefixes of proxies for which documents are kept
 SUMMARY = "Ranks sparse instances against very many classes, and learns from each answer"
 EXPECTED = (
     Problem,
@@ -88,7 +88,7 @@ EXPECTED = (
 
 
 class App(Front):
-    """The ASGI application, and the parts its server and its tests need access to."""
+    """The ASGI application, with the parts that its server and its tests use."""
 
     def __init__(
         self,
@@ -168,16 +168,13 @@ class App(Front):
         )
         self.api.state.reads = reads = Reads(self.api, threads)
         self.native: NativeTier | None = NativeTier(
-            settings,
             self.engine,
-            keys,
-            csrf,
+            Guards(keys, csrf),
             pending,
             metrics,
             self.limits,
             clock,
             self.stopping,
-            keeps_texts,
         )
         router = Router(
             [*routes, ApiEntrance(reads, entrance)],
@@ -199,8 +196,8 @@ def create_app(
 ) -> App:
     """Return the service as an ASGI application; its lifespan starts and closes the engine.
 
-    `clock` measures intervals and must never be set; `wall_clock` dates snapshots.
-    Opens the store the settings name unless one is given. Raises StoreError.
+    `clock` measures intervals and must never be set back; `wall_clock` dates snapshots. Without
+    `store`, the store of the settings is opened. Raises StoreError.
     """
     if store is None:
         store = open_store(
@@ -218,12 +215,12 @@ def _api(
 ) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        starting = asyncio.create_task(engine.start())  # health checks are answered meanwhile
+        starting = asyncio.create_task(engine.start())  # meanwhile health checks are answered
         serving = asyncio.create_task(rebuilds.serve(engine.rebuild_state, engine.rebuild_status))
         try:
             yield
         finally:
-            await error_counts.close()  # it reads the store of the engine
+            await error_counts.close()  # before the engine closes the store that it reads
             await engine.close()
             serving.cancel()
             await asyncio.wait([serving])
@@ -276,7 +273,7 @@ def _methods_by_path(routes: Sequence[BaseRoute]) -> dict[str, set[str]]:
 async def _answer_problem(request: Request, error: Exception) -> Response:
     request.app.state.metrics.out_of_memory.note(error)
     problem = problem_of(error)
-    if problem.status == 500 and isinstance(error, EXPECTED):  # others are logged by the server
+    if problem.status == 500 and isinstance(error, EXPECTED):  # the server logs all others
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     if problem.status == 405:
         problem = _with_all_methods(request, problem)
@@ -287,7 +284,7 @@ async def _answer_problem(request: Request, error: Exception) -> Response:
 
 
 def _with_all_methods(request: Request, problem: Problem) -> Problem:
-    """Return the problem with the methods of all routes of the path; FastAPI names those of one."""
+    """Return the problem with the methods of all routes of the path; FastAPI names one route's."""
     path = getattr(request.scope.get("route"), "path_format", None)
     allowed = request.app.state.methods_by_path.get(path) or problem.headers["Allow"].split(", ")
     return Problem(405, problem.detail, headers={"Allow": ", ".join(with_head(allowed))})

@@ -1,4 +1,4 @@
-"""The types of ASGI, and the path of a request below that of a proxy."""
+"""The types of ASGI, and the path of a request without the prefix of a proxy."""
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ Headers = Mapping[bytes, bytes]  # by lower-case name
 
 
 class Endpoint(NamedTuple):
-    """The route of a request that no router has set in its scope, by which it is counted."""
+    """A route for the scope of a request that no router handles, so that it can be counted."""
 
     path_format: str
 

@@ -1,4 +1,4 @@
-"""API keys with three scopes, each of which includes the ones below it."""
+"""API keys with three scopes, each of which includes the lower ones."""
 
 from collections.abc import Sequence
 from enum import IntEnum
@@ -18,7 +18,7 @@ class Scope(IntEnum):
 
 
 class ApiKeys:
-    """Checks the key of a request. Without any key set every request passes (`open`)."""
+    """The check of a request's key. Without keys, every request passes (`open`)."""
 
     def __init__(self, rank: Sequence[str], learn: Sequence[str], admin: Sequence[str]) -> None:
         by_scope = {Scope.RANK: rank, Scope.LEARN: learn, Scope.ADMIN: admin}
@@ -27,18 +27,16 @@ class ApiKeys:
         self.open = not keys
 
     def require(self, scope: Scope, authorization: bytes | None) -> None:
-        """Raise a Problem unless the header holds a key of this scope or a higher one."""
+        """Raise Problem unless the header has a key of this scope or a higher one."""
         if self.open:
             return
         granted = NO_KEY if authorization is None else self.native.scope_of(authorization)
         if granted == NO_KEY:
             raise _unauthorized("A key is needed: Authorization: Bearer KEY.")
         if granted == UNKNOWN_KEY:
-            raise _unauthorized("This key is not known here.")
+            raise _unauthorized("This key is unknown.")
         if granted < scope:
-            raise Problem(
-                403, f"This key may not do that; it needs the scope {scope.name.lower()}."
-            )
+            raise Problem(403, f"This call needs a key with the scope {scope.name.lower()}.")
 
 
 def _unauthorized(detail: str) -> Problem:

@@ -20,7 +20,7 @@ class BatchBody:
 
     @property
     def min_seq(self) -> int:
-        """The last event that the model has to have learned."""
+        """The number of the event that the model must include."""
 
     @property
     def has_signs(self) -> bool:
@@ -38,15 +38,15 @@ class BatchBody:
         most_features: int,
         most_bytes: int,
     ) -> BatchBody | None:
-        """Return a body as it is read; None for one that is not plain, and for all refusals:
-        one of them is more than `most_bytes` of instances in wire form.
+        """Read a plain body. Return None for other bodies and for all refusals, such as more than
+        `most_bytes` of instances in wire form.
 
-        Texts are read by the analysis. Releases the GIL while it reads.
+        Texts are read with this analysis. Releases the GIL while it reads.
         """
 
 @final
 class BatchRankings:
-    """Ranks the instances of a request in blocks, and writes their results as JSON."""
+    """The rankings of a request's instances, made in blocks and written as JSON."""
 
     @staticmethod
     def of_body(body: BatchBody) -> BatchRankings:
@@ -62,10 +62,10 @@ class BatchRankings:
         min_confidence: float | None,
         seq: int | None = None,
     ) -> BatchRankings:
-        """Return the rankings of instances that were read otherwise. Each result has the `seq`.
+        """Return the rankings of instances that Python has read. Each result has the `seq`.
 
-        An id is that of the client, if there is one. A note is the source, the text and its
-        reading of an instance, which are stored with it.
+        An id is the client's id, or None. A note has the source, the text and its reading, which
+        are stored with the instance.
         """
 
     @property
@@ -74,7 +74,7 @@ class BatchRankings:
 
     @property
     def abstained(self) -> int:
-        """The number of results of the last block without classes: the confidence is too low."""
+        """The number of abstentions in the last block."""
 
     def rank_block(
         self,
@@ -83,8 +83,7 @@ class BatchRankings:
         rank_duration: Histogram,
         seconds: float,
     ) -> bytes:
-        """Rank the next instances for so long, and at least one; return their results, with commas
-        between them.
+        """Rank instances for `seconds`, at least one; return the results, separated by commas.
 
-        The block is ranked with the GIL released; an index does so under one hold of its lock.
+        The block is ranked with the GIL released, and an index holds its lock for the whole block.
         """

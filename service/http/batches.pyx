@@ -103,7 +103,7 @@ cdef class BatchBody:
 
 @cython.final
 cdef class BatchRankings:
-    """Ranks the instances of a request in blocks, and writes their results as JSON.
+    """The rankings of a request's instances, made in blocks and written as JSON.
 
     Belongs to the event loop's thread.
     """

@@ -1,4 +1,4 @@
-"""One HTTP/1.1 connection, with bounds on its memory, its time and its requests."""
+"""An HTTP/1.1 connection with bounds on its memory, its time and its requests."""
 
 from asyncio import AbstractEventLoop, TimerHandle, Transport
 from collections import deque
@@ -34,31 +34,31 @@ from manyclass.service.http.wire import (
     too_many_headers,
 )
 
-MOST_PIPELINED = 16  # requests that wait for the answer of an earlier one
-PIPELINED_BYTES = 4_096  # that such a request takes, about, with its scope and a small head
-UNCOUNTED_BYTES = 16_384  # heads, and bodies not yet read, up to this size are counted each second
+MOST_PIPELINED = 16  # requests that wait for the answer to an earlier one
+PIPELINED_BYTES = 4_096  # approximate memory of such a request, with its scope and a small head
+UNCOUNTED_BYTES = 16_384  # smaller heads and unread bodies are counted only once a second
 
-RESET = pack("ii", 1, 0)  # lingering for no time: close() discards what was not sent
+RESET = pack("ii", 1, 0)  # SO_LINGER with 0 seconds: close() discards unsent bytes
 
-FRAMING = (b"content-length", b"transfer-encoding")  # one of them is there if there is a body
+FRAMING = (b"content-length", b"transfer-encoding")  # a request with a body has one of them
 
 
 class HandedOver(NamedTuple):
-    """The bytes that a worker leaves of a connection: of a request, and of the answer before it."""
+    """The bytes of a connection that a worker had received, and bytes it had not yet sent."""
 
     received: bytes = b""
     unsent: bytes = b""
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """HTTP/1.1 with bounds, whose refusals are problems like any other.
+    """HTTP/1.1 with bounds; refusals have the form of all other problems.
 
-    No key is known before the head of a request is complete. So heads, the time a request takes to
-    arrive, pipelined requests and unread answers are bounded here, and the bytes buffered in a
-    connection count in the memory budget.
+    Before the head of a request is complete, its key is unknown. So this class bounds heads, the
+    time in which a request arrives, pipelined requests and unread answers, and counts the bytes
+    buffered in the connection in the memory budget.
 
     Belongs to the event loop. `_running` is the request that the application answers; requests in
-    `pipeline` wait for it, and `cycle` is the newest of all, whose body may still arrive.
+    `pipeline` wait for it. `cycle` is the newest request, whose body may still arrive.
     """
 
     def __init__(
@@ -71,26 +71,26 @@ class BoundedProtocol(HttpToolsProtocol):
         limits: Limits,
         handed_over: HandedOver | None = None,
     ) -> None:
-        """Begin where a worker stopped if it has `handed_over` the connection."""
+        """Continue where a worker stopped if it has `handed_over` the connection."""
         super().__init__(config, server_state, app_state, _loop)
         self._limits = limits
         self._handed_over = handed_over
         self._reservation = Reservation(limits.budget)
         self._outlet: Outlet | None = None
         self._running: RequestResponseCycle | None = None
-        self._wanted: Places | None = None  # of the request under way, if it is a ranking
-        self._places: Places | None = None  # that count it since it is in progress
-        self._pause: TimerHandle | None = None  # after a shed request
-        self._refusal: Problem | None = None  # sent after the answers before it
-        self._repeated = False  # the bytes received now were sent during a pause
+        self._wanted: Places | None = None  # the count for the arriving request, if it is a ranking
+        self._places: Places | None = None  # the count that includes the ranking in progress
+        self._pause: TimerHandle | None = None  # the pause after a shed request
+        self._refusal: Problem | None = None  # to be sent after earlier answers
+        self._repeated = False  # the bytes being received were sent during a pause
         self._aborted = False
-        self._body_follows_offer = False  # of a request that offers to upgrade
+        self._body_follows_offer = False  # the newest request offers an upgrade and has a body
         self._in_head = False
-        self._barren = 0  # bytes since the begin of a request or the last piece of its body
-        self._arriving = 0  # bytes of the current piece
-        self._begun_with = 0  # bytes of the piece in which the request began
-        self._heads = deque[int]()  # bytes of the heads of unanswered requests, oldest first
-        self._fruitful = False  # the current piece has the begin of a request, or some of a body
+        self._idle_bytes = 0  # received since the last begin of a request or piece of a body
+        self._piece_bytes = 0  # size of the piece being parsed
+        self._first_piece_bytes = 0  # size of the piece in which the request began
+        self._heads = deque[int]()  # sizes of the heads of unanswered requests, oldest first
+        self._has_progress = False  # the piece being parsed begins a request or adds to a body
         self._stalls = Stalls()
 
     # --- the connection --------------------------------------------------------------------------
@@ -99,7 +99,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self,
         transport: Transport,  # type: ignore[override]  # as in uvicorn: TCP has a Transport
     ) -> None:
-        """Accept the connection, or refuse it when there are too many and none is idle."""
+        """Accept the connection, or refuse it if there are too many and none is idle."""
         super().connection_made(transport)
         self._outlet = Outlet(transport)
         self.transport = self._outlet  # type: ignore[assignment]  # it has what uvicorn calls
@@ -124,13 +124,13 @@ class BoundedProtocol(HttpToolsProtocol):
         self._leave()
         super().connection_lost(exc)
         self._reservation.release()
-        self._running = self.cycle = None  # type: ignore[assignment]  # they refer to this
+        self._running = self.cycle = None  # type: ignore[assignment]  # break the reference cycle
 
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's closes at once
-        """Answer the requests that have come whole before the connection closes.
+        """Answer the complete requests before the connection closes.
 
-        A client may close its half behind the last one. A request that came in part has no effect.
-        Called again when the connection is read again after a pause.
+        A client may close its half after the last request. An incomplete request has no effect.
+        This is called again when the connection is read again after a pause.
         """
         newest = self.cycle
         if newest is not None and self.pipeline and newest.more_body:
@@ -143,7 +143,7 @@ class BoundedProtocol(HttpToolsProtocol):
         return True
 
     def close_if_idle(self) -> bool:
-        """Close the connection unless a request is under way; return whether it was closed."""
+        """Close the connection unless a request is in progress; return whether it was closed."""
         cycle = self.cycle
         if cycle is not None and (not cycle.response_complete or cycle.more_body):
             return False
@@ -162,41 +162,41 @@ class BoundedProtocol(HttpToolsProtocol):
         self.pipeline.clear()
 
     def _abort(self) -> None:
-        """Reset the connection: neither the process nor the kernel keeps what is not sent yet."""
+        """Reset the connection, so that neither the process nor the kernel keeps unsent bytes."""
         if self._aborted:
             return
         self._aborted = True
         self._limits.slow_readers += 1
         self._disconnect()
-        with suppress(OSError):  # the client may have reset it in this moment
+        with suppress(OSError):  # the client may have reset it already
             self.transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, RESET)
         self.transport.abort()
 
     # --- receiving -------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Have a piece of the client's bytes parsed; bytes after a refusal are not read."""
+        """Parse a piece of the client's bytes; ignore bytes after a refusal."""
         if self._refusal is None and not self.transport.is_closing():
             self._receive(data)
 
     def _receive(self, data: bytes) -> None:
         """Parse a piece of the client's bytes, within the bounds."""
         self._unset_keepalive_if_required()
-        self._fruitful = False
-        self._arriving = len(data)
+        self._has_progress = False
+        self._piece_bytes = len(data)
         self._stalls.received += len(data)
         try:
             self._parse(data)
         except httptools.HttpParserError as error:
             self._refuse(parser_problem(error))
             return
-        if self._fruitful:
-            self._barren = 0
+        if self._has_progress:
+            self._idle_bytes = 0
             if not self.pipeline and not self._in_head and not self._holds_much():
                 return
         else:
-            self._barren += len(data)
-        if self._barren > MOST_HEAD_BYTES:
+            self._idle_bytes += len(data)
+        if self._idle_bytes > MOST_HEAD_BYTES:
             self._refuse(head_too_large())
         elif self._in_head and len(self.headers) > MOST_HEADERS:
             self._refuse(too_many_headers())
@@ -204,8 +204,8 @@ class BoundedProtocol(HttpToolsProtocol):
             self._count_bytes()
 
     def _holds_much(self) -> bool:
-        """Return whether the newest request has a large head, or a large body that is not read, or
-        had when the bytes were counted last.
+        """Return whether the newest request has a large head or a large unread body, or had one at
+        the last count of bytes.
         """
         return (
             self._reservation.size > UNCOUNTED_BYTES
@@ -214,11 +214,11 @@ class BoundedProtocol(HttpToolsProtocol):
         )
 
     def _is_between_requests(self) -> bool:
-        """Return whether no byte of a request is under way, nor an answer, nor a pause."""
+        """Return whether there is no partial request, no answer in progress and no pause."""
         cycle = self.cycle
         return (
             (cycle is None or (cycle.response_complete and not cycle.more_body))
-            and not (self._in_head or self._barren or self.pipeline or self._running)
+            and not (self._in_head or self._idle_bytes or self.pipeline or self._running)
             and not (self._repeated or self._pause or self.flow.write_paused)
         )
 
@@ -228,9 +228,9 @@ class BoundedProtocol(HttpToolsProtocol):
         )
 
     def _parse(self, data: bytes) -> None:
-        """Parse a piece; HTTP/1.1 goes on behind a head that offers to upgrade.
+        """Parse a piece; continue with HTTP/1.1 after a head that offers an upgrade.
 
-        The parser takes such a request for the last one, and its body for another protocol.
+        The parser treats such a request as the last one, and its body as another protocol.
         """
         while True:
             try:
@@ -242,7 +242,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 return
 
     def _parser_behind_head(self) -> httptools.HttpRequestParser:
-        """Return a parser for the bytes behind the last head: its body, if it has one."""
+        """Return a parser for the bytes after the last head, which begin with its body, if any."""
         if not self._body_follows_offer:
             return httptools.HttpRequestParser(self)
         self._body_follows_offer = False
@@ -256,23 +256,24 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin a request."""
         super().on_message_begin()
-        self._fruitful = self._in_head = True
-        self._begun_with = self._arriving
-        self._barren = 0
-        self._stalls.begin_request(self._arriving)
+        self._has_progress = self._in_head = True
+        self._first_piece_bytes = self._piece_bytes
+        self._idle_bytes = 0
+        self._stalls.begin_request(self._piece_bytes)
 
     def on_headers_complete(self) -> None:
-        """Have the request answered; raises Problem when it is above a bound."""
+        """Start the answer to the request. Raises Problem if the request is above a bound."""
         if len(self.headers) > MOST_HEADERS:
             raise too_many_headers()
-        size = self._begun_with + self._barren + self._arriving  # it has at most so many bytes
+        # An upper bound of the size of the head.
+        size = self._first_piece_bytes + self._idle_bytes + self._piece_bytes
         if size > PIPELINED_BYTES:
             size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
             if size > MOST_HEAD_BYTES:
                 raise head_too_large()
         if len(self.pipeline) >= MOST_PIPELINED:
             raise Problem(
-                400, f"At most {MOST_PIPELINED} requests may wait for the answer of an earlier one."
+                400, f"At most {MOST_PIPELINED} requests may wait for the answer to an earlier one."
             )
         self._body_follows_offer = self.parser.should_upgrade() and any(
             name in FRAMING and value.strip(b"0") for name, value in self.headers
@@ -284,23 +285,23 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         """Keep a piece of the body for the application."""
-        self._fruitful = True
+        self._has_progress = True
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Admit the request if it is a ranking, now that it is complete."""
+        """Admit the complete request if it is a ranking."""
         if self._body_follows_offer:
             return
         super().on_message_complete()
         cycle = self.cycle
-        cycle.more_body = False  # also when it was answered before its end came
+        cycle.more_body = False  # also if it was answered before its end
         if self._wanted is not None and cycle is self._running and not cycle.response_complete:
             self._admit(cycle, self._wanted)
 
     # --- admission -------------------------------------------------------------------------------
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        """Have the application answer, unless it is a ranking or a GET and there are too many."""
+        """Let the application answer, unless there are too many rankings or GETs."""
         self._running = cycle
         admission = self._limits.admission
         wanted = self._wanted = self._places_of(cycle)
@@ -315,7 +316,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 return
             app = admission.reads.left_by(app)  # type: ignore[assignment, arg-type]  # as ASGI has it
         super()._start_asgi_task(cycle, app)
-        if wanted is not None and not cycle.more_body:  # it waited in the pipeline
+        if wanted is not None and not cycle.more_body:  # complete since it waited in the pipeline
             self._admit(cycle, wanted)
 
     def _places_of(self, cycle: RequestResponseCycle) -> Places | None:
@@ -330,7 +331,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._shed_ranking(cycle)
 
     def _leave(self) -> None:
-        """Remove the ranking from the count of those in progress."""
+        """Count the ranking in progress as ended."""
         if self._places is not None:
             self._places.leave()
             self._places = None
@@ -340,13 +341,14 @@ class BoundedProtocol(HttpToolsProtocol):
         self._shed(cycle, TOO_MANY_RANKINGS)
 
     def _shed(self, cycle: RequestResponseCycle, refusal: Refusal) -> None:
-        """Refuse a request at the least cost, and do not read the connection for a while.
+        """Refuse a request at the least cost, and pause reading the connection.
 
-        A proxy sends requests of many clients over one connection, and uses it again at once. It is
-        read on, or the refusal of one request would delay and refuse those of other clients.
+        A proxy sends requests of many clients over one connection and reuses it at once. Its
+        connection is read without a pause; otherwise the refusal of one request would delay or
+        refuse requests of other clients.
         """
         if self.expect_100_continue and cycle.more_body:
-            cycle.keep_alive = False  # the client may leave the body out after this answer
+            cycle.keep_alive = False  # the client may omit the body after this answer
         answer = refusal.answer(cycle.scope["method"], close=not cycle.keep_alive)
         self.transport.write(self._limits.cors.add_to(answer, cycle.scope["headers"]))
         cycle.response_started = cycle.response_complete = True
@@ -361,7 +363,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._pause = self.loop.call_later(pause, self._read_again)
 
     def _read_again(self) -> None:
-        """Read the connection again; requests that came during the pause are shed again.
+        """Read the connection again; requests that were sent during the pause are shed again.
 
         Bytes sent during the pause are read in the poll of this turn of the loop; the second
         callback runs in the next turn, after that poll.
@@ -379,7 +381,7 @@ class BoundedProtocol(HttpToolsProtocol):
     # --- sending ---------------------------------------------------------------------------------
 
     def on_response_complete(self) -> None:
-        """Go on with the next request of the connection, or with the refusal of what followed."""
+        """Continue with the next request of the connection, or send the pending refusal."""
         self._heads.popleft()
         self._leave()
         self._running = None
@@ -406,7 +408,7 @@ class BoundedProtocol(HttpToolsProtocol):
     # --- bounds ----------------------------------------------------------------------------------
 
     def pass_second(self) -> None:
-        """End the connection of a client that has neither sent nor read enough; once a second."""
+        """End the connection of a client that sends or reads too slowly; called once a second."""
         self._count_bytes()
         if self._stalls.unread(self.transport.get_write_buffer_size()) > UNREAD_SECONDS:
             self._abort()
@@ -418,10 +420,10 @@ class BoundedProtocol(HttpToolsProtocol):
             if self._stalls.linger_seconds > LINGER_SECONDS:
                 self.transport.close()
         elif self._stalls.quiet(self._is_waiting()) > QUIET_SECONDS:
-            self._refuse(Problem(408, f"The request did not come to its end in {QUIET_SECONDS} s."))
+            self._refuse(Problem(408, f"The request was not complete after {QUIET_SECONDS} s."))
 
     def _is_waiting(self) -> bool:
-        """Return whether the client has to send. A stream has shown its key, so it may be slow."""
+        """Return whether the client has to send bytes. A stream may be slow: its key is known."""
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
             return True
@@ -429,13 +431,13 @@ class BoundedProtocol(HttpToolsProtocol):
         return waiting and not (cycle is self._running and shedding.is_stream(cycle))
 
     def _count_bytes(self) -> None:
-        """Count the bytes buffered in this connection; close it when they do not fit."""
+        """Count the bytes buffered in this connection; close it if they do not fit."""
         if self.transport.is_closing():
-            self._reservation.release()  # of bytes received; unsent bytes are few, or soon aborted
+            self._reservation.release()  # received bytes; unsent ones are few, or soon aborted
             return
         size = self.transport.get_write_buffer_size() + self._unparsed_bytes()
         if self._in_head:
-            size += self._barren + self._begun_with
+            size += self._idle_bytes + self._first_piece_bytes
         size += sum(self._heads)
         if self.cycle is not None and not self.cycle.response_complete:
             size += len(self.cycle.body)
@@ -451,7 +453,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._refuse(problem)
 
     def _unparsed_bytes(self) -> int:
-        """Return the bytes received that the parser has not seen."""
+        """Return the number of received bytes that are not yet parsed."""
         return 0
 
     def _has_more_body(self) -> bool:
@@ -460,9 +462,10 @@ class BoundedProtocol(HttpToolsProtocol):
     # --- refusals --------------------------------------------------------------------------------
 
     def _refuse(self, problem: Problem) -> None:
-        """Close, with this problem as the last answer unless that would come amid another.
+        """Close the connection with this problem as the last answer, unless another answer has
+        begun.
 
-        Requests before the one refused are answered first; it is not.
+        Earlier requests are answered first; the refused request is not.
         """
         if problem.status in (400, 431):
             self._limits.bad_requests += 1
@@ -472,7 +475,9 @@ class BoundedProtocol(HttpToolsProtocol):
         if refused is not None and self.pipeline and self.pipeline[0][0] is refused:
             self.pipeline.popleft()
         if self._running is not None and self._running is not refused:
-            self._refusal = problem.with_traceback(None)  # it keeps the bytes read
+            self._refusal = problem.with_traceback(
+                None
+            )  # the traceback would keep the received bytes
             self.flow.pause_reading()
         elif refused is not None and refused.response_started:
             self._disconnect()
@@ -483,7 +488,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _send_last(self, problem: Problem) -> None:
-        # A head that cannot be parsed has no origin, unless the line that names it came before.
+        # A head that cannot be parsed has no origin, unless its Origin line was parsed before.
         is_of_request = self._in_head or self._has_more_body()
         answer = response_of(problem, close=True)
         self._disconnect()

@@ -1,7 +1,7 @@
 """Calls: routes that read and write their bodies themselves.
 
-One declaration serves the OpenAPI document, which FastAPI makes, and the answer: Starlette's router
-has the call answered without FastAPI, whose way to a route costs as much as a small ranking.
+One declaration serves both the OpenAPI document, made by FastAPI, and the answer, for which
+Starlette's router calls it without FastAPI, whose routing takes as long as a small ranking.
 """
 
 from abc import ABC, abstractmethod
@@ -29,21 +29,21 @@ from manyclass.service.http.routes.contract import (
     one_of,
 )
 
-STREAM = " (stream)"  # after the path of a call that was answered by a stream
+STREAM = " (stream)"  # suffix of the path of a call, if a stream answered it
 
 
 @dataclass(slots=True)
 class CallRequest:
-    """A request to a call. The bytes of its body count in `reservation`."""
+    """A request to a call; the bytes of its body are counted in `reservation`."""
 
     headers: Headers
     receive: Receive
     send: Send
     reservation: Reservation
-    name: str  # at the end of the path, if the path of the call has one
+    name: str  # the name at the end of the path, or empty
 
     def json_body(self, most_bytes: int, *other_types: str) -> Awaitable[bytes]:
-        """Return the whole body; see `require_json` and `read_body` for the refusals."""
+        """Return the whole body. `require_json` and `read_body` list the refusals."""
         require_json(self.headers, *other_types)
         return read_body(self.headers, self.receive, most_bytes, self.reservation)
 
@@ -76,7 +76,7 @@ class Call(ABC):
 
     @abstractmethod
     async def answer(self, request: CallRequest) -> bytes | list[bytes] | None:
-        """Return the body of a JSON answer, whole or in parts, or None once an answer was sent.
+        """Return the body of a JSON answer, whole or in parts, or None if an answer was sent.
 
         Raises any error that `problem_of` knows.
         """
@@ -132,13 +132,13 @@ class Call(ABC):
         return route
 
 
-# FastAPI caches endpoints for ever, so this one does not refer to a call, nor to its engine.
+# FastAPI caches endpoints for ever, so this one refers neither to a call nor to its engine.
 def _endpoint() -> None:
-    """Stand for the call in FastAPI's document; the call answers the requests itself."""
+    """Represent the call in FastAPI's document; the call answers the requests itself."""
 
 
 class ChangeCall(Call):
-    """A call that changes the state by an event, described in a JSON body."""
+    """A call that changes the state by an event, which a JSON body describes."""
 
     def __init__(
         self, settings: Settings, engine: Engine, keys: ApiKeys, budget: MemoryBudget

@@ -1,11 +1,11 @@
-"""Cross-origin resource sharing: pages of allowed origins may read what the service answers."""
+"""Cross-origin resource sharing: pages of allowed origins may read the answers of the service."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send
 
-PREFLIGHT_SECONDS = b"600"  # for which a browser may cache a preflight
+PREFLIGHT_SECONDS = b"600"  # time for which a browser may cache the answer to a preflight
 
 _EXPOSED = (
     b"access-control-expose-headers",
@@ -17,16 +17,16 @@ _VARY = (b"vary", b"Origin")  # a cache must not give one origin the answer for 
 
 
 class Cors:
-    """Adds the headers that let pages of the allowed origins read every answer, problems too.
+    """The part that adds headers with which pages of allowed origins may read every answer.
 
-    Answers their preflights itself: a browser sends a preflight without a key. An allowed page may
-    use each of `methods`, and add any header: its tracing has headers of its own.
+    It answers preflights itself, because a browser sends them without a key. An allowed page may
+    use each of `methods` and add any header, for example those of its tracing.
     """
 
     def __init__(self, allowed: Sequence[str]) -> None:
         self._allowed = frozenset(origin.encode() for origin in allowed)
         self.is_enabled = bool(self._allowed)
-        self.methods: Sequence[str] = ()  # of all routes
+        self.methods: Sequence[str] = ()  # the methods of all routes
 
     async def call(
         self, application: Application, scope: AsgiScope, receive: Receive, send: Send
@@ -53,7 +53,7 @@ class Cors:
         await application(scope, receive, send_with_headers)
 
     def _on_preflight(self, asked: bytes | None) -> list[tuple[bytes, bytes]]:
-        """Return the headers that allow a page the headers it asks for, with any method."""
+        """Return the headers that allow a page any method and the headers in `asked`."""
         return [
             (b"vary", b"Access-Control-Request-Headers"),
             (b"access-control-allow-methods", ", ".join(self.methods).encode()),
@@ -62,13 +62,13 @@ class Cors:
         ]
 
     def headers_for(self, origin: bytes | None) -> list[tuple[bytes, bytes]]:
-        """Return the headers of an answer to a request of this origin, while this is enabled."""
+        """Return the headers of an answer to a request of this origin; empty if CORS is off."""
         if origin is None or origin not in self._allowed:
             return [_VARY]
         return [_VARY, (b"access-control-allow-origin", origin), _CREDENTIALS, _EXPOSED]
 
     def add_to(self, response: bytes, request_headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-        """Return a whole response with the headers of CORS for a request with these headers."""
+        """Return a whole response with the CORS headers for a request with these headers."""
         if not self.is_enabled:
             return response
         added = self.headers_for(dict(request_headers).get(b"origin"))

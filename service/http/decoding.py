@@ -1,4 +1,4 @@
-"""Decodes JSON bodies into the types of schemas/, and names what does not fit."""
+"""Decoding of JSON bodies into the types of schemas/, with errors that say what to send."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from manyclass.service.http.schemas.rank import RankInstance, RankRequest
 Body = TypeVar("Body")
 
 NULL: Final = msgspec.Raw(b"null")
-LONGEST_SHOWN = 100  # characters of a key the client made up
+LONGEST_SHOWN = 100  # characters of an unknown key in an error
 
 # The type of each key, and an example of it.
 _TAKES: Final = {
@@ -35,7 +35,7 @@ _TAKES: Final = {
     "event_id": 'a string of 1 to 200 characters: "e-1"',
     "source": 'a string of 1 to 1000 bytes: "ann"',
     "learner": 'a shadow: "svm(replay=4)"',
-    "rename": 'the next name of the class: "ice hockey"',
+    "rename": 'the new name of the class: "ice hockey"',
     "release": "true",
     "merge_into": 'the name of another class: "hockey"',
     "among": 'a list of names, 1 to 1000, or null: ["hockey"]',
@@ -55,7 +55,7 @@ _elements = msgspec.json.Decoder(list[msgspec.Raw])
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<key>.*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(?P<key>.*)`")
 _GOT = re.compile(r", got `(?P<got>[^`]*)`$")
-_OUT_OF_RANGE = {"Number out of range": "a number that is not a finite float, as 1e400"}
+_OUT_OF_RANGE = {"Number out of range": "a number that is not a finite float, such as 1e400"}
 
 
 def decode(
@@ -63,7 +63,7 @@ def decode(
     body: bytes | memoryview | msgspec.Raw,
     within: Place = (),
 ) -> Body:
-    """Return the body, or the part of it at `within`, as its type.
+    """Return the body, or its part at `within`, as the type of the decoder.
 
     Raises Problem for another type, and msgspec's error for invalid JSON.
     """
@@ -85,7 +85,7 @@ def _mismatch(
 ) -> Problem:
     """Return the problem of a body of another type than `form`.
 
-    `within` is the place of the part that was decoded, in the whole body.
+    `within` is the position of the decoded part in the whole body.
     """
     detail, inside = parted(str(error))
     place = within + inside
@@ -94,7 +94,7 @@ def _mismatch(
         known = _keys(form, inside)
         shown = key if len(key) <= LONGEST_SHOWN else key[:LONGEST_SHOWN] + "…"
         hint = did_you_mean(key, known) or f"known are {', '.join(f'`{each}`' for each in known)}."
-        if shown == key:  # else the place is that of the object, which is shorter
+        if shown == key:  # for a longer key, point to the object instead
             place = (*place, key)
         return invalid(f"There is no key `{shown}` here; {hint}", *place)
     if missing := _MISSING.fullmatch(detail):
@@ -108,7 +108,7 @@ def _mismatch(
         known = _keys(form, ())
         example = '{"text": "the goalie saved it"}'
         if "features" in known:
-            return invalid(f"The body must be an object, as {example}{ending}", *place)
+            return invalid(f"The body must be an object, such as {example}{ending}", *place)
         first = f"`{known[0]}`: {_TAKES[known[0]]}"
         return invalid(f"The body must be an object with {first}{ending}", *place)
     if str(error).endswith(_IN_A_FIELD):
@@ -123,8 +123,9 @@ def _mismatch(
 
 
 def _wrong_field(body: bytes | memoryview | msgspec.Raw, place: Place) -> str | None:
-    """Return the first field of the text at a place that is not a string; None if it is not found:
-    the body may name an object twice, or be damaged behind the fault.
+    """Return the first field, of the text at a position in the body, that is not a string.
+
+    Return None if it is not found: the body may have a key twice, or be damaged after the fault.
     """
     part = body
     try:
@@ -143,7 +144,7 @@ def _wrong_field(body: bytes | memoryview | msgspec.Raw, place: Place) -> str | 
 
 
 def _keys(form: Any, place: Place) -> list[str]:
-    """Return the keys of an object at this place, none if a key only looks like a place."""
+    """Return the keys of the object at this position; empty if a key only looks like a position."""
     for step in place:
         if isinstance(step, str):
             form = _struct_in(get_type_hints(form).get(step))
@@ -153,7 +154,7 @@ def _keys(form: Any, place: Place) -> list[str]:
 
 
 def _struct_in(annotation: Any) -> Any:
-    """Return the structure in a list or a union, None if there is none."""
+    """Return the struct in a list or a union, or None."""
     if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
         return annotation
     found = (_struct_in(part) for part in get_args(annotation))
@@ -161,7 +162,7 @@ def _struct_in(annotation: Any) -> Any:
 
 
 def is_given(value: object) -> bool:
-    """Return whether a member of a body has a value; one that is null counts as absent."""
+    """Return whether a member of a body has a value; null counts as absent."""
     return value is not None and value is not UNSET and value != NULL
 
 
@@ -173,11 +174,13 @@ def check_many(
     most: int,
     wanted: str,
 ) -> None:
-    """Raise Problem unless there are 1 to `most` forms at `place`, and no keys of one beside it."""
+    """Raise Problem unless there are 1 to `most` forms in the member `place`, and no keys of a
+    single form beside it.
+    """
     for field in msgspec.structs.fields(each):
         if is_given(getattr(request, field.name)):
             key = field.encode_name
-            raise invalid(f"`{key}` belongs into each of `{place}`.", key)
+            raise invalid(f"`{key}` must be in each of `{place}`.", key)
     if not forms:
         raise invalid(f"There is no {wanted}.", place)
     if len(forms) > most:
@@ -192,7 +195,7 @@ def too_many(place: str, most: int) -> Problem:
 def names_of(given: Names, place: str) -> list[str | int]:
     """Return an array of names; 5.0 is the integer 5. Raises Problem for any other float."""
     if float not in map(type, given):
-        return cast(list[str | int], given)  # no other type is left
+        return cast(list[str | int], given)  # no other type remains
     return [
         whole(name, place, position) if isinstance(name, float) else name
         for position, name in enumerate(given)

@@ -18,18 +18,18 @@ MEDIA_TYPES: Final = {
     ".txt": "text/plain; charset=utf-8",
     ".gz": "application/gzip",
 }
-PIECE_BYTES = 65_536  # of unsent bytes a connection has little more
+PIECE_BYTES = 65_536  # a connection has hardly more unsent bytes than this
 
 
 class Document(NamedTuple):
-    """A document as it is answered."""
+    """A document in the form of an answer."""
 
     content: bytes
     media_type: str
     etag: str
 
     def answer(self, request: Request, headers: dict[str, str]) -> Response:
-        """Return the answer, which is empty for a client that has the document already."""
+        """Return the answer, which has no body for a client that has the document already."""
         headers = {**headers, "ETag": self.etag}
         if self.etag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
@@ -37,13 +37,13 @@ class Document(NamedTuple):
 
 
 def document_of(name: str, content: bytes) -> Document:
-    """Return the document of a file of this name, by whose suffix it has its media type."""
+    """Return the document of a file; the suffix of its name determines the media type."""
     media_type = MEDIA_TYPES[PurePosixPath(name).suffix]
     return Document(content, media_type, f'"{sha256(content).hexdigest()[:32]}"')
 
 
 class _Whole(Response):
-    """Sends the bytes that all requests share in pieces, as fast as the client reads."""
+    """A response that sends shared bytes in pieces, as fast as the client reads."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = memoryview(self.body)

@@ -1,4 +1,4 @@
-"""Checks of each request before it is answered: memory, Host and origin, a whole body."""
+"""The checks of each request before it is answered: memory, Host and origin, a complete body."""
 
 from typing import Any
 
@@ -15,15 +15,15 @@ CHANGING = ("POST", "PUT", "PATCH", "DELETE")  # methods of calls that may chang
 
 
 class Entrance:
-    """Checks every request of the Python tier."""
+    """The checks of every request of the Python tier."""
 
     def __init__(self, csrf: CsrfGuard, out_of_memory: OutOfMemory) -> None:
         self._csrf = csrf
         self._out_of_memory = out_of_memory
 
     def headers(self, scope: AsgiScope) -> Headers:
-        """Return the headers of a request to a call. Raises Problem 400 or 403 for wrong ones, and
-        MemoryError while memory is short.
+        """Return the headers of a request to a call. Raises Problem 400 or 403 for invalid headers,
+        and MemoryError while memory is short.
         """
         if self._out_of_memory.is_short:
             raise MemoryError
@@ -32,9 +32,9 @@ class Entrance:
         return headers
 
     def check(self, scope: AsgiScope) -> None:
-        """Check a request to FastAPI, which needs room for the memory of its route.
+        """Check a request to FastAPI, whose routes need free memory.
 
-        /livez needs none: the process lives, so a supervisor has no reason to end it.
+        /livez is exempt: the process is alive, so a supervisor has no reason to end it.
         """
         if not is_liveness_check(scope):
             self._out_of_memory.require_room()
@@ -42,9 +42,9 @@ class Entrance:
 
 
 class ApiEntrance(BaseRoute):
-    """The route of all requests that no call takes: to FastAPI, whose routes read no body.
+    """The route to FastAPI, for all requests that no call handles. FastAPI's routes read no body.
 
-    Not a Mount, which knows no path with a line end.
+    This is not a Mount, because a Mount does not match paths with a line end.
     """
 
     def __init__(self, application: Application, entrance: Entrance) -> None:
@@ -52,14 +52,14 @@ class ApiEntrance(BaseRoute):
         self._entrance = entrance
 
     def matches(self, scope: AsgiScope) -> tuple[Match, AsgiScope]:
-        """Take every request."""
+        """Match every request."""
         return Match.FULL, {}
 
     async def handle(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Check a request, read its body to the end, and pass it on."""
         self._entrance.check(scope)
         if scope["method"] in CHANGING:
-            # No route acts on a request before it is known to be whole and well framed.
+            # No route acts on a request before it is known to be complete and well framed.
             await discard_body(receive)
             receive = _without_body(receive)
         await self._application(scope, receive, send)

@@ -1,4 +1,4 @@
-"""Builds events from the bodies of clients."""
+"""The builder of events from the bodies of clients."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -28,26 +28,26 @@ Known = Mapping[str, StoredInstance | Absence]  # by id
 
 
 class Built(NamedTuple):
-    """The event of a form with its instance, or the Result of the event that it repeats."""
+    """The event of a form with its instance, or the Result of the event that the form repeats."""
 
     event: Event | Result
     read: AnalysedText | None
 
     @property
     def size(self) -> int:
-        """Return the bytes in memory, about: the features of a text are many, and kept twice."""
+        """Return the approximate bytes in memory; the many features of a text are kept twice."""
         return 2 * len(bytes(self.event)) if isinstance(self.event, Event) else 0
 
 
 class EventBuilder:
-    """Builds events from forms.
+    """The builder of events from forms.
 
         form ──► event                                       (features or text)
-        form ──► instance of its id ──► event                (pending, or of a peer)
+        form ──► instance of its id ──► event                (pending, or from a peer)
         form ──► Result of the event that it repeats         (known by its event_id)
 
-    A retry of a delayed label may come when its instance is no longer stored. So its event_id is
-    looked up before its instance, and the engine gets the Result in place of the event.
+    A retry of a delayed label may come after its instance has expired. So its event_id is looked up
+    before its instance, and the engine receives the Result instead of an event.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class EventBuilder:
         most_features: int,
         keeps_texts: bool,
     ) -> None:
-        """`keeps_texts`: events have their texts, and the ids of instances, for the history."""
+        """`keeps_texts` is true with a history: events have texts and the ids of instances."""
         self._engine = engine
         self._pending = pending
         self._peer_lookup = peer_lookup
@@ -68,7 +68,7 @@ class EventBuilder:
         self._keeps_texts = keeps_texts
 
     async def instances(self, forms: Iterable[LearnEvent | LearnRequest]) -> Known:
-        """Return the instance of each id in the forms, of this process or else of another."""
+        """Return the instance of each id in the forms, from this process or else from another."""
         known: dict[str, StoredInstance | Absence] = {}
         lacking: dict[str, Absence] = {}
         for form in forms:
@@ -85,10 +85,10 @@ class EventBuilder:
         return known
 
     async def event(self, form: LearnEvent | LearnRequest, known: Known) -> Built:
-        """Return the event that a form describes, or the Result of the event that it repeats.
+        """Return the event of a form, or the Result of the event that the form repeats.
 
-        `known` is the result of `instances` for this form, and perhaps for others. The instance is
-        made in a thread if it is large, or waited under another analysis of texts.
+        `known` is the result of `instances` for this form and possibly others. The instance is made
+        in a thread if it is large, or if another text analysis has read it before.
         """
         if form.id is not None:
             labels, stored = Labels.of(form), known[form.id]
@@ -104,8 +104,8 @@ class EventBuilder:
     async def _as_read_now(
         self, stored: StoredInstance, labels: Labels
     ) -> StoredInstance | Absence:
-        """Return a ranked instance as the present analysis reads it, cut to the features that all
-        labels can be learned with."""
+        """Return a ranked instance as the present analysis reads it, with at most as many features
+        as can be learned with all labels."""
         analysis, most = self._engine.model.text, labels.most_features
         if stored.is_read_by(analysis) and len(stored.instance) <= most:
             return stored
@@ -146,9 +146,9 @@ class EventBuilder:
     def learned(
         self, instance_id: str | None, known: Known, event: Event | Result, result: Result
     ) -> None:
-        """Take the result of an event: the delayed label of an instance scores its ranking.
+        """Score the served ranking of an instance by its delayed label, once it is learned.
 
-        A duplicate does not: its id may stand for a newer ranking by now.
+        A duplicate is not scored, because its id may refer to a newer ranking by now.
         """
         if instance_id is None or result.duplicate or isinstance(event, Result):
             return
@@ -173,16 +173,16 @@ class EventBuilder:
         fingerprint: int,
         ranked: StoredInstance | None = None,
     ) -> Event:
-        """Return the event; one of a `ranked` instance has the text it was ranked with, its id, and
-        its source unless the form has one.
+        """Return the event. An event of a `ranked` instance has the ranked text, the id, and the
+        source of the ranking unless the form has one.
         """
         instance, source, text = read.instance, form.source, form.text
         if ranked is not None:
             source, text = source or ranked.source, ranked.text
         if len(instance) > labels.most_features:
             raise invalid(
-                f"The number of features times that of classes is at most {MOST_PAIRS} in an event;"
-                f" this one has {len(instance)} features.",
+                "The number of features times the number of classes of an event is at most"
+                f" {MOST_PAIRS}; this event has {len(instance)} features.",
                 "classes" if labels.classes else "not",
             )
         event = Event.learn(
@@ -198,25 +198,25 @@ class EventBuilder:
             instance_id=form.id if self._keeps_texts else None,
             reading=read.reading,
         )
-        self._engine.model.check(event)  # here the place of a refusal is known
+        self._engine.model.check(event)  # here the position of a fault is known
         return event
 
     def _without_instance(self, instance_id: str, absence: Absence) -> Problem:
         match absence:
             case Absence.NO_ANSWER:
                 return unavailable(
-                    f"A process that may have ranked id {instance_id!r} did not answer."
+                    f"A process that may have ranked the id {instance_id!r} did not answer."
                 )
             case Absence.TOO_LATE:
                 self._metrics.delayed_labels_expired += 1
-                status, detail = 410, f"The instance of id {instance_id!r} is no longer kept."
+                status, detail = 410, f"The instance with the id {instance_id!r} is no longer kept."
             case Absence.NEVER_SEEN:
-                status, detail = 404, f"No instance was ranked under id {instance_id!r}."
+                status, detail = 404, f"No instance was ranked with the id {instance_id!r}."
             case Absence.TEXT_NOT_KEPT:
                 status = 410
                 detail = (
-                    f"The analysis of texts has changed since id {instance_id!r} was ranked, and"
-                    " its text is not kept without a history (MANYCLASS_HISTORY): send the label"
+                    f"The text analysis has changed since the id {instance_id!r} was ranked, and"
+                    " without a history (MANYCLASS_HISTORY) its text is not kept: send the label"
                     " with the text."
                 )
         return Problem(status, detail, [Fault(detail, "#/id")])

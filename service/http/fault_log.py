@@ -1,4 +1,4 @@
-"""The log of client faults: short lines, few of them."""
+"""The log of client faults: few and short lines."""
 
 import logging
 import time
@@ -7,11 +7,11 @@ from collections.abc import Callable
 log = logging.getLogger(__name__)
 
 INTERVAL_SECONDS = 1.0  # between two lines
-LONGEST_LINE = 120  # characters, so that a line with time and logger has at most 200 bytes
+LONGEST_LINE = 120  # characters; with time and logger, a line has at most 200 bytes
 
 
 class FaultLog:
-    """Logs faults of clients, at most one line per interval; a line counts those left out."""
+    """A log of client faults, at most one line per interval, which counts the omitted faults."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""The front of the Python tier: every request is counted, and every error becomes a problem.
+"""The front of the Python tier: it counts every request and turns every error into a problem.
 
 Front ─► Router ─┬─► Call                      /rank, /learn and other calls with large bodies
                  └─► ApiEntrance ─► Reads ─► FastAPI
@@ -18,12 +18,12 @@ from manyclass.service.observability.metrics import Metrics
 
 logger = logging.getLogger(__name__)
 
-UNKNOWN = "unknown"  # in place of a path that no route has
+UNKNOWN = "unknown"  # instead of a path that no route has
 CLIENT_GONE = 499  # nginx's status for a client that left before the answer
 
 
 class Front:
-    """The ASGI application: has each request answered and counted, with the headers of CORS."""
+    """The ASGI application: answers and counts each request, and adds the CORS headers."""
 
     def __init__(self, application: Application, cors: Cors, metrics: Metrics) -> None:
         self._application = application
@@ -31,7 +31,7 @@ class Front:
         self._metrics = metrics
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass a lifespan on."""
+        """Answer a request, or forward a lifespan."""
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
@@ -57,17 +57,17 @@ class Front:
         except ClientGone:
             status = CLIENT_GONE
         except Exception as error:
-            if status:  # Starlette has answered with a problem before raising the error
+            if status:  # Starlette has answered with a problem, then raised the error
                 logger.exception("%s %s failed", scope["method"], _endpoint(scope))
             else:
                 await self._answer_error(scope, error, watch)
         self._metrics.request(_endpoint(scope), status, perf_counter() - began)
 
     async def _answer_error(self, scope: AsgiScope, error: Exception, send: Send) -> None:
-        """Answer with the problem.
+        """Answer with the problem of an error.
 
-        The problem may be the error itself, which refers to the frames it was raised through. In a
-        variable there it would keep them, and the body they hold, until the garbage is collected.
+        The problem may be the error itself, which refers to the frames that raised it. A variable
+        in such a frame would keep them and the body alive until the garbage collection.
         """
         self._metrics.out_of_memory.note(error)
         problem = problem_of(error)
@@ -77,6 +77,6 @@ class Front:
 
 
 def _endpoint(scope: Mapping[str, Any]) -> str:
-    """Return the route's path with its parameters' names, so that the values stay few."""
+    """Return the path of the route with names of parameters, so that there are few values."""
     path = getattr(scope.get("route"), "path_format", None)
     return path if isinstance(path, str) else UNKNOWN

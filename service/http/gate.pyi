@@ -3,16 +3,16 @@ from typing import Self, final
 
 @final
 class Keys:
-    """The keys of a service, each with the number of its scope, which is above 0."""
+    """The keys of a service, each with the number of its scope, above 0."""
 
     def __new__(cls, keys: Iterable[tuple[bytes, int]]) -> Self: ...
     def scope_of(self, authorization: bytes) -> int:
-        """Return the scope of the key in this header; 0 for an unknown key, -1 without one."""
+        """Return the scope of the key in this header, 0 for an unknown key, -1 without a key."""
 
 @final
 class Hosts:
-    """The names that a service answers to, in lower case; none: every name."""
+    """The names allowed in the header Host, in lower case; if there are none, all are allowed."""
 
     def __new__(cls, names: Iterable[bytes]) -> Self: ...
     def have(self, host: bytes) -> bool:
-        """Return whether a header Host has one of the names, in any case and with any port."""
+        """Return whether the header Host has one of the names, in any case and with any port."""

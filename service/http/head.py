@@ -1,4 +1,4 @@
-"""HEAD: every path that takes GET takes it, and answers without the body (RFC 9110, 9.3.2)."""
+"""HEAD: every path with GET accepts it, and answers without the body (RFC 9110, 9.3.2)."""
 
 import asyncio
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ def as_get(scope: AsgiScope, send: Send) -> tuple[AsgiScope, Send]:
         if message["type"] != "http.response.body":
             await send(message)
         elif message.get("more_body"):
-            await asyncio.sleep(0)  # a long body is made in pieces; others run between two
+            await asyncio.sleep(0)  # a long body is made in pieces; other requests run between
         else:
             await send({"type": "http.response.body", "body": b""})
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from manyclass.service.http.asgi import Headers
 from manyclass.service.http.problems import Problem
 
-# Repeated, these are ambiguous: a proxy and this service may use different ones.
+# If repeated, these are ambiguous: a proxy and this service could use different ones.
 _ONCE = (
     b"authorization",
     b"host",
@@ -24,5 +24,5 @@ def headers_of(raw: Sequence[tuple[bytes, bytes]]) -> Headers:
         names = [name for name, _ in raw]
         for name in _ONCE:
             if names.count(name) > 1:
-                raise Problem(400, f"The header {name.decode()} may come once only.")
+                raise Problem(400, f"The header {name.decode()} must occur only once.")
     return headers

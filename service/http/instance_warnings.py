@@ -1,5 +1,5 @@
-"""Warnings of instances without features, of values below 0 that a learner does not use, and of
-texts that are not instances as a whole."""
+"""Warnings about instances without features, about values below 0 that a learner ignores, and about
+texts of which a part was left out."""
 
 from collections.abc import Sequence
 from typing import Final, Literal
@@ -17,7 +17,7 @@ from manyclass.service.observability.metrics import Metrics
 _EMPTY: Final = {
     "text": "The text has no words.",
     "features": "No feature has a value other than 0.",
-    "id": "The instance of this id has no features.",
+    "id": "The instance with this id has no features.",
 }
 
 
@@ -31,7 +31,7 @@ def warnings_of(
 ) -> list[WarningDocument]:
     """Return the warnings about the instance of a form, and count the instance.
 
-    The primary learner ranks; the shadows learn too.
+    For a ranking, only the primary learner matters; for learning, the shadows too.
     """
     instance, long_words, truncated, _ = read
     details = []
@@ -42,12 +42,12 @@ def warnings_of(
         details.append(_long_words(long_words))
     if truncated:
         details.append(
-            "The text has more features than an instance may have; those behind the first"
+            "The text has more features than an instance may have; all after the first"
             f" {len(instance)} are left out."
         )
     if len(instance) == 0:
         metrics.without_features[call] += 1
-        details.append("No other word is left." if long_words else _EMPTY[member])
+        details.append("No other word remains." if long_words else _EMPTY[member])
     elif instance.is_signed:
         learners = [model.options] if call == "rank" else model.model_set.learners
         if names := names_without_signs(learners):
@@ -62,13 +62,12 @@ def _about_signs(
     instance: Instance,
     names: Sequence[str],
 ) -> str:
-    """Return that the values below 0 are absent to these learners, and count the instance."""
+    """Return the warning that these learners ignore values below 0, and count the instance."""
     if has_features(instance, model.options):
         metrics.with_absent_values[call] += 1
         return _values_below_0([name for name, value in instance.items() if value < 0], names)
     metrics.without_features[call] += 1
-    absent_to = ", ".join(names)
-    return f"No feature has a value above 0, and those below are absent to {absent_to}."
+    return f"No feature has a value above 0, and values below 0 are ignored by {', '.join(names)}."
 
 
 _LONGER = f"longer than a name may be ({LONGEST_NAME} bytes, with its field)"
@@ -76,26 +75,22 @@ _LONGER = f"longer than a name may be ({LONGEST_NAME} bytes, with its field)"
 
 def _long_words(count: int) -> str:
     if count == 1:
-        return f"A word of the text is {_LONGER}, and left out."
-    return f"{count} words of the text are {_LONGER}, and left out."
+        return f"A word of the text is {_LONGER} and is left out."
+    return f"{count} words of the text are {_LONGER} and are left out."
 
 
 def _member_of(form: Form) -> Literal["text", "features", "id"]:
-    """Return the member of a form that its instance comes from."""
+    """Return the member of a form that has its instance."""
     if form.text is not None:
         return "text"
     return "id" if features_of(form) is None else "features"
 
 
 def _values_below_0(features: Sequence[str], learners: Sequence[str]) -> str:
-    """Return the sentence that the values of these features are absent to these learners."""
+    """Return the sentence that these learners ignore the values of these features."""
     first = features[0]
     shown = repr(first if len(first) <= LONGEST_SHOWN else first[:LONGEST_SHOWN] + "…")
-    absent_to = ", ".join(learners)
+    ignored = f"below 0 and ignored by {', '.join(learners)}."
     if len(features) == 1:
-        return f"The value of feature {shown} is below 0, so it is absent to {absent_to}."
-    others = len(features) - 1
-    return (
-        f"The values of feature {shown} and {others} more are below 0, so they are absent to"
-        f" {absent_to}."
-    )
+        return f"The value of feature {shown} is {ignored}"
+    return f"The values of feature {shown} and of {len(features) - 1} more are {ignored}"

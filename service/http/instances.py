@@ -1,4 +1,4 @@
-"""Makes instances of the features or the text of a body, in a thread if they are large."""
+"""Instances from the features or the text of a body, made in a thread if they are large."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +17,8 @@ from manyclass.service.http.schemas.parts import Names
 from manyclass.service.http.schemas.rank import RankInstance
 from manyclass.service.http.time_slice import run_in_thread
 
-LARGE_BYTES = 65_536  # of JSON: any contents take a millisecond or two to decode
-LONG_TEXT = 16_384  # characters; a longer one releases the GIL
+LARGE_BYTES = 65_536  # of JSON; less takes at most a millisecond or two to decode
+LONG_TEXT = 16_384  # characters; the analysis of a longer text releases the GIL
 
 Form = RankInstance | LearnEvent | LearnRequest
 
@@ -28,15 +28,15 @@ _value = msgspec.json.Decoder(float)
 
 
 def instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> AnalysedText:
-    """Return the instance of a form, which has exactly one of `features` and `text`, and how much
-    of its text is not in it.
+    """Return the instance of a form, which must have exactly one of `features` and `text`, and the
+    amount of its text that was left out.
     """
     features, text = features_of(form), form.text
     if features is None:
         if text is None:
             raise invalid("An instance needs `features` or `text`.")
         if not text and form.given_text:
-            raise invalid(f"A text has 1 to {MOST_FIELDS} fields; all of these are null.", "text")
+            raise invalid(f"A text has 1 to {MOST_FIELDS} fields; all are null here.", "text")
         with _about_the_text():
             return analysis.instance_of(text, most_features)
     if text is not None:
@@ -48,18 +48,18 @@ def instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> Analy
 
 
 def whole(instance: Instance) -> AnalysedText:
-    """Return an instance of which nothing was left out."""
+    """Return an instance with the note that nothing was left out."""
     return AnalysedText(instance, 0, False)
 
 
 def features_of(form: Form) -> msgspec.Raw | None:
-    """Return the features of a form as JSON, None without any."""
+    """Return the features of a form as JSON, or None."""
     features = form.features
     return None if features is UNSET or features == NULL else features
 
 
 def is_large(form: Form) -> bool:
-    """Return whether the instance of a form has to be made in a thread."""
+    """Return whether the instance of a form must be made in a thread."""
     text = form.text
     if text is not None:
         return (len(text) if isinstance(text, str) else sum(map(len, text.values()))) > LONG_TEXT
@@ -67,13 +67,16 @@ def is_large(form: Form) -> bool:
 
 
 async def large_instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> AnalysedText:
-    """Return the same as `instance_of`, made with the GIL released."""
+    """Return the result of `instance_of`, made with the GIL released."""
     return await run_in_thread(instance_of, form, analysis, most_features)
 
 
 def _instance_of_json(data: msgspec.Raw, most_features: int) -> Instance:
-    """Return the instance of features that `Instance.from_json` leaves: rare forms, and faults."""
-    if count_members(data, most_features) > most_features:  # before an object is made of each
+    """Return the instance of features in a rare form, or raise Problem for a fault in them.
+
+    `Instance.from_json` handles the common forms.
+    """
+    if count_members(data, most_features) > most_features:  # check before making objects
         raise invalid(f"An instance has at most {most_features} features.", "features")
     try:
         features = decode(_features, data, ("features",))
@@ -93,7 +96,7 @@ def _instance_of_json(data: msgspec.Raw, most_features: int) -> Instance:
 
 
 def _name_of_wrong_value(data: msgspec.Raw) -> str | None:
-    """Return the first feature of an object whose value is not a number, None for other faults."""
+    """Return the first feature whose value is not a number, or None for other faults."""
     try:
         values = _values.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -108,7 +111,7 @@ def _name_of_wrong_value(data: msgspec.Raw) -> str | None:
 
 @contextmanager
 def _about_the_text() -> Iterator[None]:
-    """Make an InstanceError a problem of the member `text`, or of its field."""
+    """Turn an InstanceError into a Problem about the member `text` or its field."""
     try:
         yield
     except InstanceError as error:

@@ -23,9 +23,9 @@ class Labels(NamedTuple):
 
     @classmethod
     def of(cls, form: LearnEvent | LearnRequest) -> Self:
-        """Return the labels of a form. Raises Problem if it says nothing of any class."""
+        """Return the labels of a form. Raises Problem if it has no classes."""
         if form.classes is None and form.rejected is None:
-            raise invalid("An event needs `classes`, or `not`: classes that are wrong.")
+            raise invalid("An event needs true classes in `classes`, or wrong classes in `not`.")
         return cls(
             [] if form.classes is None else names_of(form.classes, "classes"),
             [] if form.rejected is None else names_of(form.rejected, "not"),
@@ -35,14 +35,14 @@ class Labels(NamedTuple):
 
     @property
     def most_features(self) -> int:
-        """The features of an instance with which all names can be learned at once."""
+        """The largest number of features of an instance that can be learned with all names."""
         return MOST_PAIRS // max(1, len(self.classes) + len(self.rejected))
 
     def fingerprint(self, instance: Instance | str, text: Text | None = None) -> int:
-        """Return 64 bits of the content, independent of the order of features, of fields and of
+        """Return a 64-bit hash of the content, independent of the order of features, fields and
         classes, and of the analysis of the `text`.
 
-        An instance may be known by its id.
+        `instance` may be the id of an instance.
         """
         given: object = instance
         if isinstance(instance, Instance):

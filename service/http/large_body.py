@@ -1,4 +1,4 @@
-"""Decodes large bodies in slices: checks the limits first, then decodes element by element."""
+"""The decoding of large bodies in slices: first the limits are checked, then elements decoded."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -13,7 +13,7 @@ from manyclass.service.http.schemas.parts import MOST_CLASSES
 from manyclass.service.http.schemas.rank import RankInstance, RankRequest
 from manyclass.service.http.time_slice import TimeSlice, run_in_thread
 
-# Members of an object of any request, and its lists of classes; `features` is counted separately.
+# Largest number of members of an object with its lists of classes; `features` counts separately.
 MOST_VALUES = 2 * MOST_CLASSES + 16
 NAME_LISTS = frozenset({b"classes", b"not", b"among"})
 
@@ -22,7 +22,7 @@ Form = TypeVar("Form", RankInstance, LearnEvent)
 
 
 class LargeBodies(Generic[Request, Form]):
-    """Decodes large bodies in slices. `place` is the list of forms in a request."""
+    """A decoder of large bodies in slices. `place` is the member with the list of forms."""
 
     def __init__(self, request: type[Request], form: type[Form], place: str, most: int) -> None:
         self._requests: msgspec.json.Decoder[Request] = msgspec.json.Decoder(request)
@@ -33,10 +33,10 @@ class LargeBodies(Generic[Request, Form]):
     async def request(
         self, body: bytes, count: Callable[[Request | Form], None] = lambda _: None
     ) -> Request:
-        """Return the request of a body; `count` gets it, and each of its forms.
+        """Return the request in a body; `count` is called with the request and each of its forms.
 
-        Limits are checked before any object is made. Raises Problem, with the element at fault, or
-        msgspec's error.
+        Limits are checked before any object is made. Raises Problem, which points to the element at
+        fault, or msgspec's error.
         """
         time_slice = TimeSlice()
         outline = await self._outline(body)
@@ -54,7 +54,7 @@ class LargeBodies(Generic[Request, Form]):
         return request
 
     async def form(self, body: bytes) -> Form:
-        """Return the form of a whole body, or of a line of a stream."""
+        """Return the form in a whole body, or in a line of a stream."""
         outline = await self._outline(body)
         return decode(self._forms, outline.rest)
 
@@ -72,10 +72,10 @@ class LargeBodies(Generic[Request, Form]):
                     400, f"The body is not JSON: malformed at byte {outline.bytes_read}."
                 )
             case "repeated":
-                return invalid(f"`{self._place}` may come once only.", self._place)
+                return invalid(f"`{self._place}` must occur only once.", self._place)
             case "elements":
                 return too_many(self._place, self._most)
             case "values" if outline.key in NAME_LISTS:
                 detail = f"Expected `array` of length <= {MOST_CLASSES}"
                 return invalid(detail, *place, outline.key.decode())
-        return invalid("The object holds more values than a request can have.", *place)
+        return invalid("The object has more values than a request can have.", *place)

@@ -1,4 +1,4 @@
-"""Limits and counts that all connections share."""
+"""The limits and counts that all connections share."""
 
 from typing import Protocol
 
@@ -14,35 +14,35 @@ class Connection(Protocol):
     """The part of a connection that the limits use."""
 
     def close_if_idle(self) -> bool:
-        """Close the connection unless a request is under way; return whether it was closed."""
+        """Close the connection unless a request is in progress; return whether it was closed."""
 
 
 class Workers(Protocol):
-    """The connections that are not on the event loop."""
+    """The workers, which have the connections that are not on the event loop."""
 
     @property
     def running(self) -> bool:
-        """True while they can be given connections."""
+        """True while the workers accept connections."""
 
     @property
     def connections(self) -> int:
-        """The connections they have, and those on their way to and from the event loop."""
+        """The number of their connections, including those on the way to or from the event loop."""
 
     @property
     def closed_idle(self) -> int:
-        """The idle connections they closed in favour of new ones."""
+        """The number of idle connections that they closed in favour of new ones."""
 
     def note_connections(self, count: int) -> None:
-        """Let them know how many connections the event loop has."""
+        """Note the number of connections of the event loop."""
 
     def note_taken_over(self) -> None:
-        """Count a connection handed over no longer: the event loop counts it now."""
+        """Stop counting a handed-over connection; the event loop counts it from now on."""
 
     def close_idle(self) -> bool:
-        """Let them close the longest idle connection; return False when none is idle."""
+        """Close the connection that has been idle longest; return False if none is idle."""
 
     def give(self, connection: "Socket") -> None:
-        """Let them go on with a connection between two requests."""
+        """Give a connection to a worker between two requests."""
 
 
 class Socket(Protocol):
@@ -53,10 +53,10 @@ class Socket(Protocol):
 
 
 class Limits:
-    """Limits on memory, rankings and connections, and counts of refusals.
+    """The limits on memory, rankings and connections, and the counts of refusals.
 
-    `idle` holds the connections whose next request has no complete head yet, the longest idle
-    first. They have shown no key, so at the limit the first is closed in favour of a new one.
+    `idle` has the connections whose next request has no complete head yet, longest idle first.
+    Their keys are unknown, so at the limit the first is closed in favour of a new connection.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -67,21 +67,20 @@ class Limits:
         self.faults = FaultLog()
         self.cors = Cors(settings.allowed_origins)
         self.max_connections = settings.max_connections  # fewer if too few files may be open
-        self.workers: Workers | None = None  # with connections of their own
-        self._own = set[Connection]()  # of the event loop
+        self.workers: Workers | None = None  # they have connections of their own
+        self._own = set[Connection]()  # the connections of the event loop
         self.idle: dict[Connection, None] = {}  # a set in order of insertion
-        self.rejected_connections = 0  # above MAX_CONNECTIONS
+        self.rejected_connections = 0  # beyond MANYCLASS_MAX_CONNECTIONS
         self._closed_idle = 0  # idle connections closed for new ones
         self.slow_readers = 0  # connections closed because their answers were not read
-        self.bad_requests = 0  # that are not HTTP
+        self.bad_requests = 0  # requests that are not HTTP
 
     def admit(self, connection: Connection, handed_over: bool = False) -> bool:
-        """Count a connection; return False when there are too many and none is idle.
-
-        It is new, or `handed_over` by a worker.
+        """Count a connection, new or `handed_over` by a worker; return False if there are too many
+        and none is idle.
         """
         if handed_over and self.workers is not None:
-            self.workers.note_taken_over()  # before the loop counts it, or it would count twice
+            self.workers.note_taken_over()  # first, so that the connection is not counted twice
         self._own.add(connection)
         self._note_count()
         if self.connections > self.max_connections and not self._close_idle():
@@ -91,7 +90,7 @@ class Limits:
         return True
 
     def _close_idle(self) -> bool:
-        """Close the longest idle connection; return False when none is idle."""
+        """Close the connection that has been idle longest; return False if none is idle."""
         closed = next((each for each in self.idle if each.close_if_idle()), None)
         if closed is None:
             return self.workers is not None and self.workers.close_idle()
@@ -100,25 +99,25 @@ class Limits:
         return True
 
     def forget(self, connection: Connection) -> None:
-        """Remove a connection from the count that is lost, or on its way to a worker."""
+        """Stop counting a connection that is lost or given to a worker."""
         self._own.discard(connection)
         self._note_count()
         self.idle.pop(connection, None)
 
     def keep(self, connection: Connection) -> None:
-        """Count an idle connection again that no worker could take."""
+        """Count an idle connection again because no worker could take it."""
         self._own.add(connection)
         self._note_count()
         self.idle[connection] = None
 
     @property
     def connections(self) -> int:
-        """The connections of the event loop and of the workers."""
+        """The number of connections of the event loop and the workers."""
         return len(self._own) + (0 if self.workers is None else self.workers.connections)
 
     @property
     def closed_idle(self) -> int:
-        """The idle connections closed in favour of new ones."""
+        """The number of idle connections that were closed in favour of new ones."""
         return self._closed_idle + (0 if self.workers is None else self.workers.closed_idle)
 
     def counts(self) -> ConnectionCounts:

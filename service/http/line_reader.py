@@ -1,4 +1,4 @@
-"""Reads a body line by line while it arrives, with bounds on the length and age of a line."""
+"""The reading of a body line by line while it arrives, with limits of length and age of a line."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
@@ -9,29 +9,29 @@ from manyclass.service.http.memory_budget import Reservation
 from manyclass.service.http.problems import ClientGone, Problem, unavailable
 from manyclass.service.http.request_body import Blocks, Gunzip
 
-# A stream may pause between two lines without limit; an unfinished line takes memory.
+# A stream may pause between lines without limit, but an unfinished line takes memory.
 LINE_SECONDS = 60.0
 
 
 class Lines:
-    """Cuts what arrives into lines of bounded length that end in bounded time."""
+    """The lines of a stream, of bounded length, each of which must end in bounded time."""
 
     def __init__(self, longest: int, reservation: Reservation, clock: Callable[[], float]) -> None:
-        """Count an unfinished line in `reservation`."""
+        """`reservation` counts the bytes of an unfinished line."""
         self._longest = longest
         self._reservation = reservation
         self._reserved_before = reservation.size
         self._clock = clock
-        self._begun = Blocks()  # of the unfinished line
+        self._begun = Blocks()  # the unfinished line
         self._begun_at = 0.0
         self._overlong = False
-        self._held = 0  # bytes of whole lines, until they are settled
+        self._held = 0  # bytes of complete lines, until they are settled
 
     def feed(self, data: bytes) -> Iterator[bytes | None]:
-        """Yield every line that ends in `data`; None in place of one that is too long.
+        """Yield every line that ends in `data`, or None for a line that is too long.
 
-        They count until `settle`, as `data` was counted by `hold`. Raises Problem 408 when the
-        unfinished line is too old.
+        The bytes of `data`, counted by `hold`, are counted until `settle`. Raises Problem 408 if
+        the unfinished line is too old.
         """
         start = 0
         while (end := data.find(b"\n", start)) >= 0:
@@ -46,15 +46,15 @@ class Lines:
                 self._overlong = True
                 self._begun.clear()
         if self._is_unfinished and self._clock() - self._begun_at > LINE_SECONDS:
-            raise Problem(408, f"A line has to end within {LINE_SECONDS:g} s.")
+            raise Problem(408, f"A line must end within {LINE_SECONDS:g} s.")
 
     def hold(self, size: int) -> None:
-        """Count so many more bytes until `settle`. Raises Problem 503 when they do not fit."""
+        """Count `size` more bytes until `settle`. Raises Problem 503 if they do not fit."""
         self._held += size
         self._count()
 
     def settle(self) -> None:
-        """Count the unfinished line alone: the others are learned."""
+        """Count only the unfinished line from now on; all others are learned."""
         self._held = 0
         self._count()
 
@@ -66,7 +66,7 @@ class Lines:
         return self._overlong or self._begun.size > 0
 
     def rest(self) -> Iterator[bytes | None]:
-        """Yield the last line, if no line end followed it."""
+        """Yield the last line if it has no line end."""
         if self._is_unfinished:
             yield self._line(b"")
 
@@ -88,8 +88,8 @@ async def pieces(
 ) -> AsyncGenerator[bytes]:
     """Yield the body as it arrives, and b"" after each `patience` seconds without a piece.
 
-    `hold` is called with the bytes of what is received, and of what is unpacked from it. Raises
-    ClientGone when the body is cut short, a Problem when the stream has to stop.
+    `hold` is called with the number of received bytes, and with the number of bytes unpacked from
+    them. Raises ClientGone if the body is cut short, and Problem when the stream must stop.
     """
     more = True
     while more:
@@ -100,8 +100,8 @@ async def pieces(
             message = receiving.result()
         finally:
             if not receiving.cancel() and not receiving.cancelled():
-                receiving.exception()  # or asyncio would log one that the end of the stream hid
-            del receiving  # a cycle by way of its exception would keep the bytes
+                receiving.exception()  # retrieved, so that asyncio does not log it
+            del receiving  # a reference cycle through its exception would keep the bytes
         if message["type"] == "http.disconnect":
             raise ClientGone
         more = message.get("more_body", False)
@@ -118,7 +118,7 @@ async def pieces(
 
 
 async def _held(receive: Receive, hold: Callable[[int], None]) -> Any:
-    """Return the next message; its bytes count at once, before its reader gets a turn."""
+    """Return the next message, and count its bytes at once, before its reader runs."""
     message = await receive()
     hold(len(message.get("body", b"")))
     return message
@@ -127,7 +127,7 @@ async def _held(receive: Receive, hold: Callable[[int], None]) -> Any:
 async def _arrived(
     receiving: "asyncio.Future[Any]", stop: "asyncio.Future[Any]", patience: float
 ) -> bool:
-    _require_running(stop)  # first: a client that never pauses has always sent more
+    _require_running(stop)  # first, because a client may have sent more without ever pausing
     waiting_for = {receiving, stop}
     await asyncio.wait(waiting_for, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
     if not receiving.done():

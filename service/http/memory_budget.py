@@ -1,15 +1,15 @@
-"""The memory budget: one limit for the bytes that requests and answers hold."""
+"""The memory budget: one limit for the bytes of all requests and answers."""
 
 from manyclass.service.http.problems import Problem, unavailable
 
 SMALL_BYTES = 65_536  # a request up to this size may use the whole limit
-RESERVED = 8  # this fraction of the limit is for small requests only: 1 / RESERVED
+RESERVED = 8  # 1 / RESERVED of the limit is for small requests only
 
 
 class MemoryBudget:
-    """Counts bytes in both directions: bodies, unfinished lines, unpacked gzip, unsent answers.
+    """A count of bytes in both directions: bodies, unfinished lines, unpacked gzip, unsent answers.
 
-    Large requests may not fill the whole limit, so that small ones are answered meanwhile.
+    Large requests may not use the whole limit, so that small requests are answered meanwhile.
     """
 
     def __init__(self, limit: int) -> None:
@@ -22,12 +22,12 @@ class MemoryBudget:
         return self.used + growth <= self.most(size)
 
     def most(self, size: int) -> int:
-        """Return the bytes that all may hold with a reservation of this size."""
+        """Return the limit for all reservations, if one of this size is among them."""
         return self.limit - (0 if size <= SMALL_BYTES else self.limit // RESERVED)
 
 
 class Reservation:
-    """The bytes that one request, or one connection, holds; to be released at its end."""
+    """The bytes of one request or one connection, to be released at its end."""
 
     __slots__ = ("_budget", "size")
 
@@ -36,8 +36,8 @@ class Reservation:
         self.size = 0
 
     def resize(self, size: int) -> None:
-        """Reserve this many bytes; if they do not fit, keep the old size and raise Problem 503, or
-        413 if they never will.
+        """Change the reservation to this many bytes. If they do not fit, keep the old size and
+        raise Problem 503, or 413 if they could never fit.
         """
         growth = size - self.size
         if growth > 0 and not self._budget.fits(growth, size):
@@ -45,18 +45,18 @@ class Reservation:
             if size > (most := self._budget.most(size)):
                 raise Problem(
                     413,
-                    f"This request takes more than {most} bytes of memory, which is what all may"
-                    " take: send it in parts, or raise MANYCLASS_MAX_BUFFERED_BYTES.",
+                    f"This request takes more than {most} bytes of memory, the limit for all"
+                    " requests: send it in parts, or raise MANYCLASS_MAX_BUFFERED_BYTES.",
                 )
-            raise unavailable("Requests and answers under way take all memory they may use.")
+            raise unavailable("Requests and answers in progress use all memory they may use.")
         self._budget.used += growth
         self.size = size
 
     def add(self, size: int) -> None:
-        """Reserve this many bytes more, as `resize` does."""
+        """Reserve this many more bytes, as `resize` does."""
         self.resize(self.size + size)
 
     def release(self) -> None:
-        """Give all bytes back."""
+        """Release all bytes."""
         self._budget.used -= self.size
         self.size = 0

@@ -1,16 +1,16 @@
-"""The native tier: plain requests are answered in C++, from bytes to bytes, before any parser.
+"""The native tier: C++ answers plain requests, from bytes to bytes, before any parser.
 
 loop   ─► PlainRankings, PlainLearning
-worker ─► the same natively, on threads of their own
+worker ─► the same in native code, in threads of their own
 """
 
 import asyncio
 from collections.abc import Callable
+from typing import NamedTuple
 
 from uvicorn.server import ServerState
 
 from manyclass.core.model import Model
-from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import CsrfGuard
@@ -28,28 +28,32 @@ from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.metrics import Metrics
 
 
+class Guards(NamedTuple):
+    """The checks of a request's key, and of its Host and origin, which all native gates make."""
+
+    keys: ApiKeys
+    csrf: CsrfGuard
+
+
 class NativeTier:
     """The parts that answer plain requests, on the event loop and in workers.
 
-    The Python tier answers all other requests, and makes all refusals of plain ones but those of
-    the log.
+    The Python tier answers all other requests, and makes all refusals except those of the log.
     """
 
     def __init__(
         self,
-        settings: Settings,
         engine: Engine,
-        keys: ApiKeys,
-        csrf: CsrfGuard,
+        guards: Guards,
         pending: PendingLabels,
         metrics: Metrics,
         limits: Limits,
         clock: Callable[[], float],
         stopping: asyncio.Event,
-        keeps_texts: bool,
     ) -> None:
-        rankings = PlainRankings(settings, keys, csrf, pending, clock, limits, stopping)
-        events = PlainEvents(settings, keys, csrf, keeps_texts)
+        settings = engine.settings
+        rankings = PlainRankings(settings, *guards, pending, clock, limits, stopping)
+        events = PlainEvents(settings, *guards, engine.keeps_history)
         workers = limits.workers = Workers(rankings, events)
         self._admission = Admission(engine)
         self._answers = LearnAnswers(metrics, limits)
@@ -70,5 +74,5 @@ class NativeTier:
         engine.on_model(use)
 
     def worker_learning(self, server_state: ServerState) -> WorkerLearning:
-        """Return the part that has the events of the workers learned."""
+        """Return the part that submits the events of the workers."""
         return WorkerLearning(self.workers, self._admission, self._answers, server_state)

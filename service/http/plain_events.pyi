@@ -12,19 +12,20 @@ __pyx_capi__: dict[str, object]  # the functions of the .pxd
 
 @final
 class PlainEvents:
-    """Makes events of plain requests to learn one instance with its true classes, and perhaps an
+    """The reader of plain requests to learn one instance with its true classes, and optionally an
     `event_id`, a `source` and a `weight`."""
 
     def __new__(cls, settings: Settings, keys: ApiKeys, csrf: CsrfGuard, keeps_texts: bool) -> Self:
         """`keeps_texts`: events have their texts, for the history."""
 
     def use(self, analysis: TextAnalysis) -> None:
-        """Read texts by this analysis, on all threads."""
+        """Read texts with this analysis on all threads."""
 
     def take(self, data: bytes, batch: EventBatch) -> Event | bool:
-        """Add the event of one plain request that may learn to a batch; False for other `data`.
+        """Add the event of one plain request to a batch if its key may learn; return False for
+        other `data`.
 
-        An event with an id or a weight is returned in place of that.
+        An event with an id or a weight is returned instead of being added.
         """
 
     @staticmethod
@@ -35,14 +36,15 @@ class PlainEvents:
     def answer(result: Result, first: bytes, last: bytes) -> bytes:
         """Return the whole answer to a request of one event.
 
-        `first` are the status line and the headers of the server, `last` headers behind others.
+        `first` has the status line and the headers of the server, `last` the headers after those of
+        the body.
         """
 
     @staticmethod
     def answer_in(batch: EventBatch, place: int, first: bytes, last: bytes) -> bytes:
-        """Return the same for an applied event of a batch."""
+        """Return the whole answer for an applied event of a batch."""
 
     def is_begun(self, data: bytes) -> bool:
-        """Return whether a plain request may begin here: with its whole head, but not all of its
-        body.
+        """Return whether `data` has the complete head of a request that may be plain, but not its
+        whole body.
         """

@@ -30,7 +30,7 @@ cdef string_view view_of(bytes data) noexcept:
 
 @cython.final
 cdef class PlainEvents:
-    """Makes events of plain requests to learn; native/learn_body.hpp says which are plain.
+    """The reader of plain requests to learn; native/learn_body.hpp says which are plain.
 
     Threads: the methods belong to the event loop's thread; workers read by the native learner.
     """

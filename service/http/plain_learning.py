@@ -1,10 +1,10 @@
-"""Plain learning: events that native code has read go through the log; many share one submission.
+"""Plain learning: native code reads the events, and many share one submission to the log.
 
     connection of the loop ─► PlainLearning ─┐
                                              ├─► Admission ─► group commit ─► answers
     worker ─► queue ─► WorkerLearning ───────┘
 
-Requests that are not plain get None, and nothing has changed: the Python tier answers them.
+For other requests the result is None and nothing changes: the Python tier answers them.
 """
 
 import asyncio
@@ -35,25 +35,25 @@ ENDPOINT = "/learn"
 STOP_SECONDS = 10.0  # longer than a store may take to answer
 
 Lines = list[tuple[bytes, bytes]]
-Part = Event | EventBatch  # an event that may be refused, and nothing with it; or many
+Part = Event | EventBatch  # an event that may be refused alone, or a batch
 
 
 class Requests(Protocol):
-    """Requests that wait for the outcomes of their events, numbered in the order of the events."""
+    """Requests that wait for the outcomes of their events, numbered in order of the events."""
 
     def applied(self, first: int, batch: EventBatch) -> None:
-        """Take the outcomes of a batch, whose first event has number `first`."""
+        """Answer the requests of a batch, whose first event has number `first`."""
 
     def ended(self, number: int, result: Result) -> None:
-        """Take the outcome of one event."""
+        """Answer the request of one event."""
 
     def refused(self, first: int, count: int, error: Exception) -> None:
-        """Take the error for which so many events are not learned."""
+        """Answer `count` requests, from `first` on, whose events are not learned due to `error`."""
 
 
 class Admission:
-    """Has plain events learned: a batch in one submission if the queue has room for all of it, else
-    event by event. Belongs to the event loop.
+    """The part that submits plain events: a batch in one submission if the queue has room for it,
+    otherwise event by event. Belongs to the event loop.
 
     Outcomes come in a later turn of the loop.
     """
@@ -63,13 +63,13 @@ class Admission:
         self.under_way = set[asyncio.Future[list[Result]] | asyncio.Future[EventBatch]]()
 
     def admit(self, part: Part, requests: Requests, first: int = 0) -> int:
-        """Admit the events of a part, whose first has number `first`; return the next number."""
+        """Submit the events of a part, whose first has number `first`; return the next number."""
         if isinstance(part, Event):
             self._admit_event(part, requests, first)
             return first + 1
         if self._engine.has_room(part):
             self._admit_batch(part, requests, first)
-        else:  # there may be some for a few
+        else:  # the queue may have room for a few
             for number, event in enumerate(part.events(), first):
                 self._admit_event(event, requests, number)
         return first + len(part)
@@ -112,37 +112,37 @@ class Admission:
 
 
 class LearnAnswers:
-    """Makes the whole answers to plain requests to learn, and counts them."""
+    """The writer and counter of whole answers to plain requests to learn."""
 
     def __init__(self, metrics: Metrics, limits: Limits) -> None:
         self._metrics = metrics
         last_headers = limits.cors.headers_for(None) if limits.cors.is_enabled else []
         self._last_lines = _lines_of(last_headers)
-        self._lines_of: Lines | None = None  # the headers of the server in `_lines`
+        self._lines_of: Lines | None = None  # the server's headers that `_lines` was made from
         self._lines = self._first_lines = b""
 
     @property
     def lacks_memory(self) -> bool:
-        """True when memory ran out and there is no room for further events yet."""
+        """True if memory ran out and there is no room for further events yet."""
         return self._metrics.out_of_memory.is_short
 
     def count(self, events: int, retries: int, thread: Literal["event loop", "worker"]) -> None:
-        """Count plain events that `thread` has read; events learned are counted elsewhere."""
+        """Count plain events that `thread` has read; learned events are counted elsewhere."""
         self._metrics.plain_events[thread] += events
         self._metrics.learn_events["duplicate"] += retries
 
-    def applied(self, batch: EventBatch, place: int, began: float, headers: Lines) -> bytes:
-        """Return the answer to the request of an event of a batch."""
+    def applied(self, batch: EventBatch, position: int, began: float, headers: Lines) -> bytes:
+        """Return the answer for the event at this position of a batch."""
         self._note(200, began, headers)
-        return PlainEvents.answer_in(batch, place, self._first_lines, self._last_lines)
+        return PlainEvents.answer_in(batch, position, self._first_lines, self._last_lines)
 
     def ended(self, result: Result, began: float, headers: Lines) -> bytes:
-        """Return the answer to the request of an event by itself."""
+        """Return the answer for an event that was submitted alone."""
         self._note(200, began, headers)
         return PlainEvents.answer(result, self._first_lines, self._last_lines)
 
     def refused(self, error: Exception, began: float, headers: Lines) -> bytes:
-        """Return the answer to a request whose event is not learned, as Front answers it."""
+        """Return the answer for an event that is not learned, in the form of Front."""
         self._metrics.out_of_memory.note(error)
         problem = problem_of(error)
         if problem.status < 500:
@@ -155,7 +155,7 @@ class LearnAnswers:
         return b"".join((first, self._lines, _lines_of(added), self._last_lines, b"\r\n", body))
 
     def _note(self, status: int, began: float, headers: Lines) -> None:
-        """Count a request, and take the headers of the server, which change once a second."""
+        """Count a request, and note the headers of the server, which change once a second."""
         self._metrics.request(ENDPOINT, status, perf_counter() - began)
         if self._lines_of is not headers:
             self._lines_of, self._lines = headers, _lines_of(headers)
@@ -166,7 +166,7 @@ class LearnAnswers:
 
 
 class Learning:
-    """A plain request to learn of a connection of the loop, whose event is on its way."""
+    """A plain request to learn on a connection of the loop, in progress."""
 
     __slots__ = ("answer", "began", "on_end", "size")
 
@@ -174,35 +174,35 @@ class Learning:
         self.size = size  # bytes of the request
         self.began = began
         self.on_end = on_end
-        # Makes the answer from the headers of the server; set before `on_end` is called.
+        # Makes the answer from the server's headers; set before `on_end` is called.
         self.answer: Callable[[float, Lines], bytes] | None = None
 
 
 class LoopRequests:
-    """Requests of connections of the loop, whose events are admitted together."""
+    """Requests on connections of the loop, whose events are submitted together."""
 
     def __init__(self, answers: LearnAnswers) -> None:
         self.learnings: Final[list[Learning]] = []
         self._answers = answers
 
     def applied(self, first: int, batch: EventBatch) -> None:
-        """Have the connections send the answers to a batch."""
+        """Send the answers to a batch."""
         self._answers.count(len(batch), 0, "event loop")
         for place in range(len(batch)):
             self._end(first + place, partial(self._answers.applied, batch, place))
 
     def ended(self, number: int, result: Result) -> None:
-        """Have a connection send the answer to an event."""
+        """Send the answer to an event."""
         self._answers.count(1, result.duplicate, "event loop")
         self._end(number, partial(self._answers.ended, result))
 
     def refused(self, first: int, count: int, error: Exception) -> None:
-        """Have connections send a refusal."""
+        """Send a refusal to these requests."""
         for number in range(first, first + count):
             self._end(number, partial(self._answers.refused, error))
 
     def _end(self, number: int, answer: Callable[[float, Lines], bytes]) -> None:
-        """Let a connection send its answer; a failure of one stops no other."""
+        """Let a connection send its answer; a failure of one does not affect others."""
         learning = self.learnings[number]
         learning.answer = answer
         try:
@@ -213,9 +213,10 @@ class LoopRequests:
 
 
 class PlainLearning:
-    """Takes the events of plain requests that the event loop receives; belongs to the loop.
+    """The part that handles plain requests to learn on the event loop, to which it belongs.
 
-    The events of a turn of the loop are admitted together, those with an id or a weight alone.
+    The events of a turn of the loop are submitted together, but events with an id or a weight
+    alone.
     """
 
     def __init__(
@@ -234,11 +235,11 @@ class PlainLearning:
         self._budget = limits.budget
         self._stopping = stopping
         self.answered = 0
-        self._batch = EventBatch()  # of this turn, unless it is full
-        self._gathered = LoopRequests(answers)  # of its events
+        self._batch = EventBatch()  # the events of this turn, or since the last full batch
+        self._gathered = LoopRequests(answers)  # the requests of these events
 
     def begin(self, data: bytes, on_end: Callable[[], None]) -> Learning | None:
-        """Take the event of one plain request; None if `data` is anything else.
+        """Read the event of one plain request, or return None if `data` is anything else.
 
         `on_end` is called in a later turn of the loop, when the event is applied or refused.
         """
@@ -263,7 +264,7 @@ class PlainLearning:
         return None
 
     def is_begun(self, data: bytes) -> bool:
-        """Return whether a plain request may begin here, with its whole head."""
+        """Return whether `data` has the complete head of a request that may be plain."""
         return (
             not self._stopping.is_set()
             and self._budget.fits(len(data), len(data))
@@ -277,7 +278,7 @@ class PlainLearning:
         return learning.answer(learning.began, headers)
 
     def _gather(self, learning: Learning) -> None:
-        """Have the event that was taken last admitted with those of this turn."""
+        """Submit the event that was read last with the other events of this turn."""
         if not self._gathered.learnings:
             asyncio.get_running_loop().call_soon(self._admit, self._batch, self._gathered)
         self._gathered.learnings.append(learning)
@@ -285,7 +286,7 @@ class PlainLearning:
             self._begin_batch()
 
     def _admit(self, batch: EventBatch, requests: LoopRequests) -> None:
-        """Admit the events of a turn."""
+        """Submit the events of a turn."""
         if batch is self._batch:
             self._begin_batch()
         self._admission.admit(batch, requests)
@@ -298,7 +299,7 @@ class PlainLearning:
 
 
 class WorkerRequests:
-    """Requests of connections of workers, which were taken from their queue at once."""
+    """Requests on connections of workers, which were taken from the queue together."""
 
     def __init__(
         self, taken: TakenEvents, began: float, answers: LearnAnswers, server_state: ServerState
@@ -309,25 +310,25 @@ class WorkerRequests:
         self._server_state = server_state
 
     def applied(self, first: int, batch: EventBatch) -> None:
-        """Have the workers send the answers to a batch."""
+        """Let the workers send the answers to a batch."""
         self._answers.count(len(batch), 0, "worker")
         self._taken.answer_batch(first, batch)
 
     def ended(self, number: int, result: Result) -> None:
-        """Have a worker send the answer to an event."""
+        """Let a worker send the answer to an event."""
         self._answers.count(1, result.duplicate, "worker")
         self._taken.answer(number, [result])
 
     def refused(self, first: int, count: int, error: Exception) -> None:
-        """Have the workers send a refusal."""
+        """Let the workers send a refusal."""
         headers = self._server_state.default_headers
         refusals = [self._answers.refused(error, self._began, headers) for _ in range(count)]
         self._taken.refuse(first, refusals)
 
 
 class WorkerLearning:
-    """Takes the events that workers have read: those of a turn of the event loop together, but for
-    those with an id or a weight. Belongs to the event loop.
+    """The part that submits the events that workers have read, those of a turn of the event loop
+    together, but events with an id or a weight alone. Belongs to the event loop.
     """
 
     def __init__(
@@ -348,13 +349,13 @@ class WorkerLearning:
         asyncio.get_running_loop().add_reader(self._workers.learn_fileno(), self._take)
 
     async def stop(self) -> None:
-        """Let the workers queue no more events, and send all answers."""
+        """Stop the queue of the workers, and send all answers."""
         self._workers.set_learning(False)
         asyncio.get_running_loop().remove_reader(self._workers.learn_fileno())
         self._take()
         if self._admission.under_way:
             await asyncio.wait(self._admission.under_way, timeout=STOP_SECONDS)
-            await asyncio.sleep(0)  # the callbacks of the last one run
+            await asyncio.sleep(0)  # run the callbacks of the last submission
 
     def _take(self) -> None:
         taken = self._workers.taken_events()

@@ -48,9 +48,9 @@ cdef class PlainRankings:
     cdef unique_ptr[RankTask] _task
     cdef object _pending, _learner  # kept alive
     cdef object _clock, _stopping, _budget, _places
-    cdef object _default_headers  # of the server, from which `_first` was made
+    cdef object _default_headers  # the server's headers that `_first` was made from
     cdef bytes _first
-    cdef uint32_t _taken  # places, in this turn of the loop
+    cdef uint32_t _taken  # rankings counted as in progress in this turn of the loop
 
     @staticmethod
     cdef object counts_of(const PlainCounts& counts)

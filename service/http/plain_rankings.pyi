@@ -13,7 +13,7 @@ from manyclass.service.observability.metrics import PlainCounts
 
 @final
 class PlainRankings:
-    """Answers plain requests to rank one instance, from bytes to bytes."""
+    """The part that answers plain requests to rank one instance, from bytes to bytes."""
 
     def __new__(
         cls,
@@ -26,25 +26,23 @@ class PlainRankings:
         stopping: Event,
     ) -> Self: ...
     def use(self, learner: PublishedLearner | None, analysis: TextAnalysis | None) -> None:
-        """Let this learner answer, with its analysis of texts, on all threads; None: no request is
-        plain.
-        """
+        """Use this learner and its text analysis on all threads; with None, no request is plain."""
 
     @property
     def answered(self) -> int:
-        """The number of requests that were answered on this thread."""
+        """The number of requests answered on this thread."""
 
     def counts(self) -> PlainCounts:
         """Return the counts of this thread."""
 
     def answer(self, data: bytes, default_headers: list[tuple[bytes, bytes]]) -> bytes | None:
-        """Return the whole answer to one plain request; None if `data` is anything else.
+        """Return the whole answer to one plain request, or None if `data` is anything else.
 
-        The caller keeps the order of the connection: nothing may be under way on it. After None
-        the same bytes go to the parser of the connection.
+        The connection must have no request in progress, so that answers stay in order. After None,
+        the caller passes the same bytes to the parser of the connection.
         """
 
     def is_begun(self, data: bytes) -> bool:
-        """Return whether a plain request may begin here: with its whole head, but not all of its
-        body.
+        """Return whether `data` has the complete head of a request that may be plain, but not its
+        whole body.
         """

@@ -41,8 +41,8 @@ cdef list numbers_in(const Histogram& histogram):
 cdef class PlainRankings:
     """Answers plain requests to rank one instance; native/request_head.hpp says which are plain.
 
-    It gives None for all other requests and for all refusals, and then has changed nothing: the way
-    through FastAPI answers these, and has seen nothing of the plain ones.
+    It returns None for all other requests and for all refusals, and then changes nothing: the
+    Python tier answers them, and never sees the plain ones.
     Threads: the methods belong to the event loop's thread; workers answer by the native ranker.
     """
 
@@ -102,9 +102,9 @@ cdef class PlainRankings:
             now = self._clock()
             whole = deref(self._ranker).answer(deref(self._task), view_of(first), now)
         except (MemoryError, IndexHalfChanged):
-            return None  # the other way meets the same error, and reports it
+            return None  # the Python tier meets the same error and reports it
         except Exception:
-            logger.exception("a plain ranking failed and is answered the other way")
+            logger.exception("a plain ranking failed in native code; the Python tier answers it")
             return None
         if whole.size() == 0:
             return None
@@ -119,7 +119,7 @@ cdef class PlainRankings:
         return not request.is_whole() and self._has_room(len(data))
 
     cdef bint _has_room(self, size_t held) except *:
-        """Return whether the limits of the service allow the request, with the bytes held."""
+        """Return whether the limits of the service allow the request, with the buffered bytes."""
         if self._stopping.is_set():
             return False
         if self._places.taken >= self._places.most and self._places.is_full:

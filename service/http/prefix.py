@@ -1,4 +1,4 @@
-"""The path of a proxy below which clients reach the service; the proxy takes it away."""
+"""The path prefix with which clients reach the service behind a proxy; the proxy removes it."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -8,13 +8,13 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.http.problems import Problem
 
 HEADER: Final = "x-forwarded-prefix"
-LONGEST = 1_000  # bytes of the header
+LONGEST = 1_000  # bytes of the header X-Forwarded-Prefix
 
 
 class Prefix:
-    """Tells the path by a setting, or by a header of each request if the proxy is trusted.
+    """The path prefix from a setting, or from a header of each request if the proxy is trusted.
 
-    From any client the header would put another path into a document that a cache may keep.
+    An untrusted client could use the header to put another path into a cached document.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -22,7 +22,7 @@ class Prefix:
         self._is_forwarded = settings.forwarded_prefix
 
     def of(self, headers: Mapping[str, str]) -> str:
-        """Return the path, empty without a proxy. Raises Problem 400 for a header that is none."""
+        """Return the path prefix, or an empty text. Raises Problem 400 for an invalid header."""
         given = headers.get(HEADER) if self._is_forwarded else None
         if given is None:
             return self._path

@@ -1,4 +1,4 @@
-"""Maps every error to problem+json (RFC 9457). No other module does."""
+"""The mapping of every error to problem+json (RFC 9457). No other module does this."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -40,8 +40,8 @@ from manyclass.service.store.errors import (
 )
 
 MEDIA_TYPE = "application/problem+json"
-RETRY_SECONDS = 1  # for errors without a time of their own
-OUT_OF_MEMORY_SECONDS = 5  # after memory ran out
+RETRY_SECONDS = 1  # Retry-After of errors without a time of their own
+OUT_OF_MEMORY_SECONDS = 5  # Retry-After when memory ran out
 
 ROOT = "#"  # the pointer to a whole body
 
@@ -49,7 +49,7 @@ Place = tuple[str | int, ...]
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """A fault of a request: at a JSON pointer into its body, or in a parameter."""
+    """A fault in a request: at a JSON pointer into its body, or in a parameter."""
 
     detail: str
     pointer: str | UnsetType = UNSET
@@ -57,7 +57,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class ProblemDocument(msgspec.Struct):
-    """A refusal, by RFC 9457. A rejected request changes nothing."""
+    """A refusal by RFC 9457. A refused request changes nothing."""
 
     type: str
     title: str
@@ -67,7 +67,7 @@ class ProblemDocument(msgspec.Struct):
 
 
 class Problem(Exception):
-    """A refusal with its status. Any code that finds a fault in a request raises it."""
+    """A refusal with its status, raised by any code that finds a fault in a request."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Problem(Exception):
         self.headers = dict(headers or {})
 
     def within(self, *place: str | int) -> "Problem":
-        """Return the same problem with its faults at `place` of a larger body."""
+        """Return the same problem with its faults below `place` in a larger body."""
         faults = self.faults or (Fault(self.detail, ROOT),)
         moved = [
             Fault(fault.detail, pointer(place) + fault.pointer.removeprefix(ROOT))
@@ -99,7 +99,7 @@ class Problem(Exception):
         return ProblemDocument("about:blank", title, self.status, self.detail, errors)
 
     def answer(self) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
-        """Return status, headers and body, as ASGI takes them."""
+        """Return status, headers and body in the types of ASGI."""
         body = msgspec.json.encode(self.document())
         headers = [
             (b"content-type", MEDIA_TYPE.encode()),
@@ -114,20 +114,20 @@ class ClientGone(Exception):
 
 
 def pointer(place: Place) -> str:
-    """Return the place as a JSON pointer in the form of a URI fragment, as in RFC 9457."""
+    """Return a position in a body as a JSON pointer in the form of a URI fragment (RFC 9457)."""
     steps = (str(step).replace("~", "~0").replace("/", "~1") for step in place)
     return ROOT + "".join("/" + quote(step, safe="~", errors="replace") for step in steps)
 
 
 def invalid(detail: str, *place: str | int) -> Problem:
-    """Return the problem of a well-formed body with one fault, at this place."""
+    """Return the problem of a well-formed body with one fault at this position."""
     return Problem(422, detail, [Fault(detail, pointer(place))])
 
 
 def no_parameters(query: bytes) -> Problem:
-    """Return the problem of parameters in the URL of a call that has a body; names the first."""
+    """Return the problem of parameters in the URL of a call with a body; it names the first."""
     name = next(iter(parse_qs(query.decode("latin-1"), keep_blank_values=True)), "")
-    detail = "This call takes no parameters in its URL; write them into the body."
+    detail = "This call takes no parameters in its URL; put them into the body."
     return Problem(422, detail, [Fault(detail, parameter=name[:100])] if name else ())
 
 
@@ -137,18 +137,18 @@ def unavailable(detail: str, retry_after: float = RETRY_SECONDS) -> Problem:
 
 
 _SEND_AGAIN = (
-    "they may be learned yet: to send them again is safe with the same event_id, while without one"
+    "they may still be learned: sending them again is safe with the same event_id, but without one"
     " they may be learned twice"
 )
 
 _OF_THE_ROUTER = {
-    404: "There is no such path; /docs has all of them.",
-    405: "The path does not take this method; /docs has the methods of each path.",
+    404: "There is no such path; /docs lists all paths.",
+    405: "The path does not support this method; /docs lists the methods of each path.",
 }
 
 
 def problem_of(error: BaseException) -> Problem:
-    """Return the problem of an error; a bare 500 for an error that is not listed here."""
+    """Return the problem of an error, or a bare 500 for an error that is not listed here."""
     match error:
         case Problem():
             return error
@@ -185,36 +185,36 @@ def problem_of(error: BaseException) -> Problem:
         case SnapshotDamaged():
             return Problem(409, without_place(error))
         case CommitOutcomeUnknown():
-            return unavailable(f"the store did not say whether it took the events; {_SEND_AGAIN}")
+            return unavailable(f"it is not known whether the store has the events; {_SEND_AGAIN}")
         case LogRewound():
-            return unavailable(f"the store lost its last events; {_SEND_AGAIN}")
+            return unavailable(f"the store has lost its last events; {_SEND_AGAIN}")
         case StoreError():
             return unavailable(without_place(error))
         case MemoryError():
             return unavailable("The process is out of memory.", OUT_OF_MEMORY_SECONDS)
         case IndexHalfChanged():
-            return unavailable("Memory ran out amid a change; this process must be restarted.")
+            return unavailable("Memory ran out during a change; restart this process.")
         case RequestValidationError():
             return _bad_parameters(error)
         case HTTPException():  # of the router
             detail = _OF_THE_ROUTER.get(error.status_code, str(error.detail))
             return Problem(error.status_code, detail, headers=error.headers)
-    return Problem(500, "The service failed to answer; its log says why.")
+    return Problem(500, "The service failed to answer; see its log for the reason.")
 
 
-# The messages of msgspec end with the place: "Expected `int`, got `str` - at `$.instances[3].k`"
+# The messages of msgspec end with the position: "Expected `int`, got `str` - at `$.instances[3].k`"
 _PLACE = re.compile(r"^(?P<detail>.*?)(?: - at (?:`key` in )?`\$(?P<path>[^`]*)`)?$", re.DOTALL)
 _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<position>\d+)\]")
 
 
 def parted(message: str) -> tuple[str, Place]:
-    """Return the detail and the place in a message of msgspec."""
+    """Return the detail and the position in a message of msgspec."""
     match = _PLACE.match(message)
     if match is None:
         return message, ()
     place: Place = tuple(
         int(step["position"]) if step["position"] else step["key"]
-        for step in _STEP.finditer((match["path"] or "").split("[...]")[0])  # a map: no key
+        for step in _STEP.finditer((match["path"] or "").split("[...]")[0])  # a map's key is hidden
     )
     return match["detail"], place
 

@@ -1,4 +1,4 @@
-"""One connection of the event loop: the native tier sees each request first, then the parser.
+"""A connection of the event loop: the native tier reads each request first, then the parser.
 
 bytes ─► native tier ─ plain ─► answer
              └── all others ─► BoundedProtocol ─► Python tier
@@ -15,11 +15,11 @@ from manyclass.service.http.limits import Limits
 from manyclass.service.http.native_tier import NativeTier
 from manyclass.service.http.plain_learning import Learning, PlainLearning
 
-PLAIN_IN_A_ROW = 16  # requests after which a connection goes back to the workers
+PLAIN_IN_A_ROW = 16  # consecutive plain requests after which a connection returns to the workers
 
 
 class Protocol(BoundedProtocol):
-    """HTTP/1.1 whose plain requests are answered before they are parsed.
+    """HTTP/1.1 with answers to plain requests before the parser reads them.
 
     Belongs to the event loop.
     """
@@ -35,18 +35,18 @@ class Protocol(BoundedProtocol):
         native: NativeTier | None = None,
         handed_over: HandedOver | None = None,
     ) -> None:
-        """Parse every request if there is no `native` tier. The rest is as in BoundedProtocol."""
+        """Parse all requests if `native` is None. BoundedProtocol has the other arguments."""
         super().__init__(
             config, server_state, app_state, _loop, limits=limits, handed_over=handed_over
         )
         is_plain = not (self.root_path or config.access_log or self.limit_concurrency)
         self._native = native if is_plain else None
-        self._learning: Learning | None = None  # the plain request under way
-        self._behind = b""  # bytes that came behind it
+        self._learning: Learning | None = None  # the plain request in progress
+        self._behind = b""  # bytes received after it
         self._closes_after_learning = False
-        self._answered_plainly_at = 0.0  # the last plain request
+        self._answered_plainly_at = 0.0  # time of the last plain answer
         self._plain_in_a_row = 0
-        self._held = b""  # the first bytes of a request that may be plain, not parsed
+        self._held = b""  # unparsed first bytes of a request that may be plain
 
     # --- the connection --------------------------------------------------------------------------
 
@@ -56,7 +56,7 @@ class Protocol(BoundedProtocol):
         super().connection_lost(exc)
 
     def eof_received(self) -> bool:  # type: ignore[override]  # as in BoundedProtocol
-        """Answer the requests that have come whole before the connection closes."""
+        """Answer the complete requests before the connection closes."""
         self._parse_held()
         if self._learning is None:
             return super().eof_received()
@@ -64,11 +64,11 @@ class Protocol(BoundedProtocol):
         return True
 
     def close_if_idle(self) -> bool:
-        """Close the connection unless a request is under way; return whether it was closed."""
+        """Close the connection unless a request is in progress; return whether it was closed."""
         return not self._held and self._learning is None and super().close_if_idle()
 
     def shutdown(self) -> None:
-        """Close the connection after the answer to a request under way."""
+        """Close the connection after the answer to the request in progress."""
         self._parse_held()
         if self._learning is None:
             super().shutdown()
@@ -76,7 +76,7 @@ class Protocol(BoundedProtocol):
             self._closes_after_learning = True
 
     def pass_second(self) -> None:
-        """Parse a first piece that waits for the second, then check the client once a second."""
+        """Parse a held first piece, then check the client; called once a second."""
         self._parse_held()
         super().pass_second()
 
@@ -90,16 +90,16 @@ class Protocol(BoundedProtocol):
     # --- receiving -------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Answer a plain ranking, or have a piece of the client's bytes parsed.
+        """Answer a plain request, or parse a piece of the client's bytes.
 
-        The parser has seen nothing of a request that is answered plainly. Many clients send the
-        head by itself, so the first piece of such a request is held until the second comes.
+        The parser never sees a plain request. Many clients send the head separately, so the first
+        piece of a request that may be plain is held until the second comes.
         """
         if self._refusal is not None or self.transport.is_closing():
-            return  # bytes after a refusal are not read
+            return  # ignore bytes after a refusal
         if self._learning is not None:
             self._behind += data
-            self.flow.pause_reading()  # of what comes now there is one piece at most
+            self.flow.pause_reading()  # at most one more piece arrives
             self._count_bytes()
             return
         held, self._held = self._held, b""
@@ -118,7 +118,7 @@ class Protocol(BoundedProtocol):
         self._receive(data)
 
     def _learns(self, plain: PlainLearning, data: bytes, held: bytes) -> bool:
-        """Begin a plain request to learn, or hold its first piece; False for other requests."""
+        """Begin a plain request to learn, or hold its first piece; return False for others."""
         learning = plain.begin(data, self._send_learned)
         if learning is None:
             if held or not plain.is_begun(data):
@@ -132,7 +132,7 @@ class Protocol(BoundedProtocol):
         return True
 
     def _send_learned(self) -> None:
-        """Answer the plain request to learn, and go on with the bytes behind it."""
+        """Answer the plain request to learn, and continue with the bytes after it."""
         assert self._learning is not None
         assert self._native is not None
         answer = self._native.learning.answer(self._learning, self.server_state.default_headers)
@@ -142,7 +142,7 @@ class Protocol(BoundedProtocol):
         self._stalls.linger_seconds = 0
         behind, self._behind = self._behind, b""
         if behind or self._closes_after_learning:
-            self._plain_in_a_row = 0  # it stays here
+            self._plain_in_a_row = 0  # the connection stays on the event loop
         self._send_plainly(answer, 0)
         if self._closes_after_learning:
             self.transport.close()
@@ -155,20 +155,20 @@ class Protocol(BoundedProtocol):
         super()._receive(data)
 
     def _hold(self, data: bytes) -> None:
-        """Keep the first piece of a request that may be plain, for a second at most."""
+        """Keep the first piece of a request that may be plain, for at most a second."""
         self._unset_keepalive_if_required()
         self._limits.idle.pop(self, None)
         self._held = data
         self._count_bytes()
 
     def _parse_held(self) -> None:
-        """Have a piece that was held parsed, as if it came now."""
+        """Parse the held piece as if it came now."""
         held, self._held = self._held, b""
         if held:
             self._receive(held)
 
     def _send_plainly(self, answer: bytes, received: int) -> None:
-        """Send the answer to a plain ranking of so many bytes."""
+        """Send the answer to a plain ranking whose request had `received` bytes."""
         if received:
             self._stalls.begin_request(received)
         self.transport.write(answer)
@@ -180,7 +180,7 @@ class Protocol(BoundedProtocol):
             self._close_when_unused(self.timeout_keep_alive)
         idle = self._limits.idle
         idle.pop(self, None)
-        idle[self] = None  # now the one that is idle for the shortest time
+        idle[self] = None  # moved to the end: idle for the shortest time
         if self._reservation.size:
             self._count_bytes()
         self._plain_in_a_row += 1
@@ -188,13 +188,13 @@ class Protocol(BoundedProtocol):
             self._give_back()
 
     def _give_back(self) -> None:
-        """Let a worker go on with the connection, if there are workers."""
+        """Give the connection to a worker, if there are workers."""
         self._plain_in_a_row = 0
         workers = self._limits.workers
         connection = self.transport.get_extra_info("socket")
         if workers is None or not workers.running or self.transport.get_write_buffer_size():
             return
-        self.flow.pause_reading()  # bytes that come now are the worker's
+        self.flow.pause_reading()  # the worker reads the next bytes
         self._limits.forget(self)
         try:
             workers.give(connection)
@@ -202,12 +202,12 @@ class Protocol(BoundedProtocol):
             self._limits.keep(self)
             self.flow.resume_reading()
         else:
-            self.transport.close()  # this descriptor alone: the connection stays open
+            self.transport.close()  # closes this descriptor; the connection stays open
 
     def timeout_keep_alive_handler(self) -> None:
         """Close the connection, unless plain rankings came since the timer was set.
 
-        They leave the timer as it is: a timer for each of them would take longer than the rest.
+        Plain rankings do not reset the timer, because this would take longer than the ranking.
         """
         unused = self.loop.time() - self._answered_plainly_at
         if self._learning is not None:

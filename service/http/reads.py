@@ -1,8 +1,7 @@
 """GETs take turns on the event loop, and read in threads of their own.
 
-A GET that FastAPI answers takes the loop for a millisecond or more. Of many that came together one
-runs at a time, and the loop polls between two of them: so rankings, events and health checks wait
-for one GET, not for all.
+A GET takes a millisecond or more of the loop in FastAPI. Concurrent GETs run one at a time, and the
+loop polls between two of them, so rankings, events and health checks wait for one GET, not for all.
 """
 
 import asyncio
@@ -29,11 +28,11 @@ from manyclass.service.http.shedding import (
 log = logging.getLogger(__name__)
 
 JSON = "application/json"
-THREADS = 2  # more of them would keep the interpreter from the event loop
-PAUSES = 2  # between turns on the loop: as many times as long as the turn before
-PAUSES_OF_THREADS = 4  # between those of a thread
+THREADS = 2  # more threads would take the interpreter from the event loop
+PAUSES = 2  # length of the pause after a turn on the loop, in units of the turn
+PAUSES_OF_THREADS = 4  # length of the pause after a turn in a thread
 LONGEST_PAUSE_SECONDS = 0.25
-READYZ_SECONDS = 0.01  # between the beginnings of two calls to /readyz
+READYZ_SECONDS = 0.01  # shortest time between the beginnings of two calls to /readyz
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -42,11 +41,11 @@ _threads = ThreadPoolExecutor(THREADS, thread_name_prefix="read")  # started on 
 
 
 class Turns:
-    """Gives turns in the order they were asked for, `most` at once.
+    """A queue of turns, in order of request, `most` at once.
 
-    While others wait, a pause follows each turn that is `pauses` times its CPU time: a stretch of
-    turns takes that share of the interpreter, and leaves the rest to other calls. Time in which a
-    turn waited, for the store or for a core, took nothing from them.
+    While others wait, each turn is followed by a pause of `pauses` times its CPU time, so that
+    turns take only this share of the interpreter and leave the rest to other calls. Time in which a
+    turn waited for the store or for a core is not counted.
     """
 
     def __init__(self, most: int, pauses: float) -> None:
@@ -70,12 +69,12 @@ class Turns:
         pause = 0.0
         if self._asked >= self._most:
             pause = min(self._pauses * seconds, LONGEST_PAUSE_SECONDS)
-        # Also without a pause the next turn begins later: another one of the loop begins now.
+        # Even without a pause, the next turn begins in a later iteration of the event loop.
         asyncio.get_running_loop().call_later(pause, self._free.release)
 
 
 class ReadingThreads:
-    """Runs what reads long, in turns: GETs, and the search for an event that is to be changed."""
+    """Threads for long reads, in turns: GETs, and the search for an event to change."""
 
     def __init__(self) -> None:
         self._turns = Turns(THREADS, PAUSES_OF_THREADS)
@@ -86,7 +85,7 @@ class ReadingThreads:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Return the result of work that reads, in one of the threads."""
+        """Return the result of reading work, run in one of the threads."""
         seconds = 0.0
 
         def timed() -> Result:
@@ -105,11 +104,11 @@ class ReadingThreads:
 
 
 class Reads:
-    """An ASGI application: has GETs answered in turn, and health checks first.
+    """An ASGI application that answers GETs in turn, and health checks first.
 
-    The answer to /livez is ready. One call to /readyz answers all that come while it is under way,
-    and the next call begins READYZ_SECONDS later at the earliest: so a flood of requests leaves the
-    loop to others.
+    The answer to /livez is prepared. One call to /readyz answers all requests that arrive
+    meanwhile, and the next call begins at least READYZ_SECONDS later, so a flood of requests leaves
+    the loop to others.
     """
 
     def __init__(self, application: Application, threads: ReadingThreads) -> None:
@@ -117,11 +116,11 @@ class Reads:
         self._turns = Turns(1, PAUSES)
         self.in_thread = threads.run
         self._live = Live().model_dump_json()
-        self._readiness: dict[bytes, asyncio.Task[list[Any]]] = {}  # by the query
-        self._next_ready: dict[bytes, float] = {}  # when a call may begin, by the query
+        self._readiness: dict[bytes, asyncio.Task[list[Any]]] = {}  # query -> call in progress
+        self._next_ready: dict[bytes, float] = {}  # query -> time when the next call may begin
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass a lifespan on."""
+        """Answer a request, or forward a lifespan."""
         if scope.get("method") not in READS:
             await self._application(scope, receive, send)
         elif not is_health_check(scope):
@@ -138,7 +137,7 @@ class Reads:
             await self._answer_ready(scope, send)
 
     async def page(self, work: Callable[[], object]) -> Response:
-        """Return the JSON of what the work returns; both in one of the threads for GETs."""
+        """Return the result of the work as JSON; both are made in a thread for GETs."""
         body = await self.in_thread(lambda: msgspec.json.encode(work()))
         return Response(body, media_type=JSON)
 
@@ -167,14 +166,14 @@ class Reads:
 
         try:
             await self._application(dict(scope), nothing, keep)
-        except Exception:  # Starlette has answered it with a problem before raising it
+        except Exception:  # Starlette has answered with a problem, then raised the error
             log.exception("GET %s failed", scope["path"])
         return messages
 
 
 @coroutine
 def _until_it_waits(work: Awaitable[None], end: Callable[[], None]) -> Generator[Any, Any, None]:
-    """Run the work; call `end` when it first waits for something, or is done without."""
+    """Run the work; call `end` when it first waits, or when it is done without waiting."""
     steps = work.__await__()
     try:
         try:

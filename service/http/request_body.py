@@ -1,4 +1,4 @@
-"""Reads request bodies, whole or in pieces, plain or gzipped, within limits."""
+"""The reading of request bodies, whole or in pieces, plain or gzipped, within limits."""
 
 import zlib
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ MOST_SMALL_MEMBERS = 100  # of a gzipped body
 MEMBER_BYTES = 1_024  # packed bytes for which one more member is allowed
 GUNZIP_BYTES = 49_152  # zlib's own state and window
 BLOCK_BYTES = 65_536  # of a body or line while it arrives
-MOST_UNUSED_BYTES = 65_536  # of the body of a request that needs none
+MOST_UNUSED_BYTES = 65_536  # of a body that the request does not need
 
 
 def media_type(headers: Headers) -> bytes:
-    """Return the media type of the body without parameters; empty without a header."""
+    """Return the media type of the body without parameters, empty without the header."""
     given = headers.get(b"content-type", b"")
     if given == b"application/json":  # the usual case
         return given
@@ -28,15 +28,16 @@ def media_type(headers: Headers) -> bytes:
 
 
 def require_json(headers: Headers, *others: str) -> None:
-    """Raise Problem 415 unless the media type of the body is JSON; `others` could be sent instead.
+    """Raise Problem 415 unless the media type of the body is JSON; the error lists `others`, which
+    the call accepts too.
 
-    A missing type is refused too: a web page may send such a body without a preflight, but not one
-    of this type.
+    A missing type is refused: a web page may send a body without a type without a preflight, but
+    not a body of this type.
     """
     if media_type(headers) != b"application/json":
         shown = media_type(headers).decode("latin-1") or "nothing"
         wanted = " or ".join(("application/json", *others))
-        raise Problem(415, f"Content-Type must be {wanted}; this request says {shown}.")
+        raise Problem(415, f"Content-Type must be {wanted}; this request has {shown}.")
 
 
 def is_gzipped(headers: Headers) -> bool:
@@ -57,10 +58,10 @@ def is_gzipped(headers: Headers) -> bool:
 async def read_body(
     headers: Headers, receive: Receive, most_bytes: int, reservation: Reservation
 ) -> bytes:
-    """Return the whole body, unpacked; its bytes count in `reservation`.
+    """Return the whole body, unpacked; its bytes are counted in `reservation`.
 
-    Raises Problem when it is too large, broken, or does not fit into memory; ClientGone when it is
-    cut short.
+    Raises Problem if the body is too large, damaged, or does not fit into memory, and ClientGone if
+    it is cut short.
     """
     gunzip = Gunzip() if b"content-encoding" in headers and is_gzipped(headers) else None
     announced = headers.get(b"content-length", b"")
@@ -76,9 +77,9 @@ async def read_body(
 
 
 async def discard_body(receive: Receive) -> None:
-    """Read the body of a request that needs none, to its end.
+    """Read a body that the request does not need, to its end.
 
-    Raises Problem when it is too large, ClientGone when it is cut short.
+    Raises Problem if the body is too large, and ClientGone if it is cut short.
     """
     size, more = 0, True
     while more:
@@ -90,7 +91,9 @@ async def discard_body(receive: Receive) -> None:
 
 def needless_body() -> Problem:
     """Return the problem of a large body that the request does not need."""
-    return Problem(413, f"This request needs no body; {MOST_UNUSED_BYTES} bytes are read.")
+    return Problem(
+        413, f"This request needs no body; at most {MOST_UNUSED_BYTES} bytes are accepted."
+    )
 
 
 async def _next_piece(receive: Receive) -> tuple[bytes, bool]:
@@ -129,16 +132,15 @@ async def _read_pieces(
         piece, more = await _next_piece(receive)
     if gunzip is not None:
         gunzip.end()
-        reservation.resize(body.size)  # the packed bytes are gone
+        reservation.resize(body.size)  # the packed bytes are freed
     return body.join()
 
 
 class Blocks:
-    """Bytes that arrive in pieces, kept in blocks of about one size.
+    """Bytes that arrive in pieces, kept in blocks of similar size.
 
-    One large array that grows would be moved many times, and leave gaps in the memory of the
-    process that are larger than itself. An array also allocates more than it holds, so full blocks
-    are bytes.
+    A single growing array would be moved many times and leave large gaps in the memory of the
+    process. An array also allocates more than it contains, so full blocks are stored as bytes.
     """
 
     def __init__(self) -> None:
@@ -158,7 +160,7 @@ class Blocks:
             self._close()
 
     def join(self) -> bytes:
-        """Return all bytes, and clear."""
+        """Return all bytes and clear the blocks."""
         whole = b"".join((*self._full, self._last))
         self.clear()
         return whole
@@ -180,17 +182,17 @@ def _too_large(most_bytes: int) -> Problem:
 
 
 class Gunzip:
-    """Unpacks gzip while it arrives, in pieces of bounded size, in time linear in its input.
+    """A gzip decoder for arriving bytes, with pieces of bounded size and linear time.
 
-    At the end of a member zlib copies the rest of its input, so it is given little at once. Each
-    member needs a decompressor of its own, so their number is bounded too.
+    At the end of a member, zlib copies the rest of its input, so it gets little input at once. Each
+    member needs its own decompressor, so the number of members is bounded too.
     """
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(wbits=31)
         self._members = 0
-        self._fed = 0  # bytes
-        self.packed_bytes = 0  # of the data that is being unpacked
+        self._fed = 0  # packed bytes given to zlib
+        self.packed_bytes = 0  # size of the data being unpacked
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield the unpacked pieces of `data`. Raises Problem 400 if it is not gzip."""
@@ -219,7 +221,7 @@ class Gunzip:
         if self._members > MOST_SMALL_MEMBERS + self._fed // MEMBER_BYTES:
             raise Problem(
                 400,
-                f"A gzipped body has at most {MOST_SMALL_MEMBERS} members, and one more for each"
+                f"A gzipped body has at most {MOST_SMALL_MEMBERS} members, plus one for each"
                 f" {MEMBER_BYTES} bytes.",
             )
         if self._members > 1:

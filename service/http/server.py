@@ -1,6 +1,6 @@
-"""The process: one event loop that serves until a signal, and then closes the engine.
+"""The process: one event loop that serves until a signal and then closes the engine.
 
-If there are workers, they accept the connections, and hand over each that needs the event loop.
+If there are workers, they accept the connections and hand some over to the event loop.
 """
 
 import asyncio
@@ -40,9 +40,9 @@ from manyclass.service.http.workers import Workers
 
 log = logging.getLogger(__name__)
 
-OTHER_FILES = 64  # open beside connections: the store, the log, threads of the loop
-GRACE_SECONDS = 10  # for answers in progress when the service stops
-TICKS_A_SECOND = 10  # as uvicorn has it
+OTHER_FILES = 64  # open files besides connections: the store, the log, threads of the loop
+GRACE_SECONDS = 10  # time for answers in progress when the service stops
+TICKS_A_SECOND = 10  # as in uvicorn
 
 
 class StartFailed(Exception):
@@ -50,11 +50,11 @@ class StartFailed(Exception):
 
 
 class AddressUnavailable(Exception):
-    """The address or the port cannot be listened on. The text has the reason and the remedy."""
+    """The service cannot listen on the address or port. The text has the reason and the remedy."""
 
 
 class Server(uvicorn.Server):
-    """Uvicorn's server, which also stops when the engine cannot start, and ends streams first."""
+    """Uvicorn's server, which also stops if the engine cannot start, and ends streams first."""
 
     def __init__(
         self,
@@ -68,18 +68,18 @@ class Server(uvicorn.Server):
         self._app = app
         self._protocol = protocol
         self._workers = 0 if app.native is None else workers
-        self._learning: WorkerLearning | None = None  # for the workers
+        self._learning: WorkerLearning | None = None  # submits the events of the workers
         self._was_ready = False
-        self.port = config.port  # the free one that was taken, once it listens
+        self.port = config.port  # once the server listens, the chosen port if this is 0
         self._taking_over = set[asyncio.Task[object]]()
 
     @property
     def start_failed(self) -> bool:
-        """True when the engine failed before it was ever ready."""
+        """True if the engine failed before it was ready."""
         return self._app.engine.status == "failed" and not self._was_ready
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Listen. Raises AddressUnavailable where uvicorn ends the process."""
+        """Listen. Raises AddressUnavailable instead of ending the process as uvicorn does."""
         try:
             await super().startup(sockets)
         except SystemExit as exit:
@@ -92,7 +92,7 @@ class Server(uvicorn.Server):
             self._start(self._app.native, listeners)
 
     def _start(self, native: NativeTier, listeners: Sequence[socket]) -> None:
-        """Let the workers accept the connections, in place of the event loop."""
+        """Let the workers accept the connections instead of the event loop."""
         workers = native.workers
         workers.start(
             self._workers,
@@ -102,22 +102,22 @@ class Server(uvicorn.Server):
             QUIET_SECONDS,
         )
         for server in self.servers:
-            server.close()  # the workers have descriptors of their own
+            server.close()  # the workers have their own descriptors
         asyncio.get_running_loop().add_reader(workers.fileno(), self._take_over_next, workers)
         self._learning = native.worker_learning(self.server_state)
         self._learning.start()
 
     def _take_over_next(self, workers: Workers) -> None:
-        """Take connections over unless some are under way; called again in the next turn then.
+        """Take connections over, or try again in the next turn if some are being taken over.
 
-        Their bytes count in the memory budget only once they are taken over. The workers stop
-        receiving while many bytes wait.
+        The bytes of connections are counted in the memory budget only when they are taken over. The
+        workers stop receiving while many bytes wait.
         """
         if not self._taking_over:
             self._take_over(workers)
 
     def _take_over(self, workers: Workers) -> None:
-        """Go on with the connections that workers hand over."""
+        """Continue with the connections that workers hand over."""
         loop = asyncio.get_running_loop()
         for descriptor, received, unsent in workers.handed_over():
             task = loop.create_task(
@@ -132,7 +132,7 @@ class Server(uvicorn.Server):
                     socket(fileno=descriptor),
                 )
             )
-            self._taking_over.add(task)  # the loop itself keeps weak references
+            self._taking_over.add(task)  # the loop keeps only weak references
             task.add_done_callback(self._taken_over)
 
     def _taken_over(self, task: asyncio.Task[object]) -> None:
@@ -168,32 +168,32 @@ class Server(uvicorn.Server):
 
 
 def check_address(host: str, port: int) -> None:
-    """Raise AddressUnavailable if the address cannot be listened on, before a store is made."""
+    """Raise AddressUnavailable if the service cannot listen there, before a store is made."""
     try:
         found = getaddrinfo(host, port, type=SOCK_STREAM, flags=AI_PASSIVE)
         for family, kind, protocol, _, address in found:
             try:
                 probe = socket(family, kind, protocol)
-            except OSError:  # a kernel without IPv6, which the listener leaves out too
+            except OSError:  # a kernel without IPv6; the listener skips this address too
                 continue
             with probe:
                 probe.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)  # as for the listener itself
                 if family == AF_INET6:
                     probe.setsockopt(IPPROTO_IPV6, IPV6_V6ONLY, 1)
                 probe.bind(address)
-    except (OSError, UnicodeError) as error:  # the latter of a name that no address can have
+    except (OSError, UnicodeError) as error:  # UnicodeError: the name is invalid
         raise _unavailable(host, port, error) from error
 
 
 def _unavailable(host: str, port: int, error: OSError | UnicodeError) -> AddressUnavailable:
-    # Not above 0 when the name has no address.
+    # The code is 0 or less if the name has no address.
     code = (isinstance(error, OSError) and error.errno) or 0
     reason = os.strerror(code) if code > 0 else str(error)
     remedy = {
         EADDRINUSE: "stop the program that listens there, or choose another port with --port or"
-        " MANYCLASS_PORT (0 takes a free one), and beside another service another --store or"
-        " MANYCLASS_STORE (make run PORT=8100 STORE=sqlite:data/other.db); clients then need --url"
-        " or MANYCLASS_URL",
+        " MANYCLASS_PORT (0 chooses a free one), and also another --store or MANYCLASS_STORE if a"
+        " service runs there (make run PORT=8100 STORE=sqlite:data/other.db); clients then need"
+        " --url or MANYCLASS_URL",
         EACCES: "choose a port above 1023 with --port or MANYCLASS_PORT",
     }.get(code, "name an address of this machine with --host or MANYCLASS_HOST")
     return AddressUnavailable(f"cannot listen on {host}:{port}: {reason}; {remedy}")
@@ -221,9 +221,10 @@ def server_of(app: App, settings: Settings) -> Server:
 
 
 def allow_connections(wanted: int) -> int:
-    """Raise the process's limit of open files for so many connections, as far as possible.
+    """Raise the process's limit of open files for the wanted connections, as far as possible.
 
-    Return how many there can be: at the limit of files none could be accepted to be refused.
+    Return the possible number of connections: at the limit of open files, a connection could not
+    even be accepted to be refused.
     """
     needed = wanted + OTHER_FILES
     soft, hard = getrlimit(RLIMIT_NOFILE)
@@ -235,7 +236,7 @@ def allow_connections(wanted: int) -> int:
         return wanted
     connections = max(1, allowed - OTHER_FILES)
     log.warning(
-        "%d files may be open at once: there are at most %d connections, not"
+        "at most %d files may be open, so there are at most %d connections instead of"
         " MANYCLASS_MAX_CONNECTIONS=%d; raise the limit (ulimit -n) to %d, or lower the setting",
         allowed,
         connections,
@@ -254,8 +255,8 @@ def run(settings: Settings, create: Callable[[Settings], App] = create_app) -> N
     connections = allow_connections(settings.max_connections)
     app = create(settings)
     app.limits.max_connections = connections
-    # Objects that live as long as the process are exempt from garbage collection: a full collection
-    # would block the event loop for 50 ms.
+    # Exempt the objects that live as long as the process from garbage collection, because a full
+    # collection would block the event loop for 50 ms.
     gc.collect()
     gc.freeze()
     with suppress(KeyboardInterrupt):  # uvicorn raises it once everything is closed

@@ -1,8 +1,8 @@
-"""Kinds of requests that a connection treats differently, and the pause after a shed one.
+"""Kinds of requests that a connection treats differently, and the pause after a shed request.
 
-A client that repeats a shed request at once is slowed down: its connection is not read for a while,
-longer the more connections there are, so that all of them together cost little. Pauses differ, or
-connections shed in one burst would come back in one.
+A client that repeats a shed request at once is slowed down: its connection is not read for a while.
+The pause grows with the number of connections, so that all of them together cost little. Pauses
+differ randomly, so that connections shed in one burst do not return in one burst.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ READS = ("GET", "HEAD")
 READY_QUERIES = (b"", b"to=rank", b"to=learn")
 PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 1.0
-SPREAD = 0.25  # of a pause, by which it is shorter or longer
+SPREAD = 0.25  # largest relative difference of a pause from the mean
 SHED_A_SECOND = 1_000
 PROXY_HEADERS = (b"via", b"forwarded", b"x-forwarded-for")  # a proxy sends one of these
 
@@ -33,7 +33,7 @@ def is_ranking(cycle: RequestResponseCycle) -> bool:
 def is_health_check(scope: Mapping[str, object]) -> bool:
     """Return whether this is a valid GET or HEAD of /livez or /readyz, which is never refused.
 
-    One with other parameters is a GET like any other: it costs as much.
+    With other parameters, it costs as much as any GET and is treated like one.
     """
     if scope["method"] not in READS:
         return False
@@ -43,7 +43,7 @@ def is_health_check(scope: Mapping[str, object]) -> bool:
 
 
 def is_liveness_check(scope: Mapping[str, object]) -> bool:
-    """Return whether this is a valid GET or HEAD of /livez, whose answer is ready."""
+    """Return whether this is a valid GET or HEAD of /livez, whose answer is prepared."""
     return scope["method"] in READS and path_of(scope) == LIVEZ and not scope["query_string"]
 
 
@@ -53,20 +53,20 @@ def is_read(cycle: RequestResponseCycle) -> bool:
 
 
 def is_stream(cycle: RequestResponseCycle) -> bool:
-    """Return whether the request is a stream of events, which may last."""
+    """Return whether the request is a stream of events, which may take long."""
     scope = cycle.scope
     is_learn = scope["path"] == LEARN and scope["method"] == "POST"
     return is_learn and media_type(dict(scope["headers"])) == NDJSON
 
 
 def has_encoding(cycle: RequestResponseCycle) -> bool:
-    """Return whether the body is gzipped, or has another encoding that is refused."""
-    # A list: this is done for each ranking, and a generator takes three times as long.
+    """Return whether the body is gzipped, or has another encoding, which is refused."""
+    # A list, because this runs for each ranking and a generator takes three times as long.
     return b"content-encoding" in [name for name, _ in cycle.scope["headers"]]
 
 
 def came_by_proxy(cycle: RequestResponseCycle) -> bool:
-    """Return whether a proxy sent the request: its connection carries those of many clients."""
+    """Return whether a proxy sent the request; its connection carries requests of many clients."""
     return any(name in PROXY_HEADERS for name, _ in cycle.scope["headers"])
 
 

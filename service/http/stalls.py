@@ -1,14 +1,14 @@
-"""The seconds for which a client neither sends nor reads enough."""
+"""The time for which a client sends or reads too little."""
 
-QUIET_SECONDS = 60  # in which a request that has begun must bring LEAST_BYTES, or its end
+QUIET_SECONDS = 60  # in which LEAST_BYTES, or the end of a request that has begun, must arrive
 LEAST_BYTES = 16_384
 UNREAD_SECONDS = 30  # in which a client must read DRAINED_BYTES of an answer, or its end
 DRAINED_BYTES = 65_536
-LINGER_SECONDS = 10  # in which the rest of a body must come after its answer
+LINGER_SECONDS = 10  # in which the rest of a body must arrive after the answer
 
 
 class Stalls:
-    """Counts the seconds without progress of one connection, in both directions."""
+    """The count of seconds without progress of a connection, in both directions."""
 
     def __init__(self) -> None:
         self.received = 0  # bytes of the request since the quiet seconds began
@@ -18,12 +18,12 @@ class Stalls:
         self._quiet_seconds = 0
 
     def begin_request(self, received: int) -> None:
-        """Begin to count for a request of which these bytes have come."""
+        """Begin to count for a request of which `received` bytes have arrived."""
         self.received = received
         self._quiet_seconds = 0
 
     def quiet(self, waiting: bool) -> int:
-        """Pass a second; return the seconds without LEAST_BYTES, 0 unless the client is due."""
+        """Count a second; return the seconds without LEAST_BYTES, 0 if the client need not send."""
         if not waiting or self.received >= LEAST_BYTES:
             self.received = self._quiet_seconds = 0
         else:
@@ -31,9 +31,9 @@ class Stalls:
         return self._quiet_seconds
 
     def unread(self, size: int) -> int:
-        """Pass a second; return the seconds for which most of the unsent answer was not read.
+        """Count a second; return the seconds for which the client read little of the answer.
 
-        It also counts while the connection is closing.
+        This also counts while the connection is closing.
         """
         if not size or size <= self._unread_bytes - DRAINED_BYTES:
             self.unread_seconds = 0

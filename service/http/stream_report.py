@@ -1,8 +1,8 @@
-"""Writes the answer of a stream of events: faults, warnings, progress and the last line.
+"""The answer to a stream of events: faults, warnings, progress and the last line.
 
 A client may send all its lines before it reads any of the answer. An answer longer than the buffers
-in between would block both sides for ever. So faults are reported up to a number, cut to a length,
-and progress is reported less and less often.
+in between would then block both sides for ever. So the number and length of reported faults are
+bounded, and progress is reported less and less often.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from manyclass.service.http.schemas.learn import StreamFault, StreamWarning
 from manyclass.service.http.schemas.parts import WarningDocument
 
 PROGRESS_LINES = 5000
-PROGRESS_SECONDS = 5.0  # when lines come slowly
+PROGRESS_SECONDS = 5.0  # between two reports if lines arrive slowly
 MOST_PROGRESS_AT_ONE_PACE = 50
 MOST_FAULTS = 100
 LONGEST_DETAIL = 300
@@ -26,7 +26,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class ProgressSchedule:
-    """Schedules progress reports by lines and by time, less often as the stream goes on."""
+    """The schedule of progress reports by lines and by time, less often as the stream goes on."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -37,7 +37,7 @@ class ProgressSchedule:
         self._last_time = self._clock()
 
     def is_due(self, settled: int) -> bool:
-        """Return whether to report the lines up to this one as settled; if so, it is noted."""
+        """Return whether to report the lines up to this one as settled; note it if so."""
         new = settled - self._last_line
         if new < self._lines and (not new or self._clock() - self._last_time < self._seconds):
             return False
@@ -51,14 +51,14 @@ class ProgressSchedule:
 
 
 class StreamReport:
-    """The answer of one stream, an object a line."""
+    """The answer to one stream, with one object per line."""
 
     def __init__(self, headers: Headers, send: Send) -> None:
         self._send = send
         self._unsent = b""
         self._faults = 0
         self._warnings = 0
-        self.is_minimal = _prefers_minimal(headers)  # nothing is sent before the end
+        self.is_minimal = _prefers_minimal(headers)  # send nothing before the end
         self.has_begun = False
 
     async def reject(self, line: int, problem: Problem) -> None:
@@ -74,13 +74,13 @@ class StreamReport:
         await self.write(StreamFault(line, problem.status, problem.detail[:LONGEST_DETAIL], errors))
 
     async def warn(self, line: int, warning: WarningDocument) -> None:
-        """Report a line whose instance has no features."""
+        """Report a line that was accepted with a warning."""
         self._warnings += 1
         if self._warnings <= MOST_FAULTS:
             await self.write(StreamWarning(line, warning.detail, warning.pointer))
 
     async def write(self, message: msgspec.Struct, more: bool = True) -> None:
-        """Send a message, or keep it until the last one, which has `more` False."""
+        """Send a message, or keep it until the last message, which has `more` False."""
         body = self._unsent + _encode(message) + b"\n"
         if self.is_minimal and more:
             self._unsent = body
@@ -95,7 +95,7 @@ class StreamReport:
 
 
 def _prefers_minimal(headers: Headers) -> bool:
-    """Return whether the client asks for its whole answer at the end, as in RFC 7240.
+    """Return whether the client asks for the whole answer at the end (RFC 7240).
 
     Some proxies stop forwarding a request once its answer has begun.
     """

@@ -17,7 +17,7 @@ _threads = ThreadPoolExecutor(THREADS, thread_name_prefix="body")  # started on 
 
 
 class TimeSlice:
-    """Divides the work of one request into slices, between which the event loop does other work."""
+    """The time slices of one request; the event loop does other work between two slices."""
 
     def __init__(self) -> None:
         self._end = perf_counter() + SLICE_SECONDS
@@ -36,6 +36,6 @@ class TimeSlice:
 async def run_in_thread(
     work: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Result:
-    """Return the result of work in a thread; only for work that releases the GIL for most of it."""
+    """Return the result of work in a thread; only for work that mostly releases the GIL."""
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(_threads, partial(work, *args, **kwargs))

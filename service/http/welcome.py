@@ -1,4 +1,4 @@
-"""The first lines of a service that is ready: the address of its console, and how to begin."""
+"""The first lines of a ready service: the address of its console, and how to begin."""
 
 from ipaddress import IPv6Address, ip_address
 from typing import Final
@@ -22,13 +22,13 @@ def url_of(host: str, port: int) -> str:
 
 
 def welcome(url: str, port: int, learned: int) -> list[str]:
-    """Return the lines of a service with so many learned events; few, unless it has none."""
+    """Return the lines to print; a service without learned events prints how to begin."""
     lines = [f"ready, with a console at {url}/console"]
     if not learned:
         there = "" if port == DEFAULT_PORT else f" --url {url}"
         lines += [
             "the store is empty; the console offers two samples: questions to a bank, and a novel",
-            f"to begin with a file: manyclass learn FILE{there} (of CSV it asks for the columns);"
-            " to watch another service learn a novel: manyclass demo",
+            f"to begin with a file: manyclass learn FILE{there} (for CSV it asks for the columns);"
+            " to watch a temporary service learn a novel: manyclass demo",
         ]
     return lines

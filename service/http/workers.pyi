@@ -15,22 +15,22 @@ class TakenEvents:
 
     def __len__(self) -> int: ...
     def parts(self) -> list[EventBatch | Event]:
-        """Return the events, once, in the order in which they came: those with an id or a weight
-        alone, the others in batches. They are gone after a MemoryError.
+        """Return the events, only once, in order of arrival: events with an id or a weight alone,
+        all others in batches. They are lost after a MemoryError.
         """
 
     def answer_batch(self, first: int, batch: EventBatch) -> None:
-        """Answer the events of a batch, which begins with number `first`: they are learned."""
+        """Send the answers to the events of a learned batch, which begins with number `first`."""
 
     def answer(self, first: int, results: Sequence[Result]) -> None:
-        """Answer the events from number `first` on: they are learned."""
+        """Send the answers to learned events, from number `first` on."""
 
     def refuse(self, first: int, refusals: Sequence[bytes]) -> None:
-        """Answer the events from number `first` on with these bytes: they are not learned."""
+        """Send refusals, as bytes, for events that are not learned, from number `first` on."""
 
 @final
 class Workers:
-    """Threads that answer plain requests, and hand all other connections to the event loop."""
+    """Threads that answer plain requests and hand all other connections over to the event loop."""
 
     def __new__(cls, rankings: PlainRankings, events: PlainEvents) -> Workers: ...
     def start(
@@ -41,10 +41,10 @@ class Workers:
         keep_alive_seconds: float,
         quiet_seconds: float,
     ) -> None:
-        """Accept connections in so many threads. RuntimeError when the system has no more of them.
+        """Accept connections in this many threads. Raises RuntimeError if the system has no more.
 
-        `most_connections` counts those of the event loop too. A connection is closed after
-        `keep_alive_seconds` without a further request, `quiet_seconds` without a first one.
+        `most_connections` includes connections of the event loop. A connection is closed after
+        `keep_alive_seconds` without a further request, or `quiet_seconds` without a first one.
         """
 
     @property
@@ -52,48 +52,48 @@ class Workers:
         """True between `start` and `stop`."""
 
     def give(self, connection: Socket) -> None:
-        """Let a worker go on with a connection between two requests, by a descriptor of its own."""
+        """Give a connection to a worker between two requests, with a descriptor of its own."""
 
     def stop(self) -> None:
-        """End the threads: they accept no more, answer the requests that have come, and close or
-        hand over their connections.
+        """End the threads: they stop accepting, answer the received requests, and close or hand
+        over their connections.
         """
 
     def fileno(self) -> int:
-        """Return a descriptor that is readable while connections are handed over."""
+        """Return a descriptor that is readable while there are handed-over connections."""
 
     def handed_over(self) -> list[tuple[int, bytes, bytes]]:
         """Return the connections handed over since the last call.
 
-        Each is a descriptor, which is the caller's now, the bytes received and not answered, and
-        the rest of an answer that could not be sent at once.
+        Each has a descriptor, now owned by the caller, the received but unanswered bytes, and the
+        unsent rest of an answer.
         """
 
     def learn_fileno(self) -> int:
         """Return a descriptor that is readable while there are events to take."""
 
     def set_learning(self, learns: bool) -> None:
-        """Let the workers queue the events of plain requests, or hand the connections over."""
+        """Let the workers queue the events of plain requests, or else hand the connections over."""
 
     def taken_events(self) -> TakenEvents:
-        """Return the events queued since the last call. Each has to be answered."""
+        """Return the events queued since the last call. Each must be answered."""
 
     @property
     def connections(self) -> int:
-        """The connections of the workers, and those on their way to the event loop."""
+        """The number of connections of the workers, and of those on the way to the event loop."""
 
     @property
     def closed_idle(self) -> int:
-        """The idle connections that were closed in favour of new ones."""
+        """The number of idle connections that were closed in favour of new ones."""
 
     def note_connections(self, count: int) -> None:
-        """Let the workers know how many connections the event loop has."""
+        """Tell the workers the number of connections of the event loop."""
 
     def note_taken_over(self) -> None:
-        """Count a connection handed over no longer: the event loop counts it now."""
+        """Stop counting a handed-over connection; the event loop counts it from now on."""
 
     def close_idle(self) -> bool:
-        """Let a worker close the longest idle connection; return False when none is idle."""
+        """Let a worker close the connection idle longest; return False if none is idle."""
 
     def counts(self) -> list[PlainCounts]:
         """Return the counts of each worker."""

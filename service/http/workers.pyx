@@ -158,14 +158,14 @@ cdef class TakenEvents:
 
 @cython.final
 cdef class Workers:
-    """Threads that answer plain requests, and hand all other connections to the event loop.
+    """Threads that answer plain requests and hand all other connections over to the event loop.
 
-    Ownership: it keeps the rankings and the events; the threads own their connections until they
-    hand them over.
+    Ownership: this object keeps the rankings and the events alive; the threads own their
+    connections until they hand them over.
     Threads: all methods belong to the event loop's thread.
     """
 
-    # The order is that of construction: the pool refers to the others.
+    # Declared in the order of construction, because the pool refers to the others.
     cdef PlainRankings _rankings
     cdef PlainEvents _events
     cdef unique_ptr[Handover] _handover

@@ -24,7 +24,7 @@ def test_a_key_is_asked_for_once_in_a_tab(keyed, look):
     expect(page.get_by_role("heading", name="A key, please")).to_be_visible()
     assert severe_faults(page) == []
     enter(page, "wrong")
-    expect(page.get_by_role("alert")).to_have_text("This key is not known here.")
+    expect(page.get_by_role("alert")).to_have_text("This key is unknown.")
     enter(page, "a")
     settled(page, "try")
     expect(page.locator(".key")).to_contain_text("admin key")

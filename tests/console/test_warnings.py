@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow  # needs chromium
 
 LONG = "long" * 1025  # bytes, more than a name may have
 TOO_LONG = (
-    "A word of the text is longer than a name may be (4096 bytes, with its field), and left out."
+    "A word of the text is longer than a name may be (4096 bytes, with its field) and is left out."
 )
 NO_WORDS = "The text has no words."
 
@@ -47,14 +47,14 @@ def test_review_says_the_warnings_of_its_events(taught, look):
 
     def with_warning(route):
         answer = route.fetch()
-        warnings = [{"detail": "The instance of this id has no features.", "pointer": "#/id"}]
+        warnings = [{"detail": "The instance with this id has no features.", "pointer": "#/id"}]
         route.fulfill(response=answer, json=answer.json() | {"warnings": warnings})
 
     page.route("**/learn", with_warning)
     page.reload()  # all of its requests come there
     expect(page.locator(".bars button").first).to_be_visible()
     page.keyboard.press("1")
-    expect(page.get_by_text("The instance of this id has no features.")).to_be_visible()
+    expect(page.get_by_text("The instance with this id has no features.")).to_be_visible()
 
 
 def test_import_collects_warnings_by_their_kind(empty, look):
@@ -64,7 +64,7 @@ def test_import_collects_warnings_by_their_kind(empty, look):
     table = page.get_by_role("region", name="Warnings")
     expected = [
         f"{NO_WORDS} 3 3",
-        f"{TOO_LONG} No other word is left. 1 4",
+        f"{TOO_LONG} No other word remains. 1 4",
         f"{TOO_LONG} 2 5",
     ]
     teach(page)

@@ -13,7 +13,7 @@
 
 namespace manyclass::http {
 
-constexpr std::size_t MOST_PLAIN_CLASSES = 100;  // a tenth of what the other way takes
+constexpr std::size_t MOST_PLAIN_CLASSES = 100;  // a tenth of the limit of the Python tier
 
 // An instance, as its bytes, its true classes as they came, the id and the source of the event and its
 // text as it is stored, each empty without one, and its weight. Names are valid UTF-8.

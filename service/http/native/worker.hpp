@@ -211,8 +211,8 @@ private:
         note_idle();
     }
 
-    // Once a second: close connections that were quiet for too long; a request whose second piece
-    // has not come goes to the loop, which has limits for slow clients.
+    // Once a second: close connections that were quiet for too long, and hand over a request whose
+    // second piece has not come, because the loop has limits for slow clients.
     void tick() {
         for (auto at = connections_.begin(); at != connections_.end();) {
             Connection& each = *at++;

@@ -247,7 +247,7 @@ CALLS: Final = (
     Call(
         "learn",
         "an id that was not ranked",
-        problem(404, "No instance was ranked under id 'q-9'.", "#/id"),
+        problem(404, "No instance was ranked with the id 'q-9'.", "#/id"),
         404,
         body={"id": "q-9", "classes": ["hockey"]},
     ),

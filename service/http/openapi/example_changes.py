@@ -51,7 +51,7 @@ CHANGES: Final = (
     Call(
         "promote_learner",
         "an unknown learner",
-        problem(404, "no learner is named 'pa'; there are 'ff', 'svm'"),
+        problem(404, "no learner is named 'pa'; the learners are 'ff', 'svm'"),
         404,
         parameters={"name": "pa"},
     ),

@@ -33,7 +33,7 @@ def general_problems(settings: Settings, open_to_all: bool) -> dict[int, Problem
         else _raised(keys.require, Scope.ADMIN, b"Bearer rank-key")
     )
     not_ready = problem_of(NotReady("recovering"))
-    too_late = "The instance of id 'q-1' is no longer kept."
+    too_late = "The instance with the id 'q-1' is no longer kept."
     return {
         400: _raised(headers_of, [(b"authorization", b"")] * 2),
         401: _raised(keys.require, Scope.ADMIN, None),

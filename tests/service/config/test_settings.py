@@ -252,7 +252,7 @@ def test_another_analysis_of_texts_is_named_as_it_was_given(given_as):
         read(environment, overrides).check_text(TextAnalysis.parse("words+pairs"))
     assert str(caught.value) == (
         f"{given_as}='words': the store has learned with words+pairs, and another text analysis"
-        f" makes other features: start with {given_as}=words+pairs or without it; `manyclass rebuild"
-        " --text words` then changes the store to words, if its history reaches"
+        f" makes other features: start with {given_as}=words+pairs or without it; `manyclass"
+        " rebuild --text words` then changes the store to words, if its history reaches"
         " back to the first event"
     )

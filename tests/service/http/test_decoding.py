@@ -80,7 +80,7 @@ def test_a_number_that_is_not_a_finite_float_is_told(key, form, body, within):
     with pytest.raises(Problem) as caught:
         decode(msgspec.json.Decoder(form), body, within)
     assert caught.value.detail.startswith(f"`{key}` must be ")
-    assert caught.value.detail.endswith("(got a number that is not a finite float, as 1e400)")
+    assert caught.value.detail.endswith("(got a number that is not a finite float, such as 1e400)")
 
 
 def test_a_long_key_is_cut_short():

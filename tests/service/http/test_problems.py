@@ -93,9 +93,9 @@ def test_an_unforeseen_error_reveals_nothing():
         (LogDamaged(4, "cut short"), "event 4: cut short; the state in use is whole: save it"),
         (
             CommitOutcomeUnknown("/srv/store: no answer"),
-            "may be learned yet: to send them again is safe",
+            "may still be learned: sending them again is safe",
         ),
-        (LogRewound(4), "may be learned yet: to send them again is safe"),
+        (LogRewound(4), "may still be learned: sending them again is safe"),
     ],
 )
 def test_says_what_can_be_done_and_not_where_the_store_is(error, says):

@@ -228,7 +228,7 @@ async def test_a_client_that_left_is_not_answered():
 
 def test_the_refusal_of_a_body_names_the_types_that_are_read():
     for others, wanted in (
-        ((), "must be application/json; this request says text/plain."),
+        ((), "must be application/json; this request has text/plain."),
         (("application/x-ndjson",), "must be application/json or application/x-ndjson; this"),
     ):
         with pytest.raises(Problem, match=wanted) as caught:

@@ -9,10 +9,11 @@ from tests.service.serving import calling
 
 PAIRS = TextAnalysis.parse("words+pairs")
 LONG_WORD = (
-    "A word of the text is longer than a name may be (4096 bytes, with its field), and left out."
+    "A word of the text is longer than a name may be (4096 bytes, with its field) and is left out."
 )
 LONG_WORDS = (
-    "2 words of the text are longer than a name may be (4096 bytes, with its field), and left out."
+    "2 words of the text are longer than a name may be (4096 bytes, with its field) and are left"
+    " out."
 )
 
 
@@ -29,7 +30,7 @@ def details(answer):
 
 
 TRUNCATED = (
-    "The text has more features than an instance may have; those behind the first 4 are left out."
+    "The text has more features than an instance may have; all after the first 4 are left out."
 )
 CASES = [
     ("goalie " + "x" * 4096, []),
@@ -38,7 +39,7 @@ CASES = [
     ("goalie saves it", [TRUNCATED]),
     ({"title": "x" * 4097, "body": "goalie"}, [LONG_WORD]),
     ({"title": "goalie saves", "body": "goalie saves"}, [TRUNCATED]),
-    ("x" * 4097, [LONG_WORD, "No other word is left."]),
+    ("x" * 4097, [LONG_WORD, "No other word remains."]),
 ]
 
 

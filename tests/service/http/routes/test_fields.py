@@ -75,7 +75,7 @@ async def test_a_long_text_is_shown_up_to_a_limit(call):
             "The field `title` of `text` must be a string (got int)",
         ),
         ({"f" * 101: ["a"]}, "#/text", "A field of `text` must be a string (got array)"),
-        ({"title": None, "body": None}, "#/text", "1 to 16 fields; all of these are null"),
+        ({"title": None, "body": None}, "#/text", "1 to 16 fields; all are null here"),
         (5, "#/text", "`text` must be a string, or an object of 1 to 16 strings"),
         (["a"], "#/text", "`text` must be a string, or an object of 1 to 16 strings"),
     ],

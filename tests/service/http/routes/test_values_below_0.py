@@ -29,7 +29,7 @@ async def counts(call):
 
 
 async def test_a_learner_of_masses_says_that_values_below_0_are_absent():
-    detail = "The value of feature 'g' is below 0, so it is absent to ff."
+    detail = "The value of feature 'g' is below 0 and ignored by ff."
     async with calling(learner="ff") as call:
         assert warnings(await call("POST", "/rank", {"features": MIXED})) == [
             ("#/features", detail)
@@ -55,7 +55,7 @@ async def test_a_learner_of_masses_says_that_values_below_0_are_absent():
 
 
 async def test_an_instance_without_other_values_has_no_features_for_such_a_learner():
-    detail = "No feature has a value above 0, and those below are absent to ff."
+    detail = "No feature has a value above 0, and values below 0 are ignored by ff."
     async with calling(learner="ff") as call:
         await call("POST", "/learn", {"features": ["f"], "classes": ["a"]})
         answer = await call("POST", "/rank", {"features": BELOW})
@@ -85,7 +85,7 @@ async def test_a_learner_with_signed_weights_needs_no_warning():
 
 
 async def test_the_shadows_learn_but_do_not_rank():
-    detail = "The values of feature 'g' and 1 more are below 0, so they are absent to ff, oplt."
+    detail = "The values of feature 'g' and of 1 more are below 0 and ignored by ff, oplt."
     event = {"features": BELOW, "classes": ["a"]}
     shadows = ("frequency", "committee(members=pa+ff)", "oplt")
     async with calling(learner="svm", shadows=shadows) as call:
