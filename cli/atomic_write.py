@@ -20,8 +20,8 @@ READABLE_BY_ALL = 0o666  # the mode of a new file, before the umask
 def atomic_write(file: Path) -> Iterator[IO[bytes]]:
     """Yield a file to write, which replaces `file` when the context ends without an error.
 
-    An existing file is unchanged until all bytes are on the disk. A path that is not a plain file,
-    such as /dev/stdout, is written directly, and so is standard output. Raises OSError.
+    An existing file does not change until all bytes are on the disk. Standard output, and a path
+    that is not a regular file, such as /dev/stdout, are written directly. Raises OSError.
     """
     if file == STANDARD_OUTPUT:
         yield sys.stdout.buffer
@@ -50,9 +50,9 @@ def atomic_write(file: Path) -> Iterator[IO[bytes]]:
 def check_target(
     file: Path | None, option: str, output: Literal["text", "bytes"] | None = None
 ) -> None:
-    """Raise BadParameter for a file that cannot be written, before anything runs.
+    """Raise BadParameter for a file that cannot be written, before any work begins.
 
-    `output` says whether standard output may be named too, and is to have text or other bytes.
+    `output` says whether standard output is allowed, and whether it receives text or other bytes.
     """
     if file is None:
         return
@@ -68,13 +68,12 @@ def check_target(
 def _check_output(option: str, output: Literal["text", "bytes"] | None) -> None:
     if output is None:
         raise typer.BadParameter(
-            "- is standard output, which is used otherwise here: name a file (one of this name is"
-            " ./-)",
+            "- is standard output, which has another use here: name a file (./- for one named -)",
             param_hint=option,
         )
     if output == "bytes" and is_terminal():
         raise typer.BadParameter(
-            "the bytes of a state would go to the terminal: add > FILE, or name a file",
+            "standard output is a terminal, and a state is binary: add > FILE, or name a file",
             param_hint=option,
         )
 
@@ -90,7 +89,7 @@ def shown(file: Path) -> str:
 
 
 def _mode(file: Path) -> int:
-    """Return the permissions of the file, or those of a new one."""
+    """Return the permissions of the file, or of a new file."""
     if file.exists():
         return S_IMODE(file.stat().st_mode)
     umask = os.umask(0)

@@ -1,4 +1,4 @@
-"""Sends lines in batches; isolates and leaves out refused lines."""
+"""Batches of lines for the service; refused lines are isolated and skipped."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
@@ -8,14 +8,14 @@ from manyclass.cli.request_lines import Body
 from manyclass.client.errors import RequestRefused
 from manyclass.training.lines import Line
 
-MOST_BYTES = 1024 * 1024  # of a batch: well below what a service takes by default
+MOST_BYTES = 1024 * 1024  # of a batch: well below the default limit of a service
 
 Item = tuple[Line, Body]
 Answer = TypeVar("Answer")
 
 
 def batches(items: Iterable[Item], most: int) -> Iterator[list[Item]]:
-    """Yield batches of the items, in order: at most `most` items and about MOST_BYTES each."""
+    """Yield batches of the items, in order, of at most `most` items and about MOST_BYTES each."""
     batch: list[Item] = []
     size = 0
     for item in items:
@@ -36,7 +36,8 @@ def deliver(
     """Send a batch; yield its accepted parts with their answers, in order.
 
     The service accepts or refuses a batch as a whole. A refused batch is halved until each faulty
-    line is alone; `refused` is called with it. Errors that concern no line are raised.
+    line is alone, and `refused` is called with that line. Errors that are not about a line are
+    raised.
     """
     try:
         answer = send([body for _, body in batch])
@@ -54,7 +55,7 @@ def deliver(
 
 
 def _about_lines(error: RequestRefused) -> bool:
-    """Return whether leaving a line out can help; it cannot for a faulty `k`, for example."""
+    """Return whether skipping a line can help; for a faulty `k`, for example, it cannot."""
     return error.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE) or any(
         fault.pointer.startswith(("#/instances/", "#/events/")) for fault in error.faults
     )

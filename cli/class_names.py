@@ -1,4 +1,4 @@
-"""Names of classes as a user gives them: whether a class exists, and names like it."""
+"""Class names from a user: whether such a class exists, and which names are similar."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -9,24 +9,24 @@ from typing import Final
 from manyclass.client.client import Client
 from manyclass.client.errors import RequestRefused
 
-MOST_COMPARED: Final = 1000  # names that begin alike
+MOST_COMPARED: Final = 1000  # names with the same beginning
 MOST_CLOSE: Final = 3
-LONGEST_COMPARED: Final = 200  # letters: a comparison takes the square of them
+LONGEST_COMPARED: Final = 200  # letters, because a comparison takes quadratic time
 
 
 def has_class(client: Client, name: str) -> bool:
-    """Return whether a class of this name was taught or placed in the taxonomy."""
+    """Return whether a class with this name was learned or placed in the taxonomy."""
     return is_taught(client, name) or is_placed(client, name)
 
 
 def is_taught(client: Client, name: str) -> bool:
-    """Return whether a class of this name was taught."""
-    # A class would read every feature; in the order of the listing the name itself comes first.
+    """Return whether a class with this name was learned."""
+    # GET /classes/{name} would read every feature; in the listing, the name itself comes first.
     return any(each.name == name for each in islice(client.classes(name, page=1), 1))
 
 
 def is_placed(client: Client, name: str) -> bool:
-    """Return whether a class that was not taught is in the taxonomy."""
+    """Return whether a class that was not learned is in the taxonomy."""
     try:
         client.class_(name, limit=1)
     except RequestRefused as error:
@@ -37,10 +37,11 @@ def is_placed(client: Client, name: str) -> bool:
 
 
 def close_names(client: Client, name: str) -> Sequence[str]:
-    """Return up to MOST_CLOSE names of classes like this one, the closest first.
+    """Return up to MOST_CLOSE similar class names, the closest first.
 
-    It is compared with names that begin as its first half does, then as its first letter, in the
-    case of the name and in lower case, then with the first of all. Long names are not compared.
+    The name is compared with names that share its first half, then with names that share its first
+    letter, each in its own case and in lower case, then with the first names of all. Long names are
+    not compared.
     """
     if len(name) > LONGEST_COMPARED:
         return ()

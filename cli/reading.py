@@ -139,7 +139,7 @@ def say_absent(accounts: Iterable[Account], learners: Iterable[Options]) -> None
     below_0 = sum(account.values_below_0 for account in accounts)
     names = names_without_signs(learners)
     if below_0 and names:
-        complain(f"{counted(below_0, 'value')} below 0, absent to {', '.join(names)}")
+        complain(f"{counted(below_0, 'value')} below 0, ignored by {', '.join(names)}")
 
 
 def check_mostly_good(account: Account, outcome: str) -> None:

@@ -63,7 +63,7 @@ class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class InstanceWarning(msgspec.Struct, frozen=True):
     """A probable mistake, at a JSON pointer into the request: an instance without features, a text
-    of which a part is left out, values below 0 that are absent to a learner, or names in `among`
+    of which a part is left out, values below 0 that a learner ignores, or names in `among`
     that no class has."""
 
     detail: str

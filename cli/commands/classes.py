@@ -8,17 +8,17 @@ from manyclass.cli.connection import URL, Key, Url, connected
 
 app = typer.Typer(help="Rename and merge the classes of a running service, release former names.")
 
-Former = Annotated[str, typer.Argument(help="The class as it is called now.", metavar="CLASS")]
+Former = Annotated[str, typer.Argument(help="The present name of the class.", metavar="CLASS")]
 
 
 @app.command("rename")
 def rename_class(
     former: Former,
-    to: Annotated[str, typer.Argument(help="Its next name.", metavar="NAME")],
+    to: Annotated[str, typer.Argument(help="Its new name.", metavar="NAME")],
     url: Url = URL,
     key: Key = None,
 ) -> None:
-    """Rename a class. Its former name stands for it in all that is taught from now on."""
+    """Rename a class. From now on, events with the former name are learned under the new one."""
     with connected(url, key) as client:
         typer.echo(f"renamed by event {client.rename_class(former, to)}")
 
@@ -30,7 +30,7 @@ def merge_class(
     url: Url = URL,
     key: Key = None,
 ) -> None:
-    """Make a class a part of another. The service then learns its history again."""
+    """Merge a class into another. The service then rebuilds its state from the history."""
     with connected(url, key) as client:
         typer.echo(f"merged by event {client.merge_class(former, into)}")
 
@@ -41,9 +41,9 @@ def release_class(
     url: Url = URL,
     key: Key = None,
 ) -> None:
-    """Let a former name be that of a class of its own again.
+    """Make a former name a class of its own again.
 
-    Events taught under the name count for it after a rebuild, which the service then begins.
+    Events sent under this name count for it after a rebuild, which the service then begins.
     """
     with connected(url, key) as client:
         typer.echo(f"released by event {client.release_class(former)}")

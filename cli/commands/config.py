@@ -8,10 +8,10 @@ from manyclass.service.config.settings import TABLE, Settings
 
 @with_settings
 def config(settings: Settings, chosen: Chosen) -> None:
-    """Print the settings in force, and where each value comes from.
+    """Print the settings in force and the source of each value.
 
-    Takes the same options as `serve`. Keys are only counted. Settings about learners that are not
-    given are empty: they stay as stored, and have their defaults in a new store.
+    This command takes the same options as `serve`. Keys are counted, not shown. Omitted settings
+    about learners are empty: they keep their stored values, or have defaults in a new store.
     """
     values = settings.shown()
     width = max(len(f"{variable}={value}") for variable, value in values.items())

@@ -1,4 +1,4 @@
-"""manyclass confusions: list the classes that a running service takes for each other."""
+"""manyclass confusions: list the classes that a running service confuses."""
 
 import sys
 from collections.abc import Sequence
@@ -20,21 +20,22 @@ def confusions(
     url: Url = URL,
     key: Key = None,
     last: Annotated[
-        int, typer.Option(min=1, max=MOST_EVENTS, help="Count so many of the newest events.")
+        int, typer.Option(min=1, max=MOST_EVENTS, help="Number of the newest events to count.")
     ] = MOST_EVENTS,
-    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Lines, at most.")] = 20,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MOST_LISTED, help="Largest number of lines.")
+    ] = 20,
     classes: Annotated[
         bool, typer.Option("--classes", help="List classes with recall and precision, not pairs.")
     ] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print an object of JSON for each line.")
-    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print each line as a JSON object.")] = False,
 ) -> None:
     """List pairs of confused classes, most frequent first.
 
-    A line has the number of events, the class that ranks first, the true class, and the keys of
-    some of the events, separated by tabs. With `--classes` it has a class, its events, recall and
-    precision; `-` stands for none. Classes with most errors come first.
+    Each line has the number of events, the class ranked first, the true class, and the keys of some
+    of these events, separated by tabs. With `--classes`, each line has a class, its number of
+    events, recall and precision; `-` means that there is no value. Classes with the most errors
+    come first.
     """
     with connected(url, key) as client:
         report = client.confusions(last, limit)

@@ -1,4 +1,4 @@
-"""manyclass convert: write a state for a service from a model of `manyclass fit`."""
+"""manyclass convert: convert a model of `manyclass fit` to a state for a service."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +20,7 @@ def convert(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Rows that were not fitted, to compare the state with the fit.",
+            help="Rows outside the fit, to compare the rankings of the state and the fit.",
             metavar="[FILE...]",
             show_default=False,
         ),
@@ -38,9 +38,9 @@ def convert(
     *,
     input: Input,
 ) -> None:
-    """Write a state for a service from a model of `manyclass fit`; it goes on learning online.
+    """Convert a model of `manyclass fit` to a state for a service, which continues to learn.
 
-    Nodes of the taxonomy become families of the learner `path`. With FILE..., the rankings of these
-    rows by the fit and by the state are compared; they are not learned.
+    Nodes of the taxonomy become families of the learner `path`. With FILE..., the command compares
+    how the fit and the state rank these rows; the rows are not learned.
     """
     fit_conversion.run(model, files or [], input, learner, out, store)

@@ -22,17 +22,17 @@ def copy(
     source: Annotated[
         str,
         typer.Argument(
-            help="The store to read, written as in MANYCLASS_STORE, or file:PATH for a state that"
+            help="The store to read, in the form of MANYCLASS_STORE, or file:PATH for a state that"
             " `manyclass snapshot save` wrote."
         ),
     ],
-    target: Annotated[str, typer.Argument(help="The store to write, a new one.")],
+    target: Annotated[str, typer.Argument(help="The new store to write.")],
 ) -> None:
-    """Copy a store: its snapshots, the events after the oldest of them, and its history of events.
+    """Copy a store: its snapshots, the events after the oldest snapshot, and the history of events.
 
-    No service may write to either meanwhile. A service on the target continues where the one on
-    the source stopped. MANYCLASS_ARCHIVE names the archive of a store in Redis, without which it
-    has no history.
+    No service may write to either store meanwhile. A service on the target continues where the
+    service on the source stopped. MANYCLASS_ARCHIVE names the archive of a store in Redis; without
+    it, a store in Redis has no history.
     """
     try:
         with (

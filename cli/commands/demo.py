@@ -37,7 +37,7 @@ def demo(
         str | None,
         typer.Option(
             "--url",
-            help="Teach the service there; without it, a temporary one is started.",
+            help="Teach the service at this URL; by default, start a temporary service.",
             metavar="URL",
         ),
     ] = None,
@@ -45,15 +45,14 @@ def demo(
 ) -> None:
     """Teach a service the words of a novel.
 
-    Each is predicted from three words on each side, then learned, and the accuracy is printed.
-    Without --url a temporary service is started, whose store is in a folder that is removed at
-    the end.
+    Each word is predicted from three words on each side, then learned, and the accuracy is printed.
+    Without --url, the command starts a temporary service and removes it with its store at the end.
     """
     try:
         if url is not None:
             _demonstrate(url, key)
         else:
-            typer.echo("Starting a service of our own; it is gone when this ends.")
+            typer.echo("Starting a temporary service; it is removed when the demo ends.")
             with ephemeral_service(without_settings()) as own:
                 _demonstrate(own, None)
     except EphemeralServiceFailed as error:
@@ -66,10 +65,10 @@ def demo(
 
 def _demonstrate(url: str, key: str | None) -> None:
     with connected(url, key) as client:
-        typer.echo(f"\nReading {TITLE}, to the service at {client.url}.")
+        typer.echo(f"\nTeaching {TITLE}, to the service at {client.url}.")
         typer.echo("Each word is predicted from up to 3 words on each side, then learned.\n")
         teach(client, text(), WINDOW)
-        typer.echo("\nNow some sentences with a gap, and what speaks for each word:")
+        typer.echo("\nNow some sentences with a gap, and the features that vote for each word:")
         for question in QUESTIONS:
             ask(client, question)
 
@@ -78,9 +77,9 @@ def _demonstrate(url: str, key: str | None) -> None:
 
 
 def teach(client: Client, novel: str, window_size: int) -> int:
-    """Teach the words of the novel in order, print the accuracy, return the number of words."""
-    typer.echo(f"of the last {window_size:,} words, those whose class stood first (R1), among the")
-    typer.echo("first five (R5), and the mean of 1/rank (MRR), all before the word was learned\n")
+    """Teach the words of the novel in order and print the accuracy; return the number of words."""
+    typer.echo(f"share of the last {window_size:,} words whose class was ranked first (R1), or")
+    typer.echo("among the first five (R5), and mean of 1/rank (MRR), before the word was learned\n")
     typer.echo(" events     R1     R5    MRR   events/s")
     ranks: deque[int] = deque(maxlen=window_size)
     done = 0
@@ -123,12 +122,12 @@ def _show(done: int, accuracy: Accuracy, rate: float) -> None:
 
 
 def ask(client: Client, question: str) -> None:
-    """Print the words that the service ranks first for the gap, and the features of each."""
+    """Print the words that the service ranks first for the gap, with the features of each."""
     words, gap = with_gap(question)
     ranking = client.rank({"features": features(words, gap)}, k=3, explain=True)
     typer.echo(f"\n  {question}")
     if not ranking.ranked:
-        typer.echo("    nothing here was seen before")
+        typer.echo("    no feature of this sentence is known")
     for ranked in ranking.ranked:
         typer.echo(f"    {ranked.name:<12} {ranked.score:.2f}   {_reasons(ranked)}")
     if ranking.confidence is not None:

@@ -63,7 +63,7 @@ def evaluate(
         list[str] | None,
         typer.Option(
             "--vary",
-            help="Each learner also with other values of an option: max_outdegree=1,5,25.",
+            help="Evaluate each learner also with these values of an option: max_outdegree=1,5,25.",
             metavar="OPTION=VALUES",
         ),
     ] = None,
@@ -71,15 +71,19 @@ def evaluate(
         str,
         typer.Option(
             "--peers",
-            help="Other programs, in a checkout only: see `python -m studies.compare`.",
+            help="Other programs to compare, only in a checkout: see `python -m studies.compare`.",
             metavar="NAMES",
         ),
     ] = "",
-    passes: Annotated[int, typer.Option(min=1, help="How often a learner learns each row.")] = 1,
-    splits: Annotated[int, typer.Option(min=1, help="Splits or orders, each trained anew.")] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Of the first split.")] = 0,
+    passes: Annotated[
+        int, typer.Option(min=1, help="Number of times that a learner learns each row.")
+    ] = 1,
+    splits: Annotated[
+        int, typer.Option(min=1, help="Number of splits or orders; each is trained separately.")
+    ] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first split.")] = 0,
     shuffle: Annotated[
-        bool, typer.Option(help="Learn in random order; without, in the order of the rows, once.")
+        bool, typer.Option(help="Learn in random order, or once in the order of the rows.")
     ] = True,
     progressive: Annotated[
         bool,
@@ -91,7 +95,9 @@ def evaluate(
     test: Annotated[
         list[str] | None,
         typer.Option(
-            "--test", help="A file of test rows; the other files are for training.", metavar="FILE"
+            "--test",
+            help="A file of test rows; all other files are for training.",
+            metavar="FILE",
         ),
     ] = None,
     held_out: Annotated[
@@ -115,7 +121,7 @@ def evaluate(
         typer.Option(
             "--json",
             parser=path_of,
-            help="Write every measure there.",
+            help="Write all measures to this file.",
             metavar="FILE",
             show_default=False,
         ),
@@ -125,7 +131,7 @@ def evaluate(
         typer.Option(
             "--html",
             parser=path_of,
-            help="Write tables and plots there.",
+            help="Write tables and plots to this file.",
             metavar="FILE",
             show_default=False,
         ),
@@ -138,12 +144,12 @@ def evaluate(
 ) -> None:
     """Train learners on data sets, test them, and compare accuracy and cost.
 
-    Prints a table for each data set: R1, R5, harmonic rank and others, means over the splits with
-    their standard deviation, and the cost of training and ranking. --json and --html write the
-    same to files, anew after each data set.
+    The command prints a table for each data set: R1, R5, harmonic rank and others, as means over
+    the splits with standard deviations, and the cost of training and ranking. --json and --html
+    write the same to files, which are updated after each data set.
 
-    A line of a file without a labelled instance is named on standard error and left out; the exit
-    code is then 1.
+    A line without a labelled instance is reported on standard error and skipped; the exit code is
+    then 1.
     """
     # Imported here, so that other commands start without the measures and reports.
     from manyclass.evaluation.comparison import Plan, compare
@@ -197,7 +203,7 @@ def _loads(
     accounts: list[Account],
     taxonomy: str | None,
 ) -> dict[str, Load]:
-    """Return a reader of each data set by name; BadParameter for an unknown one.
+    """Return a reader of each data set by name. Raises BadParameter for an unknown data set.
 
     The reader of the files appends its account to `accounts`.
     """
@@ -220,7 +226,7 @@ def _loads(
             raise typer.BadParameter(str(UnknownDataset(name)), param_hint="--set")
         loads[name] = partial(read, name, folder, text)
     if files:
-        input.sources([*files, *test])  # checks them, before hours of other data sets
+        input.sources([*files, *test])  # check them before hours of other data sets
         parents = None if taxonomy is None else parents_of(taxonomy)
         loads["own files"] = partial(
             _own_set, files, test, input, text, held_out, accounts, parents
@@ -261,7 +267,7 @@ def _variants(learners: Sequence[str], vary: Sequence[str]) -> "list[Variant]":
     try:
         options = [Options.parse(each) for given in learners for each in split(given)]
         for each in options:
-            ModelSet(each)  # refuses options of a committee's members
+            ModelSet(each)  # refuses options for members of a committee
     except OptionError as error:
         raise typer.BadParameter(str(error), param_hint="--learner") from error
     try:
@@ -281,7 +287,7 @@ def _varied(given: str) -> tuple[str, list[str]]:
 
 
 def _peers(names: str, known: "Mapping[str, Maker] | None") -> "dict[str, Maker]":
-    """Return the peers of these names; each is made once, to find a missing package early.
+    """Return the peers with these names; each is made once, to notice a missing package early.
 
     `studies.compare` of a checkout passes its peers; the installed command has none.
     """
@@ -290,12 +296,13 @@ def _peers(names: str, known: "Mapping[str, Maker] | None") -> "dict[str, Maker]
         return {}
     if known is None:
         command = f"python -m studies.compare --peers {names}"
-        said = f"other programs are compared in a checkout of manyclass: {command}"
+        said = f"other programs can be compared only in a checkout of manyclass: {command}"
         raise typer.BadParameter(said, param_hint="--peers")
     for name in wanted:
         if name not in known:
             raise typer.BadParameter(
-                f"no peer is called {name!r}; there are {', '.join(known)}", param_hint="--peers"
+                f"no peer is named {name!r}; the peers are {', '.join(known)}",
+                param_hint="--peers",
             )
         try:
             known[name](0)
@@ -311,7 +318,7 @@ def _peers(names: str, known: "Mapping[str, Maker] | None") -> "dict[str, Maker]
 def _shown(
     name: str, variants: "Sequence[Variant]", peers: Mapping[str, object], plan: "Plan"
 ) -> Iterator[Callable[[str, int], None]]:
-    """Show a bar on standard error with the running estimator and its split."""
+    """Show a bar on standard error with the present estimator and its split."""
     of = len(plan.seeds)
     total = len({each.options for each in variants}) + (0 if plan.progressive else len(peers))
     begun: list[str] = []
@@ -328,7 +335,7 @@ def _shown(
 
 
 def _check_targets(json: Path | None, html: Path | None) -> None:
-    """Raise BadParameter for a file that cannot be written, before anything runs."""
+    """Raise BadParameter for a file that cannot be written, before any work begins."""
     check_target(json, "--json")
     check_target(html, "--html")
     if json is not None and html is not None and json.resolve() == html.resolve():
@@ -342,7 +349,7 @@ def _write(
     html: Path | None,
     best_pass: bool,
 ) -> bool:
-    """Write the requested files; print an error for each failure; return False after one."""
+    """Write the requested files and print an error for each failure; return False after one."""
     from manyclass.evaluation.html_report import html_report
     from manyclass.evaluation.report import as_json
 

@@ -1,4 +1,4 @@
-"""manyclass events: list, correct and delete the events that a running service was taught."""
+"""manyclass events: list, correct and delete the learned events of a running service."""
 
 import sys
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ from manyclass.client.client import Client
 from manyclass.client.types import TaughtEvent
 from manyclass.service.http.moments import moment_of
 
-app = typer.Typer(help="List, correct and delete the events that a running service was taught.")
+app = typer.Typer(help="List, correct and delete the learned events of a running service.")
 
 KEY_HELP = (
-    "As `list` prints it: the event_id, also behind id:, or seq: and the number; or the id of the"
-    " instance that it labels."
+    "The key that `list` prints: an event_id, id: and an event_id, or seq: and a number; or the id"
+    " of a ranked instance."
 )
 UNKNOWN = "?"
 NOTHING = "-"
@@ -32,7 +32,7 @@ EventKey = Annotated[str, typer.Argument(help=KEY_HELP)]
 
 
 def _seconds(given: str | None, ends: bool = False) -> float | None:
-    """Return the unix seconds of a moment, as GET /events reads it."""
+    """Return the unix seconds of a time in the form of GET /events. Raises BadParameter."""
     try:
         return None if given is None else moment_of(given, ends)
     except ValueError as error:
@@ -45,22 +45,24 @@ def list_events(
     key: Key = None,
     of_class: Annotated[
         str | None,
-        typer.Option("--class", help="Only events with this true class.", show_default=False),
+        typer.Option("--class", help="List only events with this true class.", show_default=False),
     ] = None,
     source: Annotated[
-        str | None, typer.Option(help="Only events of this source.", show_default=False)
+        str | None, typer.Option(help="List only events of this source.", show_default=False)
     ] = None,
     instance_id: Annotated[
         str | None,
         typer.Option(
-            "--id", help="Only events that label the instance of this id.", show_default=False
+            "--id",
+            help="List only events that label the ranked instance with this id.",
+            show_default=False,
         ),
     ] = None,
     since: Annotated[
         str | None,
         typer.Option(
             "--since",
-            help="Only events from this time on: a date as 2026-11-25, a time as"
+            help="List only events from this time on: a date such as 2026-11-25, a time such as"
             " 2026-11-25T09:30:00Z, in UTC unless it names another zone, or unix seconds.",
             metavar="TIME",
             show_default=False,
@@ -70,7 +72,7 @@ def list_events(
         str | None,
         typer.Option(
             "--until",
-            help="Only events up to this time, or to the end of this date.",
+            help="List only events up to this time, or to the end of this date.",
             metavar="TIME",
             show_default=False,
         ),
@@ -78,23 +80,25 @@ def list_events(
     wrong: Annotated[
         bool,
         typer.Option(
-            "--wrong", help="Only events whose true class was not ranked first before learning."
+            "--wrong",
+            help="List only events whose true class was not ranked first before learning.",
         ),
     ] = False,
     undone: Annotated[
-        bool, typer.Option("--undone", help="Also events that a restore has undone: (undone).")
+        bool,
+        typer.Option("--undone", help="List also events that a restore has undone, as (undone)."),
     ] = False,
-    oldest: Annotated[bool, typer.Option("--oldest", help="Begin with the oldest.")] = False,
-    limit: Annotated[int, typer.Option(min=0, help="Events at most; 0: all.")] = 100,
+    oldest: Annotated[bool, typer.Option("--oldest", help="List the oldest events first.")] = False,
+    limit: Annotated[int, typer.Option(min=0, help="Largest number of events; 0: no limit.")] = 100,
     json: Annotated[
-        bool, typer.Option("--json", help="Print each event as a line of JSON, with all it has.")
+        bool, typer.Option("--json", help="Print each event in full, as a line of JSON.")
     ] = False,
 ) -> None:
-    """Print the events that were taught, newest first, as they were corrected since.
+    """Print the learned events, newest first, with their corrected classes.
 
-    A line has the key of the event, its time, its source, its true classes, the rank of the best
-    of them before it was learned, and the beginning of its instance, separated by tabs. `-` stands
-    for nothing, `?` for what was not recorded.
+    Each line has the key of the event, its time, its source, its true classes, the rank of the best
+    true class before learning, and the beginning of the instance, separated by tabs. `-` means that
+    there is no value, `?` that it was not recorded.
     """
     began, ended = _seconds(since), _seconds(until, ends=True)
     with connected(url, key) as client:
@@ -121,18 +125,18 @@ def list_events(
 def correct(
     event: EventKey,
     classes: Annotated[
-        list[str], typer.Argument(help="All true classes of the event.", metavar="CLASS...")
+        list[str], typer.Argument(help="All right classes of the event.", metavar="CLASS...")
     ],
     new_class: Annotated[
-        bool, typer.Option("--new-class", help="Let a class be new to the service.")
+        bool, typer.Option("--new-class", help="Allow a class that is new to the service.")
     ] = False,
     url: Url = URL,
     key: Key = None,
 ) -> None:
     """Correct the true classes of an event.
 
-    The service learns the event with them at once. The part of the wrong ones in the weights is
-    gone after the next rebuild. A class that the service does not have is refused, as a likely
+    The service learns the event with these classes at once. The next rebuild removes the effect of
+    the wrong classes on the weights. A class that is new to the service is refused as a likely
     mistake, unless --new-class is given.
     """
     with connected(url, key) as client:
@@ -162,15 +166,14 @@ def delete(
     key: Key = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Delete an event, or all events of a source. By the id of a ranked instance, all that label
-    it are deleted.
+    """Delete an event, all events that label a ranked instance, or all events of a source.
 
-    Events of the same id, or source, that a restore has undone are among them. At once it is
-    not listed and not replayed. Its part in the weights is gone after the next
-    rebuild, and so are the copies of it that the service has written: `manyclass rebuild`.
+    Events with the same id or source that a restore has undone are deleted too. From now on the
+    events are neither listed nor replayed. The next rebuild (`manyclass rebuild`) removes their
+    effect on the weights and all copies of them that the service has written.
     """
     if (event is None) == (source is None):
-        raise typer.BadParameter("name one thing to delete: an EVENT or --source NAME")
+        raise typer.BadParameter("name either an EVENT or --source NAME")
     with connected(url, key) as client:
         if not yes:
             typer.confirm(f"Delete {_deleted(client, event, source)} at {client.url}?", abort=True)
@@ -183,17 +186,17 @@ def delete(
 
 
 def _check_classes(client: Client, names: Sequence[str]) -> None:
-    """End the command if there is no class of one of these names."""
+    """End the command if the service has no class with one of these names."""
     for name in names:
         if not has_class(client, name):
             close = " or ".join(f"{each!r}" for each in close_names(client, name))
             meant = f"did you mean {close}? " if close else ""
-            complain(f"there is no class {name!r}; {meant}--new-class makes it one")
+            complain(f"there is no class {name!r}; {meant}--new-class adds it")
             raise typer.Exit(FAILED)
 
 
 def _deleted(client: Client, event: str | None, source: str | None) -> str:
-    """Return what is to be deleted, in words."""
+    """Return the words for the events to delete."""
     if source is None:
         return f"event {event}"
     number = events_of(client, source, undone=True)

@@ -45,19 +45,19 @@ def export(
         str | None,
         typer.Option(
             "--store",
-            help="The store of a stopped service, written as in MANYCLASS_STORE.",
+            help="The store of a stopped service, in the form of MANYCLASS_STORE.",
             metavar="URL",
             show_default=False,
         ),
     ] = None,
     format: Annotated[
-        Literal["text", "jsonl"], typer.Option(help="Lines of fields, or of JSON.")
+        Literal["text", "jsonl"], typer.Option(help="The format of the lines.")
     ] = "text",
     events: Annotated[
         bool,
         typer.Option(
             "--events",
-            help="Print the events of the history, of the service at --url or of --store.",
+            help="Print the events of the history of the service at --url, or of --store.",
         ),
     ] = False,
     url: Url = URL,
@@ -68,16 +68,16 @@ def export(
     For a running service, export the file that `manyclass snapshot save` writes. Only the primary
     learner is printed, not the shadows.
 
-    With --events, print the events that were taught, oldest first and as they were corrected, a
-    line of JSON each, which `manyclass learn` and `manyclass train` read.
+    With --events, print the learned events, oldest first and with their corrected classes, as lines
+    of JSON that `manyclass learn` and `manyclass train` read.
     """
     if events:
         if file is not None:
-            raise typer.BadParameter("a FILE has no events; use --store URL or --url URL")
+            raise typer.BadParameter("a FILE has no events; name --store URL or --url URL")
         _print_events(store, url, key)
         return
     if (file is None) == (store is None):
-        raise typer.BadParameter("name one thing to read: a FILE or --store URL")
+        raise typer.BadParameter("name either a FILE or --store URL")
     model = _of_file(file) if file is not None else _of_store(str(store))
     lines = text_of(model.learner) if format == "text" else json_of(model.learner)
     _write(f"{line}\n".encode() for line in lines)
@@ -93,12 +93,12 @@ def _print_events(store: str | None, url: str, key: str | None) -> None:
 
 
 def _lines(events: Iterable[TaughtEvent]) -> Iterator[bytes]:
-    """Yield the line of each event; print the number of the first and their count at the end."""
+    """Yield the line of each event; at the end print the first number and the count."""
     first, count = 0, 0
     for event in events:
         first, count = first or event.seq, count + 1
         yield msgspec.json.encode(event.body()) + b"\n"
-    begins = f", the first of them event {first} of the log" if count else ""
+    begins = f", from event {first} of the log on" if count else ""
     typer.echo(f"exported {counted(count, 'event')}{begins}", err=True)
 
 
@@ -127,12 +127,12 @@ def _of_store(url: str) -> Model:
 
 @contextmanager
 def _opened(url: str) -> Iterator[Store]:
-    """Yield a store with a state; an error of it ends the command."""
+    """Yield a store that has a state; an error of the store ends the command."""
     try:
         archive = os.environ.get(ARCHIVE) if is_redis(url) else None
         with closing(open_store(url, time.time, make_new=False, archive=archive)) as opened:
             if not opened.snapshots():
-                raise StoreError("the store holds no snapshot", "name the store of a service")
+                raise StoreError("the store has no snapshot", "name the store of a service")
             yield opened
     except (StoreError, RecoveryError, HistoryOff) as error:
         complain(with_hint(error))

@@ -19,7 +19,9 @@ from manyclass.training.klr.tree import SHARINGS
 FilesArgument = Annotated[
     list[str],
     typer.Argument(
-        help="Plain or compressed; - is standard input.", metavar="FILE...", show_default=False
+        help="Files, plain or compressed; - is standard input.",
+        metavar="FILE...",
+        show_default=False,
     ),
 ]
 
@@ -32,7 +34,7 @@ def fit(
         typer.Option(
             "--out",
             parser=path_of,
-            help="A file for the model; until it is done, it has the state to resume from.",
+            help="A file for the model; before the end, it has the state for --resume.",
             metavar="FILE",
             show_default=False,
         ),
@@ -41,7 +43,7 @@ def fit(
         str | None,
         typer.Option(
             "--taxonomy",
-            help="A file with the parent of each class, as `manyclass place` reads it.",
+            help="A file with the parent of each class, in a form that `manyclass place` reads.",
             metavar="FILE",
             show_default=False,
         ),
@@ -49,7 +51,8 @@ def fit(
     codes: Annotated[
         bool,
         typer.Option(
-            "--codes", help="The digits of a class are its path, as in CPV: 45233140-2 below 452."
+            "--codes",
+            help="Read the path of a class from its digits, as in CPV: 45233140-2 is below 452.",
         ),
     ] = False,
     kernel: Annotated[
@@ -62,34 +65,37 @@ def fit(
     ] = "H1",
     task: Annotated[
         str | None,
-        typer.Option("--task", help="Fit the classes at or below this node only.", metavar="NODE"),
+        typer.Option("--task", help="Fit only the classes at or below this node.", metavar="NODE"),
     ] = None,
     classes_at_least: Annotated[
-        int, typer.Option(min=1, help="Leave out classes with fewer rows.")
+        int, typer.Option(min=1, help="Smallest number of rows of a class to fit.")
     ] = 1,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the fit whose state is in --out.")
     ] = False,
-    folds: Annotated[int, typer.Option(min=2, help="Parts of the rows in cross-validation.")] = 5,
+    folds: Annotated[int, typer.Option(min=2, help="Number of folds in cross-validation.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the folds.")] = 0,
     evaluations: Annotated[
-        int, typer.Option(min=1, help="Evaluations of each stage of the search, at most.")
+        int, typer.Option(min=1, help="Largest number of evaluations in each stage of the search.")
     ] = 30,
     search_rows: Annotated[
         int,
-        typer.Option(min=0, help="Rows of the search, drawn by --seed; 0: all."),
+        typer.Option(min=0, help="Number of rows in the search, drawn by --seed; 0: all."),
     ] = 0,
     bias: Annotated[
-        float, typer.Option(min=0, help="Variance of a constant at each node; 0: none.")
+        float, typer.Option(min=0, help="Variance of a constant at each node; 0: no constant.")
     ] = 0.0,
     tfidf: Annotated[
         bool, typer.Option(help="Weight features by their rarity in the rows.")
     ] = True,
     threads: Annotated[
-        int | None, typer.Option(min=1, help="By default one for each core.", show_default=False)
+        int | None,
+        typer.Option(
+            min=1, help="Number of threads; by default one for each core.", show_default=False
+        ),
     ] = None,
     max_bytes: Annotated[
-        int, typer.Option(min=0, help="Refuse, before it starts, a fit that needs more memory.")
+        int, typer.Option(min=0, help="Refuse a fit that would need more memory than this.")
     ] = DEFAULT_MOST,
     text: TextOption = str(DEFAULT_TEXT),
     *,
@@ -114,11 +120,11 @@ def probabilities(
         Path, typer.Argument(parser=path_of, help="A file of `manyclass fit`.", metavar="MODEL")
     ],
     files: FilesArgument,
-    top: Annotated[int, typer.Option(min=1, help="Classes to print for each row.")] = 5,
+    top: Annotated[int, typer.Option(min=1, help="Number of classes to print for each row.")] = 5,
     *,
     input: Input,
 ) -> None:
-    """Print the likeliest classes of each row, as JSON lines, by a model of `manyclass fit`."""
+    """Print the most likely classes of each row as JSON lines, by a model of `manyclass fit`."""
     for ranked in offline_fit.ranked(model, files, input, top):
         typer.echo(
             json.dumps(

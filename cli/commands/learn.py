@@ -34,19 +34,20 @@ def learn(
     source: Annotated[
         str | None,
         typer.Option(
-            help="The source of events that name none, by which `manyclass events` finds them; else"
-            " it is the name of their file, without its folder.",
+            help="The source of events without a source of their own, by which `manyclass events`"
+            " finds them; by default the name of the file without its folder.",
             show_default=False,
         ),
     ] = None,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Teach a source once more that was taught before."),
+        typer.Option("--again", help="Teach a source again although it was taught before."),
     ] = False,
     skip: Annotated[
         int,
         typer.Option(
-            min=0, help="Go on behind this line of the first file, where a run was interrupted."
+            min=0,
+            help="Skip the lines of the first file up to this number, after an interruption.",
         ),
     ] = 0,
     *,
@@ -55,18 +56,18 @@ def learn(
     """Teach a running service the events of files.
 
     A line is a JSON object, an event as for POST /learn: {"features": {"ice": 1.5},
-    "classes": ["hockey"]}, or with "text" in place of "features", which may be an object of fields
-    as {"title": "...", "body": "..."}, or with the "id" of an instance
-    that was ranked before. "not" lists classes that are wrong, "weight" says how much the event
-    counts, "source" where it comes from. A row of a table has its text and its class in columns:
+    "classes": ["hockey"]}, or with "text" instead of "features", which may be an object of fields
+    such as {"title": "...", "body": "..."}, or with the "id" of an instance that was ranked before.
+    "not" lists wrong classes, "weight" says how much the event counts, and "source" is its origin.
+    A row of a table has its text and its class in columns:
     manyclass learn questions.csv --text-column question --class-column intent
 
-    If the service has events of a source already, nothing is sent: to teach a file twice counts it
-    twice. Events with an "event_id" may be sent again, since each is learned once.
+    If the service already has events of a source, nothing is sent, because a file that is taught
+    twice counts twice. Events with an "event_id" may be sent again, since each is learned once.
 
     Recall (R1, R5) is progressive: it uses the rank of the best true class before the event was
-    learned. A bad line is named on standard error and left out; the exit code is then 1. At the end
-    new classes are named, unless the service had none: one of them may be misspelt.
+    learned. A bad line is reported on standard error and skipped; the exit code is then 1. At the
+    end, new classes are listed, because one of them may be misspelt, unless the service had none.
     """
     sources = input.sources(files)
     names = {each.name: source or default_source(each.file) for each in sources}
@@ -107,7 +108,7 @@ def learn(
 
 
 def _check(sources: Sequence[Source], read: Callable[[Line], Body]) -> None:
-    """Read the first event of each file, so that none is sent if the source of one is refused."""
+    """Read the first event of each file, so that nothing is sent if one file is refused."""
     for source in sources:
         if is_kept(source.file):
             with suppress(FileFault):
@@ -119,7 +120,7 @@ def _check(sources: Sequence[Source], read: Callable[[Line], Body]) -> None:
 
 
 class _Progress:
-    """The last line whose event is acknowledged, to go on behind it, and the new classes."""
+    """The last line with an acknowledged event, from which to continue, and the new classes."""
 
     def __init__(self, batch: int, new: NewClasses) -> None:
         self._batch = batch
@@ -129,19 +130,19 @@ class _Progress:
         self.warnings = WarningNotes()
 
     def answered(self, summary: RunSummary, items: Sequence[Item], answer: LearnedMany) -> None:
-        """Count the answer to some events."""
+        """Count the answer to these items."""
         self._last = items[-1][0]
         summary.add(answer.accepted + answer.duplicates, answer.duplicates)
         self._new.learned([event for _, event in items])
         self.warnings.add(items, answer.warnings)
         for _, event in items:
             self.labels.add(classes_of(event))
-        if not answer.duplicates:  # else the ranks of the duplicates are unknown
+        if not answer.duplicates:  # the ranks of duplicates are unknown
             have_classes = ["classes" in event for _, event in items]
             summary.add_ranks(compress(answer.ranks_before, have_classes))
 
     def complain(self, names: Mapping[str, str | None]) -> None:
-        """Print how to go on; the events of a request without an answer may be learned too."""
+        """Print how to continue; the events of an unanswered request may be learned too."""
         if self._last is None:
             return
         file, number = self._last.file, self._last.number
@@ -150,6 +151,6 @@ class _Progress:
         newest = f"`manyclass events list --source {quote(source)} --limit 1`" if source else ""
         unknown = f" ({newest} shows the newest)" if newest else ""
         complain(
-            f"{self._last.place} is the last line acknowledged; up to {self._batch:,} lines behind"
-            f" it may be learned too{unknown}. To go on, add --skip {number}{files}"
+            f"{self._last.place} is the last acknowledged line; up to {self._batch:,} lines after"
+            f" it may be learned too{unknown}. To continue, add --skip {number}{files}"
         )

@@ -1,4 +1,4 @@
-"""manyclass learners: compare the learners of a running service, promote one."""
+"""manyclass learners: compare the learners of a running service, and promote one."""
 
 from typing import Annotated, Final, Literal
 
@@ -18,13 +18,13 @@ def list_learners(
     key: Key = None,
     window: Annotated[
         Literal["100", "1000", "10000"],
-        typer.Option(help="The number of latest events that count for the accuracy."),
+        typer.Option(help="The number of latest events to measure the accuracy on."),
     ] = "10000",
 ) -> None:
     """Print the learners, the primary one first.
 
     R1, R5 and MRR are progressive: they use the rank of the best true class before the event was
-    learned. Compare learners with the same number of events only.
+    learned. Compare only learners with the same number of events.
     """
     with connected(url, key) as client:
         rows = [_row(learner, window) for learner in client.learners()]
@@ -37,7 +37,7 @@ def list_learners(
 
 @app.command()
 def promote(
-    learner: Annotated[str, typer.Argument(help="As `list` prints it, in quotes.")],
+    learner: Annotated[str, typer.Argument(help="The name that `list` prints, in quotes.")],
     url: Url = URL,
     key: Key = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,

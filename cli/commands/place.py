@@ -30,7 +30,7 @@ from manyclass.training.taxonomies.layout import TaxonomyLayout
 FileArgument = Annotated[
     str, typer.Argument(help="The file, plain or compressed; - for standard input.", metavar="FILE")
 ]
-Move = Annotated[bool, typer.Option("--move", help="Let classes leave the parents that they have.")]
+Move = Annotated[bool, typer.Option("--move", help="Allow classes to leave their present parents.")]
 DryRun = Annotated[
     bool,
     typer.Option(
@@ -64,11 +64,11 @@ def place(
     The file is a table with a class and its parent in each row (CSV, .xlsx, .parquet); or has a
     path on each line, Home > Lamps > Desk Lamps; or is JSON: a nested tree, an object with the
     parent of each class, {"hockey": "sports"}, or objects such as {"name": "sports", "children":
-    ["hockey"]} or {"id": "hockey", "broader": "sports"}. A line says what was understood. A file
-    that leaves a doubt is refused with the line and the option that settles it.
+    ["hockey"]} or {"id": "hockey", "broader": "sports"}. The command prints how it reads the file.
+    An ambiguous file is refused with the line and the option that resolves the ambiguity.
 
-    The service learns 1,000 classes at once, all or none. If it refuses, the command stops and
-    names the class; to repeat it is harmless.
+    The service places 1,000 classes at once, all or none. If it refuses, the command stops and
+    names the class; the command can be repeated without harm.
     """
     layout = TaxonomyLayout(
         child_column,

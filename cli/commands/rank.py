@@ -43,12 +43,12 @@ def rank(
     url: Url = URL,
     key: Key = None,
     k: Annotated[
-        int, typer.Option("--k", "-k", min=1, help="Classes of each instance, at most.")
+        int, typer.Option("--k", "-k", min=1, help="Largest number of classes per instance.")
     ] = 5,
     threshold: Annotated[
         float | None,
         typer.Option(
-            callback=_finite, help="Return only scores above it; else all retrieved classes."
+            callback=_finite, help="Return only classes with a higher score; by default all."
         ),
     ] = None,
     among: Annotated[
@@ -56,7 +56,7 @@ def rank(
         typer.Option(
             "--among",
             metavar="CLASS",
-            help="Rank this class, and no others but those named so; once for each.",
+            help="Rank only this class; repeat the option for further classes.",
             show_default=False,
         ),
     ] = None,
@@ -66,7 +66,7 @@ def rank(
             min=0,
             max=1,
             callback=_finite,
-            help="Return no classes if the first is less certain.",
+            help="Abstain, returning no classes, if the confidence is lower.",
         ),
     ] = None,
     decode: Annotated[
@@ -76,10 +76,10 @@ def rank(
         ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Add the features behind each class.")
+        bool, typer.Option("--explain", help="Add the features that voted for each class.")
     ] = False,
     min_seq: Annotated[
-        int, typer.Option(min=0, help="Rank after the event with this number is applied.")
+        int, typer.Option(min=0, help="Wait until the event with this number is applied.")
     ] = 0,
     batch: Batch = 200,
     ignore_unknown: IgnoreUnknown = False,
@@ -88,7 +88,7 @@ def rank(
         typer.Option(
             "--out",
             parser=path_of,
-            help="Write the results there, not to standard output; named .csv or .tsv as a table.",
+            help="Write the results to this file, as a table if it is named .csv or .tsv.",
             metavar="FILE",
             show_default=False,
         ),
@@ -99,13 +99,13 @@ def rank(
     """Rank the instances of files and print the results.
 
     A line is a JSON object, an instance as for POST /rank: {"features": {"ice": 1.5}} or
-    {"text": "..."}, also of fields, with an optional "id", which the result repeats. A result is a
-    line of JSON on standard output, in the order of the instances. A bad line is named on standard
-    error and left out; the exit code is then 1.
+    {"text": "..."}, also with fields, and with an optional "id", which the result repeats. A result
+    is a line of JSON on standard output, in the order of the instances. A bad line is reported on
+    standard error and skipped; the exit code is then 1.
 
-    A row of a table has its text in a column. With --out result.csv the results are a table with
-    all columns of the input, the confidence, and each class with its score. Its rows wait for a
-    label under Review only if they have ids, by --id-column.
+    A row of a table has its text in a column. With --out result.csv, the results are a table with
+    all columns of the input, the confidence, and each class with its score. Rows of a table wait
+    for a label under Review only if they have ids, named by --id-column.
     """
     _check_out(out, explain, files)
     out = None if out == STANDARD_OUTPUT else out
@@ -158,8 +158,8 @@ def _most_at_once(classes: int, explain: bool) -> int:
 
 
 class _Writer:
-    """Writes the results, prints once the warning of unknown names in `--among`, and counts those
-    about lines.
+    """The writer of results; it prints the warning about `--among` once and counts warnings about
+    lines.
     """
 
     def __init__(self, output: Output) -> None:
@@ -181,7 +181,7 @@ class _Writer:
 
 
 def is_table(out: Path | None) -> bool:
-    """Return whether the results are to be a table."""
+    """Return whether the results are written as a table."""
     return out is not None and out.suffix.lower() in TABLE_SUFFIXES
 
 
@@ -193,14 +193,14 @@ def _check_out(out: Path | None, explain: bool, files: Sequence[str]) -> None:
     if out is not None and out.suffix.lower() in (*SUFFIXES, ".xlsx", ".parquet"):
         raise typer.BadParameter("name it .csv, .tsv or .jsonl", param_hint="--out")
     if is_table(out) and explain:
-        raise typer.BadParameter("a table has no place for features", param_hint="--explain")
+        raise typer.BadParameter("a table cannot hold features", param_hint="--explain")
 
 
 @contextmanager
 def _output(
     opened: IO[bytes], out: Path | None, classes: int, sources: Sequence[Source]
 ) -> Iterator[Output]:
-    """Yield the output of the results; a table keeps its rows in a file without a name."""
+    """Yield the output of the results; a table keeps its rows in a temporary file."""
     if out is None or not is_table(out):
         yield LineOutput(opened)
         return
@@ -209,7 +209,7 @@ def _output(
 
 
 def _delimiter(out: Path, sources: Sequence[Source]) -> str:
-    """Return the delimiter of the table: that of the input, if it is CSV as well."""
+    """Return the delimiter of the table, the same as in the input if that is CSV too."""
     if out.suffix.lower() == ".tsv":
         return "\t"
     found = (each.delimiter for each in sources if isinstance(each, TableSource))
@@ -220,7 +220,7 @@ def _delimiter(out: Path, sources: Sequence[Source]) -> str:
 def _opened(out: Path | None) -> Iterator[IO[bytes]]:
     """Yield the file to write to.
 
-    It replaces an existing one also if lines were left out, but not after another error, nor if
+    It replaces an existing file even if lines were skipped, but not after another error or if
     nothing was ranked.
     """
     if out is None:

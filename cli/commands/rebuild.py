@@ -1,4 +1,4 @@
-"""manyclass rebuild: have a running service learn its history again, as it was amended."""
+"""manyclass rebuild: make a running service rebuild its state from the amended history."""
 
 import time
 from http import HTTPStatus
@@ -21,8 +21,8 @@ def rebuild(
     learner: Annotated[
         str | None,
         typer.Option(
-            help="A shadow that learns the whole history, as if there from the first event on:"
-            " 'svm(replay=4)'. A new one joins the shadows; promote it afterwards."
+            help="A shadow to learn the whole history, as if it had been there from the first event"
+            " on: 'svm(replay=4)'. A new one is added to the shadows; promote it afterwards."
         ),
     ] = None,
     text: Annotated[
@@ -30,30 +30,30 @@ def rebuild(
         typer.Option(
             "--text",
             metavar="PARTS",
-            help="Another analysis of texts, by which all texts of the history are read again:"
-            " 'words+pairs'. The state is then that of a service begun with it.",
+            help="Another text analysis, with which all texts of the history are analysed again:"
+            " 'words+pairs'. The new state is as if the service had started with it.",
         ),
     ] = None,
     status: Annotated[
-        bool, typer.Option("--status", help="Start none; print the state of rebuilds.")
+        bool, typer.Option("--status", help="Print the status of rebuilds without starting one.")
     ] = False,
 ) -> None:
-    """Have a running service learn its history again, with the events as corrected and deleted.
+    """Make a running service replay its history with all corrections and deletions.
 
     The service ranks and learns meanwhile. The command ends when the new state is durable; Ctrl-C
-    ends the command, not the rebuild. While the service rebuilds of its own accord, after a merge
-    of classes for example, the command waits for that rebuild first.
+    ends the command, not the rebuild. If a rebuild is already in progress, for example after a
+    merge of classes, the command first waits for its end.
     """
     with connected(url, key) as client:
         if not status:
             report = _rebuilt(client, learner, text)
             _print(report)
             if text is not None:
-                typer.echo(f"texts are read by {report.text}")
+                typer.echo(f"texts are analysed with {report.text}")
             return
         found = client.rebuild_status()
     if found.running:
-        typer.echo(f"a rebuild is under way: {counted(found.learned, 'event')} learned")
+        typer.echo(f"a rebuild is in progress: {counted(found.learned, 'event')} learned")
     waiting = counted(found.waiting, "amended event waits", "amended events wait")
     typer.echo(f"{waiting} for a rebuild")
     if found.last is not None:
@@ -61,14 +61,14 @@ def rebuild(
 
 
 def _rebuilt(client: Client, learner: str | None, text: str | None) -> RebuildReport:
-    """Rebuild the state, behind a rebuild that is under way."""
+    """Rebuild the state, after a rebuild in progress has ended."""
     while True:
         try:
             return client.rebuild(learner, text)
         except RequestRefused as refused:
             if refused.status != HTTPStatus.CONFLICT or not client.rebuild_status().running:
                 raise
-        typer.echo("a rebuild is under way; waiting for its end", err=True)
+        typer.echo("a rebuild is in progress; waiting for its end", err=True)
         while client.rebuild_status().running:
             time.sleep(POLL_SECONDS)
 
@@ -80,7 +80,7 @@ def _print(report: RebuildReport) -> None:
         f" corrected, {report.deleted:,} deleted"
     )
     if report.base:
-        typer.echo(f"events up to {report.base} are in the state as they were taught")
+        typer.echo(f"events up to {report.base} are in the state as they were first learned")
     if report.unreached:
         unreached = counted(report.unreached, "amended event is", "amended events are")
-        typer.echo(f"{unreached} among these: their data is left", err=True)
+        typer.echo(f"{unreached} among these: their data remains in the state", err=True)

@@ -34,27 +34,28 @@ def report(
     files: Annotated[
         list[str],
         typer.Argument(
-            help="Labelled instances, plain or compressed; - is standard input.",
+            help="Files of labelled instances, plain or compressed; - is standard input.",
             metavar="FILE...",
             show_default=False,
         ),
     ],
     learner: LearnerOption = DEFAULT_LEARNER,
     folds: Annotated[
-        int, typer.Option(min=2, help="Parts of the rows, each ranked by a learner of the others.")
+        int,
+        typer.Option(min=2, help="Number of folds; each is ranked after learning the others."),
     ] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Of the folds and of the order.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and of the order.")] = 0,
     text: TextOption = str(DEFAULT_TEXT),
     taxonomy: TaxonomyOption = None,
     limit: Annotated[
-        int, typer.Option(min=1, help="Rows of each table, but for --csv, which has all.")
+        int, typer.Option(min=1, help="Largest number of rows of each table; --csv has all.")
     ] = 20,
     csv: Annotated[
         Path | None,
         typer.Option(
             "--csv",
             parser=path_of,
-            help="Write a CSV file of each table there.",
+            help="Write each table as a CSV file to this folder.",
             metavar="FOLDER",
             show_default=False,
         ),
@@ -64,7 +65,7 @@ def report(
         typer.Option(
             "--html",
             parser=path_of,
-            help="Write the tables there as a page.",
+            help="Write the tables to this file as a page.",
             metavar="FILE",
             show_default=False,
         ),
@@ -75,9 +76,9 @@ def report(
     """Show the accuracy of each class, the confusions, and the likely label errors of files.
 
     Each row is ranked by a learner that has not learned it: the rows are divided into folds, and
-    the rows of a fold are ranked after all others are learned.
+    the rows of a fold are ranked after all other folds are learned.
 
-    A line without a labelled instance is named on standard error and left out; the exit code is
+    A line without a labelled instance is reported on standard error and skipped; the exit code is
     then 1. If most lines are bad, or a file cannot be read to its end, nothing is shown.
     """
     # Imported here, so that other commands start without the measures and reports.
@@ -122,7 +123,7 @@ def report(
     if not all_written:
         raise typer.Exit(FAILED)
     if account.rejected:
-        complain(f"{counted(account.rejected, 'line')} left out, so the exit code is {BAD_LINES}")
+        complain(f"{counted(account.rejected, 'line')} skipped, so the exit code is {BAD_LINES}")
         raise typer.Exit(BAD_LINES)
 
 
@@ -131,7 +132,7 @@ def _name(files: Sequence[str]) -> str:
 
 
 def _check_folder(folder: Path | None) -> None:
-    """Raise BadParameter for a folder that cannot be made, before anything runs."""
+    """Raise BadParameter for a folder that cannot be made, before any work begins."""
     if folder is None or folder.is_dir():
         return
     if folder.exists():

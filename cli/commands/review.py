@@ -1,4 +1,4 @@
-"""manyclass review: list the ranked instances whose label would teach most."""
+"""manyclass review: list the ranked instances with the most useful labels."""
 
 import sys
 from typing import Annotated, Final
@@ -19,23 +19,23 @@ def review(
     url: Url = URL,
     key: Key = None,
     limit: Annotated[
-        int, typer.Option(min=1, max=MOST_REVIEWED, help="Instances, at most.")
+        int, typer.Option(min=1, max=MOST_REVIEWED, help="Largest number of instances.")
     ] = DEFAULT_REVIEWED,
     learner: Annotated[
         str | None,
         typer.Option(
-            help="Rank them anew by this learner, as `manyclass learners list` prints it.",
+            help="Rank the instances with this learner, named as by `manyclass learners list`.",
             show_default=False,
         ),
     ] = None,
     json: Annotated[
-        bool, typer.Option("--json", help="Print an object of JSON for each, with all features.")
+        bool, typer.Option("--json", help="Print each instance in full, as a line of JSON.")
     ] = False,
 ) -> None:
     """List ranked instances that wait for a label, least certain first.
 
-    Label one by its id: POST /learn, or `manyclass learn` of lines as
-    {"id": "...", "classes": ["..."]}. The list is that of the process that answers.
+    Label an instance by its id with POST /learn, or with `manyclass learn` and lines such as
+    {"id": "...", "classes": ["..."]}. The list contains the instances of the answering process.
     """
     with connected(url, key) as client:
         instances = client.review(limit, learner).instances

@@ -14,13 +14,13 @@ from manyclass.service.store.errors import StoreError
 
 @with_settings
 def serve(settings: Settings, chosen: Chosen) -> None:
-    """Run the service, until Ctrl-C or SIGTERM; the exit code is then 0.
+    """Run the service until Ctrl-C or SIGTERM; the exit code is then 0.
 
-    Each option is also a variable of the environment: --max-body-bytes is
-    MANYCLASS_MAX_BODY_BYTES. The option wins. Options of a learner stand in its specification:
-    --learner 'pa(replay=4)'. Keys belong into the environment, since other users of the machine can
-    read a command line. The exit code is 4 when the address or port cannot be used, 2 when a
-    setting is wrong, 1 when the store or its state cannot be used.
+    Each option can also be set by an environment variable: MANYCLASS_MAX_BODY_BYTES for
+    --max-body-bytes. The option wins. Options of a learner are part of its specification: --learner
+    'pa(replay=4)'. Keys belong in the environment, because other users of the machine can read a
+    command line. The exit code is 4 if the address or port cannot be used, 2 if a setting is
+    invalid, 1 if the store or its state cannot be used.
     """
     # Imported here, so that other commands start without the server. Until it is imported, the
     # handlers of __main__.py end the process.

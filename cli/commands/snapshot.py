@@ -18,7 +18,7 @@ app = typer.Typer(help="List, take, save and restore snapshots of a running serv
 def list_snapshots(url: Url = URL, key: Key = None) -> None:
     """Print the snapshots, newest first.
 
-    A line has the number of the last event in it, its bytes, and when it was taken.
+    Each line has the number of the last event in the snapshot, its bytes, and its time.
     """
     with connected(url, key) as client:
         for snapshot in client.snapshots():
@@ -27,7 +27,7 @@ def list_snapshots(url: Url = URL, key: Key = None) -> None:
 
 @app.command()
 def take(url: Url = URL, key: Key = None) -> None:
-    """Store the state as it is now."""
+    """Take a snapshot of the present state, in the store."""
     with connected(url, key) as client:
         _print(client.take_snapshot())
 
@@ -38,17 +38,17 @@ def save(
         Path,
         typer.Argument(
             parser=path_of,
-            help="Where to write it; replaced when it is there. - is standard output.",
+            help="The file to write or replace; - is standard output.",
             metavar="FILE",
         ),
     ],
     url: Url = URL,
     key: Key = None,
 ) -> None:
-    """Write the state as it is now to a file.
+    """Write the present state to a file.
 
-    It does not use the store, so it works while the store is unreachable or lost. `manyclass copy
-    file:FILE TARGET` makes a store of the file.
+    This does not use the store, so it works while the store is unreachable or lost. `manyclass copy
+    file:FILE TARGET` makes a store from the file.
     """
     check_target(file, "FILE", "bytes")
     try:
@@ -63,21 +63,21 @@ def save(
 
 @app.command()
 def restore(
-    seq: Annotated[int, typer.Argument(help="The number that `list` prints first.", min=0)],
+    seq: Annotated[int, typer.Argument(help="The number of the snapshot, from `list`.", min=0)],
     url: Url = URL,
     key: Key = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Go back to a snapshot, without a restart.
+    """Restore a snapshot, without a restart.
 
-    Events learned after it no longer count.
+    Events learned after the snapshot no longer count.
     """
     with connected(url, key) as client:
         if not yes:
-            question = f"Go back to the state after event {seq} at {client.url}?"
+            question = f"Restore the state after event {seq} at {client.url}?"
             typer.confirm(question, abort=True)
         mark = client.restore(seq)
-    typer.echo(f"the state is that of snapshot {seq}, by event {mark} of the log")
+    typer.echo(f"snapshot {seq} is restored, by event {mark} of the log")
 
 
 def _print(snapshot: Snapshot) -> None:

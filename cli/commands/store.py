@@ -1,4 +1,4 @@
-"""manyclass store: print the contents of a store's file, and accept a backup."""
+"""manyclass store: print the contents of a store file, and accept a backup."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -34,17 +34,17 @@ def print_log(
     after: Annotated[
         int,
         typer.Option(
-            "--after", min=0, help="Begin behind the event of this number.", metavar="SEQ"
+            "--after", min=0, help="Print events after the event with this number.", metavar="SEQ"
         ),
     ] = 0,
-    limit: Annotated[int, typer.Option(min=0, help="Events at most; 0: all.")] = 0,
+    limit: Annotated[int, typer.Option(min=0, help="Largest number of events; 0: no limit.")] = 0,
 ) -> None:
-    """Print the events of the log, a line of JSON each, as they are stored.
+    """Print the stored events of the log, each as a line of JSON.
 
-    It reads the file and changes nothing, also while a service uses it or after a crash. An event
-    that another release wrote, or that is damaged inside, has an `error` and its bytes as `hex`.
-    A log that is damaged is printed up to the damage, and the exit code is 1. The log holds the
-    events after the oldest snapshot; `manyclass export --events` prints the history.
+    The command only reads the file, so it can be used while a service runs or after a crash. An
+    event of another release, or one that is damaged inside, has an `error` and its bytes as `hex`.
+    A damaged log is printed up to the damage, and the exit code is then 1. The log holds the events
+    after the oldest snapshot; `manyclass export --events` prints the history.
     """
     with _errors_shown():
         reader = SqliteReader(_sqlite_path(store))
@@ -57,7 +57,7 @@ def print_snapshot(
     source: Annotated[
         str,
         typer.Argument(
-            help="The store, written as in MANYCLASS_STORE: sqlite:PATH, or file:PATH for a state"
+            help="The store, in the form of MANYCLASS_STORE: sqlite:PATH; or file:PATH for a state"
             " that `manyclass snapshot save` or `manyclass train --out` wrote.",
             metavar="URL",
         ),
@@ -67,17 +67,17 @@ def print_snapshot(
         typer.Option(
             "--seq",
             min=0,
-            help="The number of the snapshot; the newest without it.",
+            help="The number of the snapshot; by default the newest.",
             metavar="SEQ",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Print what a snapshot holds: a line of JSON with its facts, and one for each section.
+    """Print the contents of a snapshot: a line of JSON about the whole, and one for each section.
 
-    A section is an array of the state: its name, type, shape, bytes and digest, and whether the
-    bytes are whole. It reads the file and changes nothing, also while a service uses it or after a
-    crash. Two states are equal if their sections are.
+    A section is an array of the state: its name, type, shape, bytes and digest, and whether its
+    checksum is right. The command only reads the file, so it can be used while a service runs or
+    after a crash. Two states are equal if their sections are.
     """
     kind, _, place = source.partition(":")
     with _errors_shown():
@@ -90,7 +90,7 @@ def print_snapshot(
 
 
 def _snapshot_of(reader: SqliteReader, url: str, seq: int | None) -> SnapshotInfo:
-    """Return the snapshot of this number, or the newest. Raises StoreError."""
+    """Return the snapshot with this number, or the newest. Raises StoreError."""
     infos = reader.snapshots()
     if not infos:
         raise StoreError(f"{url} has no snapshot yet")
@@ -112,7 +112,7 @@ def _bytes_of(file: Path) -> Iterator[bytes]:
 
 @contextmanager
 def _errors_shown() -> Iterator[None]:
-    """End the command with one line for an error of a store or a snapshot."""
+    """End the command with one line at an error of a store or a snapshot."""
     try:
         yield
     except StoreError as error:
@@ -129,7 +129,7 @@ def _print(lines: Iterable[str]) -> None:
 
 
 def _sqlite_path(url: str) -> Path:
-    """Return the path of a store in a file; BadParameter for another store. StoreError."""
+    """Return the path of a store in a file. Raises BadParameter for another store, StoreError."""
     path = sqlite_path(url)
     if path is None:
         raise typer.BadParameter(
@@ -145,10 +145,10 @@ def accept(
         typer.Argument(help="The store, written as in MANYCLASS_STORE: sqlite:PATH", metavar="URL"),
     ],
 ) -> None:
-    """Accept a store that holds fewer events than were acknowledged.
+    """Accept a store that has fewer events than were acknowledged.
 
-    Use it for a backup that replaces a newer store. The service refuses to start on one, because it
-    cannot distinguish a backup from a loss. Events after the last one in the store are given up,
+    Use this command for a backup that replaces a newer store. The service refuses to start on such
+    a store, because it cannot distinguish a backup from a loss. The missing events are given up,
     and their numbers are used again.
     """
     try:
@@ -160,9 +160,9 @@ def accept(
     except StoreError as error:
         complain(f"the store was not accepted: {with_hint(error)}")
         raise typer.Exit(FAILED) from error
-    typer.echo(f"{store} is accepted as it is, up to event {accepted.last_seq}")
+    typer.echo(f"{store} is accepted with the events up to {accepted.last_seq}")
     if accepted.marked_seq is None:
-        typer.echo("which event was acknowledged last is not known: there was no mark of it")
+        typer.echo("the last acknowledged event is not known: the store has no mark of it")
     elif accepted.marked_seq > accepted.last_seq:
         first, last = accepted.last_seq + 1, accepted.marked_seq
-        typer.echo(f"acknowledged and given up: events {first} to {last}")
+        typer.echo(f"acknowledged events that are given up: {first} to {last}")

@@ -19,19 +19,21 @@ def suspects(
     url: Url = URL,
     key: Key = None,
     last: Annotated[
-        int, typer.Option(min=1, max=MOST_EVENTS, help="Look at so many of the newest events.")
+        int, typer.Option(min=1, max=MOST_EVENTS, help="Number of the newest events to examine.")
     ] = MOST_EVENTS,
-    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Events, at most.")] = 20,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MOST_LISTED, help="Largest number of events to list.")
+    ] = 20,
     json: Annotated[
         bool,
-        typer.Option("--json", help="Print an object of JSON for each, with all of the event."),
+        typer.Option("--json", help="Print each event in full, as a line of JSON."),
     ] = False,
 ) -> None:
-    """List taught events that are likely to have a wrong label, the likeliest first.
+    """List learned events whose label is likely wrong, most likely first.
 
-    A line has the key of the event, the confidence that its label is wrong, the best other class,
-    the classes that were taught, and the beginning of the instance, separated by tabs. `manyclass
-    events correct` takes the key.
+    Each line has the key of the event, the confidence that its label is wrong, the best other
+    class, the true classes of the event, and the beginning of the instance, separated by tabs.
+    `manyclass events correct` takes the key.
     """
     with connected(url, key) as client:
         found = client.suspects(last, limit)
@@ -40,7 +42,7 @@ def suspects(
         sys.stdout.buffer.flush()
         return
     if not found:
-        typer.echo("no event is suspected", err=True)
+        typer.echo("no label is likely wrong", err=True)
     for each in found:
         print_cells(_cells(each))
 

@@ -19,7 +19,9 @@ def train(
     files: Annotated[
         list[str],
         typer.Argument(
-            help="Plain or compressed; - is standard input.", metavar="FILE...", show_default=False
+            help="Files, plain or compressed; - is standard input.",
+            metavar="FILE...",
+            show_default=False,
         ),
     ],
     learner: LearnerOption = DEFAULT_LEARNER,
@@ -27,17 +29,15 @@ def train(
     store: StoreOption = None,
     text: TextOption = str(DEFAULT_TEXT),
     taxonomy: TaxonomyOption = None,
-    passes: Annotated[int, typer.Option(min=1, help="How often the rows are learned.")] = 1,
-    shuffle: Annotated[
-        bool, typer.Option(help="Learn in another random order in each pass.")
-    ] = True,
+    passes: Annotated[int, typer.Option(min=1, help="Number of passes over the rows.")] = 1,
+    shuffle: Annotated[bool, typer.Option(help="Learn in a new random order in each pass.")] = True,
     held_out: Annotated[
         float,
-        typer.Option(help="Share of the rows that is not learned, but ranked after each pass."),
+        typer.Option(help="Share of the rows to rank after each pass instead of learning them."),
     ] = 0.0,
     oversample: Annotated[
         int,
-        typer.Option(min=0, help="Repeat rows until each class has this many; 0: no row."),
+        typer.Option(min=0, help="Repeat rows until each class has this many; 0: never."),
     ] = 0,
     patience: Annotated[
         int,
@@ -54,8 +54,8 @@ def train(
         int,
         typer.Option(
             min=0,
-            help="With several passes: rows that are learned once, at the end, so that the"
-            " confidence is learned from new rows; at most a tenth.",
+            help="With several passes: rows to learn only once, at the end, so that the confidence"
+            " is learned from new rows; at most a tenth of all.",
         ),
     ] = CALIBRATION_ROWS,
     *,
@@ -63,7 +63,7 @@ def train(
 ) -> None:
     """Learn the instances of files in passes, offline, and write a state for a service.
 
-    A line without a labelled instance is named on standard error and left out; the exit code is
+    A line without a labelled instance is reported on standard error and skipped; the exit code is
     then 1. If most lines are bad, or a file cannot be read to its end, nothing is written.
     """
     try:

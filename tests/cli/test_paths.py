@@ -110,5 +110,5 @@ def test_bytes_are_not_written_to_a_terminal(manyclass, home, service, monkeypat
         ("train", "~/rows.jsonl", "--out", "-"),
         ("snapshot", "save", "-", "--url", service),
     ):
-        assert "would go to the terminal" in manyclass(*command, exit_code=2).output
+        assert "standard output is a terminal" in manyclass(*command, exit_code=2).output
     assert manyclass("rank", "~/rows.jsonl", "--url", service, *IGNORE, "--out", "-").stdout

@@ -51,7 +51,7 @@ def test_every_word_is_taught_and_those_with_the_gap_say_why(service, capsys):
         assert answer[2].split()[0] == "Wentworth"
         assert "“Captain _” 0." in answer[2]
         ask(client, "Xyz Yzx Zxy _ Plu Ulp Lup")
-        assert "nothing here was seen before" in capsys.readouterr().out
+        assert "no feature of this sentence is known" in capsys.readouterr().out
 
 
 def test_a_service_of_its_own_leaves_nothing(manyclass, monkeypatch, tmp_path):

@@ -164,7 +164,7 @@ def test_a_stream_is_ranked_before_it_is_learned(manyclass, rows, tmp_path):
         (["--set", "clinc", "--learner", "ff(rating=-1)"], "rating"),
         (["--set", "clinc", "--vary", "max_outdegree"], "OPTION=VALUE"),
         (["--set", "clinc", "--vary", "leak=no"], "has no effect"),
-        (["--set", "clinc", "--peers", "nobody"], "there are always, missing"),
+        (["--set", "clinc", "--peers", "nobody"], "the peers are always, missing"),
         (["--set", "clinc", "--peers", "always,missing"], "needs the package nopackage"),
         (["--set", "clinc", "--html", "nowhere/x.html"], "no folder nowhere"),
         (["--set", "clinc", "--html", "."], "is a folder"),

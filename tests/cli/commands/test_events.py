@@ -82,7 +82,7 @@ def test_filters_choose_events(manyclass, service):
     today = f"{datetime.now(UTC):%F}"
     assert keys("--class", "chosen y", "--since", today, "--until", today) == ["chosen too-0"]
     bad = manyclass("events", "list", "--since", "yesterday", "--url", service, exit_code=2)
-    assert "'yesterday' is no time: give a time as 2026-11-25T09:30:00Z" in bad.stderr
+    assert "'yesterday' is not a time: give a time such as 2026-11-25T09:30:00Z" in bad.stderr
 
 
 def test_an_event_is_corrected_once(manyclass, service):
@@ -113,7 +113,7 @@ def test_a_correction_to_a_class_that_is_not_there_is_refused(manyclass, service
     correct = ("events", "correct", key, "misspelt_arrival", given, "--url", service)
     refused = manyclass(*correct, exit_code=1)
     assert refused.stderr == (
-        f"manyclass: there is no class '{given}'; {meant}--new-class makes it one\n"
+        f"manyclass: there is no class '{given}'; {meant}--new-class adds it\n"
     )
     with Client(service) as client:
         assert client.event(key).classes == ("misspelt_arrival",)
@@ -249,7 +249,7 @@ def test_a_rebuild_waits_for_the_one_under_way(manyclass, monkeypatch):
 
         monkeypatch.setattr(rebuild, "time", SimpleNamespace(sleep=let_go))
         result = manyclass("rebuild", "--url", served.url)
-    assert result.stderr == "a rebuild is under way; waiting for its end\n"
+    assert result.stderr == "a rebuild is in progress; waiting for its end\n"
     assert result.stdout.startswith("rebuilt the state at event 0 ")
 
 
@@ -263,7 +263,7 @@ def test_a_rebuild_reads_texts_by_another_analysis(manyclass):
         with pytest.raises(RequestRefused):
             client.feature("cafe")
         given = ("rebuild", "--text", "words+unmarked", "--url", url)
-        assert manyclass(*given).stdout.endswith("texts are read by words+unmarked\n")
+        assert manyclass(*given).stdout.endswith("texts are analysed with words+unmarked\n")
         assert client.feature("cafe").feature == "cafe"
         refused = manyclass("rebuild", "--text", "letters", "--url", url, exit_code=1)
         assert "must be words, or words with any of" in refused.stderr

@@ -77,7 +77,7 @@ def test_a_source_without_an_index_is_one_line(manyclass, file, tmp_path):
     assert "there is no store" in no_store.stderr
     open_store(f"sqlite:{tmp_path}/empty.db", time.time).close()
     empty = manyclass("export", "--store", f"sqlite:{tmp_path}/empty.db", exit_code=1)
-    assert "the store holds no snapshot" in empty.stderr
+    assert "the store has no snapshot" in empty.stderr
     for result in (missing, damaged, no_store, empty):
         assert result.stdout == ""
         assert len(result.stderr.splitlines()) == 1
@@ -121,7 +121,7 @@ def test_events_of_a_service_and_of_its_store_are_learned_again(manyclass, tmp_p
         teach(one.url)
         exported = manyclass("export", "--events", "--url", one.url)
         assert as_json(exported) == EXPORTED
-        assert exported.stderr == "exported 6 events, the first of them event 1 of the log\n"
+        assert exported.stderr == "exported 6 events, from event 1 of the log on\n"
         report = manyclass("rebuild", "--url", one.url)
         assert "1 corrected, 1 deleted" in report.stdout
         assert manyclass("export", "--events", "--url", one.url).stdout == exported.stdout

@@ -206,8 +206,8 @@ def test_warnings_of_the_service_about_lines_are_said_once(manyclass, url, tmp_p
     file.write_text(lines(*({"text": text, "classes": ["a"]} for text in texts)))
     said = manyclass("learn", file, "--url", url, "--batch", 3).stderr
     about = (
-        "A word of the text is longer than a name may be (4096 bytes, with its field),"
-        " and left out."
+        "A word of the text is longer than a name may be (4096 bytes, with its field)"
+        " and is left out."
     )
     assert f"warning about 2 lines, the first {file}:2: {about}" in said
     assert f"warning about {file}:5: The text has no words." in said

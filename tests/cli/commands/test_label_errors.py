@@ -54,7 +54,7 @@ def test_classes_are_listed_with_recall_and_precision(manyclass, taught):
 def test_nothing_is_found_in_a_new_service(manyclass):
     with new_service() as url:
         nothing = manyclass("suspects", "--url", url)
-        assert (nothing.stdout, nothing.stderr) == ("", "no event is suspected\n")
+        assert (nothing.stdout, nothing.stderr) == ("", "no label is likely wrong\n")
         none = manyclass("confusions", "--url", url)
         assert (none.stdout, none.stderr) == ("", "0 events, ranked right before learning: -\n")
 

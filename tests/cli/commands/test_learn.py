@@ -202,9 +202,9 @@ def test_an_interrupted_run_goes_on_behind_the_last_line(
         given = ("learn", first, second, "--url", service, "--batch", 5)
         stopped = manyclass(*given, exit_code=exit_code)
     assert (
-        f"manyclass: {second}:5 is the last line acknowledged; up to 5 lines behind it may be"
+        f"manyclass: {second}:5 is the last acknowledged line; up to 5 lines after it may be"
         f" learned too (`manyclass events list --source {second.name} --limit 1` shows the"
-        f" newest). To go on, add --skip 5, and {second} as the first file\n"
+        f" newest). To continue, add --skip 5, and {second} as the first file\n"
     ) in stopped.stderr
     assert f"{'stopped: ' if exit_code == 130 else ''}learned 15 in" in stopped.stderr
     assert "Traceback" not in stopped.output

@@ -39,7 +39,7 @@ def test_list_and_promote(manyclass, several):
 def test_a_learner_that_is_not_there(manyclass, several):
     result = manyclass("learners", "promote", "ema", "--yes", "--url", several, exit_code=1)
     assert result.stderr == (
-        "manyclass: the service refused: 404 Not Found: no learner is named 'ema'; there are"
+        "manyclass: the service refused: 404 Not Found: no learner is named 'ema'; the learners are"
         " 'pa(replay=2)', 'ff(rating=0)'\n"
     )
 

@@ -166,7 +166,7 @@ def test_a_report_without_a_bad_line_is_written_and_says_so(manyclass, file, lin
     assert "1 bad line left out" in result.stderr
     assert f"wrote {folder / 'classes.csv'}\n" in result.stderr
     assert result.stderr.endswith(
-        f"wrote {page}\nmanyclass: 1 line left out, so the exit code is 1\n"
+        f"wrote {page}\nmanyclass: 1 line skipped, so the exit code is 1\n"
     )
 
 

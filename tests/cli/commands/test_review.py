@@ -30,7 +30,7 @@ def test_lists_instances_without_a_label(manyclass):
         by_shadow = manyclass("review", "--learner", "pa", "--url", url).stdout
         assert [line.split("\t")[0] for line in by_shadow.splitlines()] == ["one", "two"]
         unknown = manyclass("review", "--learner", "ff", "--url", url, exit_code=1)
-        assert "no learner is named 'ff'; there are " in unknown.stderr
+        assert "no learner is named 'ff'; the learners are " in unknown.stderr
 
 
 @pytest.mark.parametrize(

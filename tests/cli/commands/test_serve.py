@@ -36,9 +36,9 @@ def test_an_address_that_is_taken_has_an_exit_code_of_its_own(manyclass, tmp_pat
         result = manyclass("serve", "--port", port, exit_code=4)
     assert result.output == (
         f"manyclass: cannot listen on 127.0.0.1:{port}: Address already in use; stop the program"
-        " that listens there, or choose another port with --port or MANYCLASS_PORT (0 takes a free"
-        " one), and beside another service another --store or MANYCLASS_STORE (make run PORT=8100"
-        " STORE=sqlite:data/other.db); clients then need --url or MANYCLASS_URL\n"
+        " that listens there, or choose another port with --port or MANYCLASS_PORT (0 chooses a"
+        " free one), and also another --store or MANYCLASS_STORE if a service runs there (make run"
+        " PORT=8100 STORE=sqlite:data/other.db); clients then need --url or MANYCLASS_URL\n"
     )
     assert not list(tmp_path.iterdir())
 

@@ -18,7 +18,7 @@ def test_take_list_restore(manyclass, service):
 
     manyclass("snapshot", "restore", seq, "--url", service, input="n\n", exit_code=1)
     restored = manyclass("snapshot", "restore", seq, "--url", service, input="y\n")
-    assert f"the state is that of snapshot {seq}" in restored.stdout
+    assert f"snapshot {seq} is restored" in restored.stdout
     with Client(service) as client:
         names = [each.name for each in client.classes()]
     assert "kept" in names

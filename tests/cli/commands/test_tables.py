@@ -409,7 +409,7 @@ def test_tables_of_other_columns_are_not_put_into_one(manyclass, taught, tmp_pat
         (["--out", "missing/out.csv"], "there is no folder"),
         (["--out", "out.csv.gz"], "name it .csv, .tsv or .jsonl"),
         (["--out", "out.xlsx"], "name it .csv, .tsv or .jsonl"),
-        (["--out", "out.csv", "--explain"], "a table has no place for features"),
+        (["--out", "out.csv", "--explain"], "a table cannot hold features"),
     ],
 )
 def test_results_that_cannot_be_written_are_refused_at_once(manyclass, nobody, options, said):

@@ -231,7 +231,7 @@ def test_some_of_very_many_bad_lines_are_named_and_all_counted(manyclass, tmp_pa
 def test_values_that_do_not_count_are_counted(manyclass, tmp_path):
     file = tmp_path / "rows.libsvm"
     file.write_text("1 1:-1 2:0 3:1\n2 1:-2 3:1\n")
-    told = "2 values below 0, absent to ff"
+    told = "2 values below 0, ignored by ff"
     for learner in ("svm", "ff", "committee(members=svm+ff)"):
         result = manyclass(
             "train", file, "--learner", learner, "--out", tmp_path / "model.snapshot"
