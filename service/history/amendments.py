@@ -7,7 +7,7 @@ from manyclass.core.event import Event
 
 
 class Amended(NamedTuple):
-    """The newest amendment of an event: its number, and the classes in force; none: deleted.
+    """The newest amendment of an event: its number, and the classes in force, empty if deleted.
 
     `time` is in Unix milliseconds, 0 if it is not known.
     """
@@ -18,13 +18,13 @@ class Amended(NamedTuple):
 
 
 class Amendments:
-    """Amendments since the last rebuild. One thread notes them, any may look them up."""
+    """The amendments since the last rebuild. One thread notes them; any thread may read them."""
 
     def __init__(self) -> None:
         self._of: dict[int, Amended] = {}
 
     def __len__(self) -> int:
-        """Return how many events are amended."""
+        """Return the number of amended events."""
         return len(self._of)
 
     def note(self, seq: int, event: Event, time: int = 0) -> None:
@@ -32,7 +32,7 @@ class Amendments:
         self._of[event.target] = Amended(seq, tuple(event.classes), time)
 
     def note_all(self, events: Iterable[tuple[int, bytes, int]]) -> None:
-        """Note the events, with their times, that amend others."""
+        """Note those of the dated events that amend others."""
         for seq, payload, time in events:
             if Event.amends(payload):
                 self.note(seq, Event.from_bytes(payload), time)
@@ -42,7 +42,7 @@ class Amendments:
         return self._of.get(seq)
 
     def waiting(self) -> dict[int, Amended]:
-        """Return a copy of all, by the number of the amended event."""
+        """Return a copy of all amendments, by the number of the amended event."""
         return dict(self._of)
 
     def settle(self, settled: dict[int, Amended]) -> None:
@@ -52,7 +52,7 @@ class Amendments:
                 del self._of[target]
 
     def renew(self, events: Iterable[tuple[int, bytes, int]], last_seq: int | None = None) -> None:
-        """Replace those up to event `last_seq`, or all, by the amendments among these events."""
+        """Replace the amendments up to event `last_seq`, or all, by those among these events."""
         found = Amendments()
         found.note_all(events)
         kept = [] if last_seq is None else list(self._of.items())

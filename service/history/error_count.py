@@ -1,4 +1,4 @@
-"""Counts of the newest events' errors, made by a thread and read by calls meanwhile."""
+"""Counts of the newest events' errors, made in a thread and read meanwhile."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ from manyclass.service.history.reader import Record
 from manyclass.service.threads import lower_priority
 
 MOST_SUSPECTS = 100
-FRESH_SECONDS = 10.0  # for a call that does not wait until newer events are counted
+FRESH_SECONDS = 10.0  # age of a count that is still good enough for a call with `seconds`
 
 
 class ErrorCount:
@@ -29,7 +29,7 @@ class ErrorCount:
         self._errors = LikelyErrors(MOST_SUSPECTS)
 
     def is_by(self, model: Model) -> bool:
-        """Return whether this model ranks the events, not one that a rebuild has replaced."""
+        """Return whether the count used this model; a rebuild may have replaced it since."""
         return self._model() is model
 
     def run(self, model: Model, records: Iterable[Record], goes_on: Callable[[], bool]) -> None:
@@ -49,14 +49,14 @@ class ErrorCount:
             return self._errors.confusions.most(limit)
 
     def suspects(self, limit: int) -> list[Suspect]:
-        """Return the likeliest label errors of the events counted so far, MOST_SUSPECTS at most."""
+        """Return the likeliest label errors of the events counted so far, at most MOST_SUSPECTS."""
         with self._lock:
             return self._errors.suspects(limit)
 
 
 class ErrorCounts:
-    """The newest count, and the one under way, of which there is one at a time, in a thread of its
-    own. Belongs to one event loop.
+    """The newest finished count and the count in progress, one at a time in its own thread.
+    Belongs to one event loop.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -72,8 +72,8 @@ class ErrorCounts:
     ) -> ErrorCount:
         """Return a count of the `last` newest events. Raises StoreError.
 
-        With `seconds` it may be up to 10 seconds old, and the call waits so long for a newer one:
-        then it returns the old one or, without one, a count that is not done and goes on.
+        With `seconds`, the count may be up to 10 seconds old. The call waits this long for a newer
+        one, then returns the old count or, without one, the unfinished count, which continues.
         """
         asked = model.seq
         until = None if seconds is None else self._clock() + seconds
@@ -99,7 +99,7 @@ class ErrorCounts:
                     return count
 
     async def close(self) -> None:
-        """End the count under way, and start no other."""
+        """End the count in progress, and start no other."""
         self._is_closed = True
         await asyncio.to_thread(self._thread.shutdown)
 

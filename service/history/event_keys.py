@@ -1,12 +1,12 @@
 """The keys by which people and programs name a past event.
 
-    seq:7       the event of this number, also with zeros before it: seq:07
-    id:TEXT     the event with this event_id, or else that which labels the instance of this id
-    TEXT        the same
+    seq:7       the event with this number, also with leading zeros: seq:07
+    id:TEXT     the event with this event_id, or else the event that labels the instance of this id
+    TEXT        the same as id:TEXT
 
-The event_id of a client may itself look like the first two forms. A key that names several events
-is refused; the number of each has a form that is the event_id of no other. The id of an instance
-that looks like them needs the second form.
+The event_id of a client may itself look like one of the first two forms. A key that names several
+events is refused; the number of each event, with zeros if needed, is a key that equals no other
+event_id. The id of an instance that looks like one of these forms needs the second form.
 """
 
 import re
@@ -21,7 +21,7 @@ _NUMBER = re.compile(rf"{BY_NUMBER}([0-9]{{1,30}})")  # \d is any digit of Unico
 
 
 class Named(NamedTuple):
-    """The number that a key may stand for, if any, and the ids: of events, and of an instance."""
+    """The number that a key may stand for, if any, and the ids of events and of an instance."""
 
     seq: int | None
     event_ids: list[str]
@@ -29,7 +29,7 @@ class Named(NamedTuple):
 
 
 def named_by(key: str) -> Named:
-    """Return all that a key may stand for."""
+    """Return everything that a key may stand for."""
     if number := _NUMBER.fullmatch(key):
         return Named(int(number[1]), [key], None)
     event_ids = [key]

@@ -1,4 +1,4 @@
-"""The times of past events: an append stamps its first event, and the others have that time too."""
+"""The times of past events: an append stamps its first event; the others share its time."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -6,9 +6,9 @@ from manyclass.core.event import Event
 
 
 def dated(events: Iterable[tuple[int, bytes]], time: int = 0) -> Iterator[tuple[int, bytes, int]]:
-    """Yield number, bytes and time of events; one without a time has that of the one before it.
+    """Yield number, bytes and time of events; an event without a time has the previous one's.
 
-    `time` is that of the event before the first. Times are in Unix milliseconds, 0: not known.
+    `time` is the time of the event before the first. Times are in Unix milliseconds, 0: not known.
     """
     for seq, payload in events:
         time = Event.time_of(payload) or time
@@ -16,7 +16,7 @@ def dated(events: Iterable[tuple[int, bytes]], time: int = 0) -> Iterator[tuple[
 
 
 def stamped(payloads: Sequence[bytes], times: Sequence[int]) -> list[bytes]:
-    """Return the events, with a time of its own where the one before no longer tells it."""
+    """Return the events, each with its own time where it differs from the previous event's."""
     found = []
     before = 0
     for payload, time in zip(payloads, times, strict=True):

@@ -1,4 +1,4 @@
-"""Rewrites amended events in the history, once a rebuilt state no longer depends on them."""
+"""The fold: amended events are rewritten in the history once a rebuilt state includes them."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -15,7 +15,8 @@ from manyclass.service.history.segment import CORRECTED, GONE, Segment
 def corrected(payload: bytes, amended: Amended) -> bytes:
     """Return the bytes of a "learn" event with its classes corrected; empty if it is deleted.
 
-    It keeps its id and fingerprint, so that a late retry of the wrong one is still a duplicate.
+    The event keeps its id and fingerprint, so that a late retry of the original is still a
+    duplicate.
     """
     if not amended.classes:
         return b""
@@ -39,10 +40,10 @@ def corrected(payload: bytes, amended: Amended) -> bytes:
 
 
 def fold(history: History, settled: dict[int, Amended], base: int) -> None:
-    """Rewrite each segment that holds an amended event, or its amendment. Blocks. StoreError.
+    """Rewrite each segment that has an amended event or an amendment. Blocks. Raises StoreError.
 
-    The amendments lose their instances and still wait, also after a restart, until
-    `fold_amendments`: the bytes of deleted events may be left in the store.
+    The amendments lose their instances but still wait, even after a restart, until
+    `fold_amendments`, because bytes of deleted events may still be in the store.
     """
     amended = sorted(settled)
     for info in history.recorder.infos:
@@ -55,9 +56,9 @@ def fold(history: History, settled: dict[int, Amended], base: int) -> None:
 
 
 def fold_amendments(history: History, settled: dict[int, Amended], base: int) -> None:
-    """Let settled amendments wait no more. Blocks. StoreError.
+    """Remove settled amendments from the waiting ones. Blocks. Raises StoreError.
 
-    Those of events up to `base` are kept for the next rebuild.
+    Amendments of events up to `base` are kept for the next rebuild.
     """
     for info in history.recorder.infos:
         if info.amendments == 0:
@@ -88,7 +89,7 @@ def _folded(segment: Segment, settled: dict[int, Amended], base: int) -> Segment
 
 
 def _settled_amendments(segment: Segment, settled: dict[int, Amended]) -> Iterator[tuple[int, int]]:
-    """Yield the place and the target of each amendment that a rebuild has applied."""
+    """Yield the position and the target of each amendment that a rebuild has applied."""
     for seq, payload, _ in amending(segment):
         target = Event.from_bytes(payload).target
         if target in settled and settled[target].seq >= seq:

@@ -1,4 +1,4 @@
-"""The history of a store: its parts, and what the rest of the service asks of it."""
+"""The history of a store: its parts, and its interface for the rest of the service."""
 
 import logging
 import time
@@ -36,13 +36,13 @@ T = TypeVar("T")
 
 PAGE = 1000
 LOOK_SECONDS = 5.0
-PACK_PAUSES = (0.5, 2.0)  # seconds before another try to pack what would be lost else
+PACK_PAUSES = (0.5, 2.0)  # seconds before further attempts to pack events that would be lost
 
 
 class History:
-    """Past events, kept behind the log, with the amendments that wait for a rebuild.
+    """The past events behind the log, with the amendments that wait for a rebuild.
 
-    Methods that block are for threads; the others for the event loop.
+    Methods that block are for threads, all others for the event loop.
     """
 
     def __init__(
@@ -64,14 +64,14 @@ class History:
         )
         self.reader = Reader(store, segments, self.recorder, self.amendments, outcomes, live)
         self.failures = 0
-        self.has_merged = False  # or released a former name, since the last rebuild
+        self.has_merged = False  # a class was merged or a name released since the last rebuild
         self.is_held = False
         self._pending_bytes = settings.history_pending_bytes
         self._wall_clock = wall_clock
         self._is_failing = False
         self._is_packing = False
-        self._look_at = monotonic() + LOOK_SECONDS  # at the events in the log, for a full segment
-        self._checked_end = -1  # the end of the history when its limits were last checked
+        self._look_at = monotonic() + LOOK_SECONDS  # time to look for a full segment in the log
+        self._checked_end = -1  # end of the history when its limits were last checked
         self._find_amendments()
 
     def _find_amendments(self) -> None:
@@ -79,7 +79,7 @@ class History:
         self.amendments.note_all(self._amendments_behind(self.recorder.end, self.live.model.seq))
 
     def _amendments_behind(self, after: int, last_seq: int) -> list[tuple[int, bytes, int]]:
-        """Return number, bytes and time of the amendments behind `after`, up to `last_seq`."""
+        """Return number, bytes and time of the amendments after `after`, up to `last_seq`."""
         found: list[tuple[int, bytes, int]] = []
         try:
             for part in self.behind(after, last_seq):
@@ -90,7 +90,7 @@ class History:
 
     def _not_known(self, error: StoreError) -> None:
         self.failures += 1
-        log.error("amendments that wait are not known: %s", with_hint(error))
+        log.error("the waiting amendments cannot be read: %s", with_hint(error))
 
     def _packed_amendments(self) -> list[tuple[int, bytes, int]]:
         """Return number, bytes and time of the amendments in segments that wait for a rebuild."""
@@ -104,7 +104,9 @@ class History:
         return found
 
     def refresh(self) -> None:
-        """Take note of what the leader packed, rewrote and settled. Blocks. Raises StoreError."""
+        """Read the segments that the leader packed, rewrote and settled. Blocks. Raises
+        StoreError.
+        """
         before = self.recorder.end
         is_rewritten = self.recorder.refresh()
         if is_rewritten:
@@ -114,9 +116,9 @@ class History:
             self.amendments.renew(self._packed_amendments(), end)
 
     def reload(self, seq: int) -> None:
-        """Begin anew with the state at `seq`, which was restored: the log may have lost events.
+        """Read the history again for the restored state at `seq`; the log may have lost events.
 
-        Blocks. An error is logged: waiting amendments are then known at the next start.
+        Blocks. An error is logged; waiting amendments are then unknown until the next start.
         """
         try:
             self.recorder.refresh()
@@ -125,10 +127,10 @@ class History:
             self.amendments.renew([*self._packed_amendments(), *in_log])
         except StoreError as error:
             self.failures += 1
-            log.error("the history cannot be read anew: %s", with_hint(error))
+            log.error("the history cannot be read again: %s", with_hint(error))
 
     def noting(self, hooks: Hooks) -> Hooks:
-        """Return hooks that note an applied event if it amends another, and pass it on."""
+        """Return hooks that note applied amendments, and then call the given hooks."""
         amendments, wall_clock, on_applied = self.amendments, self._wall_clock, hooks.on_applied
 
         def note(event: Event, outcome: Outcome, seconds: float) -> None:
@@ -143,7 +145,7 @@ class History:
 
     @property
     def amendment_age(self) -> float:
-        """The seconds that the oldest amendment has waited for a rebuild; 0 if none, or unknown."""
+        """The seconds for which the oldest amendment has waited; 0 if there is none or unknown."""
         oldest = self.amendments.oldest_time
         return 0.0 if oldest is None else max(0.0, self._wall_clock() - oldest / 1000)
 
@@ -151,12 +153,12 @@ class History:
 
     @property
     def packs(self) -> bool:
-        """False if the history is what the log holds."""
+        """False if the log itself is the history."""
         return self.recorder.packs
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Inside, no snapshot trims a log that is the history, unless the store is full."""
+        """Keep snapshots from trimming a log that is the history, unless the store is full."""
         self.is_held = True
         try:
             yield
@@ -164,10 +166,10 @@ class History:
             self.is_held = False
 
     def starts_packing(self, is_leader: bool = True) -> bool:
-        """Return whether to call `pack_full` now: a segment may be full, and none is being packed.
+        """Return whether to call `pack_full`: a segment may be full, and none is being packed.
 
-        A few large events fill one too, so the log is looked at from time to time. A process that
-        does not lead looks at what the leader has packed.
+        A few large events fill a segment too, so the log is checked from time to time. A process
+        that does not lead checks for new segments of the leader.
         """
         unpacked = self.live.model.seq - self.recorder.end
         now = monotonic()
@@ -180,7 +182,7 @@ class History:
         return True
 
     def pack_full(self, is_leader: bool = True) -> None:
-        """Pack full segments, as the leader. Blocks; an error is logged, and tried again later."""
+        """Pack full segments if this process leads. Blocks. After a logged error, it is retried."""
         try:
             if is_leader and self.packs:
                 self.pack(self.live.model.seq, only_full=True)
@@ -192,12 +194,12 @@ class History:
             self._is_packing = False
 
     def pack_behind(self, last_seq: int, oldest: int, is_full: bool) -> int:
-        """Pack the events up to this one; return the last one behind which the log may be trimmed.
+        """Pack the events up to this one; return the last event that may be trimmed from the log.
 
-        That is `oldest`, or an earlier one while they cannot be packed. If then more events wait
-        for the archive than MANYCLASS_HISTORY_PENDING_BYTES allows, or the store is full, they are
-        lost to the history, and learning goes on; but first it is tried again, with the log trimmed
-        behind what is packed. Blocks. Raises StoreError.
+        That is `oldest`, or an earlier event while events cannot be packed. If more events wait for
+        the archive than MANYCLASS_HISTORY_PENDING_BYTES allows, or the store is full, packing is
+        tried again after the packed events are trimmed; if it still fails, the events are lost to
+        the history, and learning continues. Blocks. Raises StoreError.
         """
         for pause in (0.0, *PACK_PAUSES):
             sleep(pause)
@@ -213,7 +215,7 @@ class History:
                 break
             self.store.trim(min(oldest, self.recorder.end))
         else:
-            log.error("events up to %d are lost to the history", oldest)
+            log.error("events up to %d are lost for the history", oldest)
             return oldest
         return min(oldest, self.recorder.end)
 
@@ -229,17 +231,17 @@ class History:
         self._is_failing = False
 
     def is_above_limits(self) -> bool:
-        """Return whether `Rebuild.shorten` has something to do; looked up once after each pack."""
+        """Return whether the history exceeds its limits; checked once after each pack."""
         checked, self._checked_end = self._checked_end, self.recorder.end
         return checked != self.recorder.end and self.recorder.has_limits_to_check()
 
     @property
     def is_failing(self) -> bool:
-        """True if events could not be packed the last time; the log is not trimmed then."""
+        """True if the last attempt to pack events failed; then the log is not trimmed."""
         return self._is_failing
 
     def bases(self, snapshots: Iterable[int]) -> list[int]:
-        """Return the snapshots with which the history can begin; the oldest needs most of it."""
+        """Return the snapshots from which the history can begin; the oldest keeps most events."""
         first = self.recorder.whole_since
         return [seq for seq in snapshots if seq + 1 >= first]
 
@@ -287,11 +289,11 @@ class History:
             after = page.next
 
     def behind(self, after: int, last_seq: int) -> Iterator[Segment]:
-        """Yield the events behind `after`, up to `last_seq`, oldest first, with their outcomes.
+        """Yield the events after `after`, up to `last_seq`, oldest first, with their outcomes.
 
-        What is packed comes from segments, and the rest from the log. So a trim meanwhile takes
-        nothing away. Each part begins behind the one before it, or later if the history has a gap.
-        Ends before `last_seq` if the log does. Blocks. Raises StoreError.
+        Packed events come from segments, all others from the log, so a concurrent trim removes
+        nothing. Each part begins after the previous one, or later if the history has a gap. The
+        iterator ends before `last_seq` if the log does. Blocks. Raises StoreError.
         """
         while after < last_seq:
             part = self._while_packing(partial(self.reader.part, after, last_seq))
@@ -301,7 +303,7 @@ class History:
             after = part.last_seq
 
     def _while_packing(self, read: Callable[[], T]) -> T:
-        """Read again if the log was trimmed behind new segments, or segments left, meanwhile."""
+        """Read, and again if meanwhile the log was trimmed after packing or segments have left."""
         self.refresh()
         while True:
             infos = self.recorder.infos

@@ -10,8 +10,8 @@ from manyclass.core.model import Model
 from manyclass.service.history.reader import Record
 from manyclass.service.log.outcomes import UNKNOWN
 
-EXAMPLES = 3  # events shown of each pair
-PLACES = 50  # classes ranked, to find the score of a label among them
+EXAMPLES = 3  # events shown for each pair
+RANKED = 50  # classes ranked, to find the score of a label among them
 
 
 class Dispute(NamedTuple):
@@ -25,24 +25,24 @@ class Dispute(NamedTuple):
 
 
 def dispute(model: Model, record: Record) -> Dispute | None:
-    """Return what the model now says against the label of an event, None without another class.
+    """Return the best other class of the present model for an event, or None without one.
 
-    The model has learned the event since, so that most wrong labels rank first by now: the
-    confidence is that of a ranking of the best other class and the label alone.
+    The model has learned the event since, so most wrong labels rank first by now. The confidence is
+    that of a ranking of the best other class and the label alone.
     """
     instance = record.event.read_by(model.text).instance
-    ranked = model.rank(instance, max(PLACES, 1 + len(record.classes)))
+    ranked = model.rank(instance, max(RANKED, 1 + len(record.classes)))
     other = next((each for each in ranked if each[0] not in record.classes), None)
     if other is None:
         return None
     own = (score for name, score in ranked if name in record.classes)
-    # A class that is not retrieved scores no more than the last one that is.
+    # A class that is not retrieved scores at most as much as the last retrieved one.
     label = max(own, default=min(ranked[-1][1], 0.0))
     return Dispute(other[0], _against(model.answering.calibration, label, other[1]))
 
 
 def _against(calibration: Calibration, label: float, other: float) -> float | None:
-    """Return the confidence that the label is wrong, by its score and that of another class."""
+    """Return the confidence that the label is wrong, from its score and that of another class."""
     if other > label:
         return calibration.confidence(other, label)
     in_label = calibration.confidence(label, other)
@@ -59,7 +59,7 @@ class ClassCounts:
 
     @property
     def errors(self) -> int:
-        """Rankings with another class in its place, or with it in the place of another."""
+        """The number of rankings with another class instead of it, or the reverse."""
         return self.true + self.first - self.right
 
 
@@ -67,9 +67,8 @@ class ClassCounts:
 class Confusions:
     """Counts of how events ranked before they were learned.
 
-    `pairs` counts (class ranked first, true class) of wrong rankings. The history records the
-    rank of the true class alone, so the class ranked first is the best other class of the model as
-    it is now.
+    `pairs` counts (class ranked first, true class) of wrong rankings. The history records only the
+    rank of the true class, so the class ranked first is the best other class of the present model.
     """
 
     events: int = 0
@@ -98,7 +97,7 @@ class Confusions:
                 examples.append(record.seq)
 
     def most(self, limit: int) -> "Confusions":
-        """Return a copy of the `limit` most frequent pairs, and classes with most errors."""
+        """Return a copy with the `limit` most frequent pairs and the classes with most errors."""
         pairs = Counter(dict(self.pairs.most_common(limit)))
         classes = sorted(self.classes.items(), key=lambda item: -item[1].errors)
         return Confusions(
@@ -124,10 +123,10 @@ class Suspect(NamedTuple):
 
 
 class LikelyErrors:
-    """The confusions of events and the suspects among them, of which the likeliest are kept.
+    """The confusions of events, and the likeliest suspects among them.
 
     Suspects are events whose label did not rank first before it was learned. Corrected events are
-    left out. While the model has no confidence yet (100 outcomes), there are none.
+    left out. Until the model has a confidence (100 outcomes), there are no suspects.
     """
 
     def __init__(self, most_suspects: int) -> None:
@@ -136,7 +135,7 @@ class LikelyErrors:
         self._suspects: list[Suspect] = []  # a heap
 
     def add(self, record: Record, disputed: Dispute | None) -> None:
-        """Count a record, which is disputed unless its label ranked first."""
+        """Count a record; `disputed` is None if its label ranked first."""
         if not record.classes:
             return
         self.confusions.add(record, disputed)

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from manyclass.service.errors import MemoryShort
 
-STATES = 3  # the child's, its bytes, and the loaded one
+STATES = 3  # the state in the child process, its bytes, and the loaded state
 _MEMINFO = Path("/proc/meminfo")
 
 
 def available_bytes() -> int | None:
-    """Return the memory that the system can give without swapping; None where it does not say."""
+    """Return the memory that the system can give without swapping, or None if unknown."""
     try:
         lines = _MEMINFO.read_text().splitlines()
     except OSError:
@@ -19,7 +19,7 @@ def available_bytes() -> int | None:
 
 
 def check_memory(state_bytes: int) -> None:
-    """Raise MemoryShort if the system has no room for a rebuild of a state of this size."""
+    """Raise MemoryShort if the system lacks memory to rebuild a state of this size."""
     available = available_bytes()
     needed = STATES * state_bytes
     if available is not None and needed > available:

@@ -1,4 +1,4 @@
-"""Has the leader rebuild the state when another process is asked to."""
+"""Rebuilds by the leader at the request of another process."""
 
 import asyncio
 import logging
@@ -30,35 +30,35 @@ from manyclass.service.store.errors import StoreError, StoreUnavailable
 
 log = logging.getLogger(__name__)
 
-ANSWER_SECONDS = 10.0  # until the leader says that it has begun, or its status
-# in this process: for a learner, under another analysis of texts
+ANSWER_SECONDS = 10.0  # until the leader answers that it has begun, or with its status
+# a rebuild in this process: for a learner, with another text analysis
 Rebuilding = Callable[[str | None, TextAnalysis | None], Awaitable[RebuildReport]]
 Reading = Callable[[], RebuildStatus]  # of the state of rebuilds in this process
 Asked = RebuildQuestion | RebuildStatusQuestion
-SEE_GET = "GET /rebuild says when the last one ended"
+SEE_GET = "GET /rebuild shows when the last rebuild ended"
 
 
 class PeerRebuild:
-    """Asks the leader for a rebuild, and answers as the leader.
+    """The part that asks the leader for a rebuild, and answers such questions as the leader.
 
         another process ── question ──► leader ── begun ──► ── done or refused ──►
 
-    A leader that goes away answers no more: the caller then gets an error, and the next leader
-    settles what was begun. Belongs to the event loop's thread. `serve` runs as long as the service.
+    If the leader stops, the caller gets an error, and the next leader settles the rebuild. Belongs
+    to the event loop's thread. `serve` runs as long as the service.
     """
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._numbers = count(1)
         self._answers: dict[int, asyncio.Queue[RebuildAnswer]] = {}
-        self._questions: asyncio.Queue[tuple[str, Asked]] = asyncio.Queue()  # with their senders
+        self._questions: asyncio.Queue[tuple[str, Asked]] = asyncio.Queue()  # sender and question
 
     async def run(
         self, rebuild: Rebuilding, learner: str | None = None, text: TextAnalysis | None = None
     ) -> RebuildReport:
-        """Return the result of a rebuild: of `rebuild` here, or of the leader.
+        """Return the result of a rebuild by `rebuild` in this process, or by the leader.
 
-        Raise RebuildRefused, OptionError, MemoryShort, StoreError.
+        Raises RebuildRefused, OptionError, MemoryShort and StoreError.
         """
         if self._cluster.is_leader:
             return await rebuild(learner, text)
@@ -70,12 +70,12 @@ class PeerRebuild:
                 if answer.refused:
                     raise RebuildRefused(answer.refused)
                 if answer.failed:
-                    raise StoreUnavailable(answer.failed, "the log of the leader says more")
+                    raise StoreUnavailable(answer.failed, "see the log of the leader")
                 answer = await self._last(answers, leader)
             return msgspec.convert(answer.rebuilt, RebuildReport)
 
     async def status(self, here: Reading) -> RebuildStatus:
-        """Return the state of rebuilds: of `here`, or of the leader. StoreError."""
+        """Return the status of rebuilds from `here`, or from the leader. Raises StoreError."""
         if self._cluster.is_leader:
             return here()
         async with self._ask(RebuildStatusQuestion(next(self._numbers))) as (_, answers):
@@ -93,7 +93,7 @@ class PeerRebuild:
         processes = [] if heartbeat is None else heartbeat.processes
         leader = next((each.name for each in processes if each.is_leader), None)
         if leader is None:
-            raise StoreUnavailable("no process leads now", "try again in some seconds")
+            raise StoreUnavailable("no process leads now", "try again in a few seconds")
         answers = self._answers[question.number] = asyncio.Queue()
         try:
             await self._send(leader, question)
@@ -109,7 +109,7 @@ class PeerRebuild:
             except TimeoutError:
                 if leader not in self._cluster.peers():
                     raise StoreUnavailable(
-                        "the leader went away amid the rebuild", SEE_GET
+                        "the leader stopped during the rebuild", SEE_GET
                     ) from None
 
     def on_message(self, sender: str, message: RebuildMessage) -> None:
@@ -134,7 +134,7 @@ class PeerRebuild:
         await self._tell(sender, await self._result(question, rebuild))
 
     async def _reply_status(self, sender: str, number: int, status: Reading) -> None:
-        answer = RebuildAnswer(number, failed="the leader has no state of rebuilds yet")
+        answer = RebuildAnswer(number, failed="the leader has no status of rebuilds yet")
         if self._cluster.is_leader:
             with suppress(NotReady, HistoryOff):
                 answer = RebuildAnswer(number, status=msgspec.to_builtins(status()))
@@ -143,7 +143,7 @@ class PeerRebuild:
     async def _result(self, question: RebuildQuestion, rebuild: Rebuilding) -> RebuildAnswer:
         number = question.number
         if not self._cluster.is_leader:
-            return RebuildAnswer(number, failed="the process that was asked leads no more")
+            return RebuildAnswer(number, failed="the process that was asked no longer leads")
         try:
             text = None if question.text is None else TextAnalysis.parse(question.text)
             report = await rebuild(question.learner, text)
@@ -158,7 +158,7 @@ class PeerRebuild:
         try:
             await self._send(process, answer)
         except StoreError as error:
-            log.error("process %s is not told of the rebuild: %s", process, with_hint(error))
+            log.error("cannot answer process %s about a rebuild: %s", process, with_hint(error))
 
     async def _send(self, process: str, message: RebuildMessage) -> None:
         shared = self._cluster.shared

@@ -1,4 +1,4 @@
-"""Learns the history again as it was amended, and goes over to the state that results."""
+"""Rebuilds: replay the amended history and switch to the resulting state."""
 
 import asyncio
 import logging
@@ -31,10 +31,10 @@ from manyclass.service.store.segments import as_shared_segments
 
 log = logging.getLogger(__name__)
 
-APPLY_SECONDS = 10.0  # for this process to apply what others have appended
-TRIM_SECONDS = 120.0  # for the other processes to go over to a rebuilt state
+APPLY_SECONDS = 10.0  # time for this process to apply the events of other processes
+TRIM_SECONDS = 120.0  # time for other processes to switch to a rebuilt state
 TRIM_PAUSE = 0.2
-SETTLE_SECONDS = 60.0  # between two tries to settle a state that is left over
+SETTLE_SECONDS = 60.0  # between two attempts to settle a left-over state
 
 Take = Callable[[], Awaitable[SnapshotInfo]]
 # The snapshot before the events, the last event, what restores have undone, amendments by event.
@@ -43,11 +43,11 @@ Events = tuple[int, int, list[range], dict[int, Amended]]
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
-    """A rebuild: the state at event `seq` follows from the amended history.
+    """A finished rebuild: the state at event `seq` follows from the amended history.
 
-    Events up to `base` were not learned again: they are in the snapshot that it began with. So are
-    the `unreached` amended events: their data and their part of the weights are left. `text` is
-    the analysis of texts by which the state has learned. `finished_at` is in unix seconds.
+    Events up to `base` were not learned again, because they are in the snapshot with which the
+    rebuild began. These include the `unreached` amended events, whose data and effect on the
+    weights remain. `text` is the text analysis of the state. `finished_at` is in unix seconds.
     """
 
     seq: int
@@ -63,8 +63,8 @@ class RebuildReport:
 
 @dataclass(frozen=True, slots=True)
 class RebuildStatus:
-    """The state of rebuilds: `learned` counts the events of the present one, `waiting` the amended
-    events that wait for one, and `last` is the last one since the process started."""
+    """The status of rebuilds: `learned` counts the events of the rebuild in progress, `waiting` the
+    amended events that wait for one, and `last` is the last rebuild since the process started."""
 
     running: bool
     learned: int
@@ -73,25 +73,25 @@ class RebuildStatus:
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """The making of a stored rebuilt state: of events behind `base`, as amended up to `upto`."""
+    """The origin of a rebuilt state: the events after `base`, with amendments up to `upto`."""
 
     base: int
     upto: int
 
 
 class Rebuild:
-    """Rebuilds the state, one rebuild at a time.
+    """The part that rebuilds the state, one rebuild at a time.
 
         history ──► child process ──► state ──► tail of the log ──► live model ──► snapshot
         (amended)   (low priority)              (learning waits for the last of it)
 
-    The live model ranks and learns until the rebuilt one takes its place. Until the snapshot at the
-    end is durable, a crash leaves the former state and the amendments, and another rebuild
-    begins anew. Then the amended events are rewritten in the history, older snapshots are deleted,
-    and the store is scrubbed.
+    The live model ranks and learns until the rebuilt one replaces it. Until the final snapshot is
+    durable, a crash leaves the former state and the amendments, and another rebuild starts from the
+    beginning. Afterwards the amended events are rewritten in the history, older snapshots are
+    deleted, and the store is scrubbed.
 
-    On a shared store the leader rebuilds. It stores the state, and appends the "adopt" mark at
-    which every process goes over to it. A leader that finds such a state at its start settles it.
+    On a shared store, the leader rebuilds. It stores the state and appends the "adopt" mark, at
+    which every process switches to it. A leader that finds such a state at its start settles it.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class Rebuild:
         self.last: RebuildReport | None = None
         self.failures = 0
         self.may_be_unsettled = self._states is not None  # a rebuilt state may be left over
-        self._settle_at = 0.0  # of the clock
+        self._settle_at = 0.0  # time of the next attempt to settle
 
     @property
     def is_running(self) -> bool:
@@ -122,13 +122,13 @@ class Rebuild:
 
     @property
     def status(self) -> RebuildStatus:
-        """The state of rebuilds in this process."""
+        """The status of rebuilds in this process."""
         waiting = len(self._history.amendments)
         return RebuildStatus(self.is_running, self.learned, waiting, self.last)
 
     @property
     def learned(self) -> int:
-        """The events that the present rebuild has learned."""
+        """The number of events that the rebuild in progress has learned."""
         return self._relearning.learned
 
     @property
@@ -137,9 +137,9 @@ class Rebuild:
         return self.may_be_unsettled and self._clock() >= self._settle_at
 
     def check(self) -> None:
-        """Raise RebuildRefused while one is under way; MemoryShort."""
+        """Raise RebuildRefused while a rebuild is in progress, MemoryShort if memory is short."""
         if self._lock.locked():
-            raise RebuildRefused("a rebuild is under way")
+            raise RebuildRefused("a rebuild is in progress")
         check_memory(self._state_bytes())
 
     async def run(
@@ -149,15 +149,15 @@ class Rebuild:
     ) -> RebuildReport:
         """Rebuild the state; return when it is durable and the amended events are gone.
 
-        `join` has a learner learn the whole history from then on, before the rebuild begins. `text`
-        is the next analysis of texts, None for the present one: all texts are read by it again.
-        All amendments are included that any process has answered before. Raise RebuildRefused or
-        MemoryShort without any change; StoreError.
+        `join` is called before the rebuild begins, to make a learner learn the whole history.
+        `text` is the text analysis of the new state, None for the present one; all texts are
+        analysed again with another one. The rebuild includes all amendments that any process has
+        answered before. Raises RebuildRefused or MemoryShort without any change, or StoreError.
         """
         self.check()
         async with self._lock:
             if join is not None:
-                if text is not None:  # else a refusal would leave the new learner
+                if text is not None:  # check it first: a later refusal would leave the new learner
                     await self._check_texts(await self._events(), text)
                 await join()
             try:
@@ -170,9 +170,9 @@ class Rebuild:
             return self.last
 
     async def settle_left_over(self) -> None:
-        """Settle a rebuilt state of an earlier leader, or of a rebuild that failed at the end.
+        """Settle a rebuilt state of an earlier leader, or of a rebuild that failed at its end.
 
-        An error is logged, and the next try is in a minute.
+        An error is logged; the next attempt is in a minute.
         """
         async with self._lock:
             try:
@@ -182,10 +182,10 @@ class Rebuild:
                 log.error("a rebuilt state cannot be settled yet: %s", with_hint(error))
 
     async def shorten(self) -> None:
-        """Let the oldest events leave the history, if it is above its limits.
+        """Remove the oldest events from the history if it exceeds its limits.
 
-        A state that has learned them becomes the base: so all that is left can still be learned
-        again from there. An error is logged; the history is longer until the next try.
+        A state that has learned them becomes the base, so all remaining events can still be
+        replayed from there. An error is logged; the history stays longer until the next attempt.
         """
         async with self._lock:
             try:
@@ -195,12 +195,12 @@ class Rebuild:
                     await asyncio.to_thread(self._shorten, last_seq)
             except (StoreError, RebuildRefused) as error:
                 self.failures += 1
-                log.error("the history keeps events above its limits: %s", with_hint(error))
+                log.error("the history cannot be shortened to its limits: %s", with_hint(error))
 
     def _outside(self, last_seq: int) -> int:
-        """Return the end of a segment up to this one, which no restore has undone; 0: none.
+        """Return the last end of a segment up to this event that no restore has undone, or 0.
 
-        A state amid events that are undone would not be one of the log.
+        A state within undone events would not be a state of the log.
         """
         undone = Undone(self._live.model.restores)
         ends = [info.last_seq for info in self._history.recorder.infos]
@@ -218,7 +218,7 @@ class Rebuild:
         log.info("events up to %d have left the history", last_seq)
 
     def stop(self) -> None:
-        """End the child process, so that a rebuild under way fails."""
+        """End the child process, so that a rebuild in progress fails."""
         self._relearning.stop()
 
     async def _run(self, text: TextAnalysis | None) -> RebuildReport:
@@ -261,14 +261,14 @@ class Rebuild:
         )
         log.info(
             "rebuilt the state at event %d from %d on: %d events learned, %d corrected, %d deleted,"
-            " texts read by %s, %.1f s",
+            " texts analysed with %s, %.1f s",
             *(done.seq, done.base, done.events, done.corrected, done.deleted),
             *(done.text, done.seconds),
         )
         return done
 
     async def _events(self) -> Events:
-        """Return the events that a rebuild that begins now learns."""
+        """Return the events for a rebuild that begins now."""
         history, model = self._history, self._live.model
         last_seq, restores, settled = model.seq, [*model.restores], history.amendments.waiting()
         await asyncio.to_thread(history.pack, last_seq)
@@ -276,7 +276,7 @@ class Rebuild:
         return base, last_seq, undone, settled
 
     async def _check_texts(self, events: Events, text: TextAnalysis) -> None:
-        """Raise RebuildRefused if this analysis cannot read all these events; MemoryShort."""
+        """Raise RebuildRefused if this analysis cannot read all these events, or MemoryShort."""
         if text != self._live.model.text:
             growth = await asyncio.to_thread(self._relearning.check_texts, *events, text)
             check_memory(round(growth * self._state_bytes()))
@@ -285,7 +285,7 @@ class Rebuild:
         return sum(each.learner.resident_bytes for each in self._live.model.enrolled)
 
     async def _apply_log(self) -> None:
-        """Wait until this process has applied what the others have appended."""
+        """Wait until this process has applied the events of all processes."""
         if self._states is None:
             return
         store = self._history.store
@@ -315,7 +315,7 @@ class Rebuild:
         times_lost: int,
         plan: Plan,
     ) -> RebuiltState:
-        """Have every process go over to the rebuilt state; return it when this one has."""
+        """Make every process switch to the rebuilt state; return it when this process has."""
         async with self._apply_loop.quiet() as live:
             if self._live.times_lost != times_lost:
                 raise RebuildRefused("the log has lost events meanwhile: rebuild again")
@@ -332,7 +332,7 @@ class Rebuild:
     ) -> None:
         await asyncio.to_thread(self._relearning.apply_tail, model, live.seq)
         if model.seq != live.seq or live.restores != restores:
-            raise RebuildRefused("the log went on otherwise: rebuild again")
+            raise RebuildRefused("the log has changed meanwhile: rebuild again")
         model.restores = restores
 
     # --- afterwards ------------------------------------------------------------------------------
@@ -347,7 +347,7 @@ class Rebuild:
         elif state is not None:
             plan = msgspec.json.decode(state.plan, type=Plan)
             waiting = self._history.amendments.waiting()
-            # One that was amended again since waits for the next rebuild.
+            # An event that was amended again since waits for the next rebuild.
             settled = {target: each for target, each in waiting.items() if each.seq <= plan.upto}
             async with self._schedule.exclusive() as take:
                 await self._complete(states, state, plan, settled, take)
@@ -362,7 +362,7 @@ class Rebuild:
         settled: dict[int, Amended],
         take: Take,
     ) -> SnapshotInfo:
-        """Settle an adopted state. RebuildRefused if a restore has undone it."""
+        """Settle an adopted state. Raises RebuildRefused if a restore has undone it."""
         adopted = state.adopted or 0
         await self._apply_loop.reached(adopted)
         is_undone_since = is_undone(self._live.model.restores, state.seq, adopted)
@@ -380,7 +380,7 @@ class Rebuild:
     def _settle(
         self, settled: dict[int, Amended], base: int, seq: int, drop: Callable[[], None]
     ) -> None:
-        """Rewrite the amended events, and delete what else holds them.
+        """Rewrite the amended events, and delete all other copies of them.
 
         `drop` deletes the stored state, which is needed until the snapshot at `seq` is the oldest.
         """
@@ -391,7 +391,7 @@ class Rebuild:
                 try:
                     store.delete_snapshot(info.seq)
                 except SnapshotMissing:
-                    log.info("snapshot %d is gone already", info.seq)
+                    log.info("snapshot %d was deleted already", info.seq)
         if history.packs:
             history.pack(seq)
             fold(history, settled, base)
@@ -402,7 +402,7 @@ class Rebuild:
         history.reader.forget()
         history.segments.scrub()
         fold_amendments(history, settled, base)
-        history.amendments.settle(settled)  # last: without room to scrub, they wait for another try
+        history.amendments.settle(settled)  # last: if scrubbing fails, they wait for a retry
 
     def _trim(self, seq: int) -> None:
         """Trim the log up to this event, once every process has applied it."""
@@ -413,12 +413,12 @@ class Rebuild:
             if monotonic() > until:
                 raise StoreUnavailable(
                     f"the log cannot be trimmed up to event {seq}: a process has not applied it",
-                    "see which process lags, and rebuild again",
+                    "find the process that lags behind, and rebuild again",
                 )
             sleep(TRIM_PAUSE)
             store.trim(seq)
 
 
 def _whole(model: Model) -> list[Options]:
-    """Return the learners of a model that learn the whole history, in their order."""
+    """Return the learners of a model that learn the whole history, in order."""
     return [each for each in model.model_set.learners if each.specification in model.whole]

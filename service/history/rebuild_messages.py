@@ -6,8 +6,8 @@ import msgspec
 
 
 class RebuildQuestion(msgspec.Struct, tag="rebuild", array_like=True):
-    """Asks the leader to rebuild the state, with the history for `learner`, under the analysis
-    `text`. The answers carry its number."""
+    """A question to the leader: rebuild the state, so that `learner` learns the whole history, with
+    the text analysis `text`. The answers have its number."""
 
     number: int
     learner: str | None = None
@@ -15,14 +15,13 @@ class RebuildQuestion(msgspec.Struct, tag="rebuild", array_like=True):
 
 
 class RebuildStatusQuestion(msgspec.Struct, tag="rebuilding", array_like=True):
-    """Asks the leader for the state of rebuilds. The answer carries its number."""
+    """A question to the leader about the status of rebuilds. The answer has its number."""
 
     number: int
 
 
 class RebuildAnswer(msgspec.Struct, tag="rebuilt", array_like=True):
-    """Says that a rebuild has begun, or how it ended: its result, or why there is none; or what
-    the state of rebuilds is."""
+    """An answer: a rebuild has begun, its result, its failure, or the status of rebuilds."""
 
     number: int
     rebuilt: dict[str, int | float | str] | None = None

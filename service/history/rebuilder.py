@@ -1,16 +1,16 @@
-"""A process that learns a stream of events again: the child of a rebuild.
+"""The child process of a rebuild, which learns a stream of events again.
 
-Reads frames from standard input, and writes the state to standard output as a snapshot.
+It reads frames from standard input, and writes the state to standard output as a snapshot.
 
-    frame    kind u8, size u64, then so many bytes
+    frame    kind u8, size u64, then that many bytes
     b"S"     the bytes of the snapshot to begin with
-    b"T"     the analysis of texts, by which the events are learned
+    b"T"     the text analysis with which the events are learned
     b"A"     former names of classes and their present ones, as a JSON object
     b"L"     the options of learners that learn all the events, as a JSON list
-    b"E"     events, one after the other: size u32 and bytes of each; an empty one is passed over
+    b"E"     events, consecutive: size u32 and bytes of each; an empty one has no effect
     b"D"     the end: write the state
 
-The exit status is OTHER_TEXT if the snapshot has learned by another analysis of texts.
+The exit status is OTHER_TEXT if the snapshot has learned with another text analysis.
 """
 
 import json
@@ -46,9 +46,9 @@ def events_body(payloads: list[bytes]) -> bytes:
 
 
 def run(given: BinaryIO, out: BinaryIO) -> None:
-    """Learn the events given and write the state. EOFError if the parent process has ended.
+    """Learn the events in the frames and write the state. Raises EOFError if the parent has ended.
 
-    SystemExit if the snapshot has learned by another analysis of texts.
+    Raises SystemExit if the snapshot has learned with another text analysis.
     """
     model = Model.load([_body(given, SNAPSHOT)])
     text = TextAnalysis.parse(_body(given, TEXT).decode())
@@ -70,8 +70,8 @@ def run(given: BinaryIO, out: BinaryIO) -> None:
 def learn_again(interpreter: Interpreter, payload: bytes, whole: Sequence[Options] = ()) -> None:
     """Apply the next event of the log, which is empty if it has no effect.
 
-    It is a request of its own: whether a conflict kept its request out is known. The learners
-    `whole` stay when the event chooses others.
+    It is a request by itself, because an event excluded by a conflict is empty already. The
+    learners `whole` stay when the event chooses others.
     """
     if not payload:
         interpreter.pass_over()
@@ -113,10 +113,10 @@ def _read(given: BinaryIO) -> tuple[bytes, bytes]:
 
 if __name__ == "__main__":
     lower_priority()
-    # Standard output has the state alone; anything printed goes to standard error.
+    # Standard output has only the state; prints go to standard error.
     state = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:
         run(sys.stdin.buffer, state)
-    except (EOFError, BrokenPipeError):  # the parent process has ended, or gave the rebuild up
+    except (EOFError, BrokenPipeError):  # the parent has ended, or has given up the rebuild
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""Packs the events of the log into segments, before the log is trimmed."""
+"""The recorder, which packs the events of the log into segments before the log is trimmed."""
 
 import logging
 from collections.abc import Callable
@@ -31,15 +31,15 @@ def amending(segment: Segment) -> list[tuple[int, bytes, int]]:
 
 
 class Recorder:
-    """Keeps the end of the history, and moves it on.
+    """The part that packs events and so extends the history.
 
         log      ──────────────┬───────────────►        packed up to `end`
         history  segment │ segment │            ◄── pack
 
     Packing is repeatable: a segment is saved before the log is trimmed, and `end` follows from the
-    segments. Any thread may call any method; packing is done by one at a time. Of several processes
-    the leader packs, and the others `refresh`. A shared store without an archive keeps no segments:
-    the history then begins where the log does.
+    segments. Any thread may call any method; one thread at a time packs. With several processes,
+    the leader packs, and all others `refresh`. A shared store without an archive keeps no segments;
+    its history begins where the log begins.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Recorder:
         most_seconds: float = 0,
         wall_clock: Callable[[], float] = time,
     ) -> None:
-        """Older events than `most_seconds` are dropped; 0: none. Blocks. Raises StoreError."""
+        """Events older than `most_seconds` are dropped; 0: none. Blocks. Raises StoreError."""
         self._store = store
         self._segments = segments
         self._shared = as_shared_segments(segments)
@@ -60,31 +60,31 @@ class Recorder:
         self._most_seconds = most_seconds
         self._wall_clock = wall_clock
         self._lock = RLock()
-        self.infos = segments.segments()  # replaced as a whole: any thread may look at it
+        self.infos = segments.segments()  # replaced as a whole, so any thread may read it
         self.end = self._begin() if self._shared is None else 0
-        self.deleted_events = 0  # by the limits, since the start
-        self.lost_events = 0  # not packed before the log had to be trimmed, since the start
-        self._is_known = False  # the end, of a shared store
-        self._log_begin = 0  # at the start, of a shared store
-        self._packed_time = 0  # of the last packed event, in Unix milliseconds; 0: not known
+        self.deleted_events = 0  # events dropped beyond the limits, since the start
+        self.lost_events = 0  # events trimmed from the log before packing, since the start
+        self._is_known = False  # the end is known, on a shared store
+        self._log_begin = 0  # begin of the log at the start, on a shared store
+        self._packed_time = 0  # time of the last packed event in Unix milliseconds; 0: not known
         self.refresh()
         if self._shared is not None:
-            # A store that begins with a snapshot, as of `manyclass train`, lacks the events before.
+            # A store that begins with a snapshot, as from `manyclass train`, lacks earlier events.
             self._log_begin = self._begin()
             self.refresh()
 
     @property
     def may_lose_events(self) -> bool:
-        """True if the log has to be trimmed in the end although events cannot be packed."""
+        """True if the log must eventually be trimmed even if events cannot be packed."""
         return self._shared is not None
 
     @property
     def packs(self) -> bool:
-        """False if the history is what the log holds."""
+        """False if the log itself is the history."""
         return self._shared is None or self._shared.are_kept
 
     def refresh(self) -> bool:
-        """Take note of what another process packed or rewrote. Blocks. Raises StoreError.
+        """Read the segments that another process packed or rewrote. Blocks. Raises StoreError.
 
         Return whether a known segment was rewritten or deleted.
         """
@@ -105,7 +105,7 @@ class Recorder:
             return not set(before).issubset(infos)
 
     def _begin(self) -> int:
-        """Return the end of the history, or of a gap behind it."""
+        """Return the end of the history, or of a gap after it."""
         snapshots = sorted(info.seq for info in self._store.snapshots())
         begins = [info.last_seq for info in self.infos[-1:]] or [0, *snapshots[:-1]]
         for seq in begins:
@@ -116,12 +116,12 @@ class Recorder:
             return seq
         begin = snapshots[-1] if snapshots else 0
         if self.infos:
-            log.warning("events %d to %d are not in the history", begins[-1] + 1, begin)
+            log.warning("events %d to %d are missing in the history", begins[-1] + 1, begin)
         return begin
 
     @property
     def whole_since(self) -> int:
-        """The first event from which the history has every event."""
+        """The number of the first event from which on the history is complete."""
         first = self.end + 1
         for info in reversed(self.infos):
             if info.last_seq + 1 != first:
@@ -131,7 +131,7 @@ class Recorder:
 
     @property
     def total_bytes(self) -> int:
-        """The bytes of all segments."""
+        """The total size of the segments."""
         return sum(info.bytes for info in self.infos)
 
     def pack(self, last_seq: int, only_full: bool = False) -> None:
@@ -158,7 +158,7 @@ class Recorder:
                 self._save(payloads)
 
     def pending_bytes(self, most: int) -> int:
-        """Return the bytes of the events that are not packed yet, not counted far beyond `most`.
+        """Return the bytes of the unpacked events; the count stops soon beyond `most`.
 
         Blocks. Raises StoreError.
         """
@@ -172,7 +172,7 @@ class Recorder:
     def _save(self, payloads: list[bytes]) -> None:
         first, count = self.end + 1, len(payloads)
         outcomes = self._outcomes.of(first, count)
-        # A retry is another copy of its event: no deletion would find it.
+        # A retry is another copy of its event, which no deletion would find.
         has_effect = [outcome != NO_EFFECT for outcome in outcomes]
         kept = [each if has else b"" for each, has in zip(payloads, has_effect, strict=True)]
         times = [time for _, _, time in dated(enumerate(payloads), self._packed_time)]
@@ -184,7 +184,7 @@ class Recorder:
         self._outcomes.drop(first, count)
 
     def replace(self, segment: Segment) -> None:
-        """Save a segment, in place of the one that ends with the same event."""
+        """Save a segment, which replaces the one that ends with the same event."""
         body = segment.packed()
         waiting = len(amending(segment))
         checksum = "" if self._shared is None else checksum_of(body).hex()
@@ -195,15 +195,15 @@ class Recorder:
             self.infos = sorted([*others, info], key=lambda each: each.last_seq)
 
     def has_limits_to_check(self) -> bool:
-        """Return whether `excess` may find something; costs nothing."""
+        """Return whether `excess` may be above 0; this is cheap."""
         return len(self.infos) > 1 and (
             self._most_seconds > 0 or self.total_bytes > self._most_bytes
         )
 
     def excess(self) -> int:
-        """Return the last event that is to leave the history, 0 if none is. Blocks. StoreError.
+        """Return the last event that must leave the history, or 0. Blocks. Raises StoreError.
 
-        Above the limit in bytes a tenth of it is made free, so that this is rare.
+        Beyond the limit in bytes, a tenth of it is freed, so that this is rare.
         """
         infos, total = self.infos, self.total_bytes
         most = self._most_bytes if total <= self._most_bytes else 0.9 * self._most_bytes

@@ -1,4 +1,4 @@
-"""Learns the history again in a process of its own, up to a state that has nearly caught up."""
+"""The replay of the history in a child process, up to a state that has nearly caught up."""
 
 import json
 import subprocess
@@ -32,16 +32,16 @@ from manyclass.service.log.outcomes import NO_EFFECT
 from manyclass.service.log.snapshot_loader import load_snapshot
 from manyclass.service.store.errors import SnapshotMissing
 
-MOST_NAMED = 20  # events of a refusal
-SAMPLED_TEXTS = 1000  # of a rebuild under another analysis
-TAIL_EVENTS = 200  # applied in one go while learning waits
+MOST_NAMED = 20  # events named in a refusal
+SAMPLED_TEXTS = 1000  # texts sampled for a rebuild with another analysis
+TAIL_EVENTS = 200  # events applied at the end, while learning waits
 FRAME_EVENTS = 512
 
 
 class Relearning:
-    """Learns events of the history again, as they were amended. All methods but `stop` block.
+    """The replay of amended events. All methods except `stop` block.
 
-    One thread at a time may call them; any may call `stop`.
+    One thread at a time may call them; any thread may call `stop`.
     """
 
     def __init__(self, history: History, hash_seed: int) -> None:
@@ -62,15 +62,15 @@ class Relearning:
     def base(self, restores: list[tuple[int, int]]) -> tuple[int, list[range]]:
         """Return the snapshot to begin with, and the events that restores have undone.
 
-        That is the oldest one from which all of the history can be learned, or else most of it.
-        Raise RebuildRefused without one; StoreError.
+        It is the oldest snapshot from which all of the history can be learned, or else most of it.
+        Raises RebuildRefused without such a snapshot, and StoreError.
         """
         present = {info.seq for info in self._history.store.snapshots()}
         for begin in sorted(self._history.bases(present)):
             found = _reaching(begin, restores, present)
             if found is not None:
                 return found
-        raise RebuildRefused("there is no snapshot with which the history could begin")
+        raise RebuildRefused("there is no snapshot from which the history could begin")
 
     def check_texts(
         self,
@@ -80,10 +80,10 @@ class Relearning:
         settled: dict[int, Amended],
         text: TextAnalysis,
     ) -> float:
-        """Return how many times as many features this analysis makes of texts, by a sample.
+        """Return the ratio of features by this analysis to those by the present one, in a sample.
 
-        Raise RebuildRefused if the state at the base has learned by another analysis, and if this
-        one cannot read all the events that `learn` reads; StoreError.
+        Raises RebuildRefused if the state at the base has learned with another analysis, or if this
+        one cannot read all the events that `learn` reads. Also raises StoreError.
         """
         try:
             begin = load_snapshot(self._history.store, base, self._hash_seed)
@@ -114,9 +114,9 @@ class Relearning:
     ) -> Model:
         """Return the state after the amended events up to `last_seq`.
 
-        `aliases` hold from the first event on: each class has its present name. The learners
-        `whole` begin at the base if it is without them. Texts are read by the analysis `text`.
-        Raise RebuildRefused if the history has a gap, or the process was ended; StoreError.
+        `aliases` hold from the first event on, so each class has its present name. The learners
+        `whole` begin at the base if it does not have them. Texts are read with the analysis `text`.
+        Raises RebuildRefused if the history has a gap or the process was ended, and StoreError.
         """
         try:
             begin = b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
@@ -149,7 +149,7 @@ class Relearning:
             raise RebuildRefused(_learned_before(base, text))
         if child.returncode != 0:
             raise RebuildRefused(
-                "the process that learns the history again was ended"
+                "the process of the rebuild was ended"
                 if child.returncode < 0
                 else f"the history could not be learned again (status {child.returncode}): see the"
                 " log of the service"
@@ -159,7 +159,7 @@ class Relearning:
     def _frames(
         self, base: int, last_seq: int, undone: list[range], settled: dict[int, Amended]
     ) -> Iterator[list[bytes]]:
-        """Yield the events behind `base` as amended, empty where one has no effect."""
+        """Yield the amended events after `base`, empty where an event has no effect."""
         at = base
         for part in self._history.behind(base, last_seq):
             if part.first_seq > at + 1:
@@ -172,12 +172,14 @@ class Relearning:
             raise RebuildRefused(f"the log ends at event {at}, not at {last_seq}: rebuild again")
 
     def catch_up(self, model: Model) -> None:
-        """Apply what the live model has learned meanwhile, but for the last few events."""
+        """Apply the events that the live model has learned meanwhile, except the last few."""
         while self._live.model.seq - model.seq > TAIL_EVENTS:
             self.apply_tail(model, self._live.model.seq)
 
     def apply_tail(self, model: Model, last_seq: int) -> None:
-        """Apply what follows in the log, up to this event. RebuildRefused, StoreError."""
+        """Apply the following events of the log, up to `last_seq`. Raises RebuildRefused,
+        StoreError.
+        """
         interpreter = Interpreter(OneModel(model))
         for part in self._history.behind(model.seq, last_seq):
             if part.first_seq > model.seq + 1:
@@ -190,11 +192,11 @@ class Relearning:
                     raise RebuildRefused(_without_text([model.seq + 1], model.text))
                 learn_again(interpreter, b"" if outcome == NO_EFFECT else payload)
         if model.seq < last_seq:
-            raise RebuildRefused("the log went on otherwise: rebuild again")
+            raise RebuildRefused("the log has changed meanwhile: rebuild again")
 
 
 class _Growth:
-    """Counts the different features of sampled texts, by the present analysis and by the next."""
+    """The numbers of different features of sampled texts, by the present and the next analysis."""
 
     def __init__(self, present: TextAnalysis, following: TextAnalysis) -> None:
         self.sampled = 0
@@ -203,7 +205,7 @@ class _Growth:
 
     @property
     def times(self) -> float:
-        """The features by the next analysis over those by the present one."""
+        """The ratio of the features by the next analysis to those by the present one."""
         return max(1, len(self._after)) / max(1, len(self._before))
 
     def add(self, event: Event) -> None:
@@ -216,15 +218,14 @@ class _Growth:
 
 
 def _replaced(base: int) -> str:
-    return f"snapshot {base}, with which the history begins, was replaced meanwhile: rebuild again"
+    return f"snapshot {base}, the base of the history, was replaced meanwhile: rebuild again"
 
 
 def _learned_before(base: int, text: TextAnalysis) -> str:
-    """Return the reason why the history cannot be learned by another analysis."""
+    """Return the reason why the history cannot be learned with another analysis."""
     return (
-        f"the history begins with the state at event {base}, which has learned before it, by"
-        f" another analysis of texts than {text}: teach a new store, begun with"
-        f" MANYCLASS_TEXT={text}"
+        f"the history begins with the state at event {base}, which has learned with another text"
+        f" analysis than {text}: teach a new store that starts with MANYCLASS_TEXT={text}"
     )
 
 
@@ -234,19 +235,20 @@ def _without_text(seqs: Sequence[int], text: TextAnalysis) -> str:
     more = f" and {len(seqs) - MOST_NAMED:,} more" if len(seqs) > MOST_NAMED else ""
     events = "1 event was" if len(seqs) == 1 else f"{len(seqs):,} events were"
     return (
-        f"{events} made of a text that was not kept, as with MANYCLASS_HISTORY=no, which"
-        f" `{text}` would have to read: {named}{more}. Delete each (`manyclass events delete"
-        f" seq:{seqs[0]}`, or DELETE /events/seq:{seqs[0]}) and rebuild then, or teach a new store,"
-        f" begun with MANYCLASS_TEXT={text}"
+        f"{events} made from a text that was not kept, as with MANYCLASS_HISTORY=no, and `{text}`"
+        f" would have to analyse it: {named}{more}. Delete each (`manyclass events delete"
+        f" seq:{seqs[0]}`, or DELETE /events/seq:{seqs[0]}) and rebuild then, or teach a new store"
+        f" that starts with MANYCLASS_TEXT={text}"
     )
 
 
 def _reaching(
     begin: int, restores: list[tuple[int, int]], present: Collection[int]
 ) -> tuple[int, list[range]] | None:
-    """Return the snapshot to begin with to learn all that follows `begin`, and what is undone.
+    """Return the snapshot from which all events after `begin` can be learned, and the undone
+    events.
 
-    That is an older snapshot if a restore went back to it; None if it is no longer there.
+    It is an older snapshot if a restore went back to it, or None if that no longer exists.
     """
     undone: list[range] = []
     for mark, source in sorted(restores, reverse=True):
@@ -261,19 +263,19 @@ def _reaching(
 
 
 def _gap(missing: range, undone: list[range]) -> list[bytes]:
-    """Return no event for each that is not in the history; RebuildRefused unless all are undone."""
+    """Return an empty event for each missing one. Raises RebuildRefused unless all are undone."""
     needed = [seq for seq in missing if not any(seq in each for each in undone)]
     if needed:
-        raise RebuildRefused(f"events {needed[0]} to {needed[-1]} are not in the history")
+        raise RebuildRefused(f"events {needed[0]} to {needed[-1]} are missing in the history")
     return [b""] * len(missing)
 
 
 def _effective(
     segment: Segment, base: int, undone: list[range], settled: dict[int, Amended]
 ) -> list[bytes]:
-    """Return the events of a segment as they are to be learned, empty for one without effect.
+    """Return the events of a segment in the form to learn, empty for an event without effect.
 
-    Amendments of events up to `base` stay events: the state already holds what they amend.
+    Amendments of events up to `base` stay, because the base state includes the amended events.
     """
     effective = []
     for at, payload in enumerate(segment.payloads):

@@ -1,4 +1,4 @@
-"""Decides when amended events are learned again."""
+"""The schedule of rebuilds for amended events."""
 
 from collections.abc import Callable
 
@@ -6,33 +6,34 @@ RETRY_SECONDS = 600.0
 
 
 class RebuildSchedule:
-    """Due when amendments have waited for some time, and some time after a failure.
+    """A schedule by which a rebuild is due when amendments have waited, or after a failure.
 
     Belongs to the event loop.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
-        """`seconds`: how long amendments wait; 0: a rebuild is never due."""
+        """`seconds` is the time for which amendments wait; with 0, a rebuild is never due."""
         self._seconds = seconds
         self._clock = clock
-        self._since: float | None = None  # the first of them was noticed
+        self._since: float | None = None  # time when the first amendment was noticed
         self._is_new = True
         self._is_asked = False
         self._retry_at: float | None = None
 
     def failed(self) -> None:
-        """Let a rebuild be due again in some minutes, after one that was due has failed."""
+        """Make a rebuild due again in some minutes, because the last one failed."""
         self._retry_at = self._clock() + RETRY_SECONDS
 
     def ask(self) -> None:
-        """Let a rebuild be due at the next call."""
+        """Make a rebuild due at the next call."""
         self._is_asked = True
 
     def is_due(self, amendments: int, age: float) -> bool:
-        """Return whether to rebuild now, with so many amendments waiting, the oldest for `age`.
+        """Return whether to rebuild now, with this many waiting amendments, the oldest for `age`.
 
-        After it is due once, they wait anew. The age counts at the first call only, so that a
-        restart does not make them wait anew, and a wall clock that is set changes nothing later.
+        Once a rebuild was due, the waiting time begins again. The age is used only at the first
+        call, so that a restart does not prolong the wait and a change of the wall clock has no
+        effect.
         """
         is_new, self._is_new = self._is_new, False
         is_retry = self._retry_at is not None and self._clock() >= self._retry_at

@@ -2,8 +2,8 @@
 
     version u8 | zstd of: count u32 | flag u8 of each | outcome i32 of each | batch.py's body
 
-Little-endian. A flag of 1: the event was amended by a rebuild, which rewrote it; 2: it is gone,
-by a rebuild, or because it had no effect.
+Little-endian. Flag 1: a rebuild has rewritten the amended event. Flag 2: the event is gone, because
+of a rebuild or because it had no effect.
 """
 
 import sys
@@ -30,7 +30,7 @@ class SegmentDamaged(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Consecutive events: `payloads` as in the log, empty for one that is gone."""
+    """Consecutive events: `payloads` as in the log, empty for an event that is gone."""
 
     first_seq: int
     payloads: Sequence[bytes]
@@ -43,7 +43,7 @@ class Segment:
         return self.first_seq + len(self.payloads) - 1
 
     def between(self, after: int, last_seq: int) -> "Segment":
-        """Return the events behind `after`, up to `last_seq`."""
+        """Return the events after `after`, up to `last_seq`."""
         begin, end = (max(0, seq + 1 - self.first_seq) for seq in (after, last_seq))
         payloads, outcomes = self.payloads[begin:end], self.outcomes[begin:end]
         return Segment(self.first_seq + begin, payloads, outcomes, self.flags[begin:end])
@@ -58,7 +58,7 @@ class Segment:
     def unpacked(cls, first_seq: int, body: bytes) -> "Segment":
         """Return the segment of these bytes. Raises SegmentDamaged."""
         if body[:1] != bytes([VERSION]):
-            raise SegmentDamaged(f"a segment of version {body[:1].hex() or 'none'}")
+            raise SegmentDamaged(f"the version of the segment is {body[:1].hex() or 'missing'}")
         try:
             raw = zstd.decompress(body[1:])
             (count,) = unpack_from("<I", raw)

@@ -8,10 +8,10 @@ class Undone:
     """The numbers of the events that the restores of a state have undone."""
 
     def __init__(self, restores: Sequence[tuple[int, int]]) -> None:
-        """`restores` are the marks of the state: number of the mark, and of its snapshot."""
-        ranges: list[tuple[int, int]] = []  # (snapshot, mark), newest first, apart from each other
+        """`restores` has the number of each restore mark of the state, and of its snapshot."""
+        ranges: list[tuple[int, int]] = []  # (snapshot, mark), newest first, disjoint
         for mark, source in sorted(restores, reverse=True):
-            if not ranges or mark <= ranges[-1][0]:  # else it was undone itself
+            if not ranges or mark <= ranges[-1][0]:  # otherwise the restore itself was undone
                 ranges.append((source, mark))
         ranges.reverse()
         self.ranges = [range(source + 1, mark) for source, mark in ranges]
@@ -19,6 +19,6 @@ class Undone:
         self._marks = [mark for _, mark in ranges]
 
     def __contains__(self, seq: int) -> bool:
-        """Return whether the event came between a snapshot and a mark that went back to it."""
+        """Return whether the event is between a snapshot and a mark that restored it."""
         at = bisect_left(self._sources, seq) - 1
         return at >= 0 and seq < self._marks[at]

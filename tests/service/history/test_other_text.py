@@ -302,12 +302,12 @@ async def test_texts_that_were_not_kept_are_named_and_can_be_deleted():
         with pytest.raises(RebuildRefused) as caught:
             await engine.rebuild_state(text=WIDE)
         assert str(caught.value).startswith(
-            "2 events were made of a text that was not kept, as with MANYCLASS_HISTORY=no, which"
-            f" `{WIDE}` would have to read: seq:11, seq:12. Delete each (`manyclass events delete"
-            " seq:11`"
+            "2 events were made from a text that was not kept, as with MANYCLASS_HISTORY=no, and"
+            f" `{WIDE}` would have to analyse it: seq:11, seq:12. Delete each (`manyclass"
+            " events delete seq:11`"
         )
-        assert f"begun with MANYCLASS_TEXT={WIDE}" in str(caught.value)
-        with pytest.raises(RebuildRefused, match="2 events were made of a text"):
+        assert f"starts with MANYCLASS_TEXT={WIDE}" in str(caught.value)
+        with pytest.raises(RebuildRefused, match="2 events were made from a text"):
             await engine.rebuild_state(learner="ff", text=WIDE)
         assert state_of(engine) == before  # it has no shadow
         await engine.rebuild_state()  # the analysis is theirs
@@ -368,8 +368,8 @@ async def test_a_state_that_was_taught_before_the_history_is_refused():
         with pytest.raises(RebuildRefused) as caught:
             await engine.rebuild_state(text=WIDE)
         assert str(caught.value) == (
-            "the history begins with the state at event 10, which has learned before it, by another"
-            f" analysis of texts than {WIDE}: teach a new store, begun with MANYCLASS_TEXT={WIDE}"
+            "the history begins with the state at event 10, which has learned with another text"
+            f" analysis than {WIDE}: teach a new store that starts with MANYCLASS_TEXT={WIDE}"
         )
         assert state_of(engine) == before
 
