@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 Features = Mapping[str, float] | Sequence[str | int]
-Text = str | Mapping[str, str]  # one text, or the texts of fields as `title` and `body`
+Text = str | Mapping[str, str]  # one text, or the texts of fields such as `title` and `body`
 GivenText = str | Mapping[str, str | None]  # a field that is None is absent
 
 
 class InstanceBody(TypedDict, total=False):
-    """An instance to rank: exactly one of `features` and `text`. `source` says where it comes from,
-    or the event."""
+    """An instance to rank: exactly one of `features` and `text`. `source` is the origin of the
+    instance or event."""
 
     features: Features
     text: GivenText
@@ -22,9 +22,9 @@ _Rejection = TypedDict("_Rejection", {"not": Sequence[str | int]}, total=False) 
 
 
 class EventBody(InstanceBody, _Rejection, total=False):
-    """A labelled event: an instance, or the `id` of one that was ranked, and its true classes, or
-    `not`: classes that are wrong. `weight` says how much the event counts, `parents` places classes
-    in the taxonomy."""
+    """A labelled event: an instance, or the `id` of a ranked one, and its true `classes`, or wrong
+    classes in `not`. `weight` says how much the event counts; `parents` places classes in the
+    taxonomy."""
 
     classes: Sequence[str | int]
     weight: float

@@ -64,14 +64,14 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 
 
 class Client:
-    """Calls a service at `url`, perhaps with user and password. Belongs to one thread.
+    """A client of the service at `url`, which may contain user and password. Belongs to one thread.
 
-    A request that was refused as too early or too much (429, 503) is sent again after the time the
-    service names. A request without an answer is sent again only if a second one does no harm:
-    ranking and reading change nothing, and labelled events have an `event_id`, made here if the
-    caller gives none. The waits of a request add up to at most `patience` seconds. A service that
-    has never answered is not waited for. A value that JSON has no form for, as bytes or a date,
-    raises NoWireForm, which is a TypeError, and nothing is sent.
+    A request that was refused for now (429, 503) is sent again after the time that the service
+    asks for. A request without an answer is sent again only if this does no harm: ranking and
+    reading change nothing, and labelled events have an `event_id`, made by the client if omitted.
+    The waits of a request add up to at most `patience` seconds. A service that has never answered
+    is not waited for. A value that JSON cannot express, such as bytes or a date, raises NoWireForm,
+    which is a TypeError, and nothing is sent.
     """
 
     def __init__(
@@ -84,11 +84,11 @@ class Client:
         transport: httpx.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Divide the URL; Unusable for a URL or a key that no request can be sent with."""
+        """Make a client. Raises Unusable for a URL or a key that no request can use."""
         if key:
             check_key(key)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self.url, credentials = divided(url)  # httpx would log and quote a password in its URL
+        self.url, credentials = divided(url)  # httpx would log a password in the URL
         self._patience = patience
         self._timeout = timeout
         self._sleep = sleep
@@ -128,11 +128,11 @@ class Client:
     ) -> Ranking:
         """Return the k best classes of an instance, from a process that has learned `min_seq`.
 
-        Only scores above `threshold`; None: every class the learner retrieves. With `among`, only
-        these classes, and no confidence. With `min_confidence`, the service abstains from a ranking
-        of lower or unknown confidence. `decode` "taxo" orders the classes by expected taxonomic
-        loss, least first; confidence stays that of the highest score. Raises ValueError unless
-        `threshold` is finite and `min_confidence` is from 0 to 1.
+        With `threshold`, only classes with a higher score are returned. With `among`, only these
+        classes are ranked, without a confidence. With `min_confidence`, the service abstains if the
+        confidence is lower or unknown. With `decode="taxo"`, classes are ordered by expected
+        taxonomic loss, least first; the confidence is still that of the highest score. Raises
+        ValueError unless `threshold` is finite and `min_confidence` is from 0 to 1.
         """
         how = rank_options(k, threshold, among, min_confidence, decode, explain, min_seq)
         return self._post("/rank", {**instance, **how}, Ranking)
@@ -154,9 +154,7 @@ class Client:
         return self._post("/rank", {"instances": instances, **how}, Rankings)
 
     def learn(self, event: EventBody, *, source: str | None = None) -> Learned:
-        """Teach one event; it is durable when this returns. `source` is that of an event without
-        one.
-        """
+        """Teach one event; it is durable when this returns. `source` is for events without one."""
         return self._post("/learn", self._named(event, source), Learned)
 
     def learn_many(self, events: Sequence[EventBody], *, source: str | None = None) -> LearnedMany:
@@ -182,14 +180,14 @@ class Client:
         after: int | None = None,
         page: int = 100,
     ) -> Iterator[TaughtEvent]:
-        """Yield the events that were taught, newest first, fetched `page` at a time.
+        """Yield the learned events, newest first, fetched `page` at a time.
 
-        `since` and `until` are unix seconds, a time as "2026-11-25T09:30:00Z", a date, or a
-        datetime, which is in UTC unless it names another zone. With `wrong`, only events whose true
-        class was not ranked first before they were learned. With `undone`, also events that a
-        restore has undone. `instance_id` is the id of a ranked instance, which the events label.
-        `after` is the number of an event to begin behind.
-        404 if the service keeps no history.
+        `since` and `until` are unix seconds, a time such as "2026-11-25T09:30:00Z", a date, or a
+        datetime, which is in UTC unless it has another zone. With `wrong`, yields only events whose
+        true class was not ranked first before they were learned. With `undone`, also yields events
+        that a restore has undone. With `instance_id`, yields only events that label the ranked
+        instance with this id. With `after`, begins after the event with this number. Raises
+        RequestRefused 404 if the service keeps no history.
         """
         parameters = event_filter(
             of_class, source, instance_id, since, until, wrong, undone, oldest_first
@@ -206,26 +204,28 @@ class Client:
 
     def event(self, key: str) -> TaughtEvent:
         """Return an event of the history, by its `event_id`, by `seq:` and its number, or by the id
-        of the instance that it labels; 404 if it is unknown, deleted or too old.
+        of the ranked instance that it labels. An id may be preceded by `id:`.
 
-        `id:` may stand before an id. 409 if the key is the id of one event and the number of
-        another, or several events label the instance: the message has a key of each.
+        Raises RequestRefused: 404 if the event is unknown, deleted or too old; 409 if the key is
+        the id of one event and the number of another, or if several events label the instance. The
+        message then has a key for each.
         """
         return self._get(path_of("events", key), TaughtEvent)
 
     def correct(self, key: str, classes: Sequence[str | int]) -> Amended:
-        """Correct the true classes of an event that was taught. 409 if a restore has undone it."""
+        """Correct the true classes of a learned event. Raises 409 if a restore has undone it."""
         content = encoded({"classes": classes})
         return self._ask("PUT", path_of("events", key), Amended, content=content, repeatable=True)
 
     def delete_event(self, key: str) -> Deleted:
-        """Delete an event that was taught, and those of its id that a restore has undone; by the id
-        of a ranked instance, all that label it. Their part in the weights is gone after a rebuild.
+        """Delete a learned event, and events with its id that a restore has undone. The id of a
+        ranked instance deletes all events that label it. A rebuild removes their effect on the
+        weights.
         """
         return self._ask("DELETE", path_of("events", key), Deleted)
 
     def delete_events(self, *, source: str) -> Deleted:
-        """Delete all events of a source, as `delete_event` does. Waits without a limit of time."""
+        """Delete all events of a source, as `delete_event` does. Waits without a time limit."""
         deleted, more, seq = 0, True, None
         while more:
             parameters = {"source": source}
@@ -235,38 +235,39 @@ class Client:
         return Deleted(seq, deleted)
 
     def rebuild(self, learner: str | None = None, text: str | None = None) -> RebuildReport:
-        """Learn the history again as it was amended; return when the service has the new state.
+        """Rebuild the state from the amended history; return when the service has the new state.
 
-        `learner` is a shadow that learns the whole history, as `svm(replay=4)`; a new one joins the
-        shadows. `text` is another analysis of texts, as `words+pairs`: the state is then that of a
-        service begun with it. Waits without a limit of time. 409 while another rebuild runs, if the
-        history does not reach back to a snapshot, for the primary learner, or if not all events can
-        be read by another analysis.
+        `learner` is a shadow that learns the whole history, such as `svm(replay=4)`; it is added if
+        it is new. `text` is another text analysis, such as `words+pairs`; the new state is as if
+        the service had started with it. Waits without a time limit. Raises 409 while another
+        rebuild is in progress, if the history does not reach back to a snapshot, for the primary
+        learner, or if the other analysis cannot read all events.
         """
         given = {"learner": learner, "text": text}
         content = encoded({name: each for name, each in given.items() if each is not None})
         return self._ask("POST", "/rebuild", RebuildReport, content=content, is_long=True)
 
     def rebuild_status(self) -> RebuildStatus:
-        """Return whether a rebuild runs, and how many amended events wait for one."""
+        """Return whether a rebuild is in progress, and how many amended events wait for one."""
         return self._get("/rebuild", RebuildStatus)
 
     def confusions(
         self, last: int = 10_000, limit: int = 100, seconds: float | None = None
     ) -> Confusions:
-        """Return the classes ranked first in place of the true one, over the `last` events.
+        """Return the classes ranked first instead of the true one, over the `last` events.
 
-        With `seconds`, from 0 to 60, the service answers after that time with what it has counted:
-        `complete` tells whether that is all.
+        With `seconds`, from 0 to 60, the service answers after that time with the events counted so
+        far; `complete` tells whether these are all.
         """
         return self._get("/confusions", Confusions, error_filter(last, limit, seconds))
 
     def suspects(
         self, last: int = 10_000, limit: int = 100, seconds: float | None = None
     ) -> tuple[Suspect, ...]:
-        """Return the events, of the `last`, whose labels are most likely wrong, likeliest first.
+        """Return the events among the `last` whose labels are likely wrong, most likely first.
 
-        With `seconds`, from 0 to 60, those found after that time.
+        With `seconds`, from 0 to 60, the service answers after that time with the events found so
+        far.
         """
         return self._get("/suspects", SuspectList, error_filter(last, limit, seconds)).suspects
 
@@ -275,9 +276,9 @@ class Client:
     ) -> Review:
         """Return up to `limit` ranked instances that wait for a label, least certain first.
 
-        With `learner`, as `learners` names it, they are ranked anew by that one, a shadow for
-        example; 404 if there is none. With `source`, only instances of it. The process that answers
-        has ranked them itself; `learn` takes a label by `id`.
+        With `learner`, named as by `learners`, this learner ranks the instances again, for example
+        a shadow; raises 404 if there is none. With `source`, only instances of this source are
+        returned. The answering process has ranked them itself; `learn` takes a label by `id`.
         """
         parameters: dict[str, str | int] = {"limit": limit}
         if learner is not None:
@@ -301,8 +302,8 @@ class Client:
     def class_(self, name: str, limit: int = 100, after: str | None = None) -> ClassDetail:
         """Return a class, the features that vote most for it, and its place in the taxonomy.
 
-        `limit` bounds the features and the children, which begin behind the child `after`. 404 if
-        the class was never learned nor placed, or has no such child.
+        `limit` bounds the features and the children; children begin after the child `after`. Raises
+        404 if the class was neither learned nor placed, or has no such child.
         """
         parameters: dict[str, str | int] = {"limit": limit}
         if after is not None:
@@ -310,33 +311,34 @@ class Client:
         return self._get(path_of("classes", name), ClassDetail, parameters)
 
     def place(self, name: str, parent: str | int | None, move: bool = False) -> int:
-        """Place a class below its parent in the taxonomy, None for the top; return the number of
-        the event that did. 409 if the class has another parent and may not `move`.
+        """Place a class below its parent in the taxonomy, or at the top with None; return the
+        number of the event. Raises 409 if the class has another parent and may not `move`.
         """
         return self._place("PUT", path_of("classes", name), {"parent": parent, "move": move})
 
     def rename_class(self, name: str, to: str | int) -> int:
-        """Rename a class; return the number of the event that did.
+        """Rename a class; return the number of the event.
 
-        409 if there is a class `to` (merge into it), or one of them is in the taxonomy.
+        Raises 409 if a class has the name `to` (merge into it instead), or if one of the two is in
+        the taxonomy.
         """
         return self._place("POST", path_of("classes", name), {"rename": to})
 
     def release_class(self, former: str) -> int:
-        """Let a former name be that of a class of its own again; return the number of the event.
+        """Make a former name a class of its own again; return the number of the event.
 
-        What was taught under it counts for it once the service has learned its history again, which
-        begins at once. 404 if it is not a former name.
+        Events sent under this name count for it after a rebuild, which begins at once. Raises 404
+        if it is not a former name.
         """
         return self._place("POST", path_of("classes", former), {"release": True})
 
     def merge_class(self, name: str, into: str | int) -> int:
-        """Make a class a part of another; return the number of the event that did."""
+        """Merge a class into another; return the number of the event."""
         return self._place("POST", path_of("classes", name), {"merge_into": into})
 
     def place_many(self, parents: Mapping[str, str | int | None], move: bool = False) -> int:
         """Place up to 1,000 classes, each below its parent, all or none; return the number of the
-        event that did.
+        event.
         """
         return self._place("POST", "/classes", {"parents": parents, "move": move})
 
@@ -351,15 +353,15 @@ class Client:
             parameters["after"] = answer.next
 
     def feature(self, name: str) -> FeatureDetail:
-        """Return a feature and the classes it votes for; 404 if it was never learned."""
+        """Return a feature and the classes it votes for. Raises 404 if it was never learned."""
         return self._get(path_of("features", name), FeatureDetail)
 
     def forget_class(self, name: str) -> int:
-        """Forget a class; return the number of the event that did."""
+        """Forget a class; return the number of the event."""
         return self._ask("DELETE", path_of("classes", name), EventNumber).seq
 
     def forget_feature(self, name: str) -> int:
-        """Forget a feature; return the number of the event that did."""
+        """Forget a feature; return the number of the event."""
         return self._ask("DELETE", path_of("features", name), EventNumber).seq
 
     def stats(self) -> Stats:
@@ -373,7 +375,7 @@ class Client:
         return self._get("/learners", LearnerList).learners
 
     def promote(self, label: str) -> int:
-        """Make a shadow the primary learner; return the number of the event that did."""
+        """Make a shadow the primary learner; return the number of the event."""
         return self._ask("POST", path_of("learners", label) + "/promote", EventNumber).seq
 
     def snapshots(self) -> tuple[Snapshot, ...]:
@@ -381,13 +383,13 @@ class Client:
         return self._get("/snapshots", SnapshotList).snapshots
 
     def take_snapshot(self) -> Snapshot:
-        """Store a snapshot of the current state."""
+        """Take a snapshot of the present state."""
         return self._ask("POST", "/snapshots", Snapshot, repeatable=True)
 
     def save_state(self, file: IO[bytes]) -> int:
-        """Write the current state to a file; return the number of bytes.
+        """Write the present state to a file; return the number of bytes.
 
-        Raises ServiceUnreachable when the answer is cut short; then the file holds a part of it.
+        Raises ServiceUnreachable if the answer is cut short; the file then has only a part of it.
         """
         size = 0
         try:
@@ -402,11 +404,11 @@ class Client:
         return size
 
     def restore(self, seq: int) -> int:
-        """Restore the snapshot taken at `seq`; return the number of the event that did."""
+        """Restore the snapshot taken at `seq`; return the number of the event."""
         return self._ask("POST", f"/snapshots/{seq}/restore", EventNumber).seq
 
     def settings(self) -> dict[str, Setting]:
-        """Return every setting in force, by its variable of the environment."""
+        """Return every setting in force, by its environment variable."""
         return self._get("/settings", SettingList).settings
 
     def check(self) -> None:
@@ -417,13 +419,13 @@ class Client:
         """Return whether the service answers and can learn; one request, without a retry."""
         try:
             return decoded(self._http.get(self.url + "/readyz"), Ready).learns
-        except (httpx.TransportError, ClientError):  # the latter: refused, or another server
+        except (httpx.TransportError, ClientError):  # ClientError: refused, or another server
             return False
 
     # --- one request ------------------------------------------------------------------------------
 
     def _named(self, event: EventBody, source: str | None) -> EventBody:
-        """Return the event with an `event_id`, so that a retry of it is a duplicate."""
+        """Return the event with an `event_id`, so that a retry is a duplicate."""
         if source is not None and "source" not in event:
             event = {**event, "source": source}
         if "event_id" in event:
@@ -443,7 +445,7 @@ class Client:
         return self._ask("POST", path, answer, content=content, repeatable=True)
 
     def _place(self, method: str, path: str, body: Mapping[str, object]) -> int:
-        # A move that arrives twice may undo another one between the two. A second rename fails.
+        # A repeated move may undo another move in between. A repeated rename fails.
         repeatable = not body.get("move", True)
         content = encoded(body)
         return self._ask(method, path, EventNumber, content=content, repeatable=repeatable).seq
@@ -459,10 +461,10 @@ class Client:
         repeatable: bool = False,
         is_long: bool = False,
     ) -> Answer:
-        """Return the answer to a request, sent again where that is safe and worth it.
+        """Return the answer to a request, which is sent again if that is safe and useful.
 
-        `repeatable`: the request may arrive twice without harm; `is_long`: wait for the answer
-        without a limit of time.
+        `repeatable` means that the request may arrive twice without harm, `is_long` that the client
+        waits for the answer without a time limit.
         """
         if parameters is not None:
             parameters = checked_parameters(parameters)

@@ -1,4 +1,4 @@
-"""Bodies, parameters and names in the form of the wire; a value without one is refused."""
+"""The wire form of bodies, parameters and names; a value without a wire form is refused."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime, time, timedelta
@@ -14,34 +14,34 @@ from manyclass.client.errors import NoWireForm
 
 Parameters = Mapping[str, str | int | float]
 
-# The encoder writes each of these as some text or object; none is what its sender must have meant.
+# The encoder would write these as some text or object, perhaps not the one that was meant.
 _WAYS: Final[Sequence[tuple[type | tuple[type, ...], str]]] = (
     ((bytes, bytearray, memoryview), "decode it to a text"),
-    (datetime, "give its .timestamp() or .isoformat()"),
-    ((date, time), "give its .isoformat()"),
-    (timedelta, "give its .total_seconds()"),
-    (Decimal, "give a float or a text"),
-    (UUID, "give str() of it"),
-    (Enum, "give its .value or its .name"),
+    (datetime, "pass its .timestamp() or .isoformat()"),
+    ((date, time), "pass its .isoformat()"),
+    (timedelta, "pass its .total_seconds()"),
+    (Decimal, "pass a float or a text"),
+    (UUID, "pass str() of it"),
+    (Enum, "pass its .value or its .name"),
 )
 
 
 def encoded(body: object) -> bytes:
-    """Return a body as JSON; NoWireForm, with the place of the value, for one without a form.
+    """Return a body as JSON. Raises NoWireForm with the position of a value without a wire form.
 
-    Mappings, sequences, numbers and arrays of NumPy are written as those of Python. Sets are
-    written in the order of their texts, so that equal ones are equal on the wire.
+    Mappings, sequences, and numbers and arrays of NumPy are written like those of Python. Sets are
+    written in the order of their texts, so that equal sets are equal on the wire.
     """
     return msgspec.json.encode(_plain(body))
 
 
 def checked_parameters(parameters: Parameters) -> Parameters:
-    """Return the parameters of a URL; NoWireForm for one that is neither text nor number."""
+    """Return the parameters of a URL. Raises NoWireForm unless each is a text or a number."""
     return {name: _scalar(value, name) for name, value in parameters.items()}
 
 
 def checked_name(name: object, kind: str) -> str:
-    """Return the name of a class, a feature, a learner or an event as a text; NoWireForm."""
+    """Return the name of a class, a feature, a learner or an event as a text. Raises NoWireForm."""
     return str(_scalar(name, f"the name under /{kind}"))
 
 
@@ -49,7 +49,7 @@ def _scalar(value: object, place: str) -> str | int | float:
     plain = _within(value, place)
     if isinstance(plain, str | int | float) and not isinstance(plain, bool):
         return plain
-    raise NoWireForm(place, value, "give a text or a number")
+    raise NoWireForm(place, value, "pass a text or a number")
 
 
 def _within(value: object, place: str) -> object:
@@ -81,7 +81,7 @@ def _plain(value: object) -> object:
         return _elements(value)
     if hasattr(value, "dtype") and hasattr(value, "tolist"):  # a number or an array of NumPy
         return _plain(value.tolist())
-    raise NoWireForm("", value, "give a text, a number, a list or a dict")
+    raise NoWireForm("", value, "pass a text, a number, a list or a dict")
 
 
 def _members(given: Mapping[object, object]) -> dict[str, object]:
@@ -89,7 +89,7 @@ def _members(given: Mapping[object, object]) -> dict[str, object]:
     for key, value in given.items():
         name = key if type(key) is str else _name(key)
         if name in members:
-            raise NoWireForm(_pointer(name), key, "there is another key of this text")
+            raise NoWireForm(_pointer(name), key, "another key has the same text")
         try:
             members[name] = _plain(value)
         except NoWireForm as error:
@@ -98,10 +98,10 @@ def _members(given: Mapping[object, object]) -> dict[str, object]:
 
 
 def _name(key: object) -> str:
-    """Return the key of an object: a text, or a whole number, which a class may be named by."""
+    """Return the key of an object: a text, or a whole number, which may be the name of a class."""
     name = _within(key, _pointer(str(key)))
     if isinstance(name, bool) or not isinstance(name, str | int):
-        raise NoWireForm(_pointer(str(key)), key, "a key is a text or a whole number")
+        raise NoWireForm(_pointer(str(key)), key, "a key must be a text or a whole number")
     return str(name)
 
 
@@ -116,7 +116,7 @@ def _elements(given: Collection[object]) -> list[object]:
 
 
 def _iterated(given: Collection[object]) -> Iterable[object]:
-    """Return the elements; of a set in an order that is the same in each process."""
+    """Return the elements; those of a set in the same order in every process."""
     return sorted(given, key=str) if isinstance(given, Set) else given
 
 

@@ -24,9 +24,9 @@ class ClientError(Exception):
 
 
 class NoWireForm(TypeError, ValueError):
-    """A value that a request cannot carry, as bytes, a date, or a number that is not finite.
+    """A value that a request cannot carry, such as bytes, a date, or a number that is not finite.
 
-    `place` is a JSON pointer into the body, or the name of a parameter; `way` says what to give.
+    `place` is a JSON pointer into the body, or the name of a parameter; `way` says what to pass.
     """
 
     def __init__(self, place: str, value: object, way: str) -> None:
@@ -38,18 +38,18 @@ class NoWireForm(TypeError, ValueError):
         self.way = way
 
     def below(self, place: str) -> "NoWireForm":
-        """Return the error of the value within what is at a place."""
+        """Return the error with its position below `place`."""
         return NoWireForm(place + self.place, self.value, self.way)
 
 
 class Unusable(ClientError, ValueError):
-    """A URL or a key that no request can be sent with. The text shows no part of a secret."""
+    """A URL or a key that no request can use. The text shows no part of a secret."""
 
 
 class ServiceUnreachable(ClientError):
-    """No answer came from `url`; the request may have arrived or not.
+    """There was no answer from `url`; the request may have arrived or not.
 
-    `url` is without user and password.
+    `url` has no user and password.
     """
 
     def __init__(self, url: str, reason: str) -> None:
@@ -59,7 +59,7 @@ class ServiceUnreachable(ClientError):
 
 
 class RequestRefused(ClientError):
-    """The service answered with an error. `retry_after` is in seconds, None if it names no time."""
+    """The service answered with an error. `retry_after` is in seconds, None without such a time."""
 
     def __init__(
         self,

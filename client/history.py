@@ -8,11 +8,11 @@ from manyclass.client.bodies import EventBody, Text
 class TaughtEvent(msgspec.Struct, frozen=True):
     """An event of the history. `key` addresses it: its `event_id`, or `seq:` and its number.
 
-    `id` is that of the ranked instance, of an event whose label named it. `classes` are the true
-    ones after corrections. `rank_before` is the rank of the best true class before it was learned,
-    None if none was retrieved, or if `outcome_known` is False. `undone`: a restore has taken it out
-    of the state. `time` is in unix seconds, None if it was not recorded. The instance is `text`, or
-    its fields, if it was sent as text, else `features`.
+    `id` is the id of the ranked instance if the event labelled one. `classes` are the true classes
+    after corrections. `rank_before` is the position of the best true class before the event was
+    learned, None if none was retrieved or `outcome_known` is False. `undone` is True if a restore
+    has removed the event from the state. `time` is in unix seconds, None if it was not recorded.
+    The instance is `text`, or its fields, if it was sent as text, else `features`.
     """
 
     seq: int
@@ -33,9 +33,9 @@ class TaughtEvent(msgspec.Struct, frozen=True):
     features: dict[str, float] | None = None
 
     def body(self) -> EventBody:
-        """Return the body that teaches this event, as it was corrected.
+        """Return the body that teaches this event with its corrected classes.
 
-        It has no `id`: a service would look the instance up by it.
+        The body has no `id`, by which a service would look the instance up.
         """
         body = EventBody()
         if self.text is not None:
@@ -65,10 +65,10 @@ class EventPage(msgspec.Struct, frozen=True):
 
 
 class Amended(msgspec.Struct, frozen=True):
-    """A correction: the number of the event that made it, and that of the amended event.
+    """A correction: the number of the correcting event, and the number of the amended event.
 
-    `changed` is False if the event was so already, also after a retry; `seq` is its own number
-    then.
+    `changed` is False if the event had these classes already, also after a retry; `seq` is then
+    its own number.
     """
 
     seq: int
@@ -77,8 +77,8 @@ class Amended(msgspec.Struct, frozen=True):
 
 
 class Deleted(msgspec.Struct, frozen=True):
-    """The number of the last event that deletes others, None if none was found, and their count;
-    `more` if the service has not deleted all of them yet."""
+    """The number of the last deleting event, None if no event was found, and the count of deleted
+    events; `more` is True if the service has not deleted all of them yet."""
 
     seq: int | None
     deleted: int
@@ -86,12 +86,11 @@ class Deleted(msgspec.Struct, frozen=True):
 
 
 class RebuildReport(msgspec.Struct, frozen=True):
-    """A rebuild: the state at event `seq` follows from the amended history.
+    """A finished rebuild: the state at event `seq` follows from the amended history.
 
-    Events up to `base` were not learned again: they are in the snapshot that it began with. So are
-    the `unreached` amended events: their data and their part of the weights are left.
-    `text` is the analysis of texts by which the state has learned. `finished_at` is in unix
-    seconds.
+    Events up to `base` were not learned again, because they are in the snapshot with which the
+    rebuild began. These include the `unreached` amended events, whose data and effect on the
+    weights remain. `text` is the text analysis of the state. `finished_at` is in unix seconds.
     """
 
     seq: int
@@ -122,8 +121,8 @@ class HistoryStats(msgspec.Struct, frozen=True):
 
 
 class RebuildStatus(msgspec.Struct, frozen=True):
-    """The state of rebuilds: `learned` counts the events of the present one, `waiting` the amended
-    events that wait for one, and `last` is the last one since the process started."""
+    """The status of rebuilds: `learned` counts the events of the rebuild in progress, `waiting` the
+    amended events that wait for one, and `last` is the last rebuild since the process started."""
 
     running: bool
     learned: int
@@ -132,7 +131,7 @@ class RebuildStatus(msgspec.Struct, frozen=True):
 
 
 class ConfusedPair(msgspec.Struct, frozen=True):
-    """A class ranked first in place of the true one, how often, and the numbers of some events."""
+    """A class ranked first instead of the true one, how often, and the numbers of some events."""
 
     ranked_first: str
     true: str
@@ -141,7 +140,7 @@ class ConfusedPair(msgspec.Struct, frozen=True):
 
 
 class ClassErrors(msgspec.Struct, frozen=True):
-    """A class, the number of events of it, and recall and precision of the class ranked first."""
+    """A class, its number of events, and the recall and precision of ranking it first."""
 
     name: str = msgspec.field(name="class")
     events: int
@@ -157,7 +156,7 @@ class Confusions(msgspec.Struct, frozen=True):
     r1: float | None
     pairs: tuple[ConfusedPair, ...]
     classes: tuple[ClassErrors, ...]
-    seq: int  # the newest event when the count began
+    seq: int  # number of the newest event when the count began
     complete: bool
 
 
@@ -170,6 +169,6 @@ class Suspect(msgspec.Struct, frozen=True):
 
 
 class SuspectList(msgspec.Struct, frozen=True):
-    """Likely label errors, the likeliest first."""
+    """Likely label errors, most likely first."""
 
     suspects: tuple[Suspect, ...]

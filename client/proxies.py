@@ -1,4 +1,4 @@
-"""Proxies that the environment names: which requests take one, and how a message names it."""
+"""Proxies of the environment: which requests use one, and how a message names it."""
 
 import os
 from ipaddress import ip_address
@@ -18,14 +18,14 @@ def http_client(
     timeout: float,
     transport: httpx.BaseTransport | None,
 ) -> httpx.Client:
-    """Return a client for a service; only one on another machine is called by a proxy.
+    """Return an HTTP client for a service; a proxy is used only for a service on another machine.
 
     Raises ServiceUnreachable for a proxy of the environment that cannot be used.
     """
     is_local = is_loopback(url)
     verify: SSLContext | bool = True
     if is_local and url.lower().startswith("https:"):
-        verify = httpx.create_ssl_context()  # certificates that the environment names count too
+        verify = httpx.create_ssl_context()  # certificates named in the environment apply too
     elif is_local:
         verify = SSLContext(PROTOCOL_TLS_CLIENT)  # reading the usual ones takes 20 ms
     try:
@@ -40,12 +40,12 @@ def http_client(
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         # The text of the error may have the password of the proxy.
         needs = ": SOCKS needs the package socksio" if isinstance(error, ImportError) else ""
-        said = by_proxy(url) or " by a proxy of the environment"
+        said = by_proxy(url) or " through a proxy of the environment"
         raise ServiceUnreachable(url, f"no connection can be made{needs}{said}") from None
 
 
 def by_proxy(url: str) -> str:
-    """Return the end of a message about a failed request: the proxy in its way, if there is one."""
+    """Return the end of a message about a failed request: its proxy, if there is one."""
     host = _host(url)
     if is_loopback(url) or not host or proxy_bypass(host):
         return ""

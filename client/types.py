@@ -21,15 +21,15 @@ from manyclass.client.history import TaughtEvent as TaughtEvent
 
 
 class Vote(msgspec.Struct, frozen=True):
-    """A feature that voted for a class, and its contribution; negative if it voted against it."""
+    """A feature and its contribution to the score of a class, negative if it voted against it."""
 
     feature: str
     score: float
 
 
 class PathNode(msgspec.Struct, frozen=True):
-    """A node on the path to a class in a label tree: the number of classes below it, its
-    probability given its parent, and the contributions to it in log-odds, `bias` among them."""
+    """A node on the path to a class in a label tree: the number of classes below the node, its
+    probability given its parent, and its bias and contributions of features, in log-odds."""
 
     classes: int
     probability: float
@@ -38,8 +38,9 @@ class PathNode(msgspec.Struct, frozen=True):
 
 
 class FamilyScore(msgspec.Struct, frozen=True):
-    """A part of the score of a class: that of the weights which it shares with all below a class
-    above it, or at last of its own; and the sum of the parts so far."""
+    """A part of the score of a class, and the sum of the parts so far. The part comes from weights
+    that the class shares with all classes below this one in the taxonomy; the last part comes from
+    its own weights."""
 
     name: str = msgspec.field(name="class")
     score: float
@@ -50,8 +51,8 @@ class FamilyScore(msgspec.Struct, frozen=True):
 class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
     """A class with its score, which may be negative. With `decode`, `expected_loss` is the expected
     taxonomic loss of choosing it. With `explain`, `features` has the votes for it; in a label tree
-    `path` has the nodes from below the root to it, and of a learner with families `families` has
-    their parts of the score, from the top down."""
+    `path` has the nodes from below the root to it, and with a learner of class families `families`
+    has the parts of its score, from the top of the taxonomy down."""
 
     name: str = msgspec.field(name="class")
     score: float
@@ -71,11 +72,11 @@ class InstanceWarning(msgspec.Struct, frozen=True):
 
 
 class Ranking(msgspec.Struct, frozen=True):
-    """The classes of one instance, best first. A later label refers to it by `id`.
+    """The classes of one instance, best first. A later label refers to the instance by `id`.
 
-    `confidence` is the probability that the first class by score is right, None while it is
-    unknown. If it is below `min_confidence` the service abstains: `abstained` is True, and `ranked`
-    is empty.
+    `confidence` is the probability that the class with the highest score is right, None while it is
+    unknown. If it is below `min_confidence`, the service abstains: `abstained` is True, and
+    `ranked` is empty.
     """
 
     id: str
@@ -86,7 +87,7 @@ class Ranking(msgspec.Struct, frozen=True):
 
 
 class Rankings(msgspec.Struct, frozen=True):
-    """A ranking for each instance, in order. `seq` numbers the last event they have seen."""
+    """A ranking for each instance, in order. `seq` is the number of the last event they include."""
 
     seq: int
     results: tuple[Ranking, ...]
@@ -94,7 +95,7 @@ class Rankings(msgspec.Struct, frozen=True):
 
 
 class Learned(msgspec.Struct, frozen=True):
-    """One event, durable and learned. `rank_before` is the best true class's position before
+    """One durable and learned event. `rank_before` is the best true class's position before
     learning, None if it was not retrieved."""
 
     seq: int
@@ -106,7 +107,7 @@ class Learned(msgspec.Struct, frozen=True):
 
 
 class LearnedMany(msgspec.Struct, frozen=True):
-    """Events, durable and learned. `ranks_before` has the `rank_before` of each; None for a
+    """Durable and learned events. `ranks_before` has the `rank_before` of each, None for a
     duplicate."""
 
     seq: int
@@ -188,7 +189,7 @@ class Accuracy(msgspec.Struct, frozen=True):
 
 
 class ReliabilityBin(msgspec.Struct, frozen=True):
-    """Outcomes of about the same confidence: its mean, and the share that was right."""
+    """Outcomes of similar confidence: their mean confidence, and the share of right rankings."""
 
     outcomes: int
     confidence: float | None
@@ -198,7 +199,7 @@ class ReliabilityBin(msgspec.Struct, frozen=True):
 class Confidence(msgspec.Struct, frozen=True):
     """The calibration of a learner's confidence over the last 10,000 outcomes.
 
-    None before the first; `reliability` has ten bins of confidence, of equal width.
+    The values are None before the first outcome; `reliability` has ten bins of equal width.
     """
 
     calibration_error: float | None
@@ -209,9 +210,9 @@ class Confidence(msgspec.Struct, frozen=True):
 class Learner(msgspec.Struct, frozen=True):
     """A learner by its specification: its size and its accuracy.
 
-    The `primary` learner answers; the others are its shadows. `learn_seconds` is the mean time to
-    learn an event since the process began, None before the first. `accuracy` is by the number of
-    last events.
+    The `primary` learner answers; all others are shadows. `learn_seconds` is the mean time to learn
+    an event since the process started, None before the first. `accuracy` is by the number of last
+    events that it covers.
     """
 
     label: str = msgspec.field(name="learner")
@@ -229,9 +230,9 @@ class Learner(msgspec.Struct, frozen=True):
 
 
 class ReviewInstance(msgspec.Struct, frozen=True):
-    """A ranked instance that waits for its label, by `id`, and the first classes of its ranking, as
-    served or by the learner asked for. If it `abstained`, it was served without classes. `age` is
-    in seconds."""
+    """A ranked instance that waits for its label by `id`, and the first classes of its ranking, as
+    served or by the requested learner. If `abstained` is True, it was served without classes. `age`
+    is in seconds."""
 
     id: str
     ranked: tuple[str, ...]
@@ -241,22 +242,22 @@ class ReviewInstance(msgspec.Struct, frozen=True):
     features: dict[str, float]
     omitted_features: int
     source: str | None = None
-    text: Text | None = None  # the first 4,096 bytes, of an instance sent as a text
+    text: Text | None = None  # the first 4,096 bytes, if the instance was sent as text
     text_cut: bool = False
 
 
 class Review(msgspec.Struct, frozen=True):
-    """Instances to label, least certain first, that `process` has ranked; None on a store for one
-    process."""
+    """Instances to label, least certain first, that `process` has ranked; `process` is None if only
+    one process can use the store."""
 
     process: str | None
     instances: tuple[ReviewInstance, ...]
 
 
 class Served(msgspec.Struct, frozen=True):
-    """The accuracy of rankings as they were served, by the labels that came later by id: the true
-    class was ranked first, later, or not among the first five served. `r1_before_learning` is of
-    the model just before it learned the same labels. None without labels."""
+    """The accuracy of the served rankings, by their later labels by id: the true class was served
+    first, later, or not among the first five. `r1_before_learning` is the accuracy of the model
+    just before it learned the same labels. Both shares are None without labels."""
 
     first: int
     later: int
@@ -314,8 +315,8 @@ class Ready(msgspec.Struct, frozen=True):
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """A setting in force: its option of `manyclass serve`, its value and the source of that, its
-    default, and what it does. Keys are only counted, and passwords hidden."""
+    """A setting in force: its option of `manyclass serve`, its value, the source of the value, its
+    default, and its help text. Keys are counted, not shown; passwords are hidden."""
 
     option: str
     value: str
@@ -325,7 +326,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 class SettingList(msgspec.Struct, frozen=True):
-    """Every setting by its variable of the environment."""
+    """Every setting by its environment variable."""
 
     settings: dict[str, Setting]
 

@@ -26,14 +26,14 @@ def rank_options(
     explain: bool,
     min_seq: int,
 ) -> dict[str, object]:
-    """Return the members of a request to rank beside its instances.
+    """Return the members of a ranking request besides its instances.
 
-    Raises ValueError for a number that is not finite: JSON has none, and null means no limit.
+    Raises ValueError for a number that is not finite, which JSON cannot express.
     """
     if threshold is not None and not isfinite(threshold):
         raise ValueError("threshold must be a finite number")
     if min_confidence is not None and not 0 <= min_confidence <= 1:
-        raise ValueError("min_confidence must be 0 to 1")
+        raise ValueError("min_confidence must be from 0 to 1")
     how: dict[str, object] = {"k": k}
     if explain:
         how["explain"] = True
@@ -94,12 +94,12 @@ def error_filter(last: int, limit: int, seconds: float | None) -> Parameters:
 
 def path_of(kind: str, name: str) -> str:
     """Return the path of a class, a feature, a learner or an event, its name percent-encoded."""
-    # Dots too: a name of dots alone would be a step up the path.
+    # Dots too, because a name that consists of dots would be a step up the path.
     return f"/{kind}/{quote(checked_name(name, kind), safe='').replace('.', '%2E')}"
 
 
 def refusal(response: httpx.Response) -> RequestRefused:
-    """Return the error of an answer; from another server than ours it may have no details."""
+    """Return the error of an answer; an answer of another server may have no details."""
     try:
         problem = msgspec.json.decode(response.content, type=Problem)
     except msgspec.DecodeError:
@@ -114,18 +114,18 @@ def refusal(response: httpx.Response) -> RequestRefused:
 
 
 def unreachable(url: str, error: Exception) -> ServiceUnreachable:
-    """Return the error of a request without an answer; it names a proxy in its way."""
+    """Return the error of a request without an answer; it names the proxy, if there is one."""
     return ServiceUnreachable(url, (str(error) or type(error).__name__) + by_proxy(url))
 
 
 def _seconds(retry_after: str) -> float | None:
-    # The other form of the header, a date, is not used by this service.
+    # This service does not use the other form of the header, a date.
     return float(retry_after) if retry_after.isascii() and retry_after.isdecimal() else None
 
 
 def decoded(response: httpx.Response, answer: type[Answer]) -> Answer:
-    """Return the answer in a response. Raises RequestRefused, or ServiceUnreachable for another
-    server than ours."""
+    """Return the answer in a response. Raises RequestRefused, or ServiceUnreachable for an answer
+    of another server."""
     if not response.is_success:
         raise refusal(response)
     try:

@@ -91,7 +91,7 @@ def test_a_limit_that_is_no_number_in_json_is_not_sent(name, number):
 
 @pytest.mark.parametrize("least", [-0.1, 1.1])
 def test_a_confidence_that_is_no_probability_is_not_sent(least):
-    with pytest.raises(ValueError, match="min_confidence must be 0 to 1"):
+    with pytest.raises(ValueError, match="min_confidence must be from 0 to 1"):
         FakeService().client().rank({"text": "ice"}, min_confidence=least)
 
 

@@ -119,7 +119,7 @@ def test_a_key_is_a_text_or_a_whole_number(key):
 
 
 def test_two_keys_of_one_text_are_refused():
-    with pytest.raises(TypeError, match="another key of this text"):
+    with pytest.raises(TypeError, match="another key has the same text"):
         encoded({"features": {"5": 1.0, 5: 2.0}})
 
 
