@@ -63,7 +63,7 @@ def tree_of_file(file: str, layout: TaxonomyLayout | None = None) -> Tree:
     try:
         placed(tree.parents)
     except PlacementFault as error:
-        raise FileFault(file, f"{tree.places[error.where[-1]]}: {error}") from error
+        raise FileFault(file, f"{tree.locations[error.where[-1]]}: {error}") from error
     except (InstanceError, RequestConflict) as error:
         raise FileFault(file, str(error)) from error
     typer.echo(tree.summary, err=True)
@@ -158,7 +158,7 @@ class _Complaints:
     def add(self, rejected: Rejected) -> None:
         self._count += 1
         if self._count <= NAMED_LINES:
-            complain(f"{rejected.line.place}: {rejected.reason}")
+            complain(f"{rejected.line.location}: {rejected.reason}")
 
     def end(self) -> None:
         if self._count > NAMED_LINES:

@@ -41,7 +41,7 @@ class RunSummary:
     def bad_line(self, line: Line, reason: str) -> None:
         """Count a line that was left out and print the reason."""
         self.bad_lines += line.lines
-        complain(f"{line.place}: {reason}")
+        complain(f"{line.location}: {reason}")
 
     def bad_file(self, error: FileFault) -> None:
         """Count a file that could not be read to its end and print the reason."""

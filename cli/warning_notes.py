@@ -26,7 +26,7 @@ class WarningNotes:
             found = _LINE.match(warning.pointer)
             if found is None:
                 continue
-            number, first = self._found.get(warning.detail, (0, items[int(found[1])][0].place))
+            number, first = self._found.get(warning.detail, (0, items[int(found[1])][0].location))
             if number or len(self._found) < MOST_KINDS:
                 self._found[warning.detail] = number + 1, first
             else:

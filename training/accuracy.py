@@ -10,13 +10,13 @@ from manyclass.core.columns import Columns
 from manyclass.core.learner import Learner
 from manyclass.training.rows import Rows
 
-PLACES = 50  # ranked for each row; a true class further down counts as not retrieved
+RETRIEVED = 50  # classes ranked for each row; a true class beyond counts as not retrieved
 RANKED_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """R1, R5 and MRR (Madani et al., JMLR 2009, section 3.3) over `rows` rankings; 0 over none."""
+    """R1, R5 and MRR (Madani et al., JMLR 2009, section 3.3) over `rows` rankings; or 0."""
 
     rows: int
     r1: float
@@ -47,7 +47,7 @@ def ranks_of(
     ranks = np.zeros(len(rows), np.int32)
     for begin in range(0, len(rows), RANKED_AT_ONCE):
         some = rows.take(np.arange(begin, min(begin + RANKED_AT_ONCE, len(rows))))
-        ids, _ = learner.rank_csr(features, some.indptr, some.indices, some.values, PLACES)
+        ids, _ = learner.rank_csr(features, some.indptr, some.indices, some.values, RETRIEVED)
         hits = hits_of(ids, some.class_indptr, ids_of_classes[some.class_indices])
         ranks[begin : begin + len(some)] = best_ranks(hits)
     return ranks
@@ -56,9 +56,9 @@ def ranks_of(
 def hits_of(
     ranking: NDArray[np.int32], indptr: NDArray[np.int64], true: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
-    """Return (n, k), bool: whether the class at this place of a ranking (n, k) is true.
+    """Return (n, k), bool: whether the class at this rank of a ranking (n, k) is true.
 
-    `true` holds the true classes of the rows, end to end; -1 stands for none.
+    `true` has the true classes of the rows, concatenated; -1 is an unknown class.
     """
     row_of = np.repeat(np.arange(len(ranking), dtype=np.int64), np.diff(indptr))
     width = max(ranking.max(initial=0), true.max(initial=0)) + np.int64(1)
@@ -68,6 +68,6 @@ def hits_of(
 
 
 def best_ranks(hits: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Return k_x of each row: the place of its best true class, 0 if not retrieved."""
+    """Return k_x of each row: the rank of its best true class, 0 if not retrieved."""
     first = hits.argmax(axis=1) + 1
     return np.where(hits.any(axis=1), first, 0).astype(np.int32)

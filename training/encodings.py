@@ -1,4 +1,4 @@
-"""Encodings of files: the one that is given, that of a byte order mark, or UTF-8."""
+"""Encodings of files: the given one, that of a byte order mark, or UTF-8."""
 
 import re
 from codecs import (
@@ -14,7 +14,7 @@ from typing import Final
 
 UTF8: Final = "utf-8-sig"  # with or without a byte order mark
 BYTE_ORDER_MARK: Final = BOM_UTF8
-_MARKS: Final = {  # the longer ones first: that of UTF-32 begins as that of UTF-16
+_MARKS: Final = {  # longest first: the mark of UTF-32 begins with that of UTF-16
     BOM_UTF32_LE: "utf-32",
     BOM_UTF32_BE: "utf-32",
     BOM_UTF16_LE: "utf-16",
@@ -27,11 +27,11 @@ _OTHERS: Final = (
 
 
 class EncodingFault(Exception):
-    """Bytes that are not of their encoding, or an encoding that there is not."""
+    """Bytes that are invalid in their encoding, or an unknown encoding."""
 
 
 def given_encoding(name: str) -> str:
-    """Return the encoding of this name; EncodingFault."""
+    """Return the encoding of this name; EncodingFault for an unknown one."""
     try:
         encoding = lookup(name).name
         "".encode(encoding)
@@ -45,7 +45,7 @@ def given_encoding(name: str) -> str:
 def marked_encoding(begin: bytes) -> str:
     """Return the encoding of a byte order mark in the first bytes of a file, else UTF-8.
 
-    EncodingFault if every second byte is 0, as in UTF-16 without a mark.
+    Raise EncodingFault if every second byte is 0, as in UTF-16 without a mark.
     """
     for mark, encoding in _MARKS.items():
         if begin.startswith(mark):
@@ -62,7 +62,7 @@ def marked_encoding(begin: bytes) -> str:
 
 
 def encoding_of(begin: bytes, given: str | None) -> str:
-    """Return the encoding of a file by its first bytes; EncodingFault if it cannot be."""
+    """Return the given encoding, or that of the first bytes; EncodingFault if neither can be."""
     if given is not None:
         return given_encoding(given)
     encoding = marked_encoding(begin)
@@ -81,23 +81,25 @@ def _check_utf8(begin: bytes) -> None:
 
 
 def decoded(begin: bytes, encoding: str) -> str:
-    """Return the first bytes of a file as text; it may lack the last letters. EncodingFault."""
+    """Return the first bytes of a file as text, perhaps without the last letters; EncodingFault."""
     try:
         return begin.decode(encoding, "ignore")
     except UnicodeError as error:
         raise EncodingFault(not_decoded(None, encoding)) from error
 
 
-def not_utf8(error: UnicodeDecodeError, place: str = "it") -> str:
-    """Return the reason why bytes are refused, with the first that is not UTF-8."""
-    return f"{place} is not UTF-8 (byte 0x{error.object[error.start]:02X}); {_OTHERS}"
+def not_utf8(error: UnicodeDecodeError, where: str = "it") -> str:
+    """Return the message about bytes that are not UTF-8, with the first invalid byte."""
+    return f"{where} is not UTF-8 (byte 0x{error.object[error.start]:02X}); {_OTHERS}"
 
 
 def not_decoded(line: int | None, encoding: str, text: str = "") -> str:
-    """Return the reason why a line is refused; `text` has the byte as a surrogate, if known."""
-    place = "it" if line is None else f"line {line}"
+    """Return the message about a line that is invalid in its encoding.
+
+    `text` is the line, with the invalid byte as a surrogate."""
+    where = "it" if line is None else f"line {line}"
     escape = ESCAPED.search(text)
     byte = f" (byte 0x{ord(escape[0]) & 0xFF:02X})" if escape else ""
     if encoding == UTF8:
-        return f"{place} is not UTF-8{byte}; {_OTHERS}"
-    return f"{place} is not of the encoding {encoding}{byte}"
+        return f"{where} is not UTF-8{byte}; {_OTHERS}"
+    return f"{where} is not of the encoding {encoding}{byte}"

@@ -70,7 +70,7 @@ class Line(msgspec.Struct, frozen=True):
         return self.kept
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """File and line number, for messages."""
         return (
             f"{self.file}: {self.unit} {self.number}" if self.unit else f"{self.file}:{self.number}"

@@ -17,7 +17,7 @@ COUNTED_AT_ONCE: Final = 64  # rows ranked before the first of them is learned
 def count_losses(
     losses: ExpectedLoss, learner: Learner, rows: Rows, features: Columns, classes: Columns
 ) -> None:
-    """Count the rankings of rows that the learner is about to learn.
+    """Count the rankings of rows, before the learner learns them.
 
     `features` and `classes` are the columns of the rows. The learner does not change.
     """
@@ -29,12 +29,12 @@ def count_losses(
 def decoded(
     losses: ExpectedLoss, learner: Learner, rows: Rows, features: Columns, classes: Columns
 ) -> NDArray[np.int32]:
-    """Return columns of the 50 best classes (n, 50), least expected loss first, -1 for none."""
+    """Return columns of the 50 best classes (n, 50), least expected loss first, padded with -1."""
     column_of = {name: column for column, name in enumerate(rows.classes)}
     found = np.full((len(rows), CANDIDATES), -1, np.int32)
     for row, ranked in enumerate(_rankings(learner, rows, features, classes)):
         order = np.argsort(losses.of(learner.taxonomy, ranked), kind="stable")
-        found[row, : len(order)] = [column_of[ranked[place][0]] for place in order.tolist()]
+        found[row, : len(order)] = [column_of[ranked[at][0]] for at in order.tolist()]
     return found
 
 
@@ -43,7 +43,7 @@ def _rankings(
 ) -> Iterator[list[tuple[str, float]]]:
     """Yield the best classes of each row with their scores, best first.
 
-    Of the classes in the columns alone: a taxonomy may have more.
+    Only classes in the columns are ranked; the taxonomy may have more.
     """
     ids_of = learner.class_ids(classes).tolist()
     names = {each: name for each, name in zip(ids_of, rows.classes, strict=True) if each >= 0}

@@ -104,7 +104,7 @@ def _labelled(
     except InstanceError as error:
         return Rejected(given.line, str(error))
     if long_words:
-        account.first_cut = account.first_cut or given.line.place
+        account.first_cut = account.first_cut or given.line.location
         account.cut_texts += 1
     if given.text is None:
         _count_values(given, instance, account)

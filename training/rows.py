@@ -26,7 +26,7 @@ class Ids(dict[str, int]):
 
 @dataclass(frozen=True)
 class Rows:
-    """Instances and their true classes. Columns index `features` and `classes` (names)."""
+    """Labelled instances as CSR arrays; columns index the names `features` and `classes`."""
 
     features: list[str]
     indptr: NDArray[np.int64]
@@ -39,9 +39,9 @@ class Rows:
 
     @classmethod
     def of(cls, labelled: Iterable[tuple[Features, Iterable[str]]]) -> Self:
-        """Collect (instance, true classes) pairs; a bare name in an instance has the value 1.
+        """Return rows of (instance, true classes) pairs; a name without a value has the value 1.
 
-        Pairs are consumed one by one: only the arrays are held in memory.
+        Pairs are read one by one: only the arrays are held in memory.
         """
         instances, classes = NamedRows(), NamedRows()
         for instance, true in labelled:
@@ -83,15 +83,15 @@ class Rows:
 
     def take(self, order: NDArray[np.int64]) -> Self:
         """Return the rows at these positions, in this order."""
-        places, indptr = runs(self.indptr, order)
-        class_places, class_indptr = runs(self.class_indptr, order)
+        entries, indptr = runs(self.indptr, order)
+        class_entries, class_indptr = runs(self.class_indptr, order)
         return replace(
             self,
             indptr=indptr,
-            indices=self.indices[places],
-            values=self.values[places],
+            indices=self.indices[entries],
+            values=self.values[entries],
             class_indptr=class_indptr,
-            class_indices=self.class_indices[class_places],
+            class_indices=self.class_indices[class_entries],
             weights=None if self.weights is None else self.weights[order],
         )
 
@@ -115,7 +115,7 @@ class Rows:
         return np.repeat(np.arange(len(self)), -(-least // rarest) if least > 0 else 1)
 
     def without_singletons(self) -> Self:
-        """Return the rows without the features that occur in one row only."""
+        """Return the rows without features that occur in only one row."""
         kept = np.bincount(self.indices, minlength=len(self.features)) > 1
         stays = kept[self.indices]
         number = np.cumsum(kept) - 1
@@ -131,8 +131,8 @@ class Rows:
 def runs(
     indptr: NDArray[np.int64], order: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the positions of the entries of rows taken in `order`, and their new indptr."""
+    """Return the positions of the entries of the rows `order`, and the indptr of these rows."""
     sizes = np.diff(indptr)[order]
     taken = np.concatenate([[0], np.cumsum(sizes)])
-    places = np.arange(taken[-1]) + np.repeat(indptr[:-1][order] - taken[:-1], sizes)
-    return places, taken
+    entries = np.arange(taken[-1]) + np.repeat(indptr[:-1][order] - taken[:-1], sizes)
+    return entries, taken

@@ -5,8 +5,8 @@ from manyclass.core.columns import Columns
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.training.accuracy import (
-    PLACES,
     RANKED_AT_ONCE,
+    RETRIEVED,
     Accuracy,
     best_ranks,
     hits_of,
@@ -47,7 +47,7 @@ def test_ranks_are_those_of_ranking_each_instance():
     ranks = ranks_of(learner, many, features, classes)[:: RANKED_AT_ONCE // 300]
     expected = []
     for instance, [true] in [*examples, (["f0"], ["unknown"]), (["new"], ["c0"])]:
-        ranked = [name for name, _ in learner.rank(instance, PLACES)]
+        ranked = [name for name, _ in learner.rank(instance, RETRIEVED)]
         expected.append(ranked.index(true) + 1 if true in ranked else 0)
     assert ranks.tolist() == expected
     assert len({*expected}) > 3

@@ -40,7 +40,10 @@ def read(source):
 def test_a_body_of_the_api_is_read_as_its_events(lines, body):
     source = lines(body)
     assert read(source) == EVENTS
-    assert [each.place for each in source] == [f"{source.name}: event 1", f"{source.name}: event 2"]
+    assert [each.location for each in source] == [
+        f"{source.name}: event 1",
+        f"{source.name}: event 2",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,7 @@ def test_a_body_of_the_api_is_read_as_its_events(lines, body):
 def test_an_array_of_objects_is_read_as_its_objects(lines, array):
     source = lines(array)
     assert read(source) == EVENTS
-    assert [each.place for each in source] == [f"{source.name}: object {at}" for at in (1, 2)]
+    assert [each.location for each in source] == [f"{source.name}: object {at}" for at in (1, 2)]
 
 
 @pytest.mark.parametrize(

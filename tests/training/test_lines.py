@@ -40,7 +40,7 @@ def test_lines_are_read_however_the_file_is_stored(tmp_path, stored_as):
     lines = list(source)
     assert [each.data for each in lines] == MANY.split(b"\n")[:-1]
     assert [each.number for each in lines] == list(range(1, 20_001))
-    assert lines[1].place == f"{path}:2"
+    assert lines[1].location == f"{path}:2"
     assert source.size == source.position == path.stat().st_size
 
 
@@ -48,7 +48,7 @@ def test_standard_input_is_read_the_same_way(monkeypatch, stored_as):
     stdin = io.TextIOWrapper(io.BytesIO(stored_as(b"a\nb\n")))
     monkeypatch.setattr("sys.stdin", stdin)
     source = Source("-")
-    assert [(each.place, each.data) for each in source] == [
+    assert [(each.location, each.data) for each in source] == [
         ("standard input:1", b"a"),
         ("standard input:2", b"b"),
     ]

@@ -1,4 +1,4 @@
-"""Features of rows as the fit reads them: tf-idf by the training rows, unit length."""
+"""Features of the fit: values weighted by tf-idf of the training rows, rows of unit length."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -26,26 +26,26 @@ class Features:
         return cls([rows.features[column] for column in kept.tolist()], weights)
 
     def values(self, rows: Rows) -> ByFeature:
-        """Return the values of rows, each row of length 1; other features are left out."""
+        """Return the values of rows, each scaled to length 1; other features are left out."""
         number = {name: at for at, name in enumerate(self.names)}
         columns = np.array([number.get(name, -1) for name in rows.features], np.int64)
-        places = columns[rows.indices]
-        kept = places >= 0
+        numbers = columns[rows.indices]
+        kept = numbers >= 0
         row = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))[kept]
-        places = places[kept]
-        values = rows.values[kept] * self.rarity[places]
+        numbers = numbers[kept]
+        values = rows.values[kept] * self.rarity[numbers]
         squares = np.bincount(row, values.astype(float) ** 2, len(rows))
         lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(rows)))])
         return ByFeature.of_rows(
             indptr,
-            places.astype(np.int32),
+            numbers.astype(np.int32),
             (values / lengths[row]).astype(np.float32),
             len(self.names),
         )
 
 
 def rarity_of(seen: NDArray[np.int64], rows: int) -> NDArray[np.float32]:
-    """Return the tf-idf factor of features that occur in so many of the rows."""
+    """Return the tf-idf factor of features that occur in `seen` of the rows."""
     factors: NDArray[np.float64] = np.log((1 + rows) / (1 + seen)) + 1
     return factors.astype(np.float32)

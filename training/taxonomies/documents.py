@@ -1,4 +1,4 @@
-"""Documents of JSON: one value, or one a line, with the places of their parts."""
+"""JSON documents: one value, or one value a line, with the locations of their parts."""
 
 import json
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ _REFERENCES: Final = ("@id", "@value")  # the key of the value itself
 
 
 class Members(tuple[tuple[str, Any], ...]):
-    """The members of an object, in order; a key may be there twice."""
+    """The members of an object, in order; keys may be repeated."""
 
     __slots__ = ()
 
     def get(self, key: str) -> Any:
-        """Return the value of a key, None without it."""
+        """Return the first value of a key; None without it."""
         return next((value for name, value in self if name == key), None)
 
     @property
@@ -31,7 +31,7 @@ class Members(tuple[tuple[str, Any], ...]):
         return [*dict.fromkeys(key for key, _ in self)]
 
 
-Element = tuple[str, Any]  # the place in the file, and the value
+Element = tuple[str, Any]  # the location in the file, the value
 
 
 def parsed(text: str) -> Members | list[Element]:
@@ -61,7 +61,7 @@ def _not_json(constant: str) -> Any:
 
 
 def _lines(text: str, error: json.JSONDecodeError) -> Iterator[Element]:
-    """Yield the value of each line; TaxonomyError with the place of the fault."""
+    """Yield the value of each line; TaxonomyError with the location of the fault."""
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for position, (number, line) in enumerate(lines):
         if line.lstrip().startswith("#"):
@@ -87,7 +87,7 @@ def _is_list_of_objects(value: object) -> bool:
 
 
 def is_entry(value: object, with_children: bool = False) -> bool:
-    """Return whether an object is about one class, which it names, and not a part of a tree."""
+    """Return whether an object describes one class, which it names, instead of a part of a tree."""
     if not isinstance(value, Members):
         return False
     named = any(
@@ -97,14 +97,14 @@ def is_entry(value: object, with_children: bool = False) -> bool:
 
 
 def is_children(key: str, value: object) -> bool:
-    """Return whether a member of an object has the classes below its class."""
+    """Return whether a member of an object holds the children of its class."""
     return (
         words_of(key) in CHILDREN and isinstance(value, list | Members) and not is_reference(value)
     )
 
 
 def is_record(value: object) -> bool:
-    """Return whether an object says the parent of the class whose key it has."""
+    """Return whether an object has the parent of a class; the key of the object names the class."""
     return isinstance(value, Members) and any(
         is_parent(key) and (not isinstance(each, Members) or is_reference(each))
         for key, each in value
@@ -121,20 +121,20 @@ def is_scalar(value: object) -> bool:
     return isinstance(value, str | int | float) or is_reference(value)
 
 
-def name_of(value: object, place: str) -> str:
+def name_of(value: object, where: str) -> str:
     """Return the name of a class; TaxonomyError."""
     if isinstance(value, Members):
         value = next((value.get(key) for key in _REFERENCES if value.get(key) is not None), value)
     if isinstance(value, str | int) and not isinstance(value, bool):
         return str(value).strip()
-    raise TaxonomyError(f"{place}: {shown(value)} is not the name of a class")
+    raise TaxonomyError(f"{where}: {shown(value)} is not the name of a class")
 
 
-def names_of(value: object, place: str) -> list[str]:
+def names_of(value: object, where: str) -> list[str]:
     """Return the names of a value: none, one or a list; TaxonomyError."""
     if value in (None, "", [], ()):
         return []
-    return [name_of(each, place) for each in (value if isinstance(value, list) else [value])]
+    return [name_of(each, where) for each in (value if isinstance(value, list) else [value])]
 
 
 def shown(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Objects of JSON that are about one class each: its name or id, its parents, those below it."""
+"""JSON objects that describe one class each: its name or id, its parents, its children."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from manyclass.training.taxonomies.nodes import Key, Node, TaxonomyError
 
 
 def nodes_of_entries(elements: Sequence[Element], layout: TaxonomyLayout) -> tuple[list[Node], str]:
-    """Return the nodes of the objects, and what was understood; TaxonomyError."""
+    """Return the nodes of the objects, and a description of their form; TaxonomyError."""
     entries = _Entries(elements, layout)
     nodes = [*entries.nodes()]
     labels = {node.key: node.label for node in nodes if node.label}
@@ -74,46 +74,46 @@ class _Entries:
         )
 
     def nodes(self) -> Iterator[Node]:
-        for place, value in self._elements:
-            yield from self._of(place, value, None)
+        for where, value in self._elements:
+            yield from self._of(where, value, None)
 
-    def _of(self, place: str, value: Any, above: Key | None) -> Iterator[Node]:
-        """Yield the nodes of a class, below another one or none, and of those below it."""
+    def _of(self, where: str, value: Any, above: Key | None) -> Iterator[Node]:
+        """Yield the nodes of a class and of its descendants; `above` is its parent, if any."""
         if not isinstance(value, Members) or is_reference(value):
-            yield Node(self._key(name_of(value, place), above), above, place)
+            yield Node(self._key(name_of(value, where), above), above, where)
             return
         if _is_scheme(value):
             return
         given = value.get(self._keys.child)
         if given in (None, ""):
-            raise TaxonomyError(f"{place}: it has no `{self._keys.child}`: {shown(value)}")
-        key = self._key(name_of(given, place), above)
-        label = "" if self._keys.name is None else self._label(value, place)
-        parents = [] if self._keys.parent is None else names_of(value.get(self._keys.parent), place)
+            raise TaxonomyError(f"{where}: it has no `{self._keys.child}`: {shown(value)}")
+        key = self._key(name_of(given, where), above)
+        label = "" if self._keys.name is None else self._label(value, where)
+        parents = [] if self._keys.parent is None else names_of(value.get(self._keys.parent), where)
         for parent in [above] if above is not None or not parents else []:
-            yield Node(key, parent, place, label)
+            yield Node(key, parent, where, label)
         for parent in parents:
-            yield Node(key, parent, place, label)
+            yield Node(key, parent, where, label)
         for name, found in value:
             if name in self._below:
                 for at, each in enumerate(found if isinstance(found, list) else [found], 1):
-                    yield from self._of(f"{place}, {name} {at:,}", each, key)
+                    yield from self._of(f"{where}, {name} {at:,}", each, key)
 
     def _key(self, name: str, above: Key | None) -> Key:
         if self._has_ids:
             return name
         return (*(above or ()), name)
 
-    def _label(self, value: Members, place: str) -> str:
+    def _label(self, value: Members, where: str) -> str:
         assert self._keys.name is not None
-        found = names_of(value.get(self._keys.name), place)
+        found = names_of(value.get(self._keys.name), where)
         if len(found) != 1:
-            raise TaxonomyError(f"{place}: it has {len(found)} names in `{self._keys.name}`, not 1")
+            raise TaxonomyError(f"{where}: it has {len(found)} names in `{self._keys.name}`, not 1")
         return found[0]
 
 
 def _objects(values: Sequence[object]) -> Iterator[Members]:
-    """Yield all objects of classes, those of classes below others too."""
+    """Yield the objects of all classes, at any depth."""
     for value in values:
         if not isinstance(value, Members) or is_reference(value) or _is_scheme(value):
             continue
@@ -155,7 +155,7 @@ def _tolerant(value: object) -> list[str]:
 
 
 def _is_scheme(value: Members) -> bool:
-    """Return whether an object of SKOS is about the whole taxonomy, and no class of it."""
+    """Return whether an object of SKOS describes the taxonomy itself and not a class."""
     return any(
         words_of(key) == "type" and any(each.endswith("ConceptScheme") for each in _tolerant(found))
         for key, found in value

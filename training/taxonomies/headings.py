@@ -29,7 +29,7 @@ Values = Callable[[int], set[str]]  # of a column, by its position
 
 @dataclass(frozen=True, slots=True)
 class Headings:
-    """Positions of columns: of the class and its parent, or of a path, or of the parts of paths."""
+    """Positions of columns: of the class and its parent, of a path, or of the parts of paths."""
 
     child: int | None = None
     parent: int | None = None
@@ -38,7 +38,7 @@ class Headings:
     levels: tuple[int, ...] = ()
 
     def said(self, names: Sequence[str]) -> str:
-        """Return the columns in use, and those left out, for a message."""
+        """Return the columns in use and the columns left out, for a message."""
         if self.levels:
             used = {*self.levels}
             said = f"a part of a path in each of the columns {listed([names[at] for at in used])}"
@@ -52,7 +52,7 @@ class Headings:
 
 
 def words_of(name: str) -> str:
-    """Return a heading as words: `broader` of skos:broader, `parent id` of parentId."""
+    """Return a heading as words: `broader` for skos:broader, `parent id` for parentId."""
     name = name.strip().lstrip("#@").strip()
     name = re.sub(r"^https?:.*[#/]|^[\w-]+:(?=\w)", "", name)
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
@@ -71,7 +71,7 @@ def is_name(name: str) -> bool:
 
 
 def is_header(names: Sequence[str]) -> bool:
-    """Return whether the first row of a table can be nothing but its header."""
+    """Return whether the first row of a table must be its header."""
     words = [words_of(name) for name in names]
     if _levels(words) or _subordinate(words):
         return True
@@ -88,9 +88,10 @@ def is_header(names: Sequence[str]) -> bool:
 
 
 def headings_of(names: Sequence[str], layout: TaxonomyLayout, values: Values) -> Headings:
-    """Return the columns of the layout, or the columns that the names tell without a doubt.
+    """Return the columns of the layout, or the columns that the names determine.
 
-    `values` gives the values of a column: parents are among them. TaxonomyError.
+    `values` returns the values of a column, to find the column that has the parents' names. Raise
+    TaxonomyError for an unknown or ambiguous column.
     """
     words = [words_of(name) for name in names]
     name = None if layout.name is None else position(layout.name, names)
@@ -159,7 +160,7 @@ def _only(found: Sequence[int], names: Sequence[str]) -> int | None:
 
 
 def _subordinate(words: Sequence[str]) -> tuple[int, int] | None:
-    """Return the columns of `subcategory` and `category`, if there are such."""
+    """Return the columns of a pair such as `subcategory` and `category`; None without one."""
     for at, each in enumerate(words):
         found = _SUBORDINATE.fullmatch(each)
         if found and words.count(found["above"]) == 1:

@@ -1,4 +1,4 @@
-"""The form of a file with a taxonomy, as far as the user gives it."""
+"""The layout of a file with a taxonomy, as the user gives it."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -10,8 +10,10 @@ PATH_SEPARATOR: Final = " > "  # between the parts of a path, where a file has n
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyLayout:
-    """None is determined by the file. Columns are given by name, or by number from 1; of JSON they
-    are keys."""
+    """Options that the user gave; None: the file determines it.
+
+    Columns are given by name, or by number from 1; in JSON they are keys.
+    """
 
     child: str | None = None
     parent: str | None = None
@@ -20,13 +22,13 @@ class TaxonomyLayout:
     delimiter: str | None = None  # of CSV
     encoding: str | None = None  # of text
     separator: str | None = None  # between the parts of a path
-    names: Names | None = None  # of classes that are given by paths
-    lists: Lists | None = None  # in an object of JSON
-    top: str | None = None  # a parent that stands for none
-    first_parent: bool = False  # of several, the first by name
-    comments: bool = True  # lines that begin with #
+    names: Names | None = None  # form of the names of classes given by paths
+    lists: Lists | None = None  # meaning of the lists of a JSON object
+    top: str | None = None  # a parent's name that stands for the root
+    first_parent: bool = False  # take the first by name of several parents
+    comments: bool = True  # lines that begin with # are comments
 
     @property
     def gives_table(self) -> bool:
-        """True if the user gave what only a table of text has."""
+        """True if the user gave an option that only tables of text have."""
         return self.delimiter is not None

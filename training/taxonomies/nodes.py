@@ -1,4 +1,4 @@
-"""The places of classes in a taxonomy, and the one tree that they make."""
+"""The nodes of a taxonomy as a file has them, and the tree that they make."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -6,45 +6,46 @@ from typing import Final, NamedTuple
 
 from manyclass.training.taxonomies.layout import PATH_SEPARATOR, TaxonomyLayout
 
-NULLS: Final = {"null", "none", "nan", "n/a", "na", "nil", "-", "\\n"}  # as programs write no value
-NAMED_TOPS = 3  # in a summary
-NAMED_CLASSES = 5  # of a circle, in a message
+# Texts that programs write for a missing value.
+NULLS: Final = {"null", "none", "nan", "n/a", "na", "nil", "-", "\\n"}
+NAMED_TOPS = 3  # top classes named in a summary
+NAMED_CLASSES = 5  # classes of a circle named in a message
 
 Key = str | tuple[str, ...]
 
 
 class TaxonomyError(Exception):
-    """Classes that make no tree, or a form that leaves a doubt. The text says what to give."""
+    """Classes that do not make a tree, or an ambiguous form. The message says what to give."""
 
 
 class Node(NamedTuple):
-    """A class below a parent, None at the top; keys are names, ids, or paths from the top."""
+    """A class and its parent (None: the root). Keys are names, ids, or paths from the top."""
 
     key: Key
     parent: Key | None
-    place: str  # in the file, for messages
+    where: str  # line or element of the file, for messages
     label: str = ""  # the name of the class, if its key is an id
 
 
 class Edge(NamedTuple):
-    """A class and its parent by their names."""
+    """A class and its parent (None: the root), by their names."""
 
     name: str
     parent: str | None
-    place: str
+    where: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The parent of each class of a file, None at the top; the place of each; and the form."""
+    """The parent (None: the root) and the location of each class of a file, and the file's form."""
 
     parents: Mapping[str, str | None]
-    places: Mapping[str, str]
+    locations: Mapping[str, str]
     form: str
 
     @property
     def summary(self) -> str:
-        """Return in one line what was read."""
+        """Return one line about the tree: its size, form and top classes."""
         above = {*self.parents.values()} - {None, *self.parents}
         tops = [*(name for name, parent in self.parents.items() if parent is None), *above]
         shown = ", ".join(sorted(map(str, tops))[:NAMED_TOPS])
@@ -63,42 +64,42 @@ def tree_of(nodes: Iterable[Node], form: str, layout: TaxonomyLayout) -> Tree:
     if not nodes:
         raise TaxonomyError("it has no class")
     parents: dict[str, str | None] = {}
-    places: dict[str, str] = {}
+    locations: dict[str, str] = {}
     of_paths = any(isinstance(node.key, tuple) for node in nodes)
-    for name, parent, place in _edges(nodes, layout):
+    for name, parent, where in _edges(nodes, layout):
         if name == parent:
             raise TaxonomyError(
-                f"{place}: class {name!r} is its own parent{_ways(of_paths, 'top')}"
+                f"{where}: class {name!r} is its own parent{_ways(of_paths, 'top')}"
             )
         if name not in parents:
-            parents[name], places[name] = parent, place
+            parents[name], locations[name] = parent, where
         elif parents[name] != parent:
             if not layout.first_parent:
                 raise TaxonomyError(
-                    f"{place}: class {name!r} is {_where(parent)}, and {_where(parents[name])} in"
-                    f" {places[name]}: a taxonomy is a tree"
-                    + _ways(of_paths, "several", place.startswith(("line", "row")))
+                    f"{where}: class {name!r} is {_where(parent)}, and {_where(parents[name])} in"
+                    f" {locations[name]}: a taxonomy is a tree"
+                    + _ways(of_paths, "several", where.startswith(("line", "row")))
                 )
             parents[name] = min(filter(None, (parent, parents[name])))
-    _check_nulls(parents, places)
-    _check_circles(parents, places)
-    return Tree(parents, places, form)
+    _check_nulls(parents, locations)
+    _check_circles(parents, locations)
+    return Tree(parents, locations, form)
 
 
 def _below_top(node: Node, top: str | None) -> Node:
     for each in (node.key, node.parent):
         for name in [each] if isinstance(each, str) else each or ():
-            _check_name(name, node.place)
+            _check_name(name, node.where)
     return node._replace(parent=None) if top is not None and node.parent == top else node
 
 
-def _check_name(name: str, place: str) -> None:
+def _check_name(name: str, where: str) -> None:
     if not name.strip():
-        raise TaxonomyError(f"{place}: a class has an empty name")
+        raise TaxonomyError(f"{where}: a class has an empty name")
     try:
         name.encode()
     except UnicodeEncodeError as error:
-        raise TaxonomyError(f"{place}: {name!r} is not text") from error
+        raise TaxonomyError(f"{where}: {name!r} is not text") from error
 
 
 def _edges(nodes: list[Node], layout: TaxonomyLayout) -> Iterator[Edge]:
@@ -107,24 +108,24 @@ def _edges(nodes: list[Node], layout: TaxonomyLayout) -> Iterator[Edge]:
     name_of = _names(nodes, labels, layout)
     keys: dict[str, Key] = {}
     for node in nodes:
-        name = name_of(node.key, node.place)
+        name = name_of(node.key, node.where)
         if labels and keys.setdefault(name, node.key) != node.key:
             raise TaxonomyError(
-                f"{node.place}: the ids {keys[name]!r} and {node.key!r} have one name, {name!r}:"
+                f"{node.where}: the ids {keys[name]!r} and {node.key!r} have one name, {name!r}:"
                 " add --names path, for names with those above them"
             )
-        parent = None if node.parent is None else name_of(node.parent, node.place)
-        yield Edge(name, parent, node.place)
+        parent = None if node.parent is None else name_of(node.parent, node.where)
+        yield Edge(name, parent, node.where)
 
 
 def _names(
     nodes: list[Node], labels: Mapping[Key, str], layout: TaxonomyLayout
 ) -> Callable[[Key, str], str]:
-    """Return the function from a key and its place in the file to the name of the class."""
+    """Return a function from a key and its location in the file to the name of the class."""
 
-    def last(key: Key, place: str) -> str:
+    def last(key: Key, where: str) -> str:
         if labels and key not in labels:
-            raise TaxonomyError(f"{place}: there is no name of the id {key!r}: give it a row")
+            raise TaxonomyError(f"{where}: there is no name of the id {key!r}: give it a row")
         return labels.get(key) or (key if isinstance(key, str) else key[-1])
 
     if layout.names != "path":
@@ -133,13 +134,13 @@ def _names(
     ids = TaxonomyLayout(first_parent=layout.first_parent)
     above = tree_of(without_labels, "", ids).parents if without_labels else {}
 
-    def path(key: Key, place: str) -> str:
+    def path(key: Key, where: str) -> str:
         if isinstance(key, tuple):
             return labels.get(key) or PATH_SEPARATOR.join(key)
         parts = []
         up: str | None = key
         while up is not None:
-            parts.append(last(up, place))
+            parts.append(last(up, where))
             up = above.get(up)
         return PATH_SEPARATOR.join(reversed(parts))
 
@@ -151,7 +152,7 @@ def _where(parent: str | None) -> str:
 
 
 def _ways(of_paths: bool, fault: str, is_row: bool = False) -> str:
-    """Return what the user may do about a class of several parents, or below itself."""
+    """Return the options of the user for a class with several parents, or below itself."""
     if of_paths:
         return "; add --names path, for names with those above them"
     if fault == "top":
@@ -163,16 +164,16 @@ def _ways(of_paths: bool, fault: str, is_row: bool = False) -> str:
     )
 
 
-def _check_nulls(parents: Mapping[str, str | None], places: Mapping[str, str]) -> None:
+def _check_nulls(parents: Mapping[str, str | None], locations: Mapping[str, str]) -> None:
     for name, parent in parents.items():
         if parent is not None and parent.casefold() in NULLS and parent not in parents:
             raise TaxonomyError(
-                f"{places[name]}: the parent {parent!r} may be a class or none: add --top {parent}"
-                " if it stands for the top, else a row for this class"
+                f"{locations[name]}: the parent {parent!r} may be a class or none: add"
+                f" --top {parent} if it stands for the top, else a row for this class"
             )
 
 
-def _check_circles(parents: Mapping[str, str | None], places: Mapping[str, str]) -> None:
+def _check_circles(parents: Mapping[str, str | None], locations: Mapping[str, str]) -> None:
     done: set[str] = set()
     for begin in parents:
         path: dict[str, None] = {}
@@ -182,14 +183,14 @@ def _check_circles(parents: Mapping[str, str | None], places: Mapping[str, str])
             name = parents.get(name)
         if name is not None and name in path:
             circle = [*path][[*path].index(name) :]
-            raise TaxonomyError(_circle(circle, places))
+            raise TaxonomyError(_circle(circle, locations))
         done.update(path)
 
 
-def _circle(circle: list[str], places: Mapping[str, str]) -> str:
+def _circle(circle: list[str], locations: Mapping[str, str]) -> str:
     first, *others = circle
-    shown = [f"{name!r} ({places[name]})" for name in others[:NAMED_CLASSES]]
+    shown = [f"{name!r} ({locations[name]})" for name in others[:NAMED_CLASSES]]
     if len(others) > NAMED_CLASSES:
         shown.append(f"{len(others) - NAMED_CLASSES:,} more")
     steps = ", which is below ".join([*shown, "it"])
-    return f"{places[first]}: class {first!r} is below {steps}: a circle has no top"
+    return f"{locations[first]}: class {first!r} is below {steps}: a circle has no top"

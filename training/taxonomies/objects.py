@@ -1,4 +1,4 @@
-"""Taxonomies of JSON: nested trees, objects of classes and parents, lists of concepts."""
+"""Taxonomies in JSON: nested trees, objects of classes and parents, lists of concepts."""
 
 from collections.abc import Iterator, Sequence
 
@@ -26,7 +26,7 @@ Read = tuple[list[Node], str]
 
 
 def nodes_of_json(text: str, layout: TaxonomyLayout) -> Read:
-    """Return the nodes of a document of JSON, and what was understood; TaxonomyError."""
+    """Return the nodes of a JSON document, and a description of its form; TaxonomyError."""
     document = parsed(text)
     try:
         if isinstance(document, Members):
@@ -67,7 +67,7 @@ def _texts(elements: Sequence[Element], layout: TaxonomyLayout) -> Read:
 
 
 def _object(whole: Members, layout: TaxonomyLayout) -> Read:
-    """Read an object: of one class, or of the parents of many, or of the classes below."""
+    """Read an object: one class, parents of many classes, or nested children."""
     if is_entry(whole, with_children=True) or (is_entry(whole) and is_record(whole)):
         return nodes_of_entries([("the object", whole)], layout)
     values = [value for _, value in whole]
@@ -94,12 +94,12 @@ def _has_children_key(value: object) -> bool:
 
 
 def _is_note(value: object) -> bool:
-    """Return whether an object has only texts about its class, and none below it."""
+    """Return whether an object has only scalars about its class, and no children."""
     return isinstance(value, Members) and all(is_scalar(each) or each is None for _, each in value)
 
 
 def _lists_are_parents(whole: Members, layout: TaxonomyLayout) -> bool:
-    """Return whether the lists of an object are parents, by the only reading that makes a tree."""
+    """Return whether lists of an object are parents, by the layout or if only this gives a tree."""
     lists = [
         (name, names_of(value, f"/{name}")) for name, value in whole if isinstance(value, list)
     ]
@@ -139,12 +139,12 @@ def _parents(whole: Members) -> Iterator[Node]:
                 if is_children(key, found)
                 for each in names_of(found, name)
             ]
-        place = f"/{name}"
-        named: list[str | None] = [*names_of(above, place)]
+        where = f"/{name}"
+        named: list[str | None] = [*names_of(above, where)]
         for parent in named or [None]:
-            yield Node(name, parent, place)
+            yield Node(name, parent, where)
         for child in below:
-            yield Node(child, name, place)
+            yield Node(child, name, where)
 
 
 def _defined(nodes: Sequence[Node]) -> list[Node]:
@@ -156,15 +156,15 @@ def _defined(nodes: Sequence[Node]) -> list[Node]:
 # --- nested trees ---------------------------------------------------------------------------------
 
 
-def _nested(whole: Members, above: tuple[str, ...], place: str) -> Iterator[Node]:
+def _nested(whole: Members, above: tuple[str, ...], where: str) -> Iterator[Node]:
     for name, value in whole:
         key = (*above, name)
-        there = f"{place}/{name}"
+        there = f"{where}/{name}"
         yield Node(key, above or None, there)
         yield from _below(value, key, there)
 
 
-def _below(value: object, key: tuple[str, ...], place: str) -> Iterator[Node]:
+def _below(value: object, key: tuple[str, ...], where: str) -> Iterator[Node]:
     """Yield the nodes below a class."""
     match value:
         case None | "":
@@ -174,33 +174,33 @@ def _below(value: object, key: tuple[str, ...], place: str) -> Iterator[Node]:
             others = [each for each in value if not is_children(*each)]
             if children and not others:
                 raise TaxonomyError(
-                    f"{place}: `{children[0][0]}` may be a class, or the key of the classes below:"
-                    ' give its object a "name" too, or write the classes in its place'
+                    f"{where}: `{children[0][0]}` may be a class, or the key of the classes below:"
+                    ' give its object a "name" too, or write the classes instead of it'
                 )
             if children and all(is_scalar(each) or each is None for _, each in others):
                 for _, each in children:
-                    yield from _below(each, key, place)
+                    yield from _below(each, key, where)
             else:
-                yield from _nested(value, key, place)
+                yield from _nested(value, key, where)
         case list():
-            elements = [(f"{place}, element {at:,}", each) for at, each in enumerate(value, 1)]
+            elements = [(f"{where}, element {at:,}", each) for at, each in enumerate(value, 1)]
             yield from _of_list(elements, key)
         case _:
             raise TaxonomyError(
-                f"{place}: {shown(value)} may be a class below or a note: write a list of the"
+                f"{where}: {shown(value)} may be a class below or a note: write a list of the"
                 " classes below, or null"
             )
 
 
 def _of_list(elements: Sequence[Element], above: tuple[str, ...]) -> Iterator[Node]:
-    for place, value in elements:
+    for where, value in elements:
         if not isinstance(value, Members):
-            yield Node((*above, name_of(value, place)), above or None, place)
+            yield Node((*above, name_of(value, where)), above or None, where)
         elif is_entry(value):
-            nodes, _ = nodes_of_entries([(place, value)], TaxonomyLayout())
+            nodes, _ = nodes_of_entries([(where, value)], TaxonomyLayout())
             yield from (_moved(node, above) for node in nodes)
         else:
-            yield from _nested(value, above, place)
+            yield from _nested(value, above, where)
 
 
 def _moved(node: Node, above: tuple[str, ...]) -> Node:

@@ -12,7 +12,7 @@ LIKELY: Final = (" / ", "/", "::", "|", "\\", " - ", ".")  # that need one
 COMMENT: Final = re.compile(r"#(?:[\s#!]|$)")
 _ID = re.compile(r"(\d+)\s+-\s+(.+)")  # as in Google's taxonomy with ids
 
-Path = tuple[str, str]  # the place in the file, and the text
+Path = tuple[str, str]  # the location in the file, and the text
 
 
 def nodes_of_paths(
@@ -26,7 +26,7 @@ def nodes_of_paths(
     ids = [found[1] for found in numbered if found]
     if len(ids) == len(paths):
         paths = [
-            (place, found[2]) for (place, _), found in zip(paths, numbered, strict=True) if found
+            (where, found[2]) for (where, _), found in zip(paths, numbered, strict=True) if found
         ]
     elif layout.names == "id":
         at = numbered.index(None)
@@ -35,7 +35,7 @@ def nodes_of_paths(
         ids = []
     if may_have_header and not ids:
         _check_first(paths, layout)
-    found = [(place, _parts(text, place, layout.separator)) for place, text in paths]
+    found = [(where, _parts(text, where, layout.separator)) for where, text in paths]
     if layout.names == "id":
         return [*_by_ids(found, ids)], "lines are paths, named by their ids"
     said = (
@@ -53,7 +53,7 @@ def nodes_of_paths(
     return [*_whole(found, _separator_of(paths, layout))], said
 
 
-def is_comment(text: str, place: str, has_more: bool) -> bool:
+def is_comment(text: str, where: str, has_more: bool) -> bool:
     """Return whether a line is a comment; TaxonomyError if it may be a class.
 
     `has_more`: there are more cells behind the text.
@@ -63,7 +63,7 @@ def is_comment(text: str, place: str, has_more: bool) -> bool:
     if COMMENT.match(text) or not (has_more or ARROW.search(text)):
         return True
     raise TaxonomyError(
-        f"{place}: it begins with #, so it may be a comment: write a blank behind #, or add"
+        f"{where}: it begins with #, so it may be a comment: write a blank behind #, or add"
         " --no-comments if names of classes begin with #"
     )
 
@@ -71,26 +71,26 @@ def is_comment(text: str, place: str, has_more: bool) -> bool:
 def _check_first(paths: Sequence[Path], layout: TaxonomyLayout) -> None:
     """Raise TaxonomyError if the first line may be a header: it begins no path."""
     separator = ARROW if layout.separator is None else re.compile(re.escape(layout.separator))
-    (place, first), *others = paths
+    (where, first), *others = paths
     if layout.header is not None or not others or separator.search(first):
         return
     if not any(separator.split(text)[0].strip() == first.strip() for _, text in others):
-        raise TaxonomyError(doubt(place, first))
+        raise TaxonomyError(doubt(where, first))
 
 
-def doubt(place: str, row: str) -> str:
+def doubt(where: str, row: str) -> str:
     """Return the message for a first row that may be a header."""
     return (
-        f"{place}: `{row}` may be the header, since no other line has these names: add --header,"
+        f"{where}: `{row}` may be the header, since no other line has these names: add --header,"
         " or --no-header if it is a class"
     )
 
 
 def nodes_of_parts(paths: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Node]:
     """Yield the node of each path and of each above it, with paths for keys."""
-    for place, parts in paths:
+    for where, parts in paths:
         for depth in range(1, len(parts) + 1):
-            yield Node(tuple(parts[:depth]), tuple(parts[: depth - 1]) or None, place)
+            yield Node(tuple(parts[:depth]), tuple(parts[: depth - 1]) or None, where)
 
 
 def _whole(paths: Iterable[tuple[str, Sequence[str]]], separator: str) -> Iterator[Node]:
@@ -101,20 +101,20 @@ def _whole(paths: Iterable[tuple[str, Sequence[str]]], separator: str) -> Iterat
 
 def _by_ids(paths: Sequence[tuple[str, tuple[str, ...]]], ids: Sequence[str]) -> Iterator[Node]:
     id_of = dict(zip((parts for _, parts in paths), ids, strict=True))
-    for (place, parts), id in zip(paths, ids, strict=True):
+    for (where, parts), id in zip(paths, ids, strict=True):
         above = id_of.get(parts[:-1])
         if above is None and len(parts) > 1:
             raise TaxonomyError(
-                f"{place}: there is no line with the id of {' > '.join(parts[:-1])}"
+                f"{where}: there is no line with the id of {' > '.join(parts[:-1])}"
             )
-        yield Node(id, above, place)
+        yield Node(id, above, where)
 
 
-def _parts(text: str, place: str, separator: str | None) -> tuple[str, ...]:
+def _parts(text: str, where: str, separator: str | None) -> tuple[str, ...]:
     parts = ARROW.split(text) if separator is None else text.split(separator)
     parts = [part.strip() for part in parts]
     if not all(parts):
-        raise TaxonomyError(f"{place}: a part of the path is empty")
+        raise TaxonomyError(f"{where}: a part of the path is empty")
     return tuple(parts)
 
 

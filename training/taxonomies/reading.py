@@ -159,6 +159,6 @@ def _filled(text: str) -> Iterator[tuple[int, str]]:
 
 def _paths(text: str, comments: bool) -> Iterator[tuple[str, str]]:
     for number, line in _filled(text):
-        place = f"line {number:,}"
-        if not comments or not is_comment(line, place, has_more=False):
-            yield place, line.strip('"')
+        where = f"line {number:,}"
+        if not comments or not is_comment(line, where, has_more=False):
+            yield where, line.strip('"')

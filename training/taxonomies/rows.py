@@ -22,7 +22,7 @@ from manyclass.training.taxonomies.paths import (
 _TITLES = 5  # rows above a header, at most
 _PAIR = Headings(child=0, parent=1)
 
-Place = Callable[[Record], str]  # in the file, for messages
+Location = Callable[[Record], str]  # in the file, for messages
 
 
 def nodes_of_rows(
@@ -33,22 +33,22 @@ def nodes_of_rows(
     If `is_named`, the first record has the names of the columns without a doubt. TaxonomyError.
     """
 
-    def place(record: Record) -> str:
+    def where(record: Record) -> str:
         return f"{unit} {record.number:,}"
 
-    rows = [_sound(each, place) for each in records if each.is_filled]
+    rows = [_sound(each, where) for each in records if each.is_filled]
     header: Record | None = None
     if is_named:
         header, *rows = rows or [Record(0, [])]
     elif layout.comments:
-        rows = _without_comments(rows, layout, place)
+        rows = _without_comments(rows, layout, where)
     if not is_named and rows:
         at = _header_at(rows, layout)
         header, rows = (None, rows) if at is None else (rows[at], rows[at + 1 :])
     if not rows:
         raise TaxonomyError("it has a header and no rows" if header else "it is empty")
     if header is None:
-        return _without_header(rows, layout, place)
+        return _without_header(rows, layout, where)
     names = column_names([_text(cell) for cell in header.cells])
     rows = [row for row in rows if [*map(_text, row.cells)] != names]  # as of files put together
     is_pair = layout.header and len(names) == 2 and layout.child is None is layout.parent
@@ -57,12 +57,12 @@ def nodes_of_rows(
     else:
         headings = headings_of(names, layout, lambda at: {*_values(rows, at)})
     if not is_named:
-        _check_header(header, rows, headings, layout, place)
-    return _read(rows, headings, names, layout, place)
+        _check_header(header, rows, headings, layout, where)
+    return _read(rows, headings, names, layout, where)
 
 
 def _without_header(
-    rows: list[Record], layout: TaxonomyLayout, place: Place
+    rows: list[Record], layout: TaxonomyLayout, where: Location
 ) -> tuple[list[Node], str]:
     [(width, _)] = Counter(len(row.cells) for row in rows).most_common(1)
     names = [f"column {number}" for number in range(1, width + 1)]
@@ -71,22 +71,22 @@ def _without_header(
     elif width == 2:
         headings = _PAIR
     elif width == 1:
-        return _single_column(rows, layout, place)
+        return _single_column(rows, layout, where)
     else:
         shown = ", ".join(repr(_text(cell)) for cell in rows[0].cells)
         raise TaxonomyError(
-            f"{place(rows[0])}: the row {shown} has {width} cells, which may be names of columns or"
+            f"{where(rows[0])}: the row {shown} has {width} cells, which may be names of columns or"
             " not: add --child-column and --parent-column, by name or number from 1, and"
             " --no-header if the row is a class"
         )
-    _check_first(rows, headings, layout, place)
-    return _read(rows, headings, names, layout, place)
+    _check_first(rows, headings, layout, where)
+    return _read(rows, headings, names, layout, where)
 
 
 def _single_column(
-    rows: list[Record], layout: TaxonomyLayout, place: Place
+    rows: list[Record], layout: TaxonomyLayout, where: Location
 ) -> tuple[list[Node], str]:
-    texts = [(place(row), _text(row.cells[0])) for row in rows]
+    texts = [(where(row), _text(row.cells[0])) for row in rows]
     if layout.separator is None and not any(ARROW.search(text) for _, text in texts):
         likely = next(
             (each for each in LIKELY if sum(each in text for _, text in texts) * 2 > len(texts)),
@@ -105,50 +105,50 @@ def _read(
     headings: Headings,
     names: Sequence[str],
     layout: TaxonomyLayout,
-    place: Place,
+    where: Location,
 ) -> tuple[list[Node], str]:
     for row in rows:
         if any(_text(cell) for cell in row.cells[len(names) :]):
             raise TaxonomyError(
-                f"{place(row)}: it has {len(row.cells)} cells, not {len(names)}: a name that holds"
+                f"{where(row)}: it has {len(row.cells)} cells, not {len(names)}: a name that holds"
                 " the delimiter needs quotes, or give another --delimiter"
             )
     said = headings.said(names)
     if headings.path is not None:
-        paths = [(place(row), _cell(row, headings.path, place)) for row in rows]
+        paths = [(where(row), _cell(row, headings.path, where)) for row in rows]
         nodes, named = nodes_of_paths(paths, layout)
         return nodes, f"{said}; {named}"
     if headings.levels:
-        return [*_of_levels(rows, headings.levels, layout, place)], said
-    return [*_of_pairs(rows, headings, place)], said
+        return [*_of_levels(rows, headings.levels, layout, where)], said
+    return [*_of_pairs(rows, headings, where)], said
 
 
-def _of_pairs(rows: Sequence[Record], headings: Headings, place: Place) -> Iterator[Node]:
+def _of_pairs(rows: Sequence[Record], headings: Headings, where: Location) -> Iterator[Node]:
     child, parent = headings.child, headings.parent
     assert child is not None
     assert parent is not None
     for row in rows:
-        key = _cell(row, child, place)
-        label = "" if headings.name is None else _cell(row, headings.name, place)
+        key = _cell(row, child, where)
+        label = "" if headings.name is None else _cell(row, headings.name, where)
         if len(row.cells) <= parent:
             raise TaxonomyError(
-                f"{place(row)}: it has {len(row.cells)} cell, not a class and its parent; a class"
+                f"{where(row)}: it has {len(row.cells)} cell, not a class and its parent; a class"
                 f" at the top has a delimiter behind it: `{key},`"
             )
         cell = row.cells[parent]
-        above = cell if isinstance(cell, list) else [_cell(row, parent, place, "")]
+        above = cell if isinstance(cell, list) else [_cell(row, parent, where, "")]
         for each in [_text(each) for each in above] or [""]:
-            yield Node(key, each or None, place(row), label)
+            yield Node(key, each or None, where(row), label)
 
 
 def _of_levels(
-    rows: Sequence[Record], levels: Sequence[int], layout: TaxonomyLayout, place: Place
+    rows: Sequence[Record], levels: Sequence[int], layout: TaxonomyLayout, where: Location
 ) -> Iterator[Node]:
     if layout.names is None:
         row = max(rows, key=lambda row: sum(bool(_text(cell)) for cell in row.cells))
         parts = [text for at in levels if at < len(row.cells) and (text := _text(row.cells[at]))]
         raise TaxonomyError(
-            f"{place(row)}: its class may be named {parts[-1]!r} or {' > '.join(parts)!r}: add"
+            f"{where(row)}: its class may be named {parts[-1]!r} or {' > '.join(parts)!r}: add"
             " --names last or --names path"
         )
     for row in rows:
@@ -156,15 +156,15 @@ def _of_levels(
         while parts and not parts[-1]:
             parts.pop()
         if not all(parts) or not parts:
-            raise TaxonomyError(f"{place(row)}: a level above its class is empty")
-        yield from nodes_of_parts([(place(row), parts)])
+            raise TaxonomyError(f"{where(row)}: a level above its class is empty")
+        yield from nodes_of_parts([(where(row), parts)])
 
 
 # --- header, comments, cells ----------------------------------------------------------------------
 
 
 def _header_at(rows: Sequence[Record], layout: TaxonomyLayout) -> int | None:
-    """Return the place of the header: the first row, or behind titles of one cell."""
+    """Return the index of the header: the first row, or the row after titles of one cell."""
     if layout.header is not None:
         return 0 if layout.header else None
     given = {each for each in (layout.child, layout.parent, layout.name) if each is not None}
@@ -184,7 +184,7 @@ def _check_header(
     rows: Sequence[Record],
     headings: Headings,
     layout: TaxonomyLayout,
-    place: Place,
+    where: Location,
 ) -> None:
     """Raise TaxonomyError if a name of the header is a class of another row too."""
     at = [each for each in (headings.child, headings.parent) if each is not None]
@@ -194,13 +194,13 @@ def _check_header(
     if not names.isdisjoint(text for each in at for text in _values(rows, each)):
         shown = ",".join(_text(cell) for cell in header.cells)
         raise TaxonomyError(
-            f"{place(header)}: `{shown}` looks like a header, but a class has such a name too: add"
+            f"{where(header)}: `{shown}` looks like a header, but a class has such a name too: add"
             " --header, or --no-header if it is a class"
         )
 
 
 def _check_first(
-    rows: Sequence[Record], headings: Headings, layout: TaxonomyLayout, place: Place
+    rows: Sequence[Record], headings: Headings, layout: TaxonomyLayout, where: Location
 ) -> None:
     """Raise TaxonomyError if the first row may be a header: none of its cells is in another row."""
     if layout.header is not None or len(rows) < 2:
@@ -211,24 +211,26 @@ def _check_first(
         return
     if first.isdisjoint(text for each in at for text in _values(rows[1:], each)):
         shown = ",".join(_text(cell) for cell in rows[0].cells)
-        raise TaxonomyError(doubt(place(rows[0]), shown))
+        raise TaxonomyError(doubt(where(rows[0]), shown))
 
 
-def _without_comments(rows: Sequence[Record], layout: TaxonomyLayout, place: Place) -> list[Record]:
+def _without_comments(
+    rows: Sequence[Record], layout: TaxonomyLayout, where: Location
+) -> list[Record]:
     kept: list[Record] = []
     for row in rows:
         first, *others = [_text(cell) for cell in row.cells]
         heading = first.lstrip("#").strip()
         if not kept and first.startswith("#") and is_header([heading, *others]):
             kept.append(replace(row, cells=[heading, *row.cells[1:]]))
-        elif not is_comment(first, place(row), any(others)):
+        elif not is_comment(first, where(row), any(others)):
             kept.append(row)
     return kept
 
 
-def _sound(record: Record, place: Place) -> Record:
+def _sound(record: Record, where: Location) -> Record:
     if record.fault:
-        raise TaxonomyError(f"{place(record)}: {record.fault}")
+        raise TaxonomyError(f"{where(record)}: {record.fault}")
     return record
 
 
@@ -241,15 +243,15 @@ def _values(rows: Iterable[Record], at: int) -> Iterator[str]:
                 yield text
 
 
-def _cell(row: Record, at: int, place: Place, empty: str | None = None) -> str:
+def _cell(row: Record, at: int, where: Location, empty: str | None = None) -> str:
     """Return the text of a cell, or `empty` without one; TaxonomyError."""
     cell = row.cells[at] if at < len(row.cells) else ""
     if not isinstance(cell, str):
-        raise TaxonomyError(f"{place(row)}: a list or an object is not the name of a class")
+        raise TaxonomyError(f"{where(row)}: a list or an object is not the name of a class")
     if not (text := _text(cell)) and empty is not None:
         return empty
     if not text:
-        raise TaxonomyError(f"{place(row)}: the cell of its class is empty")
+        raise TaxonomyError(f"{where(row)}: the cell of its class is empty")
     return text
 
 
