@@ -23,19 +23,19 @@ class Plan:
 
     passes: int = 1
     splits: int = 3
-    seed: int = 0  # of the first split; each further split has the next seed
+    seed: int = 0  # of the first split; split n has seed + n
     shuffle: bool = True
-    progressive: bool = False  # rank each row of one stream before learning it; no test
+    progressive: bool = False  # one stream: rank each row, then learn it; without test rows
 
     @property
     def seeds(self) -> range:
-        """Return the seed of each split; one seed without shuffling: all splits would be equal."""
+        """Return the seed of each split; one without shuffling, since splits would be equal."""
         return range(self.seed, self.seed + (self.splits if self.shuffle else 1))
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A learner, and the learner and option it varies."""
+    """A learner, and the option of another learner (`base`) in which it differs."""
 
     options: Options
     base: str  # the name of the learner with the default of the option
@@ -61,8 +61,8 @@ def label(options: Options) -> str:
 def variants(learners: Sequence[Options], vary: Mapping[str, Sequence[str]]) -> list[Variant]:
     """Return the learners, then each learner with each given value of each varied option.
 
-    An option is varied in the learners that have it. Learners that differ in this option only are
-    varied as one. Raises OptionError if no learner has the option, or for an invalid value.
+    An option is varied in the learners that have it; learners that differ only in this option are
+    varied once. Raise OptionError if no learner has the option, or for an invalid value.
     """
     vary = {option_of(name).name: values for name, values in vary.items()}
     for option in vary:
@@ -98,7 +98,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Spread":
-        """Return the spread of at least one value; infinite values have no deviation."""
+        """Return the spread of one or more values; without a deviation if any is infinite."""
         known = len(values) > 1 and all(map(isfinite, values))
         return cls(mean(values), stdev(values) if known else None)
 
@@ -126,7 +126,7 @@ class Result:
         return min((len(outcome.passes) for outcome in self.outcomes), default=0)
 
     def after(self, number: int) -> list[Pass]:
-        """Return each split's state after this pass, counted from 1."""
+        """Return the figures of each split after this pass, counted from 1."""
         return [outcome.passes[number - 1] for outcome in self.outcomes]
 
     def test(self, number: int, measure: str) -> Spread:
@@ -139,7 +139,7 @@ class Result:
         return self.test(number, measure) if has_any else None
 
     def training(self, number: int, measure: str) -> Spread:
-        """Return a measure on learned rows after this pass."""
+        """Return a measure on training rows after this pass."""
         return Spread.of([each.training[measure] for each in self.after(number)])
 
     def progressive(self, measure: str) -> Spread | None:
@@ -169,8 +169,8 @@ class Facts:
     instances: int
     features: int
     classes: int
-    active_features: float  # of an instance, on average
-    true_classes: float
+    active_features: float  # the mean of an instance
+    true_classes: float  # the mean of an instance
     training_rows: int
     test_rows: int
     split: str
@@ -230,8 +230,8 @@ def compare(
     """Run every learner and peer on every split of a data set.
 
     Variants with equal options run once and are reported under each of their names. A peer that
-    raises is reported as failed, with its error; streams have no peers. Raises ValueError when a
-    peer has the name of a learner: tables find results by name.
+    raises an error is reported as failed, with the error; peers do not run on streams. Raise
+    ValueError if a peer has the name of a learner, because tables find results by name.
     """
     for name in peers:
         if any(variant.name == name for variant in learners):
@@ -251,7 +251,7 @@ def compare(
             outcomes = _reported(
                 name, on_progress, (_of_peer(data, make, plan, seed) for seed in plan.seeds)
             )
-        except Exception as error:  # of other programs: hours of other results must not be lost
+        except Exception as error:  # of another program; it must not lose hours of other results
             failed = f"{type(error).__name__}: {error}"
             results.append(Result(name, [], name, ours=False, failed=failed))
         else:
@@ -286,10 +286,10 @@ SIGNIFICANT: Final = 0.05
 def better_than(
     result: Result, other: Result, measure: str = "R1", after: tuple[int, int] | None = None
 ) -> tuple[int, int, bool]:
-    """Return (wins, losses, significant) of two results on the same splits.
+    """Return (wins, losses, significant) of one result against another on the same splits.
 
-    `after` is the compared pass of each; without it, the last of each. The binomial sign test of
-    Madani et al. 2009, section 6.1.
+    `after` is the compared pass of each; without it, the last pass of each. Significance is by the
+    binomial sign test (Madani et al. 2009, section 6.1).
     """
     number, other_number = after or (result.passes, other.passes)
     pairs = [

@@ -1,4 +1,4 @@
-"""CPU seconds of work."""
+"""Measures CPU seconds."""
 
 from collections.abc import Callable
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
@@ -6,11 +6,11 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
-SHORTEST = 0.2  # CPU seconds; a rate of shorter work is mostly noise
+SHORTEST = 0.2  # CPU seconds; shorter measurements are mostly noise
 
 
 def cpu_seconds() -> float:
-    """Return the CPU seconds of this process: all threads, and awaited child processes."""
+    """Return the CPU seconds of all threads of this process and its awaited child processes."""
     return sum(
         usage.ru_utime + usage.ru_stime
         for usage in (getrusage(RUSAGE_SELF), getrusage(RUSAGE_CHILDREN))
@@ -25,7 +25,7 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
 
 
 def mean_seconds_of(work: Callable[[], object]) -> float:
-    """Return the mean CPU seconds of the work, which is repeated until SHORTEST."""
+    """Return the mean CPU seconds of the work, repeated for at least SHORTEST seconds."""
     begin, times = cpu_seconds(), 0
     while True:
         work()

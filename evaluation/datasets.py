@@ -21,7 +21,7 @@ Part = tuple[str, Mapping[str, float], list[str]]  # published split, instance, 
 
 TRAINING: Final = ("train",)
 TESTING: Final = ("test",)
-WORDS_AND_PAIRS: Final = TextAnalysis(pairs=True)  # by which the results in docs/ were found
+WORDS_AND_PAIRS: Final = TextAnalysis(pairs=True)  # of the results in docs/
 
 
 class UnknownDataset(LookupError):
@@ -33,7 +33,7 @@ class UnknownDataset(LookupError):
 
 
 class SplitError(ValueError):
-    """A data set has nothing to train on, or nothing to test on."""
+    """A data set has no training rows or no test rows."""
 
     def __init__(self, name: str, training: int, test: int) -> None:
         super().__init__(
@@ -43,7 +43,7 @@ class SplitError(ValueError):
 
 @dataclass(frozen=True)
 class Dataset:
-    """Labelled rows, each with a true class, and their split.
+    """Labelled rows with one or more true classes each, and their split.
 
     With a published split, the first `published` rows are for training; else a random `share` of
     all rows.
@@ -56,10 +56,10 @@ class Dataset:
     taxonomy: Taxonomy | None = None
 
     def split(self, seed: int, shuffle: bool = True) -> tuple[Rows, Rows]:
-        """Return (training rows, test rows); the seed decides the order of the former.
+        """Return (training rows, test rows); the seed shuffles the training rows.
 
-        Without `shuffle` the order is that of the source, and a share means its first rows. Raises
-        SplitError when one of the two is empty.
+        Without `shuffle` the order is that of the source, and a share is its first rows. Raise
+        SplitError if either part is empty.
         """
         if self.published is None:
             training, test = self.stream(seed, shuffle).split(self.share)
@@ -72,12 +72,12 @@ class Dataset:
         return training, test
 
     def stream(self, seed: int, shuffle: bool = True) -> Rows:
-        """Return all rows as one stream."""
+        """Return all rows as one stream, shuffled by the seed or in the order of the source."""
         return self.rows.shuffled(seed) if shuffle else self.rows
 
     @classmethod
     def of_parts(cls, name: str, parts: Iterable[Part], taxonomy: Taxonomy | None = None) -> Self:
-        """Return a data set with a published split, less other splits and unlabelled rows."""
+        """Return a data set with a published split, without unlabelled rows and other splits."""
         training, test = list[readers.Labelled](), list[readers.Labelled]()
         for part, instance, classes in parts:
             if classes and part in TRAINING:
@@ -90,13 +90,13 @@ class Dataset:
     def of_rows(
         cls, name: str, training: Rows, test: Rows, taxonomy: Taxonomy | None = None
     ) -> Self:
-        """Return a data set of rows with columns of their own, which are merged."""
+        """Return a data set of training and test rows, whose columns are merged."""
         rows = joined(training, test)
         return cls(name, rows, published=len(training), taxonomy=taxonomy)
 
 
 def joined(first: Rows, second: Rows) -> Rows:
-    """Return the rows of both; columns that only the second has come last."""
+    """Return the rows of both; columns found only in the second come last."""
     features, feature_columns = _merged(first.features, second.features)
     classes, class_columns = _merged(first.classes, second.classes)
     return Rows(
@@ -111,16 +111,16 @@ def joined(first: Rows, second: Rows) -> Rows:
 
 
 def _merged(first: list[str], second: list[str]) -> tuple[list[str], NDArray[np.int32]]:
-    """Return all names, and the place of each of the second's among them."""
-    places = Ids({name: place for place, name in enumerate(first)})
-    columns = np.array([places[name] for name in second], np.int32)
-    return list(places), columns
+    """Return the names of both lists, and the new column of each name of the second."""
+    column_of = Ids({name: column for column, name in enumerate(first)})
+    columns = np.array([column_of[name] for name in second], np.int32)
+    return list(column_of), columns
 
 
 def read(name: str, data: Path, analysis: TextAnalysis = WORDS_AND_PAIRS) -> Dataset:
     """Return the data set of this name; `analysis` applies to the sets in BY_ANALYSIS.
 
-    Raises UnknownDataset; DataMissing if its files are not in the folder; FileFault if they cannot
+    Raise UnknownDataset; DataMissing if its files are not in the folder; FileFault if they cannot
     be read or are incomplete, as after an interrupted download.
     """
     if name not in DATASETS:
@@ -147,12 +147,12 @@ def _analysed(path: Path, analysis: TextAnalysis) -> Iterator[Part]:
 
 
 def newsgroups(data: Path) -> Dataset:
-    """20 Newsgroups as the paper splits it, 80/20 at random; words of two or more letters."""
+    """Return 20 Newsgroups, split 80/20 at random as in the paper; words of 2 or more letters."""
     return Dataset("newsgroups", readers.newsgroups(data), share=0.8)
 
 
 def newsgroups_by_date(data: Path) -> Dataset:
-    """20 Newsgroups, later posts for testing, as it was published; without headers but Subject."""
+    """Return 20 Newsgroups by date, as published: later posts are for testing; Subject and body."""
 
     def post(text: str) -> dict[str, int]:
         return readers.word_counts(readers.without_headers(text))
@@ -161,7 +161,7 @@ def newsgroups_by_date(data: Path) -> Dataset:
 
 
 def reuters10(data: Path) -> Dataset:
-    """Reuters-21578: the 10 largest topics, 90/10 at random; one to a document, the first named."""
+    """Return Reuters-21578, 10 largest topics, 90/10 at random; the first topic of a document."""
     documents = _texts(data / "reuters21578.jsonl.gz", readers.word_counts)
     labelled = ((instance, classes) for _, instance, classes in documents)
     largest = readers.of_largest_classes(labelled, 10)
@@ -169,7 +169,7 @@ def reuters10(data: Path) -> Dataset:
 
 
 def words(data: Path) -> Dataset:
-    """Jane Austen's novels: a word from the 3 on each side and their conjunctions, 90/10."""
+    """Return Jane Austen's novels: a word by 3 words on each side and conjunctions, 90/10."""
     return Dataset("words", readers.jane_austen(data))
 
 
@@ -177,22 +177,22 @@ def words(data: Path) -> Dataset:
 
 
 def reuters(data: Path) -> Dataset:
-    """Reuters-21578, all topics, split ModApte."""
+    """Return Reuters-21578 with all topics, split ModApte."""
     return Dataset.of_parts("reuters", _texts(data / "reuters21578.jsonl.gz", readers.word_counts))
 
 
 def clinc(data: Path, analysis: TextAnalysis = WORDS_AND_PAIRS) -> Dataset:
-    """CLINC150: 150 intents of short requests."""
+    """Return CLINC150: 150 intents of short requests."""
     return Dataset.of_parts("clinc", _analysed(data / "clinc150.jsonl.gz", analysis))
 
 
 def banking(data: Path, analysis: TextAnalysis = WORDS_AND_PAIRS) -> Dataset:
-    """BANKING77: 77 intents of short requests to a bank."""
+    """Return BANKING77: 77 intents of short requests to a bank."""
     return Dataset.of_parts("banking", _analysed(data / "banking77.jsonl.gz", analysis))
 
 
 def cpv(data: Path, analysis: TextAnalysis = WORDS_AND_PAIRS) -> Dataset:
-    """Italian tenders and their procurement codes, whose digits are a tree."""
+    """Return Italian tenders and their procurement codes, whose digits form a tree."""
     rows = list(_analysed(data / "cpv_it.jsonl.gz", analysis))
     codes = readers.json_object(data / "cpv_it.taxonomy.json").keys()
     taxonomy = Taxonomy.of_codes({*codes, *chain.from_iterable(row[2] for row in rows)})
@@ -200,7 +200,7 @@ def cpv(data: Path, analysis: TextAnalysis = WORDS_AND_PAIRS) -> Dataset:
 
 
 def eurlex(data: Path) -> Dataset:
-    """EURLEX57K: laws of the EU and their EUROVOC concepts, about 5 to a law."""
+    """Return EURLEX57K: laws of the EU and their EUROVOC concepts, about 5 to a law."""
     concepts = readers.json_object(data / "eurlex57k.taxonomy.json")
     taxonomy = Taxonomy({name: concept["parents"] for name, concept in concepts.items()})
     texts = _texts(data / "eurlex57k.jsonl.gz", readers.word_counts)
@@ -208,17 +208,17 @@ def eurlex(data: Path) -> Dataset:
 
 
 def yso(data: Path, analysis: TextAnalysis = WORDS_AND_PAIRS) -> Dataset:
-    """Titles of a library and their subjects, 2.7 to a title, of the thesaurus YSO."""
+    """Return titles of a library and their subjects in the thesaurus YSO, 2.7 to a title."""
     return Dataset.of_parts("yso", _analysed(data / "yso_finna_en.jsonl.gz", analysis))
 
 
 def bibtex(data: Path) -> Dataset:
-    """BibTeX entries and their tags, a small set of the XMC repository."""
+    """Return BibTeX entries and their tags, a small set of the XMC repository."""
     return _xmc("bibtex", data)
 
 
 def delicious(data: Path) -> Dataset:
-    """Web pages and their tags, 19 to a page, a small set of the XMC repository."""
+    """Return web pages and their tags, 19 to a page, a small set of the XMC repository."""
     return _xmc("delicious", data)
 
 
@@ -228,7 +228,7 @@ def _xmc(name: str, data: Path) -> Dataset:
 
 
 def satimage(data: Path) -> Dataset:
-    """Statlog's satellite image: 36 numbers, 6 kinds of ground."""
+    """Return Statlog's satellite image: 36 numbers, 6 kinds of ground."""
     files = {"train": data / "satimage" / "sat.trn", "test": data / "satimage" / "sat.tst"}
     return Dataset.of_parts("satimage", _of_files(files, readers.satimage))
 
@@ -247,7 +247,7 @@ BY_ANALYSIS: Final[dict[str, Callable[[Path, TextAnalysis], Dataset]]] = {
     "cpv": cpv,
     "yso": yso,
 }
-"""The data sets whose texts are read as the service reads them."""
+"""Data sets whose texts are analysed as the service does."""
 
 DATASETS: Final[dict[str, Callable[[Path], Dataset]]] = {
     "newsgroups": newsgroups,

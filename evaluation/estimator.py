@@ -1,4 +1,4 @@
-"""The interface of the compared systems: train on rows, then rank other rows."""
+"""The interface of compared programs: train on rows, then rank other rows."""
 
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
@@ -11,11 +11,11 @@ from manyclass.training.rows import Rows
 
 
 class Estimator(Protocol):
-    """A learner of many-class ranking, untrained when it is made.
+    """A many-class ranker, untrained at first.
 
     Training rows and ranked rows share their columns: `features` and `classes` are the same lists,
-    and may name classes without a training row. Values are those of the data set; the estimator
-    scales them. A row has one or several true classes.
+    and may name classes without a training row. Values are not scaled: the estimator may do so. A
+    row has one or more true classes.
     """
 
     @property
@@ -23,20 +23,20 @@ class Estimator(Protocol):
         """Return the name in tables and figures."""
 
     def fit(self, rows: Rows) -> None:
-        """Train on the rows, in their order if the order matters; called once.
+        """Train on the rows, in their order if it matters; called once.
 
-        The training time is its CPU seconds, with those of awaited child processes. Imports and
-        paths belong into the constructor.
+        Its CPU seconds, with those of awaited child processes, are the training time: imports and
+        look-ups of paths belong in the constructor.
         """
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        """Return columns of classes (n, k), int32, best first, distinct, -1 where fewer.
+        """Return columns of classes (n, k), int32, best first, distinct, padded with -1.
 
         Must not read the true classes of the rows.
         """
 
     def bytes(self) -> int:
-        """Return the size of the saved model; called after `fit`."""
+        """Return the bytes of the saved model; called after `fit`."""
 
 
 @runtime_checkable
@@ -44,8 +44,8 @@ class UsesTaxonomy(Protocol):
     """An estimator that descends a taxonomy of the classes if the data set has one."""
 
     def use(self, taxonomy: Taxonomy) -> None:
-        """Take the taxonomy; called before `fit` if there is one."""
+        """Use the taxonomy; called before `fit` if the data set has one."""
 
 
 Maker = Callable[[int], Estimator]
-"""Returns an untrained estimator; the number seeds its random choices."""
+"""A function that returns an untrained estimator; its argument is the seed."""

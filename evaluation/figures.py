@@ -10,15 +10,15 @@ from manyclass.evaluation.comparison import Comparison, Result, Spread
 from manyclass.evaluation.plot import Figure, Point, Series
 from manyclass.evaluation.run import Outcome
 
-LEAST_OF_BEST = 0.75  # as a share of the best R1: worse results are left out of figures of cost
-SMOOTHED = 5  # segments of a stream whose mean is one point of its curve
+LEAST_OF_BEST = 0.75  # share of the best R1 below which figures of cost leave a result out
+SMOOTHED = 5  # segments of a stream, averaged into one point of its curve
 
 
 def figures(comparison: Comparison, best_pass: bool = False) -> list[Figure]:
-    """Return the figures of a data set that have something to compare.
+    """Return the figures of a data set that compare two or more results.
 
-    A single point for a result is its last pass, or with `best_pass` the pass with the highest mean
-    R1 on the test rows.
+    Where a result is a single point, it is its last pass, or with `best_pass` the pass with the
+    highest mean R1 on the test rows.
     """
     results = [result for result in comparison.measured() if result.option is None]
     colour_of = {name: at for at, name in enumerate(dict.fromkeys(r.estimator for r in results))}
@@ -77,7 +77,7 @@ def _curve(result: Result) -> list[tuple[float, float, None]]:
     return points
 
 
-Cost = Callable[[Outcome, int], float | None]  # of an outcome after this pass; 0: of its stream
+Cost = Callable[[Outcome, int], float | None]  # of an outcome after a pass; 0: of its stream
 
 COSTS: Sequence[tuple[str, str, str, Cost]] = (
     (
@@ -104,9 +104,9 @@ COSTS: Sequence[tuple[str, str, str, Cost]] = (
 
 
 def _against_costs(results: Sequence[Result], best_pass: bool) -> Iterator[Figure]:
-    """Yield R1 against each cost where two results or more have both.
+    """Yield R1 against each cost that two or more results have.
 
-    Results far below the best R1 are named in the caption: they would hide the differences.
+    Results far below the best R1 are only named in the caption, to show the other differences.
     """
     accuracies = [each.final("R1", best_pass) for each in results]
     best = max((each.mean for each in accuracies if each is not None), default=0.0)

@@ -10,7 +10,7 @@ from manyclass.evaluation.label_review import LabelReview
 from manyclass.evaluation.origins import Origins, shortened
 from manyclass.evaluation.report import EMPTY, Cell, Table
 
-EXAMPLES: Final = 3  # rows of a confusion
+EXAMPLES: Final = 3  # rows shown for a confusion
 EXAMPLE_LETTERS: Final = 36
 
 CLASSES_NOTES: Final = (

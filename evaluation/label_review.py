@@ -1,6 +1,6 @@
-"""A review of labels by out-of-fold rankings: accuracy by class, confusions, suspects.
+"""A review of labels by out-of-fold rankings: accuracy by class, confusions, likely errors.
 
-A suspect is a row whose ranking contradicts its label: the simplest form of confident learning
+A suspect is a row whose ranking contradicts its label, the simplest form of confident learning
 (Northcutt, Jiang, Chuang 2021), with calibrated confidence.
 """
 
@@ -16,14 +16,15 @@ from manyclass.evaluation.measures import by_ranks, counts_by_class
 from manyclass.evaluation.out_of_fold import OutOfFold
 from manyclass.training.rows import Rows
 
-# The rest of a suspicion is the confidence. The highest confidences differ little; among them the
-# precision puts classes last that come first too often (docs/label-errors.md).
+# The weight of the precision in a suspicion; the rest is the weight of the confidence. The highest
+# confidences differ little. Among these rows, precision puts classes last that are ranked first too
+# often (docs/label-errors.md).
 PRECISION_SHARE: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class ClassAccuracy:
-    """The rows of a class, the rows where it is ranked first, and the rows of both kinds."""
+    """Counts of rows of a class, of rows where it is ranked first, and of rows of both kinds."""
 
     name: str
     rows: int
@@ -32,23 +33,23 @@ class ClassAccuracy:
 
     @property
     def precision(self) -> float | None:
-        """Return the share of right rows among those with the class first; None without any."""
+        """Return the share of right rows among rows with the class first; None without any."""
         return self.right / self.first if self.first else None
 
     @property
     def recall(self) -> float | None:
-        """Return the share of right rows among those of the class; None without any."""
+        """Return the share of right rows among rows of the class; None without such rows."""
         return self.right / self.rows if self.rows else None
 
     @property
     def errors(self) -> int:
-        """Return the rows of either kind that are not of both."""
+        """Return the number of rows of exactly one kind."""
         return self.rows + self.first - 2 * self.right
 
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """The rows of class `true`, and not of class `first`, that are ranked with `first` first."""
+    """Rows of class `true`, and not of class `first`, for which `first` is ranked first."""
 
     first: str
     true: str
@@ -56,7 +57,7 @@ class Confusion:
 
 
 class LabelReview:
-    """The rows with their out-of-fold rankings, and the conclusions from them."""
+    """Rows with their out-of-fold rankings, and the likely label errors among them."""
 
     def __init__(self, rows: Rows, rankings: OutOfFold) -> None:
         self.rows = rows
@@ -68,7 +69,7 @@ class LabelReview:
         calibration = _calibration(rankings)
         first, second, true = rankings.scores.T
         self.confidence = _confidences(calibration, first, second)
-        # The same as if only the first class and the label had been ranked.
+        # The confidence as if only the first class and the label had been ranked.
         self.against_label = _confidences(calibration, first, true)
         predicted, right, _ = self._counts
         mean = self.is_right.mean()
@@ -86,7 +87,7 @@ class LabelReview:
         return sorted(found, key=lambda each: (-each.errors, each.name))
 
     def confusions(self) -> list[Confusion]:
-        """Return the pairs of classes that are confused, most frequent first.
+        """Return the confused pairs of classes, most frequent first.
 
         A row with several classes counts for each of them.
         """
@@ -98,7 +99,7 @@ class LabelReview:
         return sorted(found, key=lambda each: (-len(each.rows), each.first, each.true))
 
     def suspects(self) -> list[int]:
-        """Return the rows with another first class than their label, most suspicious first.
+        """Return the rows whose first class is not a label, most suspicious first.
 
         Empty if there are too few rows for a confidence.
         """
@@ -110,12 +111,12 @@ class LabelReview:
         return [self.rows.classes[column] for column in self.rows.class_indices[begin:end]]
 
     def first_class(self, row: int) -> str:
-        """Return the name of the row's first class, for a row that has one."""
+        """Return the name of the class ranked first; the row must have one."""
         return self.rows.classes[int(self.first[row])]
 
 
 def _calibration(rankings: OutOfFold) -> Calibration:
-    """Return a calibration of all rankings, fitted as at the end of an offline training."""
+    """Return a calibration of all rankings, fitted as at the end of offline training."""
     calibration = Calibration()
     top_two = np.ascontiguousarray(rankings.scores[rankings.order, :2])
     right = rankings.ranks[rankings.order] == 1
@@ -128,6 +129,6 @@ def _calibration(rankings: OutOfFold) -> Calibration:
 def _confidences(
     calibration: Calibration, first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the confidence of each pair of scores, nan for none."""
+    """Return the confidence of each pair of scores, NaN without one."""
     found = map(calibration.confidence, first.tolist(), second.tolist())
     return np.array([np.nan if each is None else each for each in found])

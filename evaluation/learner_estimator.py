@@ -1,4 +1,4 @@
-"""A learner of the core as an estimator."""
+"""A learner of the engine as an estimator."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from manyclass.training.rows import Rows
 def ranked_columns(
     learner: Learner, rows: Rows, features: Columns, classes: Columns, k: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return columns of classes (n, k), best first, -1 where there are fewer, and their scores.
+    """Return columns of classes (n, k), best first, padded with -1, and their scores.
 
     `features` and `classes` are the columns of the rows. The learner does not change.
     """
@@ -26,12 +26,12 @@ def ranked_columns(
     # The taxonomy may have more classes than there are columns.
     column_of_id = np.full(int(max(id_of_column.max(initial=-1), ids.max())) + 2, -1, np.int32)
     column_of_id[id_of_column[known]] = known
-    columns: NDArray[np.int32] = column_of_id[ids]  # id -1 reads the last: -1
+    columns: NDArray[np.int32] = column_of_id[ids]  # id -1 reads the last entry, which is -1
     return columns, scores
 
 
 class LearnerEstimator:
-    """A learner bound to the columns of one data set. It can be trained pass by pass."""
+    """A learner bound to the columns of one data set, which can be trained pass by pass."""
 
     def __init__(
         self,
@@ -52,30 +52,30 @@ class LearnerEstimator:
         self._classes = Columns(rows.classes)
 
     def use(self, taxonomy: Taxonomy) -> None:
-        """Place all classes of the data set, and those above them, before any is learned."""
+        """Place all classes of the data set and their ancestors, before any is learned."""
         parents = taxonomy.single_parents(self._names)
         for name, parent in sorted(parents.items()):
             self.learner.taxonomy.place(name, parent or None)
         self.learner.placed(sorted(parents))
 
     def fit(self, rows: Rows) -> None:
-        """Learn the rows once for each pass, after `plant`."""
-        self.plant(rows)
+        """Build the tree if the learner has one, then learn the rows once for each pass."""
+        self.build_tree(rows)
         for _ in range(self.passes):
             self.learn(rows)
 
-    def plant(self, rows: Rows) -> None:
-        """Build the label tree of a learner that builds one offline, over the classes of the rows.
+    def build_tree(self, rows: Rows) -> None:
+        """Build a label tree over the classes of the rows if the learner builds one offline.
 
-        A stream does not know its classes beforehand: there, call `learn` alone.
+        The classes of a stream are not known beforehand: use `learn` alone.
         """
         self.learner.build_csr(*rows.labelled(self._features, self._classes))
 
     def learn(self, rows: Rows) -> NDArray[np.int32]:
-        """Learn the rows once more; the first pass in their order, later ones shuffled anew.
+        """Learn the rows once more: in their order in the first pass, shuffled in later ones.
 
-        Return ranks (n,), int32: the place of the best true class of each row right before it was
-        learned, in the order of learning; 0 if not retrieved.
+        Return ranks (n,), int32, in the order of learning: the rank of the best true class of each
+        row just before the row was learned; 0 if not retrieved.
         """
         if self.passes_done and self._shuffle:
             rows = rows.shuffled(self._seed + self.passes_done)
@@ -86,9 +86,9 @@ class LearnerEstimator:
         return ranks
 
     def fit_losses(self, rows: Rows) -> ExpectedLoss:
-        """Return expected losses fitted to the rankings of rows, each before it is learned.
+        """Return expected losses fitted to the ranking of each row before the row is learned.
 
-        For a learner of its own, before its first pass, which `learn` would do without them.
+        This learns the rows too: use a separate learner for it.
         """
         losses = ExpectedLoss()
         for begin in range(0, len(rows), COUNTED_AT_ONCE):
@@ -99,13 +99,13 @@ class LearnerEstimator:
         return losses
 
     def decode(self, rows: Rows, losses: ExpectedLoss) -> NDArray[np.int32]:
-        """Return columns of classes (n, 50), int32, least expected loss first, -1 for none."""
+        """Return columns of classes (n, 50), int32, least expected loss first, padded with -1."""
         return decoded(losses, self.learner, rows, self._features, self._classes)
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        """Return columns of classes (n, k), int32, best first, -1 where there are fewer."""
+        """Return columns of classes (n, k), int32, best first, padded with -1."""
         return ranked_columns(self.learner, rows, self._features, self._classes, k)[0]
 
     def bytes(self) -> int:
-        """Return the size of an uncompressed snapshot of the learner."""
+        """Return the bytes of an uncompressed snapshot of the learner."""
         return sum(section.nbytes for section in self.learner.dump().values())

@@ -1,8 +1,8 @@
-"""Measures of rankings, of the papers and of the multi-label field.
+"""Measures of rankings, from the papers and from multi-label classification.
 
-A ranking is an array (n, k) of class columns, best first, -1 where there are fewer than k; no class
-stands in a row twice. A class beyond k counts as not retrieved. All measures but taxo-loss and
-harmonic rank lie in 0 to 1.
+A ranking is an array (n, k) of class columns, best first, padded with -1; the classes of a row are
+distinct. A class beyond k counts as not retrieved. All measures but taxo-loss and harmonic rank are
+between 0 and 1.
 """
 
 from math import comb
@@ -16,7 +16,7 @@ from manyclass.training.rows import Rows
 
 RECALL_AT = (1, 5, 10)
 PRECISION_AT = (1, 3, 5)
-PROPENSITY_A, PROPENSITY_B = 0.55, 1.5  # of Jain et al., 2016, for sets not named there
+PROPENSITY_A, PROPENSITY_B = 0.55, 1.5  # defaults of Jain et al., 2016
 
 Ranking = NDArray[np.int32]
 
@@ -24,11 +24,11 @@ Ranking = NDArray[np.int32]
 def measures(
     ranking: Ranking, tested: Rows, training: Rows, taxonomy: Taxonomy | None = None
 ) -> dict[str, float]:
-    """Return every measure of ranked rows by its name; the taxonomic ones only with a taxonomy.
+    """Return every measure of ranked rows by its name; taxonomic measures only with a taxonomy.
 
     Tested and training rows have the same columns.
     R1, R5, R10, MRR, HR: Madani et al. 2009, section 3.3. P1, P3, P5: share of true classes among
-    the first places. nDCG1, nDCG3, nDCG5: see `discounted_gains`. PSP1, PSP3, PSP5:
+    the first ranks. nDCG1, nDCG3, nDCG5: see `discounted_gains`. PSP1, PSP3, PSP5:
     propensity-scored precision (Jain et al., 2016).
     """
     hits = hits_in(ranking, tested)
@@ -44,14 +44,14 @@ def measures(
 
 
 def hits_in(ranking: Ranking, rows: Rows) -> NDArray[np.bool_]:
-    """Return (n, k), bool: whether the class at this place is a true one of the row."""
+    """Return (n, k), bool: whether the class at this rank is a true class of the row."""
     return hits_of(ranking, rows.class_indptr, rows.class_indices)
 
 
 def by_ranks(ranks: NDArray[np.int32]) -> dict[str, float]:
-    """Return R1, R5, R10, MRR and HR of ranks k_x, 0 for not retrieved.
+    """Return R1, R5, R10, MRR and HR of ranks k_x; a rank of 0 means not retrieved.
 
-    HR = 1 / MRR, infinite when nothing was retrieved.
+    HR = 1 / MRR, infinite if nothing was retrieved.
     """
     rows = max(len(ranks), 1)
     found = ranks[ranks > 0]
@@ -62,10 +62,10 @@ def by_ranks(ranks: NDArray[np.int32]) -> dict[str, float]:
 
 
 def discounted_gains(hits: NDArray[np.bool_], tested: Rows) -> dict[str, float]:
-    """Return nDCG1, nDCG3, nDCG5 (Järvelin and Kekäläinen, 2002), the mean over rows.
+    """Return the means over rows of nDCG1, nDCG3, nDCG5 (Järvelin and Kekäläinen, 2002).
 
-    A true class at place p gains 1 / log2(p + 1). The gains of the first k places are a share of
-    those of a ranking that begins with all true classes; 0 for a row without a true class.
+    A true class at rank r gains 1 / log2(r + 1). The gain of the first k ranks is divided by that
+    of a ranking that begins with all true classes; 0 for a row without a true class.
     """
     gains = 1 / np.log2(np.arange(2, max(PRECISION_AT) + 2))
     ideal = np.cumsum(gains)
@@ -89,26 +89,26 @@ def inverse_propensities(training: Rows) -> NDArray[np.float64]:
 def propensity_scored(
     ranking: Ranking, hits: NDArray[np.bool_], tested: Rows, training: Rows
 ) -> dict[str, float]:
-    """Return PSP1, PSP3, PSP5: the weight of the hits as a share of the greatest possible."""
+    """Return PSP1, PSP3, PSP5: the weight of the hits as a share of the largest possible."""
     worth = inverse_propensities(training)
     gained = np.where(hits, worth[ranking], 0.0)
     counts = np.diff(tested.class_indptr)
     row_of = np.repeat(np.arange(len(tested)), counts)
     ideal = worth[tested.class_indices]
     heaviest_first = np.lexsort((-ideal, row_of))
-    place = np.arange(len(row_of)) - np.repeat(tested.class_indptr[:-1], counts)
+    rank = np.arange(len(row_of)) - np.repeat(tested.class_indptr[:-1], counts)
     ideal = ideal[heaviest_first]
     return {
-        f"PSP{k}": float(gained[:, :k].sum() / max(ideal[place < k].sum(), 1e-300))
+        f"PSP{k}": float(gained[:, :k].sum() / max(ideal[rank < k].sum(), 1e-300))
         for k in PRECISION_AT
     }
 
 
 def f1_scores(ranking: Ranking, hits: NDArray[np.bool_], tested: Rows) -> dict[str, float]:
-    """Return F1 of the first place as the one predicted class.
+    """Return F1, with the class ranked first as the only predicted class.
 
-    micro F1: over all decisions. macro F1: the mean over the classes that are true or predicted in
-    some row.
+    micro F1: over all decisions. macro F1: the mean over classes that are true or predicted in any
+    row.
     """
     predicted, right, true = counts_by_class(ranking[:, 0], hits[:, 0], tested)
     decisions = predicted + true
@@ -123,9 +123,9 @@ def f1_scores(ranking: Ranking, hits: NDArray[np.bool_], tested: Rows) -> dict[s
 def counts_by_class(
     first: NDArray[np.int32], is_right: NDArray[np.bool_], rows: Rows
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return for each class: rows with it first, of these the right ones, rows where it is true.
+    """Return three counts (classes,): rows with the class first, right ones of these, true rows.
 
-    `first` has the column of the first class of each row, -1 for none.
+    `first` has the column of the first class of each row, or -1.
     """
     width = len(rows.classes)
     return (
@@ -136,11 +136,11 @@ def counts_by_class(
 
 
 def taxonomic(ranking: Ranking, tested: Rows, taxonomy: Taxonomy) -> dict[str, float]:
-    """Return taxo-loss and parent accuracy of the first place against the nearest true class.
+    """Return taxo-loss and parent accuracy of the first class against the nearest true class.
 
-    taxo-loss: half the edges of the path between the two (Seeger, 2006), the mean over rows; the
-    path from the root where nothing was retrieved. parent: the share of rows where the two are
-    equal or have a common parent.
+    taxo-loss: half the edges of the path between the two (Seeger, 2006), averaged over rows; the
+    path from the root if nothing was retrieved. parent: the share of rows where the two are equal
+    or have a common parent.
     """
     names = tested.classes
     losses, parents = 0.0, 0
@@ -156,14 +156,14 @@ def taxonomic(ranking: Ranking, tested: Rows, taxonomy: Taxonomy) -> dict[str, f
 
 
 def decoded_measures(ranking: Ranking, tested: Rows, taxonomy: Taxonomy) -> dict[str, float]:
-    """Return taxo-loss and R1 of rankings by expected taxonomic loss, under names of their own."""
+    """Return taxo-loss and R1 of rankings by expected taxonomic loss, as "... decoded"."""
     recall = float(hits_in(ranking[:, :1], tested).sum() / max(len(tested), 1))
     loss = taxonomic(ranking, tested, taxonomy)["taxo-loss"]
     return {"taxo-loss decoded": loss, "R1 decoded": recall}
 
 
 def sign_test(wins: int, losses: int) -> float:
-    """Return the two-sided p-value of the binomial sign test; ties are left out before.
+    """Return the two-sided p-value of the binomial sign test, without ties.
 
     The paired comparison of Madani et al. 2009, section 6.1.
     """

@@ -1,4 +1,4 @@
-"""Origins of rows: their lines in the files, and the beginnings of their texts."""
+"""Origins of rows: file, line and the beginning of the text."""
 
 from array import array
 
@@ -7,12 +7,12 @@ import numpy as np
 from manyclass.training.formats.given import Given
 from manyclass.training.rows import Ids, Rows
 
-LONGEST = 80  # letters of a beginning
-FEATURES = 8  # of an instance that is not a text
+LONGEST = 80  # letters kept of a text
+FEATURES = 8  # shown of an instance without a text
 
 
 class Origins:
-    """The lines of rows, in the order of reading, and the beginnings of their texts."""
+    """Files, lines and beginnings of texts of rows, in the order of reading."""
 
     def __init__(self) -> None:
         self._files = Ids()
@@ -21,7 +21,7 @@ class Origins:
         self._texts: list[str | None] = []
 
     def add(self, given: Given) -> None:
-        """Note the line of the next row."""
+        """Add the origin of the next row."""
         self._file_of.append(self._files[given.line.file])
         self._numbers.append(given.line.number)
         text = given.text
@@ -32,7 +32,7 @@ class Origins:
             self._texts.append(None if text is None else _first_words(text))
 
     def line(self, row: int) -> str:
-        """Return the number of the line, after the name of its file if there are several."""
+        """Return the number of the line, with the name of its file if there are several files."""
         number = str(self._numbers[row])
         if len(self._files) == 1:
             return number

@@ -12,13 +12,13 @@ from manyclass.core.learners.options import Options
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.evaluation.learner_estimator import ranked_columns
 from manyclass.evaluation.measures import hits_in
-from manyclass.training.accuracy import PLACES, RANKED_AT_ONCE, best_ranks
+from manyclass.training.accuracy import RANKED_AT_ONCE, RETRIEVED, best_ranks
 from manyclass.training.rows import Rows
 from manyclass.training.trainer import Plan, train
 
 
 class FoldError(ValueError):
-    """The rows cannot be divided: all are equal, or there is one at most."""
+    """The rows cannot be divided into folds: fewer than two are different."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class OutOfFold:
     """The rankings of rows, in the order of the rows."""
 
     first: NDArray[np.int32]  # column of the first class; -1: no class was retrieved
-    ranks: NDArray[np.int32]  # place of the best true class among the first 50, else 0
+    ranks: NDArray[np.int32]  # of the best true class among the first 50, else 0
     scores: NDArray[np.float64]  # (n, 3): of the first, the second and the best true class
     order: NDArray[np.int64]  # the rows, in an order that depends on their content and the seed
 
@@ -41,9 +41,9 @@ def out_of_fold(
 ) -> OutOfFold:
     """Rank the rows of each fold with a learner that has learned the other folds, in one pass.
 
-    The rows of a class are spread over the folds; equal rows are in one fold. The order of the rows
-    makes no difference. `on_progress` is called with the number of folds that are learned. Raises
-    FoldError if the rows cannot be divided.
+    The rows of a class are spread over the folds; equal rows are in the same fold. The result does
+    not depend on the order of the rows. `on_progress` is called with the number of folds done.
+    Raise FoldError if the rows cannot be divided.
     """
     keys = _keys(rows, seed)
     order = np.array(sorted(range(len(rows)), key=keys.__getitem__), np.int64)
@@ -68,21 +68,21 @@ def out_of_fold(
         ).learner
         held_out = order[fold_of == fold]
         for begin in range(0, len(held_out), RANKED_AT_ONCE):
-            places = held_out[begin : begin + RANKED_AT_ONCE]
-            some = rows.take(places)
-            ranking, scores = ranked_columns(learner, some, *columns, PLACES)
-            found.first[places] = ranking[:, 0]
-            found.ranks[places] = ranks = best_ranks(hits_in(ranking, some))
-            # A class that is not retrieved scores no more than the last one that is.
+            block = held_out[begin : begin + RANKED_AT_ONCE]
+            some = rows.take(block)
+            ranking, scores = ranked_columns(learner, some, *columns, RETRIEVED)
+            found.first[block] = ranking[:, 0]
+            found.ranks[block] = ranks = best_ranks(hits_in(ranking, some))
+            # The score of a class that is not retrieved is at most that of the last retrieved one.
             of_true = np.minimum(scores[:, -1], 0)
             is_ranked = np.flatnonzero(ranks)
             of_true[is_ranked] = scores[is_ranked, ranks[is_ranked] - 1]
-            found.scores[places] = np.column_stack([scores[:, :2], of_true])
+            found.scores[block] = np.column_stack([scores[:, :2], of_true])
     return found
 
 
 def _keys(rows: Rows, seed: int) -> list[tuple[str, bytes]]:
-    """Return a key of each row, equal for equal rows, sorted by class, then as if at random."""
+    """Return a sort key of each row, equal for equal rows: by class, then by a hash."""
     keys = []
     for instance, classes in rows:
         content = repr((seed, sorted(instance.items()), sorted(classes)))

@@ -1,4 +1,4 @@
-"""Plots of named series as SVG: text stays text, and a series is one path of rounded points."""
+"""Plots of named series as SVG. Text stays text; a series is one path of rounded points."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ TOP, BELOW = 26, 54  # pixels of the title; of the names and ticks of the x axis
 GAP = 6  # pixels between a tick and its name
 CHARACTER, LINE = 6.4, 15  # pixels of a character, about, and of a line of text
 SAMPLE = 30  # pixels of a line and its marker in the legend
-ROOM = 0.05  # of the range of the values, left free beside them
-MOST_MARKERS = 30  # of a series: more would hide its line
+ROOM = 0.05  # share of the range of the values, left free on each side
+MOST_MARKERS = 30  # in a series; more would hide its line
 STEPS_WANTED = 8  # ticks of an axis
 NEUTRAL = "#7f7f86"  # legible on a light and on a dark page
 COLOURS = (
@@ -58,7 +58,7 @@ class Series:
 class Figure:
     """A plot of series with a title and a caption.
 
-    `steps` names the places 0, 1, 2, ... of the x axis. With `scattered`, points are not joined.
+    `steps` names the positions 0, 1, 2, ... on the x axis. With `scattered`, points are not joined.
     `front` is a line through points of several series. A logarithmic x axis has values above 0.
     """
 
@@ -114,18 +114,18 @@ class Axis:
         cls, values: Iterable[float], first: float, last: float, logarithmic: bool = False
     ) -> "Axis":
         """Return an axis with room beside the values."""
-        places = [log10(value) if logarithmic else value for value in values]
-        low, high = min(places), max(places)
+        positions = [log10(value) if logarithmic else value for value in values]
+        low, high = min(positions), max(positions)
         room = (high - low) * ROOM or abs(high) * ROOM or 1.0
         return cls(low - room, high + room, first, last, logarithmic)
 
     def pixel(self, value: float) -> float:
-        """Return where the value is drawn."""
-        place = log10(value) if self.logarithmic else value
-        return self.first + (self.last - self.first) * (place - self.low) / (self.high - self.low)
+        """Return the pixel of a value."""
+        at = log10(value) if self.logarithmic else value
+        return self.first + (self.last - self.first) * (at - self.low) / (self.high - self.low)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return round values and their names."""
+        """Return the values and names of the ticks."""
         if not self.logarithmic:
             return _steps(self.low, self.high)
         for digits in ((1,), (1, 2, 5)):
@@ -178,17 +178,17 @@ def _frame(x_axis: Axis, y_axis: Axis, named: Sequence[tuple[float, str]]) -> It
 def _drawn(figure: Figure, x_axis: Axis, y_axis: Axis) -> Iterator[str]:
     """Yield the faint points, the front, and each other series."""
 
-    def placed(points: Iterable[tuple[float, float]]) -> list[Pixels]:
+    def pixels_of(points: Iterable[tuple[float, float]]) -> list[Pixels]:
         return [(x_axis.pixel(x), y_axis.pixel(y)) for x, y in points]
 
     faint = [point[:2] for each in figure.series if each.faint for point in each.points]
     if faint:
-        yield f'<path fill-opacity=".4" d="{_markers(placed(faint), MARKERS[0])}"/>'
+        yield f'<path fill-opacity=".4" d="{_markers(pixels_of(faint), MARKERS[0])}"/>'
     if figure.front:
-        yield f'<path stroke="{NEUTRAL}" fill="none" d="{_path(placed(figure.front))}"/>'
+        yield f'<path stroke="{NEUTRAL}" fill="none" d="{_path(pixels_of(figure.front))}"/>'
     for each in figure.series:
         if not each.faint:
-            points = placed(point[:2] for point in each.points)
+            points = pixels_of(point[:2] for point in each.points)
             every = ceil(len(points) / MOST_MARKERS)
             line = "" if figure.scattered else _line(each, points)
             bars = list(zip(points, each.points, strict=True))[::every]

@@ -28,7 +28,7 @@ Labelled = tuple[Mapping[str, float], list[str]]
 
 
 class DataMissing(SystemExit):
-    """A data set is missing: the command ends and names the file and the option."""
+    """A data set is missing; the command ends with the missing file and the option to set."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
@@ -48,13 +48,13 @@ def add_data_option(parser: ArgumentParser) -> None:
 
 
 def existing(path: Path) -> Path:
-    """Return the path of a file that is there; DataMissing."""
+    """Return the path if the file exists; DataMissing otherwise."""
     if not path.exists():
         raise DataMissing(path)
     return path
 
 
-# --- Jane Austen: which word stands here? -----------------------------------------------------
+# --- Jane Austen: predict a word by its neighbours ------------------------------------------------
 
 
 def jane_austen(data: Path) -> Rows:
@@ -89,7 +89,7 @@ def newsgroups(data: Path) -> Rows:
 
 
 def posts(data: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the posts of 20 Newsgroups, without headers, and their group."""
+    """Yield (subject and body, groups) of each post of 20 Newsgroups."""
     for row in json_lines(data / "newsgroups.jsonl.gz"):
         yield without_headers(row["text"]), row["classes"]
 
@@ -107,7 +107,7 @@ def word_counts(text: str) -> dict[str, int]:
 
 
 def feature_values(text: str, analysis: TextAnalysis) -> Mapping[str, float]:
-    """Return the features that the service makes of a text, with their values."""
+    """Return the features of a text by an analysis of the service: name -> value."""
     return analysis.features_of(text)
 
 
@@ -136,14 +136,14 @@ def satimage(path: Path) -> Iterator[Labelled]:
 
 
 def xmc(path: Path) -> Iterator[Labelled]:
-    """Yield the instances with a class of a file of the XMC repository."""
+    """Yield the labelled instances of a file of the XMC repository."""
     for each in xmc_format.read(Source(str(existing(path)))):
         if isinstance(each, Given) and isinstance(each.features, Mapping):
             yield each.features, [str(name) for name in each.classes]
 
 
 def of_largest_classes(labelled: Iterable[Labelled], most: int) -> Iterator[Labelled]:
-    """Yield the instances of the `most` largest classes (ties by name), without other classes."""
+    """Yield the instances of the `most` largest classes (ties by name), with these classes only."""
     rows = list(labelled)
     sizes = Counter(name for _, classes in rows for name in classes)
     largest = {*sorted(sizes, key=lambda name: (-sizes[name], name))[:most]}

@@ -1,4 +1,4 @@
-"""Comparisons as tables, in text, Markdown and CSV, and as JSON."""
+"""Comparisons as tables (text, Markdown, CSV) and as JSON."""
 
 import csv
 import json
@@ -22,27 +22,27 @@ def short(number: float) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """The text of a cell, and its number where it has one."""
+    """The text of a cell, and its number if it has one."""
 
     text: str
     value: float | None = None
 
     @classmethod
     def of(cls, spread: Spread | None, deviation: bool = True) -> "Cell":
-        """Return the mean of a measure, with its deviation or without."""
+        """Return a cell with the mean of a measure, and its deviation if wanted."""
         if spread is None or not isfinite(spread.mean):
             return EMPTY
         return cls(str(spread if deviation else Spread(spread.mean, None)), spread.mean)
 
     def plain(self) -> str:
-        """Return the number in ten digits, else the text; nothing if the cell is empty."""
+        """Return the number in ten digits, else the text; "" for an empty cell."""
         if self.value is None:
             return "" if self is EMPTY else self.text
         return f"{self.value:.10g}"
 
     @classmethod
     def of_cost(cls, costs: Sequence[float | None]) -> "Cell":
-        """Return the mean of the costs that were measured."""
+        """Return a cell with the mean of the measured costs."""
         counted = [cost for cost in costs if cost is not None]
         if not counted:
             return EMPTY
@@ -67,8 +67,8 @@ class Column:
 class Table:
     """Rows of cells; the first column names the rows.
 
-    `best` is the row of the best cell of each column, -1 for none. The columns in `texts` hold text
-    and are aligned to the left, as the first one.
+    `best` has for each column the row of its best cell, or -1. Columns in `texts` hold text and are
+    aligned to the left, as is the first column.
     """
 
     title: str
@@ -107,7 +107,7 @@ class Table:
         return "\n".join([self.title, "", *written, *(f"\n{note}" for note in self.notes)])
 
     def csv(self) -> str:
-        """Return the columns and rows as CSV, numbers in ten digits, nothing for an empty cell."""
+        """Return the table as CSV, with numbers in ten digits and empty cells as ""."""
         written = StringIO()
         lines = csv.writer(written)
         lines.writerow(self.columns)
@@ -116,7 +116,7 @@ class Table:
 
 
 def printable(text: str) -> str:
-    """Return the text in one line, with escapes for characters that a terminal would act on."""
+    """Return the text in one line, with control characters escaped for terminals."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
@@ -125,9 +125,9 @@ def table_of(
 ) -> Table:
     """Return the table of a data set: a row for each estimator after its last or its best pass.
 
-    `variations` False leaves out learners with a varied option, True all others. The best pass has
-    the highest mean R1 on the test rows, as in the papers. Each estimator has one row; empty
-    columns are left out.
+    `variations`: only learners with a varied option (True), only the others (False), or all (None).
+    The best pass has the highest mean R1 on the test rows, as in the papers. Each estimator has one
+    row; empty columns are left out.
     """
     by_name: dict[str, Result] = {}
     for result in comparison.results:
@@ -156,7 +156,7 @@ def table_of(
 
 
 def best_of(cells: Sequence[Cell], better: Better) -> int:
-    """Return the place of the best cell, the first of equal ones; -1 of fewer than two."""
+    """Return the index of the best cell, the first of equal ones; -1 with fewer than two values."""
     values = {at: cell.value for at, cell in enumerate(cells) if cell.value is not None}
     if not better or len(values) < 2:
         return -1
@@ -165,7 +165,7 @@ def best_of(cells: Sequence[Cell], better: Better) -> int:
 
 
 def title_of(comparison: Comparison) -> str:
-    """Return a data set and its split in one line."""
+    """Return one line about a data set and its split."""
     facts, plan = comparison.facts, comparison.plan
     rows = f"{facts.instances:,} instances as one stream"
     if not plan.progressive:
@@ -183,7 +183,7 @@ def title_of(comparison: Comparison) -> str:
 
 LESS_IS_BETTER = ("HR", "taxo-loss", "taxo-loss decoded")
 DECODED = ("taxo-loss decoded", "R1 decoded")
-WITH_DEVIATION = ("R1", "R5")  # of the others it is in the JSON
+WITH_DEVIATION = ("R1", "R5")  # the JSON has the deviations of the others too
 
 
 def _of_tests(comparison: Comparison, results: Sequence[Result], best_pass: bool) -> list[Column]:
@@ -303,7 +303,7 @@ def _of_result(result: Result) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """Return the value with None for numbers that JSON cannot hold."""
+    """Return the value with None for numbers that JSON cannot express."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, dict):

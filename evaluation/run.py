@@ -1,4 +1,4 @@
-"""One run: train an estimator on some rows, test it on others, measure the cost."""
+"""One run: train an estimator on some rows, test it on other rows, measure the cost."""
 
 from dataclasses import dataclass, replace
 
@@ -15,10 +15,10 @@ from manyclass.evaluation.taxonomy import Taxonomy
 from manyclass.training.accuracy import best_ranks
 from manyclass.training.rows import Rows
 
-RETRIEVED = 50  # places for MRR, as many as the paper's FF retrieves
-ANSWERED = 5  # places of the rankings whose speed is measured
-TRAINING_ROWS = 20_000  # most rows of the random sample for training accuracy
-SEGMENTS = 50  # of a stream, for its curve
+RETRIEVED = 50  # ranks counted for MRR, as many as the paper's FF retrieves
+ANSWERED = 5  # classes ranked when the speed is measured
+TRAINING_ROWS = 20_000  # the largest random sample for training accuracy
+SEGMENTS = 50  # points of the curve of a stream
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Pass:
     number: int
     train_seconds: float  # CPU seconds since the training began
     test: dict[str, float]
-    training: dict[str, float]  # R1, R5, R10, MRR and HR on rows that were learned
+    training: dict[str, float]  # R1, R5, R10, MRR and HR on a sample of the training rows
     bytes: int
     edges: int | None = None
     touched: float | None = None  # d: edges touched per known active feature when ranking
@@ -49,7 +49,7 @@ class Stream:
 
     @classmethod
     def of(cls, ranks: NDArray[np.int32], seconds: float, learner: LearnerEstimator) -> "Stream":
-        """Return the accuracy of the ranks (n,) of a stream, 0 for not retrieved."""
+        """Return the accuracy of the ranks (n,) of a stream; a rank of 0 means not retrieved."""
         segments = [part for part in np.array_split(ranks, min(SEGMENTS, len(ranks))) if len(part)]
         each = [by_ranks(part) for part in segments]
         curve = {name: [found[name] for found in each] for name in ("R1", "R5", "MRR")}
@@ -69,7 +69,7 @@ class Outcome:
 
     seed: int
     passes: list[Pass]
-    ranks_per_second: float | None = None  # test rows in a CPU second, their best 5 classes
+    ranks_per_second: float | None = None  # test rows ranked in a CPU second, with k = 5
     stream: Stream | None = None  # of the first pass
 
     @property
@@ -81,7 +81,7 @@ class Outcome:
 
     @property
     def bytes(self) -> int | None:
-        """Return the size of the final model."""
+        """Return the bytes of the final model."""
         if self.passes:
             return self.passes[-1].bytes
         return self.stream.bytes if self.stream else None
@@ -98,10 +98,10 @@ def train_and_test(
 ) -> Outcome:
     """Train a learner and test it after each pass over the training rows.
 
-    The first pass is in their order, later ones are shuffled anew, or equal without `shuffle`. An
-    incremental label tree is built over the classes of the training rows first. With a taxonomy,
-    all classes are placed in it before, and rankings are decoded by expected losses that another
-    learner of these options has fitted.
+    The first pass is in the order of the rows; later passes shuffle them, unless `shuffle` is
+    False. A learner that builds its label tree offline builds it over the classes of the training
+    rows first. With a taxonomy, all classes are placed before, and rankings are decoded by expected
+    losses that another learner of these options has fitted.
     """
     learner = LearnerEstimator(training, options, seed=seed, shuffle=shuffle)
     losses = None
@@ -109,7 +109,7 @@ def train_and_test(
         learner.use(taxonomy)
         losses = _losses(options, training, taxonomy)
     probe = _Probe.of(training, test, seed, taxonomy)
-    _, seconds = timed(lambda: learner.plant(training))
+    _, seconds = timed(lambda: learner.build_tree(training))
     done = list[Pass]()
     stream: Stream | None = None
     for number in range(1, passes + 1):
@@ -127,7 +127,7 @@ def fit_and_test(
     seed: int = 0,
     taxonomy: Taxonomy | None = None,
 ) -> Outcome:
-    """Train any estimator and test it once; it gets the taxonomy if it can use one."""
+    """Train an estimator and test it once; pass it the taxonomy if it can use one."""
     if taxonomy is not None and isinstance(estimator, UsesTaxonomy):
         estimator.use(taxonomy)
     _, seconds = timed(lambda: estimator.fit(training))
@@ -138,7 +138,7 @@ def fit_and_test(
 def stream_through(
     options: Options, rows: Rows, seed: int = 0, taxonomy: Taxonomy | None = None
 ) -> Outcome:
-    """Rank and then learn each row of a stream with one learner; no test."""
+    """Rank and then learn each row of a stream with one learner, without test rows."""
     learner = LearnerEstimator(rows, options)
     if taxonomy is not None:
         learner.use(taxonomy)
@@ -148,7 +148,7 @@ def stream_through(
 
 @dataclass(frozen=True)
 class _Probe:
-    """The rows that are ranked after each pass."""
+    """The rows ranked after each pass."""
 
     test: Rows
     training: Rows
@@ -177,10 +177,10 @@ class _Probe:
 
 
 def _losses(options: Options, training: Rows, taxonomy: Taxonomy) -> ExpectedLoss:
-    """Return expected losses fitted by a learner of its own."""
+    """Return expected losses fitted by a separate learner."""
     learner = LearnerEstimator(training, options)
     learner.use(taxonomy)
-    learner.plant(training)
+    learner.build_tree(training)
     return learner.fit_losses(training)
 
 
@@ -191,8 +191,10 @@ def _with_work(
     seconds: float,
     losses: ExpectedLoss | None,
 ) -> Pass:
-    """Return the same of a learner, with its edges, the edges touched in ranking, and with expected
-    losses the measures of decoded rankings."""
+    """Return accuracy and size of a learner with its edges and the edges touched in ranking.
+
+    With expected losses, the measures of decoded rankings are added.
+    """
     active, touched = learner.learner.active_features_ranked, learner.learner.edges_touched
     learner.rank(probe.test, ANSWERED)
     active = learner.learner.active_features_ranked - active
@@ -205,5 +207,5 @@ def _with_work(
 
 
 def _speed(estimator: Estimator, test: Rows) -> float:
-    """Return the test rows ranked in a CPU second."""
+    """Return the number of test rows ranked in a CPU second."""
     return len(test) / mean_seconds_of(lambda: estimator.rank(test, ANSWERED))

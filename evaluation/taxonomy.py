@@ -1,4 +1,4 @@
-"""Trees (or acyclic graphs) of classes, and the distance of two classes."""
+"""Trees or acyclic graphs of classes, and distances between classes."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -8,7 +8,7 @@ from manyclass.training.parents import ROOT, single_parents
 
 
 class Taxonomy:
-    """The parents of each class; classes without parents and unknown ones stand below one root."""
+    """The parents of each class; classes without parents, and unknown ones, are below one root."""
 
     def __init__(self, parents: Mapping[str, Iterable[str]]) -> None:
         self._parents = {name: frozenset(above) - {name} for name, above in parents.items()}
@@ -16,10 +16,10 @@ class Taxonomy:
 
     @classmethod
     def of_codes(cls, codes: Iterable[str]) -> Self:
-        """Return the tree of codes whose digits are their path, as those of the EU's CPV.
+        """Return the tree of codes whose digits are their path, such as those of the EU's CPV.
 
-        `45233140-2` (the digit after the dash checks the others) lies below the longest of
-        `4523314`, `452331`, ... down to two digits that is a code itself.
+        `45233140-2` (2 is a check digit) is below the longest of `4523314`, `452331`, ... down to
+        two digits that is a code itself.
         """
         by_digits = {digits_of(code): code for code in codes}
         return cls({code: _above(digits, by_digits) for digits, code in by_digits.items()})
@@ -29,9 +29,9 @@ class Taxonomy:
         return self._parents.get(name) or frozenset({ROOT})
 
     def single_parents(self, classes: Iterable[str]) -> dict[str, str]:
-        """Return the tree above the classes: a parent of each and of each above it, or `ROOT`.
+        """Return one parent for each class and each of its ancestors, or `ROOT`.
 
-        Of several parents, the first by name counts. A cycle is cut where it was entered.
+        Among several parents, the first by name is taken. A cycle is cut where it was entered.
         """
         return single_parents(classes, self.parents)
 
@@ -40,7 +40,7 @@ class Taxonomy:
         return bool(self.parents(one) & self.parents(other))
 
     def distance(self, one: str | None, other: str) -> int:
-        """Return the edges of the shortest path between two classes over a common ancestor.
+        """Return the edges of the shortest path between two classes through a common ancestor.
 
         None stands for the root.
         """
@@ -53,7 +53,7 @@ class Taxonomy:
         )
 
     def _above(self, name: str) -> dict[str, int]:
-        """Return the class and its ancestors, with the steps to each."""
+        """Return the class and its ancestors, with the number of edges to each."""
         steps = {name: 0}
         level = {name}
         while level:
@@ -66,7 +66,7 @@ class Taxonomy:
 def digits_of(code: str) -> str:
     """Return the digits of a code without its check digit and without zeros at the end.
 
-    A division keeps two digits even when the second is 0.
+    Two digits always stay, even if the second is 0.
     """
     digits = code.partition("-")[0]
     return digits.rstrip("0").ljust(2, "0")

@@ -176,7 +176,7 @@ def test_decoded_rankings_are_measured_with_a_taxonomy(parts):
 def test_trees_are_built_of_the_training_rows_before_anything_is_learned(parts, monkeypatch):
     """Also for the learner that fits the expected losses."""
     calls = []
-    for name in ("plant", "learn", "fit_losses"):
+    for name in ("build_tree", "learn", "fit_losses"):
         call = getattr(LearnerEstimator, name)
         monkeypatch.setattr(
             LearnerEstimator,
