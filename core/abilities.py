@@ -1,6 +1,7 @@
 """Parts of events that not every learner learns: weights, rejected classes, values below 0.
 
-A learner that cannot learn these values does not refuse them: they are absent to it.
+`check_ability` refuses weights and rejected classes that a learner cannot learn. Values below 0 are
+not refused: a learner that cannot use them treats them as absent.
 """
 
 from collections.abc import Iterable
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check_ability(event: Event, learners: "Iterable[Options]") -> None:
-    """Raise InstanceError unless every one of these learners can learn all of the event."""
+    """Raise InstanceError unless every learner can learn the whole event."""
     for options in learners:
         if event.rejected and not options.learns_rejections:
             raise _refusal("not", options, "learns_rejections")
@@ -27,10 +28,10 @@ def check_ability(event: Event, learners: "Iterable[Options]") -> None:
 
 
 def within_ability(event: Event, options: "Options") -> Event | None:
-    """Return the part of the event that the learner can learn, None if there is none.
+    """Return the part of the event that the learner can learn; None if it can learn nothing.
 
-    A log can have more than `check_ability` accepts today: the learners were changed or promoted
-    between the check and the event.
+    A log can have events that `check_ability` would refuse today, because a learner was changed or
+    promoted after the check.
     """
     rejected = event.rejected if options.learns_rejections else []
     weight = event.weight if options.learns_weights else 1.0
@@ -42,7 +43,7 @@ def within_ability(event: Event, options: "Options") -> Event | None:
 
 
 def has_features(instance: Instance, options: "Options") -> bool:
-    """Return whether a value of the instance counts for the learner, or for a member of it."""
+    """Return whether the learner, or one of its members, uses any value of the instance."""
     if not instance.is_signed:
         return len(instance) > 0
     if len(options.without_signs) < len(options.member_options or (options,)):
@@ -51,22 +52,22 @@ def has_features(instance: Instance, options: "Options") -> bool:
 
 
 def names_without_signs(learners: "Iterable[Options]") -> list[str]:
-    """Return the names of the learners, or members, to which values below 0 are absent."""
+    """Return the names of the learners and members that treat values below 0 as absent."""
     return [*dict.fromkeys(each.learner for one in learners for each in one.without_signs)]
 
 
 def check_weights(weights: Any, indptr: Any, options: "Options") -> None:
-    """Raise InstanceError unless the learner can learn rows with these weights; None: of 1."""
+    """Raise InstanceError unless the learner can learn rows with these weights; None: 1 for all."""
     if weights is None:
         return
-    given = np.asarray(weights)
-    if len(given) != len(indptr) - 1:
+    numbers = np.asarray(weights)
+    if len(numbers) != len(indptr) - 1:
         raise InstanceError("weights must have one number for each row", ("weight",))
-    if not ((given >= np.float32(SMALLEST_WEIGHT)) & (given <= LARGEST_WEIGHT)).all():
+    if not ((numbers >= np.float32(SMALLEST_WEIGHT)) & (numbers <= LARGEST_WEIGHT)).all():
         raise InstanceError(
             f"a weight must be from {SMALLEST_WEIGHT} to {LARGEST_WEIGHT}", ("weight",)
         )
-    if not options.learns_weights and (given != 1).any():
+    if not options.learns_weights and (numbers != 1).any():
         raise _refusal("weight", options, "learns_weights")
 
 

@@ -1,4 +1,4 @@
-"""Former names of classes, which stand for their present ones."""
+"""Aliases: former names of classes, each with the present name that it stands for."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,7 +6,7 @@ from manyclass.core.event import Event
 
 
 def renamed(event: Event, aliases: Mapping[str, str]) -> Event:
-    """Return an event that teaches, amends or forgets with the present names of its classes."""
+    """Return a learn, amend or forget event with the present names of its classes; others as is."""
     if event.kind == "forget_class" and event.name in aliases:
         return Event.forget_class(aliases[event.name])
     if not aliases or event.kind not in ("learn", "amend"):
@@ -43,7 +43,7 @@ def renamed(event: Event, aliases: Mapping[str, str]) -> Event:
 
 
 def names_now(names: Iterable[str], aliases: Mapping[str, str]) -> list[str]:
-    """Return the present names, each once."""
+    """Return the present names of classes, each once, in order of first appearance."""
     return list(dict.fromkeys(aliases.get(name, name) for name in names))
 
 
@@ -51,5 +51,5 @@ def with_alias(aliases: Mapping[str, str], name: str, to: str) -> dict[str, str]
     """Return the aliases after the class `name` was renamed to `to`, or merged into it."""
     present = {old: to if now == name else now for old, now in aliases.items()}
     present[name] = to
-    present.pop(to, None)  # it was a former name of this class
+    present.pop(to, None)  # `to` is a present name again
     return present

@@ -17,7 +17,7 @@ cdef extern from "core/native/calibration.hpp" namespace "manyclass" nogil:
         double right
 
     cdef cppclass NativeBins "std::array<manyclass::Reliability, manyclass::RELIABILITY_BINS>":
-        NativeBin& operator[](size_t place)
+        NativeBin& operator[](size_t position)
 
     cdef cppclass NativeCalibration "manyclass::Calibration":
         uint64_t outcomes()

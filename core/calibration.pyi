@@ -10,10 +10,10 @@ from manyclass.core.reliability import Bin
 class Calibration:
     """A map from the scores of the two best classes to the probability that the first is right.
 
-    It learns online from outcomes and is invariant to the scale of the scores. The last 10,000
-    outcomes, each with the confidence from before it, measure its quality. It is part of the state
-    and depends on the events alone.
-    Threads: any may call `confidence`; one at a time the rest.
+    It learns online from outcomes and is invariant to the scale of the scores. It keeps the last
+    10,000 outcomes, each with the confidence before it was learned, to measure its own quality. It
+    is part of the state and depends on the events alone.
+    Threads: any number may call `confidence`; other methods one thread at a time.
     """
 
     def __new__(cls) -> Self: ...
@@ -22,30 +22,33 @@ class Calibration:
         """The number of rankings learned; a ranking without a first class does not count."""
 
     def confidence(self, first: float, second: float) -> float | None:
-        """Return the probability, 0 to 1, that the first class is right, by the two highest scores.
+        """Return the probability, 0 to 1, that the class of score `first` is right.
 
-        The probability never rises with `second`. Return None before 100 outcomes, and for a
-        `first` of 0, which means an empty ranking.
+        `first` and `second` are the two highest scores; the probability never rises with `second`.
+        Return None before 100 outcomes, and if `first` is 0: the ranking was empty.
         """
 
     def add(self, first: float, second: float, is_right: bool) -> None:
-        """Learn the outcome of a ranking; do nothing if `first` is 0."""
+        """Learn whether the first class of a ranking with these two highest scores was right.
+
+        Do nothing if `first` is 0."""
 
     def settle(self, top_two: NDArray[np.float64], right: NDArray[np.uint8]) -> None:
         """Fit the confidence to the two highest scores (n, 2) and outcomes (n,), 1 for right.
 
-        All outcomes count alike, so the confidence has less noise than after `add`, which follows
-        changes. They do not join the last 10,000; no outcomes, or none before, change nothing.
-        Raise ValueError for other shapes and for scores that are not finite.
+        All these outcomes count equally, so the confidence has less noise than after `add`, which
+        gives recent outcomes more weight. They do not join the last 10,000. Nothing changes without
+        outcomes here, or without any before. Raise ValueError for other shapes and for scores that
+        are not finite.
         """
 
     @property
     def brier(self) -> float | None:
-        """The mean square of confidence - outcome (1 right, 0 wrong), over the kept outcomes."""
+        """The mean of (confidence - outcome)² over the last 10,000; outcomes are 0 or 1 (right)."""
 
     @property
     def reliability(self) -> list[Bin]:
-        """The kept outcomes in ten bins of equal width, by the confidence before each."""
+        """The last 10,000 outcomes in ten bins of equal width, by the confidence before each."""
 
     def dump(self) -> dict[str, NDArray[np.generic]]:
         """Return the state as flat arrays."""

@@ -92,10 +92,10 @@ cdef class Calibration:
         sizes = (1, NUMBERS, kept, kept)
         for name, size in zip(SECTIONS, sizes, strict=True):
             if len(arrays[name]) != size:
-                raise SnapshotError(f"it has {len(arrays[name])} places, not {size}", name)
+                raise SnapshotError(f"it has {len(arrays[name])} numbers, not {size}", name)
         cdef uint64_t outcomes = arrays["calibration_outcomes"][0]
         cdef const double[::1] numbers = arrays["calibration_numbers"]
-        # one element more, so that a pointer to the first is valid
+        # One more element, so that a pointer to the first is valid in an empty array too.
         cdef float[::1] confidences = np.append(arrays["calibration_confidences"], np.float32(0))
         cdef uint8_t[::1] right = np.append(arrays["calibration_right"], np.uint8(0))
         try:

@@ -21,10 +21,10 @@ cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
 
 @cython.final
 cdef class Columns:
-    """The names of the columns of CSR arrays, and their ids in an index, looked up once.
+    """The names of the columns of CSR arrays, and their ids in a learner, looked up once.
 
-    Threads: several may rank with the same columns at once. The ids are kept for one index at a
-    time; turning to another looks them up anew.
+    Threads: several may rank with the same columns at once. The ids are those of one learner at a
+    time: use with another learner looks them up again.
     """
 
     def __cinit__(self, names):
@@ -51,9 +51,9 @@ cdef class Columns:
 
     cdef CsrRows rows(self, const int64_t[::1] indptr, const int32_t[::1] indices,
                       const float[::1] values) except *:
-        """Return a view of the arrays, whose values may be None.
+        """Return a view of CSR arrays; `values` may be None.
 
-        Raise ValueError unless they are CSR with unique columns in a row and finite values.
+        Raise ValueError unless the columns of each row are unique and the values finite.
         """
         cdef Py_ssize_t row, count = indptr.shape[0] - 1, columns = len(self)
         cdef int64_t at
@@ -70,14 +70,14 @@ cdef class Columns:
         with nogil:
             for row in range(count):
                 if indptr[row] > indptr[row + 1] or indptr[row + 1] > indices.shape[0]:
-                    fault = "indptr must not fall"
+                    fault = "indptr must not decrease"
                     break
                 for at in range(indptr[row], indptr[row + 1]):
                     column = indices[at]
                     if column < 0 or column >= columns:
-                        fault = "an index is not the number of a column"
+                        fault = "indices must be numbers of columns"
                     elif last_row[column] == row:
-                        fault = "a column stands twice in one row"
+                        fault = "a column is repeated in the row"
                     elif has_values and not (-MOST <= values[at] <= MOST):
                         fault = "a value is not a finite number of a size up to LARGEST_VALUE"
                     else:

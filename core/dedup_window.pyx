@@ -1,4 +1,4 @@
-"""The Python interface of the ids of recent events, native/storage/dedup_window.hpp."""
+"""The Python interface of the window of recent event ids, native/storage/dedup_window.hpp."""
 
 from cpython.bytes cimport PyBytes_AS_STRING
 from cython.operator cimport dereference as deref
@@ -42,7 +42,7 @@ cdef Key key_of(str event_id) except *:
 
 @cython.final
 cdef class DedupWindow:
-    """The ids of the last events with an id, to recognise retries.
+    """The last event ids with seq and fingerprint of their events, to recognise retries.
 
     Threads: one at a time. The calls on all of it, dump and load, release the GIL.
     """

@@ -15,8 +15,8 @@ from manyclass.core.outcome import NOTHING_LEARNED, Answer, Decoded, Learned, Sh
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.taxonomic_loss import edges_between, has_parent_of
 
-# Examples to which expected losses are fitted: all of the first, then one in so many, for a ranking
-# of many classes takes longer than one of the first class.
+# Expected losses are fitted to the first 1,000 examples, then to every fourth: ranking all
+# candidates takes longer than ranking one class.
 ALL_FITTED, FITTED_EVERY = 1_000, 4
 
 
@@ -32,11 +32,11 @@ class Enrolled:
 
     @classmethod
     def begun(cls, label: str, learner: Learner) -> "Enrolled":
-        """Enroll a learner without outcomes."""
+        """Return a learner without outcomes."""
         return cls(label, learner, ProgressiveValidation(), Calibration(), ExpectedLoss())
 
     def apply(self, event: Event) -> Learned:
-        """Learn the event; count the outcome, if the event has true classes."""
+        """Learn the event and return its outcome; count the outcome if there are true classes."""
         if event.classes and len(self.learner.taxonomy):
             self._count_losses(event)
         if self._lacks_features(event.instance):
@@ -50,9 +50,9 @@ class Enrolled:
         return learned
 
     def amend(self, event: Event) -> None:
-        """Learn the new classes of an instance once, and replay the replaced ones no more.
+        """Learn the corrected classes of an instance once, and stop replaying the replaced ones.
 
-        No outcome is counted.
+        Count no outcome: it was counted when the target of the amendment was learned.
         """
         self.learner.drop_example(event.instance, event.replaced)
         if not event.classes:
@@ -87,7 +87,7 @@ class Enrolled:
         return options.needs_features and not has_features(instance, options)
 
     def _apply_without_features(self, event: Event) -> Learned:
-        """Learn the known classes only: a new class without features would never be ranked."""
+        """Learn only known classes: a new class without features would never be ranked."""
         known = [name for name in event.classes if self.learner.has_class(name)]
         if not known:
             return NOTHING_LEARNED
@@ -100,10 +100,10 @@ class Enrolled:
         threshold: float | None,
         among: Sequence[str] | None = None,
     ) -> Answer:
-        """Rank the k best classes, with scores above the threshold if there is one.
+        """Return the k best classes with scores above the threshold, and the confidence.
 
-        With `among`, only classes of these names; the confidence is then None, since the outcomes
-        that it is learned from are of rankings of all classes.
+        With `among`, rank only these classes; the confidence is then None, because it is estimated
+        from rankings of all classes. Raise ValueError for a negative k.
         """
         if k < 0:
             raise ValueError("k must be 0 or more")
@@ -123,10 +123,10 @@ class Enrolled:
         threshold: float | None,
         among: Sequence[str] | None = None,
     ) -> Decoded:
-        """Rank as `answer` does, but by expected taxonomic loss; on equal losses by score.
+        """Return the k classes of least expected taxonomic loss; equal losses in order of score.
 
-        The probabilities are over the 50 classes of the highest scores, or with `among` over all
-        of these that are retrieved. TaxonomyMissing without a taxonomy.
+        The probabilities are over the 50 classes of the highest scores, or over the retrieved
+        classes of `among`. Raise TaxonomyMissing without a taxonomy.
         """
         if len(self.learner.taxonomy) == 0:
             raise TaxonomyMissing
@@ -144,7 +144,7 @@ class Enrolled:
 def learn_in_shadow(
     shadows: Iterable[Enrolled], event: Event, clock: Callable[[], float], began: float
 ) -> tuple[ShadowOutcome, ...]:
-    """Learn the event with each shadow; `clock` measures their times from `began` on."""
+    """Learn the event with each shadow; `clock` measures their times, from `began` on."""
     outcomes = []
     for shadow in shadows:
         learned = shadow.apply(event)
@@ -155,8 +155,9 @@ def learn_in_shadow(
 
 
 def continued(before: Enrolled, options: Options) -> Enrolled:
-    """Configure the learner with other options. Its accuracy is that of its specification, so it
-    begins anew when that changes.
+    """Configure a learner with other options and return it.
+
+    Accuracy, calibration and expected losses belong to a specification: another one resets them.
     """
     before.learner.configure(options)
     label = options.specification

@@ -1,15 +1,15 @@
-"""Errors of the engine. Programs use their class and fields, people their text."""
+"""Errors of the engine. Programs use their classes and fields; people read their messages."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
-LONGEST_COMPARED = 200  # characters of an unknown name, which can be of any length
+LONGEST_COMPARED = 200  # characters; an unknown name can be of any length
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """Return a question about the known name that is close to an unknown one; empty without one.
+    """Return a question about the known name closest to an unknown one; empty if none is close.
 
-    Where `known` is a mapping, the question is about the value of that name.
+    If `known` is a mapping, the question is about the value of the closest key.
     """
     close = get_close_matches(given[:LONGEST_COMPARED], list(known), n=1)
     meant = [known[name] if isinstance(known, Mapping) else name for name in close]
@@ -23,7 +23,7 @@ class CoreError(Exception):
 class InstanceError(CoreError, ValueError):
     """An invalid feature, value or class name. The state is unchanged.
 
-    `where` is the place inside the instance: `("features", name)`, `("classes", position)`.
+    `where` is the path to the fault: `("features", name)`, `("classes", position)`.
     """
 
     def __init__(self, message: str, where: tuple[str | int, ...] = ()) -> None:
@@ -36,9 +36,9 @@ class EventError(CoreError, ValueError):
 
 
 class RequestConflict(CoreError):
-    """An event contradicts the state, so that no event of its request is applied.
+    """An event contradicts the state, so no event of its request is applied.
 
-    `position` is the place of the event in the request, `where` that of the fault in the event.
+    `position` is the index of the event in the request, `where` the path to the fault in the event.
     """
 
     hint = ""
@@ -55,7 +55,7 @@ class EventConflict(RequestConflict):
     hint = "give every event an id of its own, and send a retry unchanged"
 
     def __init__(self, position: int, event_id: str, seq: int) -> None:
-        message = f"event_id {event_id!r} belongs to event {seq}, which is another"
+        message = f"event_id {event_id!r} belongs to event {seq}, which has another content"
         super().__init__(message, position, ("event_id",))
         self.event_id = event_id
         self.seq = seq
@@ -71,17 +71,17 @@ class PlacementConflict(RequestConflict):
 
     def __init__(self, position: int, name: str, has: str, given: str) -> None:
         wanted = f"below {given!r}" if given else "at the top"
-        super().__init__(f"class {name!r} is below {has!r}, not {wanted}", position, _at(name))
+        super().__init__(f"class {name!r} is below {has!r}, not {wanted}", position, _path(name))
 
 
 class PlacementFault(RequestConflict):
-    """A class cannot be placed there: there would be a circle, too long a path, or no room."""
+    """A class cannot be placed: a circle, too long a path, or a full taxonomy would follow."""
 
     def __init__(self, message: str, position: int, name: str) -> None:
-        super().__init__(message, position, _at(name))
+        super().__init__(message, position, _path(name))
 
 
-def _at(name: str) -> tuple[str, str]:
+def _path(name: str) -> tuple[str, str]:
     return ("parents", name)
 
 
@@ -113,7 +113,7 @@ class TaxonomyMissing(CoreError, LookupError):
 
 
 class OptionError(CoreError, ValueError):
-    """An option that a learner, or several together, cannot have. `option` is its name."""
+    """An invalid option of a learner, or of several learners together. `option` is its name."""
 
     def __init__(self, option: str, message: str) -> None:
         super().__init__(f"{option}: {message}")
@@ -121,9 +121,9 @@ class OptionError(CoreError, ValueError):
 
 
 class RulesDiffer(CoreError):
-    """The rules version of events or a state differs from this release's. The state is unchanged.
+    """Events or a state need another version of the rules than this release has. No state changed.
 
-    `needed` is their version, `known` is that of this release.
+    `needed` is the version of the events or the state, `known` that of this release.
     """
 
     def __init__(self, needed: int, known: int) -> None:
@@ -140,14 +140,14 @@ class RulesDiffer(CoreError):
         return self.needed > self.known
 
 
-class IndexHalfChanged(CoreError):
-    """An error, such as a failed allocation, interrupted a change of an index.
+class LearnerHalfChanged(CoreError):
+    """An error, such as a failed allocation, interrupted a change of a learner.
 
-    Every later call of that index raises this. Load the index again from a snapshot.
+    Every later call of that learner raises this. Load it again from a snapshot.
     """
 
     def __init__(self) -> None:
-        super().__init__("an error left the index half changed: load it anew from a snapshot")
+        super().__init__("an error left the learner half changed: load it again from a snapshot")
 
 
 class SnapshotError(CoreError, ValueError):

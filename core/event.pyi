@@ -22,13 +22,13 @@ _Kind = Literal[
 
 @final
 class Event:
-    """One change of the state, as stored in the log. Immutable; any thread may read it.
+    """One change of the state, as the log stores it. Immutable; any thread may read it.
 
     `fingerprint` (64 bit) distinguishes a retry from a different event with the same event_id.
     """
 
     def __init__(self, *args: object, **kwargs: object) -> None:
-        """Raise TypeError: the methods below make events."""
+        """Raise TypeError: events are made by the class methods below."""
 
     @classmethod
     def learn(
@@ -46,23 +46,25 @@ class Event:
         instance_id: str | None = None,
         reading: Reading | None = None,
     ) -> Event:
-        """Return an event to learn `instance` with its true classes; repeated ones count once.
+        """Return an event that learns `instance` with its true classes, each once.
 
-        `rejected` are classes that are said to be wrong; `weight` says how much the event counts,
-        from SMALLEST_WEIGHT to LARGEST_WEIGHT; `parents` places classes in the taxonomy, each below
-        its parent. `source`, `time` and `instance_id`, under which the instance was ranked, say
-        where the event comes from, and change nothing in what is learned. An instance of a text has
-        a `reading`, and the `text` if it is kept. Raise ValueError for a text without a reading;
-        InstanceError without any class, for a class in both lists, for another weight, and for a
-        name that is empty, overlong or not valid Unicode.
+        `rejected` are classes labelled as wrong. `weight`, from SMALLEST_WEIGHT to LARGEST_WEIGHT,
+        is the weight of the event in learning. `parents` places classes in the taxonomy, each below
+        its parent. `source`, `time` (Unix milliseconds) and `instance_id` (the id under which the
+        instance was ranked) record the origin of the event and do not affect learning. An instance
+        of a text has a `reading`, and the `text` if it is kept.
+
+        Raise ValueError for a text without a reading. Raise InstanceError without any class, for a
+        class in both lists, for another weight, and for a name that is empty, overlong or not valid
+        Unicode.
         """
 
     @classmethod
     def place(cls, parents: Mapping[str, str | int | None], moves: bool = False) -> Event:
         """Return an event that places each class below its parent, None for the root.
 
-        A class that has another parent `moves`, or the event is refused. Raise InstanceError for
-        no or more than MOST_PLACEMENTS classes, and for an invalid name.
+        With `moves`, a class that has another parent moves; without it, such an event is refused.
+        Raise InstanceError for none or more than MOST_PLACEMENTS classes, and for an invalid name.
         """
 
     @classmethod
@@ -78,41 +80,45 @@ class Event:
         text: Text | None = None,
         reading: Reading | None = None,
     ) -> Event:
-        """Return an event that corrects the classes of "learn" event `target`, or deletes it.
+        """Return an event that corrects the classes of the "learn" event `target`, or deletes it.
 
-        `instance`, `weight`, `text`, `reading` and the `replaced` classes are those of the target.
-        Without `classes` it is deleted.
+        `target` is a seq. `instance`, `weight`, `text`, `reading` and the `replaced` classes are
+        those of the target. Without `classes`, the target is deleted.
         """
 
     @classmethod
     def rename(cls, name: str, to: str, merges: bool = False) -> Event:
-        """Return an event that gives a class another name, or merges it into the class `to`.
+        """Return an event that renames a class, or merges it into the class `to`.
 
-        Raise InstanceError for an invalid name, and for two equal ones.
+        Raise InstanceError for an invalid name, and if both names are equal.
         """
 
     @classmethod
     def release(cls, name: str) -> Event:
-        """Return an event after which a former name is that of a class of its own again.
+        """Return an event that releases a former name: a class of its own can have it again.
 
-        It is a "rename" without a next name. Raise InstanceError for an invalid name.
+        It is a "rename" event without a new name. Raise InstanceError for an invalid name.
         """
 
     @classmethod
-    def forget_class(cls, name: str) -> Event: ...
+    def forget_class(cls, name: str) -> Event:
+        """Return an event that forgets a class; InstanceError for an invalid name."""
+
     @classmethod
-    def forget_feature(cls, name: str) -> Event: ...
+    def forget_feature(cls, name: str) -> Event:
+        """Return an event that forgets a feature; InstanceError for an invalid name."""
+
     @classmethod
     def configure(cls, options: Mapping[str, object]) -> Event:
-        """Return an event that sets the model's learners and their options."""
+        """Return an event that sets the model's learners, as from `ModelSet.to_dict`."""
 
     @classmethod
     def restore(cls, seq: int) -> Event:
-        """Return a mark in the log: the state goes back to the snapshot taken at `seq`."""
+        """Return a mark in the log at which the state becomes that of the snapshot at `seq`."""
 
     @classmethod
     def adopt(cls, token: str) -> Event:
-        """Return a mark in the log: the state becomes the rebuilt one of this name."""
+        """Return a mark in the log at which the state becomes the rebuilt state of this token."""
 
     @classmethod
     def promote(cls, specification: str) -> Event:
@@ -128,11 +134,11 @@ class Event:
 
     @staticmethod
     def stamped(data: bytes, time: int) -> bytes:
-        """Return the bytes of an event with this time, if it is a "learn" event."""
+        """Return the bytes of a "learn" event with this time; other bytes unchanged."""
 
     @staticmethod
     def time_of(data: bytes) -> int:
-        """Return the `time` of the event of these bytes."""
+        """Return the `time` of the event of these bytes, 0 if it has none."""
 
     @staticmethod
     def amends(data: bytes) -> bool:
@@ -147,22 +153,25 @@ class Event:
         """Return the bytes of the same event, not joined to the previous one."""
 
     def without_id(self) -> Event:
-        """Return a "learn" event that is learned alike: without an id, not joined, of no origin."""
+        """Return the same "learn" event without id and origin, not joined; it learns equally."""
 
     @staticmethod
     def is_readable(data: bytes, analysis: TextAnalysis) -> bool:
-        """Return whether `read_by` loses no feature of these bytes, which may be none: the instance
-        is of features or of this analysis, or its text is kept.
+        """Return whether `read_by` keeps the features of the event of these bytes.
+
+        It does if the instance was sent as features or was made by this analysis, if the text is
+        kept, and if `data` is empty.
         """
 
     def read_by(self, analysis: TextAnalysis) -> Event:
         """Return the event with the instance that this analysis makes of its text.
 
-        Without features if the text was not kept; the same event if features were sent.
+        The instance has no features if the text was not kept. Return the event itself if features
+        were sent.
         """
 
     def join(self) -> Event:
-        """Return the same event, joined to the previous one: both are applied, or neither."""
+        """Return the same event joined to the previous one: both are applied, or neither is."""
 
     def __bytes__(self) -> bytes: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -187,7 +196,7 @@ class Event:
 
     @property
     def rejected(self) -> list[str]:
-        """The classes that a "learn" event says to be wrong, else an empty list."""
+        """The classes labelled as wrong by a "learn" event, else an empty list."""
 
     @property
     def weight(self) -> float:
@@ -203,18 +212,20 @@ class Event:
 
     @property
     def source(self) -> str | None:
-        """The caller's name for the origin of a "learn" event: a user, a file, an annotator."""
+        """The name of the source of a "learn" event, such as a user or a file; None without one."""
 
     @property
     def text(self) -> Text | None:
-        """The text, or the texts of fields, that the instance of a "learn" or "amend" event was
-        made of, if it was sent as text, and kept.
+        """The text, or the texts of fields, of the instance of a "learn" or "amend" event.
+
+        None if features were sent, or the text was not kept.
         """
 
     @property
     def reading(self) -> Reading | None:
-        """The way in which the text became the instance, None if features were sent. Without a
-        `text` it was not kept.
+        """The analysis that made the instance of a text; None if features were sent.
+
+        With a reading and no `text`, the text was not kept.
         """
 
     @property
@@ -223,15 +234,15 @@ class Event:
 
     @property
     def instance_id(self) -> str | None:
-        """The id under which the instance of a "learn" event was ranked, if its label named it."""
+        """The id under which the instance of a "learn" event was ranked; None if it was not."""
 
     @property
     def parents(self) -> dict[str, str]:
-        """The parent of each class that the event places, empty for the root."""
+        """The parent of each class that the event places; "" stands for the root."""
 
     @property
     def moves(self) -> bool:
-        """True if a placed class leaves the parent that it has."""
+        """True if classes may move from their present parents."""
 
     @property
     def name(self) -> str:
@@ -243,13 +254,14 @@ class Event:
 
     @property
     def renamed_to(self) -> str:
-        """The next name of the class of a "rename" event, else an empty string; so if it releases
-        a former name.
+        """The new name of the class of a "rename" event.
+
+        Empty for other kinds, and if the event releases a former name.
         """
 
     @property
     def merges(self) -> bool:
-        """True if a "rename" event may name another class, of which it becomes a part."""
+        """True if a "rename" event may merge the class into another."""
 
     @property
     def options(self) -> dict[str, object]:

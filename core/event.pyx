@@ -1,19 +1,19 @@
-"""Events: what the log keeps and the model applies.
+"""Events: the changes of a model that the log stores.
 
 An event's bytes, little-endian:
     kind u8 (| 0x80: joined, | 0x40: with an origin, | 0x20: with the id of its instance),
-    fingerprint u64, event id (u16 size, UTF-8; 0: none), the origin and the id of the instance if
-    there are any, then by kind
-    origin          time u64, source (u16 size, UTF-8), text (u32 size, as text/stored_text.hpp has
-                    it); learn events, and of amend events the text
-    id of the instance  u16 size, UTF-8; learn events only
+    fingerprint u64, event id (u16 size, UTF-8; 0: none), the origin, the id of the instance, and
+    the content of the kind
+    origin          time u64, source (u16 size, UTF-8), text (u32 size, see text/stored_text.hpp);
+                    of learn events; amend events have the text only
+    id of the instance  u16 size, UTF-8; of learn events only
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
     learn, weighted u32 count, the classes, u32 count, the rejected ones, weight f64, the instance
-    learn, placing  the same with the placements before the instance
-    amend           target u64, weight f64, u32 count, the classes that replace those of the target
-                    (none: it is deleted), u32 count, the replaced ones, the instance
-    rename          merges u8, u32 count, the name of a class and its next one; a former name alone
-                    is released
+    learn, placing  as the weighted one, with the placements before the instance
+    amend           target u64, weight f64, u32 count, the new classes (none: the target is
+                    deleted), u32 count, the replaced classes, the instance
+    rename          merges u8, u32 count, the present and the new name of a class, or a former name
+                    alone, which is released
     place           moves u8, the placements: u32 count, the classes, u32 count, the parent of each
     forget_...      the name's UTF-8
     promote         the learner's specification, in UTF-8
@@ -54,7 +54,7 @@ cdef tuple KINDS = (
     *("learn", "place", "learn", "amend", "rename", "adopt"),
 )
 cdef enum:
-    LEARN, FORGET_CLASS, FORGET_FEATURE, CONFIGURE, RESTORE, PROMOTE, RULES  # places in KINDS
+    LEARN, FORGET_CLASS, FORGET_FEATURE, CONFIGURE, RESTORE, PROMOTE, RULES  # positions in KINDS
     WEIGHTED  # a learn event with a weight or rejected classes
     PLACE
     PLACING  # a learn event with placements
@@ -72,7 +72,7 @@ _HEAD = struct.Struct("<BQH")
 _TIME = struct.Struct("<Q")
 _TARGET = struct.Struct("<Qd")
 
-Text = str | dict[str, str]  # of an instance: one text, or the texts of fields
+Text = str | dict[str, str]  # the text of an instance, or the texts of its fields
 
 
 @cython.final
@@ -171,7 +171,7 @@ cdef class Event:
     def rename(cls, str name not None, str to not None, bint merges=False):
         cdef list names = class_names([name, to])
         if len(names) != 2:
-            raise InstanceError("a class is renamed to another name", ("rename",))
+            raise InstanceError("the two names of a rename must differ", ("rename",))
         cdef Event event = event_of(RENAME, bytes([merges]) + wire_of(names))
         event.name, event.renamed_to = names
         event.merges = merges
@@ -345,7 +345,7 @@ cdef class Event:
         return self._instance
 
 cdef Event event_of(int kind, bytes content):
-    """Return an event without an id; the caller sets the field of its kind."""
+    """Return an event without an id; the caller sets the attributes of its kind."""
     cdef Event event = Event.__new__(Event)
     event.kind = KINDS[kind]
     event._data = wire_of_head(kind) + content
@@ -370,7 +370,7 @@ cdef Event parse(bytes data):
     time, source, text, reading, instance_id = 0, None, None, None, None
     if marked_kind & (WITH_ORIGIN | WITH_INSTANCE_ID):
         if kind not in (LEARN, WEIGHTED, PLACING) and marked_kind & ~JOINED != AMEND | WITH_ORIGIN:
-            raise EventError("an event other than learn has an origin, or the id of an instance")
+            raise EventError("only a learn event can have an origin or the id of an instance")
         if marked_kind & WITH_ORIGIN:
             time, source, text, reading, at = origin_at(data, at)
         if marked_kind & WITH_INSTANCE_ID:
@@ -410,7 +410,7 @@ cdef Event parse(bytes data):
         merges = take(data, at, 1) == b"\x01"
         names, at = names_at(data, at + 1)
         if len(names) not in (1, 2) or at != len(data):
-            raise EventError("a class is renamed to one other")
+            raise EventError("a rename event must have one or two names")
         event = Event.rename(*names, merges) if len(names) == 2 else Event.release(names[0])
     elif kind in NAMED:
         event = named_event(kind, data[at:].decode("utf-8"))
@@ -433,9 +433,7 @@ cdef Event parse(bytes data):
 
 
 cdef tuple origin_at(bytes data, Py_ssize_t at):
-    """Return time, source, text and its reading of the origin that begins there, and the place
-    behind it.
-    """
+    """Return time, source, text and reading of the origin at this offset, and its end."""
     time = _TIME.unpack_from(data, at)[0]
     source, at = name_at(data, at + _TIME.size)
     size = struct.unpack_from("<I", data, at)[0]
@@ -444,13 +442,13 @@ cdef tuple origin_at(bytes data, Py_ssize_t at):
 
 
 cdef tuple name_at(bytes data, Py_ssize_t at):
-    """Return the name that begins there, None for an empty one, and the place behind it."""
+    """Return the name at this offset, None if it is empty, and the offset of its end."""
     size = struct.unpack_from("<H", data, at)[0]
     return take(data, at + 2, size).decode("utf-8") if size else None, at + 2 + size
 
 
 cdef tuple names_at(bytes data, Py_ssize_t at):
-    """Return the names that begin there, and the place behind them."""
+    """Return the names at this offset, and the offset of their end."""
     count = struct.unpack_from("<I", data, at)[0]
     at += 4
     names = []
@@ -461,7 +459,7 @@ cdef tuple names_at(bytes data, Py_ssize_t at):
 
 
 cdef tuple placements_at(bytes data, Py_ssize_t at):
-    """Return the parents that begin there, and the place behind them."""
+    """Return the parents of classes at this offset, and the offset of their end."""
     names, at = names_at(data, at)
     parents, at = names_at(data, at)
     if len(names) != len(parents):

@@ -8,10 +8,10 @@ from manyclass.core.text import Reading, TextAnalysis
 
 @final
 class EventBatch:
-    """Plain learn events in the order of the log, and their outcomes.
+    """Plain "learn" events in the order of the log, and their outcomes.
 
-    A plain event has features and true classes, perhaps a source and a text, and neither an event
-    id nor a weight, rejected classes, placements or a time.
+    A plain event has features above 0, true classes, and optionally a source and a text. It has no
+    event id, weight, rejected classes, placements or time.
     Threads: one at a time; `learn` releases the GIL.
     """
 
@@ -24,52 +24,56 @@ class EventBatch:
         text: Text | None = None,
         reading: Reading | None = None,
     ) -> None:
-        """Add an event; InstanceError for a bad name, ValueError without features or classes."""
+        """Add an event.
+
+        Raise InstanceError for a bad name; ValueError without features, for a value below 0, and
+        without classes."""
 
     def __len__(self) -> int: ...
     @property
     def size(self) -> int:
-        """The bytes of all payloads."""
+        """The number of bytes of all payloads."""
 
     @property
     def is_full(self) -> bool:
-        """True when further events belong to another batch."""
+        """True if the next event needs another batch."""
 
     @property
     def first_seq(self) -> int:
-        """The number of the first event, 0 before `begin`."""
+        """The seq of the first event, 0 before `begin`."""
 
     @property
     def learned(self) -> int:
-        """The number of events that are applied: the first ones of the batch."""
+        """The number of events applied so far, from the first one on."""
 
     def payloads(self) -> list[bytes]:
-        """Return each event as its bytes in the log."""
+        """Return the bytes of each event, as the log stores them."""
 
     def events(self) -> list[Event]:
-        """Return the events, to be applied one at a time."""
+        """Return the events, to apply them one at a time."""
 
     def is_read_by(self, analysis: TextAnalysis) -> bool:
-        """Return whether the instances of all texts are of this analysis."""
+        """Return whether this analysis made the instances of all texts."""
 
     def begin(self, first_seq: int) -> None:
-        """Set the number of the first event; the others follow it."""
+        """Set the seq of the first event; the others follow it."""
 
     def note(self, rank: int, is_updated: bool) -> None:
-        """Note the outcome of the next event, which was applied by itself."""
+        """Store the outcome of the next event, which was applied outside the batch."""
 
     def learn(self, learner: PublishedLearner, seconds: float) -> None:
-        """Learn the next events: at least one, and others for so many seconds.
+        """Learn the next event, and more until `seconds` have passed.
 
-        Each counts in `learned` and for the learner at once, also if a later one ends in an error.
-        ValueError if no learner answers. Only without a taxonomy.
+        Each event counts in `learned` and in the learner at once, so it stays learned if a later
+        one raises an error. The classes must have no taxonomy. Raise ValueError if no learner is
+        published.
         """
 
     def ranks(self, first: int = 0) -> list[int]:
-        """Return the ranks before learning of the events applied, from `first` on; 0: none."""
+        """Return the rank of each applied event, from `first` on; 0: it was not retrieved."""
 
     def seconds(self, first: int = 0) -> list[float]:
-        """Return how long learning each of them took."""
+        """Return the seconds that learning took for each applied event, from `first` on."""
 
     def updated(self, first: int = 0) -> list[bool]:
-        """Return whether each of them updated the learner."""
+        """Return whether each applied event updated the learner, from `first` on."""

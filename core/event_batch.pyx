@@ -1,4 +1,4 @@
-"""Plain learn events of many requests, applied together."""
+"""Batches of plain "learn" events, which are applied together."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cython.operator cimport dereference as deref
@@ -26,7 +26,7 @@ cdef bytes bytes_in(string_view text):
 
 @cython.final
 cdef class EventBatch:
-    """Plain learn events in the order of the log, and their outcomes.
+    """Plain "learn" events in the order of the log, and their outcomes.
 
     Threads: one at a time; `learn` releases the GIL.
     """
@@ -94,7 +94,7 @@ cdef class EventBatch:
 
     def learn(self, PublishedLearner learner not None, double seconds):
         if learner._learner is None:
-            raise ValueError("no learner answers")
+            raise ValueError("no learner is published")
         cdef NativePublishedLearner* native = learner._native.get()
         with nogil:
             self._native.learn(Seconds(seconds), deref(native))

@@ -6,9 +6,9 @@ SMALLEST_WEIGHT: float
 LARGEST_WEIGHT: float
 MOST_PLACEMENTS: int
 
-def class_names(names: Sequence[str | int], place: str = "classes") -> list[str]:
-    """Return the names of classes, each once.
+def class_names(names: Sequence[str | int], field: str = "classes") -> list[str]:
+    """Return the names of classes as strings, each once, in order.
 
-    Raise InstanceError at `place` for another type, and for a name that is empty, overlong or not
-    valid Unicode.
+    `field` is the member of the request that names them, for error messages. Raise InstanceError
+    for another type, and for a name that is empty, overlong or not valid Unicode.
     """

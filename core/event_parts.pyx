@@ -1,4 +1,4 @@
-"""Parts of events: their names, and texts as they are stored."""
+"""Parts of events: names of classes, placements and stored texts."""
 
 import struct
 from collections.abc import Mapping
@@ -16,27 +16,29 @@ from manyclass.core.text cimport TextAnalysis
 from manyclass.core.errors import InstanceError
 from manyclass.core.text import Reading
 
-_READING = struct.Struct("<BI")  # of a text: the parts of the analysis, the most features
+_READING = struct.Struct("<BI")  # the code of the analysis, the largest number of features
 _MOST_FEATURES = 2**32 - 1
 
 SMALLEST_WEIGHT = 0.001
 LARGEST_WEIGHT = 1000.0
-MOST_PLACEMENTS = 1000  # of an event, which is applied without a pause
+MOST_PLACEMENTS = 1000  # in one event, since an event is applied without a pause
 
 
-def class_names(names, str place="classes"):
+def class_names(names, str field="classes"):
     cdef dict unique = {}
     if isinstance(names, (str, bytes)):
-        raise InstanceError(f"{place} must be an array of names", (place,))
+        raise InstanceError(f"{field} must be an array of names", (field,))
     for position, given in enumerate(names):
-        name = Instance.as_name(given, "class", (place, position))
-        Instance.utf8(name, "class", (place, position))
+        name = Instance.as_name(given, "class", (field, position))
+        Instance.utf8(name, "class", (field, position))
         unique[name] = None
     return list(unique)
 
 
 cdef dict placements(parents, bint to_root):
-    """Return the parent of each class, empty for the root; InstanceError for a bad name."""
+    """Return the parent of each class, empty for the root; InstanceError for a bad name.
+
+    `to_root`: a parent of None stands for the root; else it is refused."""
     cdef dict placed = {}
     if not isinstance(parents, Mapping):
         raise InstanceError("parents must be an object: the parent of each class", ("parents",))
@@ -57,8 +59,10 @@ cdef dict placements(parents, bint to_root):
 cdef bytes wire_of_head(int kind, str event_id=None, unsigned long long fingerprint=0,
                         unsigned long long time=0, str source=None, bytes text=b"",
                         str instance_id=None):
-    """Return the bytes in front of the content, with an origin if there is a time, a source or a
-    text as it is stored; InstanceError for a bad name."""
+    """Return the bytes of an event in front of its content; InstanceError for a bad name.
+
+    They include an origin if there is a time, a source or a stored text.
+    """
     cdef EventHead before
     cdef string out
     before.kind = <uint8_t>kind
@@ -73,14 +77,14 @@ cdef bytes wire_of_head(int kind, str event_id=None, unsigned long long fingerpr
 
 
 cdef string_view view_of(str given, str what):
-    """Return a name in UTF-8, empty for none; InstanceError for a bad one."""
+    """Return a name in UTF-8, empty for None; InstanceError for a bad name."""
     if given is None:
         return string_view()
     return Instance.utf8(given, what, (what,))
 
 
 cdef bytes wire_of(list names):
-    """Return the number of names, then each with its size; an empty one stands for the root."""
+    """Return the bytes of names: their number, then each with its size; "" stands for the root."""
     cdef vector[string_view] views
     cdef string out
     for each in names:
@@ -108,17 +112,17 @@ cdef int refuse_both(list names, rejected) except -1:
     for position, name in enumerate(rejected):
         if str(name) in true:
             raise InstanceError(
-                f"class {str(name)!r} is in `classes` too: it is either true or wrong",
+                f"class {str(name)!r} is in `classes` too: a class is either true or wrong",
                 ("not", position),
             )
     return 0
 
 
 cdef bytes stored_text(text, reading):
-    """Return a text, or the texts of fields, as text/stored_text.hpp has it; empty for none.
+    """Return a text, or the texts of fields, in the form of text/stored_text.hpp.
 
-    A text that was read and is not kept is None. An empty one has no features under any
-    analysis.
+    Empty if there is no reading, and for an empty text, which has no features under any analysis.
+    `text` is None if it was read but is not kept.
     """
     if reading is None:
         if text is not None:
@@ -139,7 +143,7 @@ cdef bytes stored_text(text, reading):
 
 
 cdef object text_in(bytes stored):
-    """Return the text that is stored, or the texts of its fields; None if it was not kept."""
+    """Return a stored text, or the texts of its fields; None if it was not kept."""
     cdef Py_ssize_t front = READING_BYTES
     if len(stored) <= front:
         return None

@@ -13,33 +13,35 @@ SECTIONS: dict[str, str]
 class ExpectedLoss:
     """Expected taxonomic losses of ranked classes, by probabilities of a fitted temperature.
 
-    The probability of a class is the softmax of the scores, divided by the temperature times the
-    highest score. The temperature is the one of a fixed grid by which the classes of least expected
-    loss had the smallest taxonomic loss, in about the last 4,000 rankings. It is part of the state
-    and depends on the events alone.
-    Threads: one at a time, but for `of` and `temperature`, which may run meanwhile.
+    The probabilities are the softmax of the scores, divided by the temperature times the highest
+    score. The temperature is chosen from a fixed grid: with it, the classes of least expected loss
+    had the smallest taxonomic loss in about the last 4,000 rankings. It is part of the state and
+    depends on the events alone.
+    Threads: one at a time; any may call `of` and `temperature` meanwhile.
     """
 
     def __new__(cls) -> Self: ...
     @property
     def temperature(self) -> float:
-        """The temperature in force, in units of the highest score of a ranking."""
+        """The temperature in force, as a multiple of the highest score of a ranking."""
 
     def of(self, taxonomy: Taxonomy, ranked: list[tuple[str, float]]) -> list[float]:
-        """Return the expected taxonomic loss of each ranked class, one of which is true.
+        """Return the expected taxonomic loss of each ranked class, in the order of `ranked`.
 
-        The ranking has the best class first, and each class once. A class without a node stands
-        right below the root.
+        `ranked` lists (class, score), best first, each class once; one of them is assumed to be
+        true. A class without a node counts as a child of the root.
         """
 
     def add(self, taxonomy: Taxonomy, ranked: list[tuple[str, float]], classes: list[str]) -> None:
-        """Count a ranking, best class first, of an instance that is about to be learned with these
-        true classes; do nothing if it is empty. ValueError without true classes.
+        """Count the ranking of an instance before it is learned with these true classes.
+
+        `ranked` lists (class, score), best first; an empty ranking is not counted. Raise ValueError
+        without true classes.
         """
 
     def dump(self) -> dict[str, NDArray[np.generic]]:
-        """Return the state as flat arrays, none before the first loss."""
+        """Return the state as flat arrays; empty before the first loss."""
 
     @classmethod
     def load(cls, sections: Sections) -> Self:
-        """Return the dumped state, a new one without its arrays; SnapshotError."""
+        """Return the dumped state, or a new one if `sections` lacks its arrays; SnapshotError."""

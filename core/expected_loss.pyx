@@ -25,7 +25,7 @@ cdef extern from "core/native/taxonomy/expected_loss.hpp" namespace "manyclass" 
     const size_t MOST "manyclass::ExpectedLoss::CANDIDATES"
 
     cdef cppclass Sums "std::array<std::uint64_t, manyclass::ExpectedLoss::TEMPERATURES>":
-        uint64_t operator[](size_t place)
+        uint64_t operator[](size_t position)
 
     cdef cppclass NativeExpectedLoss "manyclass::ExpectedLoss":
         double temperature()
@@ -54,7 +54,8 @@ cdef vector[string_view] names_of(list ranked, vector[double]& scores) except *:
 cdef class ExpectedLoss:
     """Expected taxonomic losses of ranked classes, by probabilities of a fitted temperature.
 
-    Threads: one at a time, but for `of` and `temperature`: they read the state under the GIL.
+    Threads: one at a time; any may call `of` and `temperature`, which read the state with the GIL
+    held.
     """
 
     cdef unique_ptr[NativeExpectedLoss] _native
@@ -79,7 +80,7 @@ cdef class ExpectedLoss:
         cdef vector[string_view] true_classes
         cdef vector[string_view] names = names_of(ranked, scores)
         if not classes:
-            raise ValueError("an outcome has a true class")
+            raise ValueError("an outcome needs at least one true class")
         for name in classes:
             true_classes.push_back(Instance.any_utf8(<str?>name))
         deref(self._native).add(deref(taxonomy._native), names, scores, true_classes)
@@ -95,7 +96,7 @@ cdef class ExpectedLoss:
             return loss
         array = runs(sections, SECTIONS)["expected_loss_sums"]
         if len(array) != TEMPERATURES:
-            raise SnapshotError(f"it has {len(array)} places, not {TEMPERATURES}", *SECTIONS)
+            raise SnapshotError(f"it has {len(array)} numbers, not {TEMPERATURES}", *SECTIONS)
         cdef const uint64_t[::1] sums = array
         try:
             deref(loss._native).load(&sums[0])

@@ -12,10 +12,10 @@ cdef class Instance:
     cdef Py_ssize_t _count
 
     @staticmethod
-    cdef str as_name(object name, str what, object place)
+    cdef str as_name(object name, str what, object path)
 
     @staticmethod
-    cdef string_view utf8(str name, str what, object place) except *
+    cdef string_view utf8(str name, str what, object path) except *
 
     @staticmethod
     cdef string_view any_utf8(str text) except *
@@ -25,7 +25,7 @@ cdef class Instance:
 
 
 cdef inline string_view bytes_of(Instance instance) noexcept:
-    """Return the bytes of an instance, valid as long as it."""
+    """Return the bytes of an instance, valid as long as the instance lives."""
     return string_view(PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data))
 
 

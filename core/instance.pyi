@@ -9,26 +9,27 @@ SMALLEST_VALUE: float
 
 @final
 class Instance:
-    """A sparse instance: unique feature names with values other than 0. Immutable.
+    """A sparse instance: unique feature names with values other than 0. Immutable."""
 
-    The constructor takes a mapping name -> value, or names with value 1 each; the values of a
-    repeated name add up. Values of a size below SMALLEST_VALUE are left out. It raises
-    InstanceError for an empty or overlong name, a name that is not valid Unicode, and a value that
-    is not a finite number of a size up to LARGEST_VALUE.
-    """
+    def __new__(cls, features: Mapping[str, float] | Iterable[str | int]) -> Self:
+        """Take a mapping name -> value, or names with value 1 each.
 
-    def __new__(cls, features: Mapping[str, float] | Iterable[str | int]) -> Self: ...
+        The values of a repeated name are added. Values with a magnitude below SMALLEST_VALUE are
+        left out. Raise InstanceError for an empty or overlong name, a name that is not valid
+        Unicode, and a value that is not a finite number of a magnitude up to LARGEST_VALUE.
+        """
+
     @classmethod
     def from_bytes(cls, data: bytes) -> Instance:
-        """Return the instance from its `bytes(instance)`; raise EventError for other data."""
+        """Return the instance of its bytes, `bytes(instance)`; raise EventError for other data."""
 
     @classmethod
     def from_json(cls, data: Buffer, most: int = 0xFFFFFFFF) -> Instance | None:
-        """Return the instance of a `features` value in JSON, without making Python objects.
+        """Return the instance of a `features` value in JSON, read without Python objects.
 
-        The text must be an object name -> number or an array of names, with at most `most` entries,
+        `data` must be an object name -> number or an array of names, with at most `most` entries,
         without escapes and repeated keys, and valid for an instance. Return None for any other
-        text: the ordinary parser then reads it or reports the error.
+        data: the general parser then reads it or reports the error.
         """
 
     def __bytes__(self) -> bytes: ...
@@ -42,4 +43,4 @@ class Instance:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def items(self) -> list[tuple[str, float]]:
-        """Return the names and values in their original order."""
+        """Return (name, value) of each active feature in the original order."""

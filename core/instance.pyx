@@ -1,4 +1,4 @@
-"""Instances: what a ranking reads and an event holds, in the bytes of native/pipeline/wire.hpp."""
+"""Sparse instances, stored in the wire form of native/pipeline/wire.hpp."""
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -42,14 +42,14 @@ LONGEST_NAME = LONGEST_NAME_BYTES
 LARGEST_VALUE = MOST
 SMALLEST_VALUE = LEAST
 
-cdef object UNMADE = object()  # for an instance that is made from its bytes
+cdef object UNMADE = object()  # the argument for an instance whose bytes are set afterwards
 
 cdef enum:
     SHORT_JSON = 16384  # bytes
 
 
 cdef double number(object value, object name) except? -1:
-    """Return the value as a double; InstanceError unless it is a finite number in the limit."""
+    """Return the value as a double; InstanceError unless it is a finite number within the limit."""
     cdef double real
     if type(value) is bool or isinstance(value, (str, bytes)):
         raise InstanceError(f"the value of feature {name!r} is not a number", ("features", name))
@@ -100,7 +100,7 @@ cdef class Instance:
     """A sparse instance: unique feature names with values other than 0. Immutable.
 
     Threads: any may read it.
-    Ownership: its bytes are a Python object of its own; the index reads them while it holds it.
+    Ownership: it owns its bytes; native code reads them while the caller keeps the instance alive.
     """
 
     def __cinit__(self, features):
@@ -139,18 +139,18 @@ cdef class Instance:
         self._count = count
 
     @staticmethod
-    cdef str as_name(object name, str what, object place):
+    cdef str as_name(object name, str what, object path):
         if type(name) is str:
             return <str>name
         if isinstance(name, int) and type(name) is not bool:
             return str(name)
         if isinstance(name, str):
             return str(name)
-        raise InstanceError(f"a {what} name must be a string or an integer", place)
+        raise InstanceError(f"a {what} name must be a string or an integer", path)
 
     @staticmethod
     cdef string_view any_utf8(str text) except *:
-        """Return any text as UTF-8, valid as long as the text."""
+        """Return any text as UTF-8, valid as long as the text lives."""
         cdef Py_ssize_t size
         cdef const char* data
         try:
@@ -160,21 +160,23 @@ cdef class Instance:
         return string_view(data, size)
 
     @staticmethod
-    cdef string_view utf8(str name, str what, object place) except *:
-        """Return a name as UTF-8, valid as long as the string; InstanceError for a bad name."""
+    cdef string_view utf8(str name, str what, object path) except *:
+        """Return a name as UTF-8, valid as long as the string lives.
+
+        Raise InstanceError, with the path to the fault, for a bad name."""
         cdef Py_ssize_t size
         cdef const char* data
         try:
             data = PyUnicode_AsUTF8AndSize(name, &size)
         except UnicodeEncodeError:
             raise InstanceError(
-                f"a {what} name is not valid Unicode: {ascii(name)}", place
+                f"a {what} name is not valid Unicode: {ascii(name)}", path
             ) from None
         if size == 0:
-            raise InstanceError(f"a {what} name is empty", place)
+            raise InstanceError(f"a {what} name is empty", path)
         if <size_t>size > LONGEST_NAME_BYTES:
             raise InstanceError(
-                f"a {what} name has {size} bytes; at most {LONGEST_NAME_BYTES} are allowed", place
+                f"a {what} name has {size} bytes; at most {LONGEST_NAME_BYTES} are allowed", path
             )
         return string_view(data, size)
 
@@ -238,7 +240,7 @@ cdef class Instance:
             del reader
         cdef Instance instance = Instance.wrap(data, count)
         if instance.is_signed != has_sign:
-            raise EventError("an instance says wrongly whether a value is below 0")
+            raise EventError("the mark for values below 0 in an instance is wrong")
         return instance
 
     def __bytes__(self):

@@ -1,4 +1,4 @@
-"""Kernels of kernel logistic regression on arrays, core/native/klr; all release the GIL."""
+"""Kernels of the fit of kernel logistic regression, core/native/klr; all release the GIL."""
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -86,7 +86,7 @@ cdef Matrix[real] matrix(real[:, ::1] array):
 
 
 cdef Matrix[real] equal(real[:, ::1] array, Matrix[real] other) except *:
-    """Return a view of an array of the same shape as another; ValueError for another shape."""
+    """Return a view of an array; ValueError unless it has the shape of `other`."""
     cdef Matrix[real] made = matrix(array)
     if made.rows != other.rows or made.classes != other.classes:
         raise ValueError("the arrays must have the same shape")
@@ -113,7 +113,7 @@ cdef ByFeature[real] by_feature(int64_t[::1] starts, int32_t[::1] rows, real[::1
     for at in range(rows.shape[0]):
         valid = valid and 0 <= rows[at] < count
     if not valid:
-        raise ValueError("starts must not fall, and each row must be in the array")
+        raise ValueError("starts must not decrease, and each row must be in the array")
     made.starts = &starts[0]
     made.rows = &rows[0] if rows.shape[0] else NULL
     made.values = &values[0] if rows.shape[0] else NULL
@@ -132,7 +132,7 @@ cdef Targets[real] targets_of(int64_t[::1] starts, int32_t[::1] classes, real[::
         raise ValueError("starts must lie within the classes, which need a share each")
     for at in range(rows):
         if starts[at] > starts[at + 1]:
-            raise ValueError("starts must not fall")
+            raise ValueError("starts must not decrease")
     for at in range(first, last):
         if not 0 <= classes[at] < scores.classes:
             raise ValueError("each class must be a column of the scores")

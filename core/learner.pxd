@@ -20,7 +20,7 @@ cdef extern from "core/native/pipeline/state_lock.hpp" namespace "manyclass" nog
         bint is_held()
 
 
-cdef extern from "core/native/model.hpp" namespace "manyclass" nogil:
+cdef extern from "core/native/learner.hpp" namespace "manyclass" nogil:
     cdef cppclass OptionValues:
         OptionValues()
         void set_flag(string name, cpp_bool value) except +
@@ -109,12 +109,12 @@ cdef extern from "core/native/model.hpp" namespace "manyclass" nogil:
         void class_ids(NativeColumns& columns, int32_t* ids) except +raise_error
 
     cdef cppclass MemberView:
-        shared_ptr[Model] model
+        shared_ptr[NativeLearner] learner
         shared_ptr[RankCounts] progress
         uint64_t waiting
         uint64_t waiting_bytes
 
-    cdef cppclass Model:
+    cdef cppclass NativeLearner "manyclass::Learner":
         void configure(const OptionValues& options) except +raise_error
         void rank(string_view instance, uint32_t k, double threshold, vector[Ranked]& best,
                   string& names) except +raise_error
@@ -156,7 +156,7 @@ cdef extern from "core/native/model.hpp" namespace "manyclass" nogil:
 
 
 cdef class Learner:
-    cdef shared_ptr[Model] _native
+    cdef shared_ptr[NativeLearner] _native
     cdef readonly object options
     cdef readonly Taxonomy taxonomy
 

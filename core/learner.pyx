@@ -1,4 +1,4 @@
-"""The Python interface of a native model, core/native/model.hpp."""
+"""The Python interface of learners, core/native/learner.hpp."""
 
 from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY
@@ -35,13 +35,13 @@ cdef extern from "core/native/storage/postings.hpp" namespace "manyclass" nogil:
     const size_t OUTDEGREES
 
 
-cdef extern from "core/native/make_model.hpp" namespace "manyclass" nogil:
-    shared_ptr[Model] make_model(const OptionValues& options, uint64_t hash_seed,
-                                 shared_ptr[NativeTaxonomy] taxonomy) except +raise_error
-    vector[string] model_option_names(string_view learner) except +raise_error
+cdef extern from "core/native/make_learner.hpp" namespace "manyclass" nogil:
+    shared_ptr[NativeLearner] make_learner(const OptionValues& options, uint64_t hash_seed,
+                                           shared_ptr[NativeTaxonomy] taxonomy) except +raise_error
+    vector[string] learner_option_names(string_view learner) except +raise_error
 
 
-cdef object UNMADE = object()  # for a learner whose native model is there already
+cdef object UNMADE = object()  # the argument for a learner whose native object is set afterwards
 
 
 cdef list weighted(const vector[pair[string, double]]& pairs):
@@ -49,10 +49,10 @@ cdef list weighted(const vector[pair[string, double]]& pairs):
 
 
 cdef OptionValues native(object options) except *:
-    """Return the options that the native model reads for this learner and its parts, by name."""
+    """Return the options that the native learner and its parts read."""
     cdef OptionValues values
     cdef bytes learner = options.learner.encode()
-    cdef vector[string] names = model_option_names(learner)
+    cdef vector[string] names = learner_option_names(learner)
     if names.empty():
         raise OptionError("learner", f"{options.learner!r} has no native code")
     values.set_word(b"learner", learner)
@@ -73,13 +73,14 @@ cdef OptionValues native(object options) except *:
 
 @cython.final
 cdef class Learner:
-    """A learner: one on its own tables, or a committee of these.
+    """A learner with tables of its own, or a committee of such learners.
 
-    Ownership: the native model, of a member shared with its committee; results are copies.
+    Ownership: it owns the native learner (a member shares it with its committee); results are
+    copies.
     Threads: any number may rank at once. A change waits for the current rankings and blocks later
-    ones; those of a committee go on between its members. Array calls, `dump` and calls that read
-    more than a few rows release the GIL; all others release it if they have to wait for the lock.
-    So each call keeps its names alive.
+    ones; rankings of a committee continue between its members. Array calls, `dump` and calls that
+    read more than a few rows release the GIL; other calls release it while they wait for the lock.
+    Therefore each call keeps its names alive.
     """
 
     def __cinit__(self, options, uint64_t hash_seed=0, Taxonomy taxonomy=None):
@@ -87,7 +88,7 @@ cdef class Learner:
             return
         self.options = options
         self.taxonomy = Taxonomy(hash_seed) if taxonomy is None else taxonomy
-        self._native = make_model(native(options), hash_seed, self.taxonomy._native)
+        self._native = make_learner(native(options), hash_seed, self.taxonomy._native)
 
     @property
     def members(self):
@@ -101,7 +102,7 @@ cdef class Learner:
             learner = Learner.__new__(Learner, UNMADE)
             learner.options = options[i]
             learner.taxonomy = self.taxonomy
-            learner._native = views[i].model
+            learner._native = views[i].learner
             progress = ProgressiveValidation()
             progress._counts = views[i].progress
             members.append(Member(learner, progress, views[i].waiting, views[i].waiting_bytes))
@@ -109,7 +110,7 @@ cdef class Learner:
 
     @staticmethod
     cdef vector[string_view] names_of(list classes) except *:
-        """Return any names as UTF-8, valid as long as the list."""
+        """Return names as UTF-8, valid as long as the list lives."""
         cdef vector[string_view] names
         for name in classes:
             names.push_back(Instance.any_utf8(<str?>name))
@@ -123,7 +124,7 @@ cdef class Learner:
 
     @staticmethod
     cdef list with_names(const vector[Ranked]& best, const string& names):
-        """Return (name, score) of ranked classes, whose names stand one behind the other."""
+        """Return (name, score) of ranked classes; `names` has the size and bytes of each name."""
         cdef const char* at = names.data()
         cdef uint32_t size
         cdef list ranked = []
@@ -136,14 +137,14 @@ cdef class Learner:
     def configure(self, options):
         if options.learner != self.options.learner:
             raise OptionError(
-                "learner", f"cannot turn from {self.options.learner} to {options.learner}"
+                "learner", f"cannot change from {self.options.learner} to {options.learner}"
             )
         if [each.learner for each in options.member_options] != [
             each.learner for each in self.options.member_options
         ]:
             raise OptionError("members", "the learners of a committee's members cannot change")
         cdef OptionValues wanted = native(options)
-        with nogil:  # a lowered `sample` may start the build of the tree
+        with nogil:  # with a lower `sample`, this may build the tree
             deref(self._native).configure(wanted)
         self.options = options
 
@@ -164,7 +165,7 @@ cdef class Learner:
 
     cdef rank_block(self, const vector[string_view]& instances, size_t begin, uint32_t k,
                     double seconds, RankedBlock& block):
-        """Rank instances in order, from `begin` on, for so many seconds and at least one."""
+        """Rank instances in order from `begin` on: one, and more until `seconds` have passed."""
         with nogil:
             deref(self._native).rank_block(instances, begin, k, Seconds(seconds), block)
 
@@ -262,7 +263,7 @@ cdef class Learner:
     def forget_feature(self, str name not None):
         cdef string_view encoded = Instance.any_utf8(name)
         cdef bint known
-        with nogil:  # the nodes of a label tree are walked
+        with nogil:  # visits all nodes of a label tree
             known = deref(self._native).forget_feature(encoded)
         return known
 
@@ -359,7 +360,7 @@ cdef class Learner:
     @property
     def resident_bytes(self):
         cdef uint64_t found
-        with nogil:  # the nodes of a label tree are walked
+        with nogil:  # visits all nodes of a label tree
             found = deref(self._native).inspection().resident_bytes()
         return found
 
@@ -414,7 +415,7 @@ cdef class Learner:
         cdef Feature found
         cdef string_view encoded = Instance.any_utf8(name)
         cdef bint known
-        with nogil:  # the nodes of a label tree are walked
+        with nogil:  # visits all nodes of a label tree
             known = deref(self._native).inspection().feature(encoded, found)
         if not known:
             raise UnknownName("feature", name)
@@ -482,9 +483,9 @@ cdef class Learner:
     @classmethod
     def load(cls, options, sections, uint64_t hash_seed=0, Taxonomy taxonomy=None):
         cdef uint64_t changes = 0
-        cdef Learner index = Learner(options, hash_seed, taxonomy)
-        cdef vector[Section] native = deref(index._native).measure(changes)
-        cdef size_t i  # of two vectors: Cython would take the type of either
+        cdef Learner learner = Learner(options, hash_seed, taxonomy)
+        cdef vector[Section] native = deref(learner._native).measure(changes)
+        cdef size_t i  # declared, because Cython cannot infer its type from two vectors
         declared = {each.name.decode(): "<" + each.type.decode() for each in native}
         arrays = parts.checked(options, sections, declared, OTHER_LEARNER.decode())
         for i in range(native.size()):
@@ -493,18 +494,18 @@ cdef class Learner:
             native[i].data = start_of(array)
         try:
             with nogil:
-                deref(index._native).load(native)
+                deref(learner._native).load(native)
         except ValueError as error:
             section, _, fault = str(error).partition(": ")
             raise SnapshotError(fault, section) from error
         cdef ProgressiveValidation progress
-        cdef vector[MemberView] members = deref(index._native).members()
+        cdef vector[MemberView] members = deref(learner._native).members()
         prefixes = [*parts.options_of(options)]
         for i in range(members.size()):
             with within(sections, prefixes[i]) as own:
                 progress = ProgressiveValidation.load(own)
             members[i].progress.get()[0] = deref(progress._counts)
-        return index
+        return learner
 
 
 cdef void* start_of(object array) except *:

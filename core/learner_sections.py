@@ -1,7 +1,8 @@
-"""The arrays of a dumped index."""
+"""The arrays of a dumped learner."""
 
-# The arrays of every dumped state, in the order of writing. Arrays that a learner does not use are
-# empty. An array with another name is declared by the learner that has it, and comes after these.
+# The arrays of every dumped learner with their types, in the order of writing; a learner leaves
+# unused arrays empty. Arrays that only some learners have come after these and are declared by the
+# native code of the learner.
 SECTIONS = {
     "counts": "<u8",
     "feature_name_sizes": "<u2",

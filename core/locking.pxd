@@ -1,4 +1,4 @@
-# The locks of native objects, and what a Python program sees of them.
+# The locks of native objects: exceptions and the GIL.
 
 cdef extern from *:
     """
@@ -15,7 +15,7 @@ cdef extern from *:
     }
     static void throw_again() { throw; }
 
-    // While a thread waits for the lock of an index it does not hold the GIL (reader_slots.hpp).
+    // A thread that waits for the lock of a learner releases the GIL meanwhile (reader_slots.hpp).
     static void* release_gil() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
     static void restore_gil(void* state) {
         PyEval_RestoreThread(static_cast<PyThreadState*>(state));
@@ -32,7 +32,7 @@ cdef extern from *:
 # Raise the Python error of the C++ exception that was caught.
 cdef inline int raise_error() except -1:
     if is_half_changed():
-        from manyclass.core.errors import IndexHalfChanged
-        raise IndexHalfChanged
+        from manyclass.core.errors import LearnerHalfChanged
+        raise LearnerHalfChanged
     throw_again()  # Cython translates the exceptions of the standard library
     return 0

@@ -1,4 +1,4 @@
-"""The state of a service; events in the order of the log are the only way to change it."""
+"""The state of a service, which changes only by events in the order of the log."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -48,8 +48,8 @@ class Model(ModelLearners):
     the number of the last event.
 
     The same events in the same order give the same digest, on any machine.
-    Threads: any may call `rank` and `explain`, and rank by `published`; one at a time `apply`,
-    `dump` and the rest.
+    Threads: any number may call `rank` and `explain`, and rank by `published`. Call all other
+    methods from one thread at a time.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Model(ModelLearners):
         """Create an empty model; options stand for one learner without shadows.
 
         `hash_seed` salts the tables of names and has no effect on the state. `text` is the analysis
-        of texts before they come here as instances.
+        that turns texts into instances.
         """
         super().__init__(
             ModelSet(model_set) if isinstance(model_set, Options) else model_set, hash_seed
@@ -81,8 +81,9 @@ class Model(ModelLearners):
         text: TextAnalysis = DEFAULT_TEXT,
         losses: ExpectedLoss | None = None,
     ) -> "Model":
-        """Create the model after event `seq` with this learner alone, without outcomes but those of
-        the calibration and the expected losses.
+        """Return a model with this learner alone, whose last event is `seq`.
+
+        The calibration and the expected losses have outcomes already; its accuracy has none.
         """
         model = cls(learner.options, text=text)
         model.taxonomy = learner.taxonomy
@@ -97,7 +98,7 @@ class Model(ModelLearners):
 
     @property
     def seq(self) -> int:
-        """The number of the last event of the log that was applied, or passed over."""
+        """The number of the last event of the log that was applied or passed over."""
         return self.published.seq
 
     @seq.setter
@@ -105,7 +106,9 @@ class Model(ModelLearners):
         self.published.seq = seq
 
     def seen(self, event_id: str) -> tuple[int, int] | None:
-        """Return (seq, fingerprint) of the event with this id, among the last million with one."""
+        """Return (seq, fingerprint) of the event with this id; None if it is not remembered.
+
+        The last million event ids are."""
         return self.recent.find(event_id)
 
     def check(self, event: Event) -> None:
@@ -119,8 +122,8 @@ class Model(ModelLearners):
         for event in events:
             self._check(event)
         retries = {
-            at
-            for at, event in enumerate(events)
+            position
+            for position, event in enumerate(events)
             if event.parents and event.event_id is not None and self.seen(event.event_id)
         }
         check_placements(self.taxonomy, events, retries)
@@ -144,7 +147,7 @@ class Model(ModelLearners):
             self.agreed(ModelSet.from_dict(event.options))
 
     def _check_rename(self, event: Event) -> None:
-        if not event.renamed_to:  # it releases a former name
+        if not event.renamed_to:  # the event releases a former name
             if event.name not in self.aliases:
                 raise UnknownName("former name", event.name)
             return
@@ -175,9 +178,9 @@ class Model(ModelLearners):
     def repeats(self, events: Sequence[Event | EventKey]) -> dict[int, int]:
         """Return the retries among the events of one request, which come next in the log.
 
-        The result maps a position to the seq of the repeated event, perhaps of the same request.
-        All decisions on event ids are made here. Raise EventConflict if an id was seen with another
-        content: then none of the events may be applied.
+        The result maps the position of each retry to the seq of the event that it repeats, which
+        may be of the same request. Every decision on event ids is made here. Raise EventConflict
+        if an id was used with another content: none of the events may then be applied.
         """
         repeated: dict[int, int] = {}
         new: dict[str, tuple[int, int]] = {}
@@ -222,12 +225,12 @@ class Model(ModelLearners):
                 yield self.apply(self.seq + 1, event, clock)
 
     def apply(self, seq: int, event: Event, clock: Callable[[], float] | None = None) -> Outcome:
-        """Apply a checked event, the next one of the log. One of a text that another analysis has
-        read is read again.
+        """Apply a checked event, the next one of the log, and return its outcome.
 
-        `clock` measures the time of each learner. Before any change, raises EventError unless `seq`
-        is the next number, and RulesDiffer unless the rules in force are those of this release. A
-        "restore" mark cannot be applied: load the state of its snapshot, then call `restored`.
+        If another analysis read its text, the text is analysed again. `clock` measures the seconds
+        of each learner. Before any change, raise EventError unless `seq` is the next number, and
+        RulesDiffer unless the rules in force are those of this release. A "restore" mark cannot be
+        applied: load the state of its snapshot, then call `restored`.
         """
         if seq != self.published.seq + 1:
             raise EventError(f"event {seq} cannot follow event {self.seq}")
@@ -242,7 +245,7 @@ class Model(ModelLearners):
         return outcome
 
     def _apply(self, seq: int, event: Event, clock: Callable[[], float] | None) -> Outcome:
-        """Apply any event, in steps; `seq` is its number."""
+        """Apply an event of any kind; `seq` is its number."""
         if event.kind == "rules":
             self.use_rules(event.rules)
         else:
@@ -254,7 +257,7 @@ class Model(ModelLearners):
         placed = self._place(event) if event.parents else []
         if event.kind == "learn":
             placed += self.taxonomy.note_classes(event.classes)
-            self._note_places(placed, before_learning=True)
+            self._note_nodes(placed, before_learning=True)
             clock = clock or _no_time
             began = clock()
             learned = answering.apply(event)
@@ -266,24 +269,26 @@ class Model(ModelLearners):
             learned = NOTHING_LEARNED
             self._change(event)
             answering = self.answering
-        self._note_places(placed)
+        self._note_nodes(placed)
         self.seq = seq
         return Outcome(
             seq, learned.rank or None, learned.updated, answering.label, shadows, seconds
         )
 
     def can_apply(self, batch: EventBatch) -> bool:
-        """Return whether `apply_batch` can learn: one learner alone, whose classes are in no
-        taxonomy and have no former names, and texts that the present analysis has read.
+        """Return whether `apply_batch` can apply the batch.
+
+        It needs a single learner, classes without taxonomy and former names, and texts that were
+        read by the present analysis.
         """
         learns_batches = not self.shadows and not self.aliases and self.answering.learns_batches
         return learns_batches and batch.is_read_by(self.text)
 
     def apply_batch(self, batch: EventBatch, seconds: float) -> None:
-        """Apply the next events of a batch, which come next in the log.
+        """Apply the next events of a batch, which come next in the log, if it `can_apply` it.
 
-        It applies at least one, and others for so many seconds, each as `apply` would; the batch
-        has their outcomes. Only if it `can_apply`. RulesDiffer as of `apply`.
+        Apply one event, then more until `seconds` have passed, each with the result of `apply`. The
+        batch stores their outcomes. Raise RulesDiffer as `apply` does.
         """
         self.check_rules()
         batch.learn(self.published, seconds)
@@ -292,7 +297,7 @@ class Model(ModelLearners):
         """Apply an event other than "learn"."""
         if event.kind in ("restore", "adopt"):
             state = event.name or f"snapshot {event.restored}"
-            raise EventError(f"event {self.seq + 1} goes over to {state}: load that first")
+            raise EventError(f"event {self.seq + 1} switches to {state}: load it first")
         if event.kind == "configure":
             whole = event.options.get("whole", ())
             named = whole if isinstance(whole, list) else ()
@@ -302,7 +307,7 @@ class Model(ModelLearners):
         elif event.kind == "rename":
             self._rename(event)
         elif event.kind == "amend":
-            self._note_places(self.taxonomy.note_classes(event.classes), before_learning=True)
+            self._note_nodes(self.taxonomy.note_classes(event.classes), before_learning=True)
             for each in self.enrolled:
                 each.amend(event)
         elif event.kind in ("forget_class", "forget_feature"):
@@ -310,12 +315,12 @@ class Model(ModelLearners):
                 each.learner.apply(event)
         if event.kind == "forget_class":
             placed = [event.name] if event.name in self.taxonomy else []
-            self._note_places(placed + self.taxonomy.forget(event.name))
+            self._note_nodes(placed + self.taxonomy.forget(event.name))
 
     def _place(self, event: Event) -> list[str]:
-        """Place classes in the taxonomy. One that has another parent keeps it unless it moves.
+        """Place classes in the taxonomy; return the names of nodes added, changed or removed.
 
-        Return the names of nodes that were added, changed or removed.
+        A class that has another parent keeps it unless the event moves classes.
         """
         gone = []
         for name, parent in event.parents.items():
@@ -323,16 +328,16 @@ class Model(ModelLearners):
         parents = filter(None, event.parents.values())
         return list(dict.fromkeys([*event.parents, *parents, *gone]))
 
-    def _note_places(self, names: list[str], before_learning: bool = False) -> None:
-        """Let the learners take in nodes that the taxonomy has added, changed or removed."""
+    def _note_nodes(self, names: list[str], before_learning: bool = False) -> None:
+        """Tell the learners which nodes of the taxonomy were added, changed or removed."""
         if names:
             for each in self.enrolled:
                 each.learner.placed(names, before_learning)
 
     def _rename(self, event: Event) -> None:
-        """Rename a class, forget it in favour of another, or release a former name.
+        """Rename a class, merge it into another, or release a former name.
 
-        Do nothing if that cannot be now.
+        Do nothing if this is not possible any more.
         """
         try:
             self._check_rename(event)
@@ -347,10 +352,10 @@ class Model(ModelLearners):
         self.take_aliases(with_alias(self.aliases, name, to))
 
     def take_aliases(self, aliases: Mapping[str, str]) -> None:
-        """Let former names of classes stand for others from here on.
+        """Replace the aliases.
 
         A class that a learner knows by a former name is renamed, or forgotten if the learner knows
-        the other name too.
+        the present name too.
         """
         for name, to in aliases.items():
             for each in self.enrolled:
@@ -370,8 +375,9 @@ class Model(ModelLearners):
         self.rules = max(self.rules, version)
 
     def restored(self, seq: int, snapshot_seq: int, rules: int | None = None) -> None:
-        """Place this freshly loaded state at `seq`, the mark in the log, with this version of the
-        rules in force; None keeps that of the state.
+        """Make this freshly loaded state the one after the "restore" mark `seq`.
+
+        `rules` is the version in force from there on; None keeps the version of the state.
         """
         self.seq = seq
         self.rules = self.rules if rules is None else rules
@@ -379,9 +385,10 @@ class Model(ModelLearners):
         del self.restores[:-MOST_RESTORES]
 
     def adopted(self, seq: int, restores: list[tuple[int, int]]) -> None:
-        """Place this rebuilt state, which has the events before it, at `seq`, the mark in the log.
+        """Make this rebuilt state, which has all events before `seq`, the one after the mark `seq`.
 
-        `restores` are those of the state that it replaces. Raise EventError for another number.
+        `restores` are the marks of the state that it replaces. Raise EventError unless `seq` is the
+        next number.
         """
         if seq != self.seq + 1:
             raise EventError(f"event {seq} cannot follow event {self.seq}")
@@ -401,20 +408,22 @@ class Model(ModelLearners):
         if self.whole:
             facts["whole"] = sorted(self.whole)
         arrays: snapshot.Arrays = self.taxonomy.dump()
-        for place, each in enumerate(self.enrolled):
-            score = {**each.progress.dump(), **each.calibration.dump()}
-            sections = {**each.learner.dump(), **score, **each.expected_loss.dump()}
-            arrays |= {prefix_of(place) + name: array for name, array in sections.items()}
+        for position, each in enumerate(self.enrolled):
+            outcomes = {**each.progress.dump(), **each.calibration.dump()}
+            sections = {**each.learner.dump(), **outcomes, **each.expected_loss.dump()}
+            arrays |= {prefix_of(position) + name: array for name, array in sections.items()}
         return Frozen(facts, {**arrays, "recent_events": self.recent.dump()})
 
     def dump(self) -> list[memoryview]:
-        """Return a snapshot of the current state, in pieces; later events do not change it."""
+        """Return a snapshot of the current state in pieces, which later events do not change."""
         return self.freeze().pieces()
 
     @classmethod
     def load(cls, chunks: Iterable[bytes | memoryview], hash_seed: int = 0) -> "Model":
-        """Restore a model from a snapshot; SnapshotError for damaged or foreign bytes, RulesDiffer
-        for newer rules than those of this release.
+        """Return the model of a snapshot.
+
+        Raise SnapshotError for damaged or foreign bytes, RulesDiffer for newer rules than those of
+        this release.
         """
         facts, arrays = snapshot.read(chunks)
         seq, restores = marks_of(facts)
@@ -422,16 +431,16 @@ class Model(ModelLearners):
         model_set = model_set_of(facts)
         model = cls(model_set, hash_seed, text_of(facts))
         known = {*model.freeze().arrays, *taxonomy.SECTIONS}  # an empty model has the same arrays
-        for place in range(len(model_set.learners)):
+        for position in range(len(model_set.learners)):
             sections = {*taxonomic_loss.SECTIONS, *expected_loss.SECTIONS}
-            known |= {prefix_of(place) + name for name in sections}
+            known |= {prefix_of(position) + name for name in sections}
         for name in arrays:
             need(name in known, name, "no learner of the snapshot has it")
         model.taxonomy = Taxonomy.load(arrays, hash_seed)
         model._enroll(
             [
-                enrolled_of(options, place, arrays, hash_seed, model.taxonomy)
-                for place, options in enumerate(model_set.learners)
+                enrolled_of(options, position, arrays, hash_seed, model.taxonomy)
+                for position, options in enumerate(model_set.learners)
             ]
         )
         model.recent = recent_of(arrays, seq)

@@ -1,4 +1,4 @@
-"""The learners of a model: one answers, others learn beside it."""
+"""The learners of a model: the primary answers, shadows learn the same events."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,17 +16,18 @@ from manyclass.core.taxonomy import Taxonomy
 
 
 class ModelLearners:
-    """The primary learner, which answers, and shadows: they rank and learn every event too, so
+    """The primary learner, which answers, and shadows, which rank and learn every event too, so
     that their accuracy can be compared.
 
-    Threads: as of Model.
+    Threads: as for Model.
     """
 
     def __init__(self, model_set: ModelSet, hash_seed: int) -> None:
         """Create learners that have learned nothing. `hash_seed` salts their tables of names."""
         self.published = PublishedLearner()
-        self.taxonomy = Taxonomy(hash_seed)  # of their classes
-        self.whole: frozenset[str] = frozenset()  # learners that rebuilds have begin at the base
+        self.taxonomy = Taxonomy(hash_seed)  # of the classes of all learners
+        # Specifications of learners that a rebuild begins empty, to learn the whole history.
+        self.whole: frozenset[str] = frozenset()
         self._hash_seed = hash_seed
         self._enroll([self._begun(options) for options in model_set.learners])
 
@@ -72,10 +73,10 @@ class ModelLearners:
         threshold: float | None = None,
         among: Sequence[str] | None = None,
     ) -> list[tuple[str, float]]:
-        """Return the k best (class, score), best first; empty if nothing is known.
+        """Return the k best (class, score), best first; empty if no class is retrieved.
 
-        Only scores above `threshold`; None stands for all retrieved classes. With `among`, only
-        classes of these names.
+        `threshold` excludes classes whose score is not above it. With `among`, rank only these
+        classes.
         """
         return self.answering.learner.rank(instance, k, threshold, among)
 
@@ -86,8 +87,10 @@ class ModelLearners:
         threshold: float | None = None,
         among: Sequence[str] | None = None,
     ) -> Answer:
-        """Return the ranking of `rank`, and the confidence in the best class, also if k or the
-        threshold exclude it. With `among` it is None."""
+        """Return the ranking of `rank`, and the confidence in the best class.
+
+        The confidence is the same if k or the threshold exclude that class; None with `among`.
+        """
         return self.answering.answer(instance, k, threshold, among)
 
     def decode(
@@ -97,16 +100,16 @@ class ModelLearners:
         threshold: float | None = None,
         among: Sequence[str] | None = None,
     ) -> Decoded:
-        """Return the k classes of least expected taxonomic loss, least first; else as `answer`.
+        """Return the k classes of least expected taxonomic loss, least first, and the confidence.
 
-        TaxonomyMissing without a taxonomy.
+        The other arguments are those of `answer`. Raise TaxonomyMissing without a taxonomy.
         """
         return self.answering.decode(instance, k, threshold, among)
 
     def explain(
         self, instance: Instance, classes: Sequence[str], limit: int = 10
     ) -> list[list[tuple[str, float]]]:
-        """Return, for each class, its (feature, share of the score), heaviest first."""
+        """Return, for each class, its (feature, contribution to the score), heaviest first."""
         return self.answering.learner.explain(instance, classes, limit)
 
     def paths(
@@ -116,9 +119,9 @@ class ModelLearners:
         return self.answering.learner.paths(instance, classes, limit)
 
     def agreed(self, asked: ModelSet) -> ModelSet:
-        """Return the learners in force after a request for these, see `ModelSet.after`.
+        """Return the model set in force after a request for `asked`, see `ModelSet.after`.
 
-        OptionError if the primary learner would change, unless nothing was learned yet.
+        Raise OptionError if the primary learner would change, unless nothing was learned yet.
         """
         try:
             return asked.after(self.model_set)
@@ -152,9 +155,9 @@ class ModelLearners:
             self._enroll([everyone[each] for each in model_set.labels])
 
     def begin_whole(self, learners: Iterable[Options]) -> None:
-        """Add those of the learners that the model lacks, as shadows that have learned nothing.
+        """Add each of these learners that the model lacks as an empty shadow.
 
-        All of them learn the whole history from here on.
+        From here on, all of them learn the whole history.
         """
         for options in learners:
             if self.model_set.find(options.specification) is None:

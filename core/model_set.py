@@ -10,20 +10,20 @@ from manyclass.core.learners.options import Options
 Role = Literal["primary", "shadow"]
 
 MOST_SHADOWS = 15
-# Members of committees counted. Each has some twenty arrays, whose names, types and checksums have
-# to fit into the header of a snapshot.
+# Counts the members of committees too. Each learner has some twenty arrays, whose names, types and
+# checksums must fit into the header of a snapshot.
 MOST_LEARNERS = 128
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSet:
-    """The options of every learner. The specification of each is its label, so all must differ."""
+    """The options of every learner, labelled by their specifications, which must all differ."""
 
     primary: Options
     shadows: tuple[Options, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise OptionError for too many, two of one specification, or options of members only."""
+        """Raise OptionError for too many or equal learners, and for options of members only."""
         check_shadows(self.shadows)
         check_together(self.learners)
 
@@ -48,40 +48,42 @@ class ModelSet:
         return ModelSet(promoted, shadows)
 
     def find(self, specification: str) -> Options | None:
-        """Return the learner of a specification with its options in any order, None without one."""
+        """Return the learner of a specification, options in any order; None if there is none."""
         try:
             label = Options.parse(specification).specification
         except OptionError:
-            return None  # of no learner at all
+            return None  # not a specification
         return next((each for each in self.learners if each.specification == label), None)
 
     def having(self, shadow: Options) -> "ModelSet":
-        """Return the same learners, and this one as a shadow if they lack it; OptionError."""
+        """Return the same learners, with this one as a shadow unless it is there; OptionError."""
         if self.find(shadow.specification) is not None:
             return self
         return ModelSet(self.primary, (*self.shadows, shadow))
 
     def without(self, primary: Options) -> tuple[Options, ...]:
-        """Return the shadows of this primary, which may be a shadow here."""
+        """Return the shadows that remain beside this primary, which may be a shadow here."""
         label = primary.specification
         if label not in self.labels:
             return self.shadows
         return tuple(each for each in self.learners if each.specification != label)
 
     def beside(self, shadows: tuple[Options, ...]) -> Options:
-        """Return the primary of these shadows: the primary here, or the learner whose place it
-        took when it was promoted from among them.
+        """Return the primary beside these shadows.
+
+        It is the primary here, unless that was promoted from among them: then the learner that it
+        replaced.
         """
         named = {options.specification for options in shadows}
         others = (options for options in self.learners if options.specification not in named)
         return next(others, self.primary)
 
     def after(self, stored: "ModelSet") -> "ModelSet":
-        """Return these learners as continuations of the stored ones.
+        """Return these learners, continued from the stored ones.
 
-        Only a promotion changes the primary: the stored primary stays the primary if it is a shadow
-        here or has other options here. Raise OptionError if the primary here is another learner,
-        without a state.
+        Only a promotion changes the primary, so the stored primary stays primary, also if it is a
+        shadow here or has other options here. Raise OptionError if the primary here is another
+        learner, which has no state yet.
         """
         label = stored.primary.specification
         if label in self.labels:
@@ -97,28 +99,28 @@ class ModelSet:
         )
 
     def origins(self, before: "ModelSet") -> list[int | None]:
-        """Return for each learner the place of the former learner that it continues, or None.
+        """Return, for each learner, the position of the former learner that it continues, or None.
 
         The primary continues the former primary, unless that was another learner. A shadow
-        continues the one of the same specification, or else the next of the same learner with
-        other options.
+        continues the shadow of the same specification, or else the next one of the same learner
+        with other options.
         """
         origins: list[int | None] = [0 if continues(self.primary, before.primary) else None]
         left = dict(enumerate(before.shadows, 1))
-        places = {options.specification: place for place, options in left.items()}
+        positions = {options.specification: origin for origin, options in left.items()}
         for options in self.shadows:
-            place = places.get(options.specification)
-            left.pop(place or 0, None)
-            origins.append(place)
+            origin = positions.get(options.specification)
+            left.pop(origin or 0, None)
+            origins.append(origin)
         for position, options in enumerate(self.shadows, 1):
             if origins[position] is None:
-                alike = (place for place, each in left.items() if continues(options, each))
-                origins[position] = place = next(alike, None)
-                left.pop(place or 0, None)
+                alike = (origin for origin, each in left.items() if continues(options, each))
+                origins[position] = origin = next(alike, None)
+                left.pop(origin or 0, None)
         return origins
 
     def differences(self, other: "ModelSet") -> dict[str, tuple[Any, Any]]:
-        """Return name -> (here, in the other); the order of shadows makes no difference."""
+        """Return the options that differ, in any order of shadows: name -> (here, in the other)."""
         found = self.primary.differences(other.primary)
         mine, others = (
             {options.specification: options for options in each.shadows} for each in (self, other)
@@ -132,7 +134,7 @@ class ModelSet:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the options of every learner, as logs and snapshots have them."""
+        """Return the options of every learner, as logs and snapshots store them."""
         return {
             "primary": self.primary.to_dict(),
             "shadows": [options.to_dict() for options in self.shadows],
@@ -140,24 +142,24 @@ class ModelSet:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "ModelSet":
-        """Return the model set of `to_dict`, which may stand beside other keys.
+        """Return the model set of `to_dict`; other keys are ignored.
 
-        OptionError for an option that is unknown or out of range; KeyError, TypeError or ValueError
-        for another structure.
+        Raise OptionError for an option that is unknown or out of range; KeyError, TypeError or
+        ValueError for another structure.
         """
         shadows = tuple(map(Options.from_dict, values["shadows"]))
         return cls(Options.from_dict(values["primary"]), shadows)
 
 
 def check_shadows(shadows: Sequence[Options]) -> None:
-    """Raise OptionError for shadows that are invalid beside any primary."""
+    """Raise OptionError for shadows that are invalid with any primary."""
     if len(shadows) > MOST_SHADOWS:
         raise OptionError("shadows", f"there may be {MOST_SHADOWS} at most")
     check_together(shadows)
 
 
 def check_together(learners: Sequence[Options]) -> None:
-    """Raise OptionError for learners that are too many, equal, or have options of members only."""
+    """Raise OptionError for too many or equal learners, and for options of members only."""
     count = sum(1 + len(options.member_options) for options in learners)
     if count > MOST_LEARNERS:
         most = f"{MOST_LEARNERS} learners, members of committees counted"

@@ -22,9 +22,9 @@ from manyclass.core.sections import LARGEST_COUNT, need, within
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
 
-OF_SHADOW = re.compile(r"shadow\d+\.")  # see prefix_of
-FACTS = ("seq", "restores", "rules", "learners", "text")  # of every state
-MOST_RESTORES = 1_000  # remembered marks; any log was trimmed beyond older ones
+OF_SHADOW = re.compile(r"shadow\d+\.")  # the prefixes of `prefix_of`
+FACTS = ("seq", "restores", "rules", "learners", "text")  # in the header of every snapshot
+MOST_RESTORES = 1_000  # remembered marks; logs are trimmed behind older ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Frozen:
     arrays: snapshot.Arrays
 
     def pieces(self) -> list[memoryview]:
-        """Return the snapshot's bytes, in order; computes the checksums."""
+        """Return the snapshot's bytes in order; compute the checksums."""
         return snapshot.write(self.facts, self.arrays)
 
     def digest(self) -> str:
@@ -57,13 +57,13 @@ def marks_of(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
     for mark in restores:
         is_pair = isinstance(mark, list) and len(mark) == 2 and all(map(_is_count, mark))
         if not is_pair or not (last < mark[0] <= seq and mark[1] < mark[0]):
-            raise SnapshotError(f"restores in the header holds {mark!r}, which is no such mark")
+            raise SnapshotError(f"restores in the header holds {mark!r}, which is not a mark")
         last = mark[0]
     return seq, [(seq, source) for seq, source in restores]
 
 
 def rules_of(facts: dict[str, Any]) -> int:
-    """Return the version of the rules in force, which may be an older one.
+    """Return the version of the rules in force, which may be older than this release's.
 
     Raise SnapshotError, or RulesDiffer for newer rules than those of this release.
     """
@@ -76,7 +76,7 @@ def rules_of(facts: dict[str, Any]) -> int:
 
 
 def aliases_of(facts: dict[str, Any]) -> dict[str, str]:
-    """Return the former names of classes from the header of a snapshot; SnapshotError."""
+    """Return the aliases from the header of a snapshot; SnapshotError."""
     aliases = facts.get("aliases", {})
     if not isinstance(aliases, dict):
         raise SnapshotError(f"aliases in the header must be an object, not {aliases!r}")
@@ -86,7 +86,7 @@ def aliases_of(facts: dict[str, Any]) -> dict[str, str]:
         except InstanceError as error:
             raise SnapshotError(f"aliases in the header: {error}") from error
         if not is_pair or names[1] in aliases:
-            raise SnapshotError(f"aliases in the header has {names!r}, which is no alias")
+            raise SnapshotError(f"aliases in the header has {names!r}, which is not an alias")
     return aliases
 
 
@@ -116,7 +116,7 @@ def _is_count(value: object) -> bool:
     return type(value) is int and 0 <= value <= LARGEST_COUNT
 
 
-# raised for options of other types and depths than any
+# The errors of `ModelSet.from_dict` for values of other types or too deep nesting.
 NOT_OPTIONS = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
 
 
@@ -132,6 +132,7 @@ def model_set_of(facts: dict[str, Any]) -> ModelSet:
 
 
 def recent_of(arrays: snapshot.Arrays, seq: int) -> DedupWindow:
+    """Return the recent event ids of a snapshot whose last event is `seq`; SnapshotError."""
     name = "recent_events"
     need(name in arrays, name, "it is missing")
     rows = arrays[name]
@@ -139,7 +140,7 @@ def recent_of(arrays: snapshot.Arrays, seq: int) -> DedupWindow:
     need(is_table, name, "it is not a table of remembered events")
     table = rows.view(np.uint64)
     of_log = bool(((table[:, 3] > 0) & (table[:, 3] <= seq)).all())
-    need(of_log, name, "it has an event that the log does not have yet")
+    need(of_log, name, "it has an event that comes later in the log")
     try:
         return DedupWindow.load(table)
     except ValueError as error:
@@ -147,10 +148,14 @@ def recent_of(arrays: snapshot.Arrays, seq: int) -> DedupWindow:
 
 
 def enrolled_of(
-    options: Options, place: int, arrays: snapshot.Arrays, hash_seed: int, taxonomy: Taxonomy
+    options: Options, position: int, arrays: snapshot.Arrays, hash_seed: int, taxonomy: Taxonomy
 ) -> Enrolled:
-    own = arrays if place else of_primary(arrays)
-    with within(own, prefix_of(place)) as sections:
+    """Return the learner at this position of the model set from the arrays of a snapshot.
+
+    Raise SnapshotError if its arrays are not a valid state.
+    """
+    own = arrays if position else of_primary(arrays)
+    with within(own, prefix_of(position)) as sections:
         learner = load(options, sections, hash_seed, taxonomy)
         calibration = Calibration.load(sections)
         progress = ProgressiveValidation.load(sections)
@@ -158,11 +163,11 @@ def enrolled_of(
     return Enrolled(options.specification, learner, progress, calibration, expected_loss)
 
 
-def prefix_of(place: int) -> str:
-    """Return the prefix of a learner's arrays in a snapshot, by its place in the model set."""
-    return f"shadow{place}." if place else ""
+def prefix_of(position: int) -> str:
+    """Return the prefix of a learner's arrays in a snapshot, by its position in the model set."""
+    return f"shadow{position}." if position else ""
 
 
 def of_primary(arrays: snapshot.Arrays) -> snapshot.Arrays:
-    """Return the arrays of the primary, and those of no learner."""
+    """Return the arrays of the primary and of no learner: all but those of shadows."""
     return {name: array for name, array in arrays.items() if not OF_SHADOW.match(name)}

@@ -8,9 +8,9 @@ from manyclass.core.instance import Instance
 
 @final
 class NamedRows:
-    """Rows of named values as CSR arrays: each new name takes the number of the next column.
+    """Rows of named values as CSR arrays: each new name becomes the next column.
 
-    One thread at a time.
+    Threads: one at a time.
     """
 
     def __new__(cls) -> NamedRows: ...
@@ -24,7 +24,7 @@ class NamedRows:
         """Return the number of rows."""
 
     def names(self) -> list[str]:
-        """Return the names of the columns."""
+        """Return the names of the columns, in the order of their numbers."""
 
     def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-        """Return the CSR arrays: where each row begins and the last ends, columns, and values."""
+        """Return the CSR arrays indptr (rows + 1,), indices and values (both: entries)."""

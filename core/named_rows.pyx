@@ -1,4 +1,4 @@
-"""Rows of named values as CSR arrays: each new name takes the number of the next column."""
+"""Rows of named values as CSR arrays: each new name becomes the next column."""
 
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
@@ -28,7 +28,7 @@ cdef extern from "core/native/storage/named_rows.hpp" namespace "manyclass" nogi
 
 @cython.final
 cdef class NamedRows:
-    """Rows that are added one by one. One thread at a time."""
+    """Rows that are added one by one. Threads: one at a time."""
 
     cdef NativeRows _native
 

@@ -6,12 +6,13 @@ from typing import NamedTuple
 class Node(NamedTuple):
     """A node on the path to a class, from the top down.
 
-    In a label tree, `classes` is the number of classes below the node, `probability` that of the
-    node given its parent. `moved` lists (feature, change of the log-odds), largest first; `bias` is
-    the change for every instance.
+    In a label tree, `classes` is the number of classes below the node, and `probability` the
+    probability of the node given its parent. `moved` lists (feature, change of the log-odds),
+    largest first; `bias` is the change for every instance.
 
-    Of a learner with families, `name` is the class of the family, at last the class itself, and
-    `score` its part of the score, to which `moved` lists what each feature adds.
+    For a learner with families, `name` is the class of the family, or the class itself at the end
+    of the path. `score` is the family's part of the class's score, and `moved` lists (feature,
+    contribution to that part).
     """
 
     classes: int
@@ -25,9 +26,9 @@ class Node(NamedTuple):
 class Learned(NamedTuple):
     """The instance's rank and scores before it was learned, and whether the learner was updated.
 
-    `rank` is the rank of the best true class, 0 if it was not retrieved. `updated` says whether a
-    margin required an update. `first` and `second` are the two highest scores of all classes, 0
-    for a missing class, as a ranking would have returned them just before.
+    `rank` is the rank of the best true class, 0 if it was not retrieved. `updated` is True if a
+    margin required an update. `first` and `second` are the two highest scores that a ranking would
+    have had just before, 0 for a missing class.
     """
 
     rank: int
@@ -40,7 +41,7 @@ NOTHING_LEARNED = Learned(0, False, 0.0, 0.0)
 
 
 class ShadowOutcome(NamedTuple):
-    """The result of an event for a shadow; `seconds` by the given clock, else 0."""
+    """The outcome of an event for a shadow; `rank` and `seconds` are as in Outcome."""
 
     label: str
     rank: int | None
@@ -50,10 +51,10 @@ class ShadowOutcome(NamedTuple):
 class Outcome(NamedTuple):
     """The result of applying an event.
 
-    `rank` is the rank of the best true class before learning, None if it was not retrieved (or
-    nothing was learned). `updated` is True if a margin required an update. `seconds` is the time
-    of learning by the given clock, else 0. All three are about the primary learner, whose
-    specification is `label`.
+    `rank` is the rank of the best true class before learning, None if it was not retrieved or
+    nothing was learned. `updated` is True if a margin required an update. `seconds` is the time
+    of learning, 0 without a clock. All three are about the primary learner, whose specification is
+    `label`.
     """
 
     seq: int
@@ -65,7 +66,7 @@ class Outcome(NamedTuple):
 
 
 class EventKey(NamedTuple):
-    """The id of an event and the fingerprint of its content, to recognise a retry."""
+    """The id of an event and the fingerprint of its content, by which a retry is recognised."""
 
     event_id: str | None
     fingerprint: int
@@ -74,8 +75,8 @@ class EventKey(NamedTuple):
 class Answer(NamedTuple):
     """A ranking [(class, score)], best first, and the confidence in its first class.
 
-    `confidence` is the probability, 0 to 1, that the first class is right; None without a first
-    class, before 100 outcomes, and for a ranking of given classes alone.
+    `confidence` is the probability, 0 to 1, that the first class is right; None for an empty
+    ranking, before 100 outcomes, and for a ranking `among` given classes.
     """
 
     ranked: list[tuple[str, float]]

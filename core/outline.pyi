@@ -6,34 +6,35 @@ _Fault = Literal["malformed", "repeated", "elements", "values"]
 
 @final
 class Outline:
-    """The places of the elements of a list in a JSON body. Immutable; any thread may read it.
+    """The elements of a list in a JSON body, found but not parsed. Immutable.
 
-    The scan releases the GIL. It follows brackets, strings and commas only, so the JSON of each
-    element, and of `rest`, is still to be checked; and it ends at the first limit exceeded.
+    The scan releases the GIL and ends at the first limit exceeded. It follows brackets, strings and
+    commas only: the JSON of each element, and of `rest`, is not checked. Any thread may read it.
     """
 
     fault: _Fault | None
-    """The limit exceeded, or what is wrong with the brackets."""
+    """The limit exceeded, or the fault of the brackets; None without a fault."""
 
     elements: list[memoryview] | None
-    """The JSON of each element; None when the body has no such list, or a fault."""
+    """The JSON of each element; None if the body has no such list, or a fault."""
 
     rest: bytes
-    """The body with an empty list in its place."""
+    """The body with an empty list instead of the list."""
 
     position: int | None
-    """The position of the element with the fault; None when the fault is not in the list."""
+    """The index of the element with the fault; None if the fault is not in the list."""
 
     key: bytes
-    """The key with the last value of an object with too many, as it is written; else empty."""
+    """For too many values in an object: the key of the last one read, as written; else empty."""
 
     bytes_read: int
-    """Return the number of bytes of the body that were scanned."""
+    """The number of bytes of the body that were scanned."""
 
-    def __init__(self, body: bytes, name: bytes, most_elements: int, most_values: int) -> None: ...
+    def __init__(self, body: bytes, name: bytes, most_elements: int, most_values: int) -> None:
+        """Scan the body for the list that is the member `name` of its outer object."""
 
 def count_members(data: Buffer, most: int) -> int:
-    """Return how many members a JSON object or array has, as far as `most` + 1; else 0.
+    """Return the number of members of a JSON object or array, at most `most` + 1; else 0.
 
-    What is wrong with its JSON is not found out. Releases the GIL.
+    Other faults of the JSON are not found. Releases the GIL.
     """

@@ -1,4 +1,4 @@
-"""The outline of a large JSON body as Python sees it; native/text/outline.hpp makes it."""
+"""The Python interface of the outline of a large JSON body, native/text/outline.hpp."""
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -43,7 +43,7 @@ cdef dict FAULTS = {
 
 @cython.final
 cdef class Outline:
-    """The places of the elements of a list in a JSON body. Immutable; any thread may read it."""
+    """The elements of a list in a JSON body, found but not parsed. Immutable."""
 
     cdef readonly object fault
     cdef readonly list elements

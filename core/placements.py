@@ -1,4 +1,4 @@
-"""Checks whether the classes of a request can be placed in a taxonomy; places those of a file."""
+"""Checks the placements of a request, and makes a taxonomy of the placements of a file."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import islice
@@ -12,8 +12,8 @@ from manyclass.core.taxonomy import LARGEST_NAMES, LONGEST_PATH, MOST_PLACED, Ta
 def check_placements(
     taxonomy: Taxonomy, events: Sequence[Event], without: Container[int] = ()
 ) -> None:
-    """Raise PlacementConflict or PlacementFault unless the events can place all their classes, in
-    this order, but those at the places `without`. The taxonomy stays as it is.
+    """Raise PlacementConflict or PlacementFault unless the events can place all their classes in
+    this order. Skip the events at the positions `without`. The taxonomy does not change.
     """
     trial: _Trial | None = None  # few events place classes
     for position, event in enumerate(events):
@@ -23,15 +23,15 @@ def check_placements(
 
 
 def placed(parents: Mapping[str, str | None]) -> Taxonomy:
-    """Return a new taxonomy of these classes, below their parents, or the root for none.
+    """Return a new taxonomy with each class below its parent; None stands for the root.
 
-    Raises InstanceError for a bad name, PlacementConflict or PlacementFault if they make no tree.
+    Raise InstanceError for a bad name, PlacementConflict or PlacementFault unless it is a tree.
     """
     taxonomy = Taxonomy()
     left = iter(parents.items())
     events = []
-    while some := dict(islice(left, MOST_PLACEMENTS)):
-        events.append(Event.place(some))
+    while part := dict(islice(left, MOST_PLACEMENTS)):
+        events.append(Event.place(part))
     check_placements(taxonomy, events)
     for event in events:
         for name, parent in event.parents.items():
@@ -40,7 +40,7 @@ def placed(parents: Mapping[str, str | None]) -> Taxonomy:
 
 
 class _Trial:
-    """The parents that classes would have, beside the parents that they have."""
+    """The taxonomy as the events would change it: the changed parents beside the present ones."""
 
     def __init__(self, taxonomy: Taxonomy) -> None:
         self._taxonomy = taxonomy
@@ -65,7 +65,7 @@ class _Trial:
             self._children.setdefault(parent, []).append(name)
 
     def _fault(self, name: str, parent: str) -> str | None:
-        """Return the reason why a class cannot be placed there, else count it as placed."""
+        """Return why a class cannot be placed below the parent; None, and count it, if it can."""
         above = [*self._path(parent)]
         if name in above:
             circle = "itself" if name == parent else f"{parent!r}, which is below it"
@@ -87,7 +87,7 @@ class _Trial:
         return self._taxonomy.parent(name) or ""
 
     def _path(self, name: str) -> Iterable[str]:
-        """Yield the class and those above it; its place in the taxonomy is read at once."""
+        """Yield the class and its ancestors; unchanged parts of the path are read at once."""
         while name:
             if name in self._parents:
                 yield name
@@ -102,6 +102,6 @@ class _Trial:
                 return
 
     def _height(self, name: str) -> int:
-        """Return the edges down from a class, at most; of a class that moves away too."""
+        """Return an upper bound of a class's height; classes that moved away still count."""
         below = (1 + self._height(child) for child in self._children.get(name, ()))
         return max(self._taxonomy.height(name), *below, 0)

@@ -12,7 +12,7 @@ WINDOWS: tuple[int, ...]
 
 @final
 class ProgressiveValidation:
-    """Totals over all examples, and the ranks of the last 10,000.
+    """The accuracy of ranking each example before it is learned: totals, and the last 10,000 ranks.
 
     It is part of the state and depends on the events only. Threads: one at a time.
     """
@@ -22,25 +22,29 @@ class ProgressiveValidation:
 
     def __new__(cls) -> Self: ...
     @property
-    def examples(self) -> int: ...
-    @property
-    def hits(self) -> dict[int, int]:
-        """The number of examples with a true class among the first k, by k."""
+    def examples(self) -> int:
+        """The number of examples."""
 
     @property
-    def reciprocal_rank_sum(self) -> float: ...
+    def hits(self) -> dict[int, int]:
+        """The number of examples with a true class among the first k, for each k of HITS_AT."""
+
+    @property
+    def reciprocal_rank_sum(self) -> float:
+        """The sum of 1 / rank over all examples; an example not retrieved adds 0."""
+
     def add(self, rank: int) -> None:
         """Count the rank of an example's best true class; 0 means not retrieved."""
 
     def add_all(self, ranks: NDArray[np.int32]) -> None:
-        """Count the ranks of examples in order."""
+        """Count the ranks (n,) of examples in order; 0 means not retrieved."""
 
     def windows(self) -> dict[int, dict[str, float]]:
-        """Return, by window size, the number of examples, r1, r5, r10 and mrr (0 if empty)."""
+        """Return for each window size the number of examples, r1, r5, r10 and mrr (0 if empty)."""
 
     def dump(self) -> dict[str, NDArray[np.generic]]:
         """Return the sections of a snapshot."""
 
     @classmethod
     def load(cls, sections: Mapping[str, NDArray[np.generic]]) -> Self:
-        """Restore from the sections of a snapshot; SnapshotError if they are inconsistent."""
+        """Return the accuracy of a snapshot's sections; SnapshotError if these are inconsistent."""

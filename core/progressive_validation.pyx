@@ -1,4 +1,4 @@
-"""Progressive validation: each example is ranked before it is learned, and its rank counted."""
+"""Progressive validation: the rank of each example before it is learned is counted."""
 
 from cython.operator cimport dereference as deref
 from libc.stdint cimport int32_t, uint32_t
@@ -13,7 +13,7 @@ from manyclass.core.sections import need, runs
 from manyclass.core.taxonomic_loss import ParentAccuracy, TaxonomicLoss
 
 HITS_AT = tuple(DEPTH[at] for at in range(DEPTHS))
-DEEPEST = max(HITS_AT)  # largest k of a recall at k
+DEEPEST = max(HITS_AT)  # the largest k
 WINDOWS = (100, 1_000, KEPT)
 
 cdef dict SECTIONS = {
@@ -25,7 +25,7 @@ cdef dict SECTIONS = {
 
 @cython.final
 cdef class ProgressiveValidation:
-    """Totals over all examples, and the ranks of the last 10,000.
+    """The accuracy of ranking each example before it is learned: totals, and the last 10,000 ranks.
 
     It is part of the state and depends on the events only. Threads: one at a time.
     """
@@ -48,7 +48,7 @@ cdef class ProgressiveValidation:
         return deref(self._counts).reciprocal_ranks
 
     cdef object _ranks(self):
-        """Return the last ranks, as long as the object lives; example n is at n % KEPT."""
+        """Return a view of the last ranks, valid while self lives; example n is at n % KEPT."""
         return np.asarray(<uint32_t[:KEPT]>deref(self._counts).ranks)
 
     def add(self, uint32_t rank):
@@ -89,7 +89,7 @@ cdef class ProgressiveValidation:
         need(len(sums) == 1, "progress_reciprocal_ranks", "it is not one sum")
         examples, *hits = counts
         in_order = sorted([*hits, examples]) == [*hits, examples]
-        need(in_order, "progress_counts", "a deeper place has fewer hits, or more than examples")
+        need(in_order, "progress_counts", "a larger k has fewer hits, or more hits than examples")
         need(examples <= limits.LARGEST_COUNT, "progress_counts", "no count can be so large")
         possible = 0 <= sums[0] <= examples
         need(possible, "progress_reciprocal_ranks", "the examples cannot add up to it")

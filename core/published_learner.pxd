@@ -5,7 +5,7 @@ from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
 from manyclass.core.calibration cimport NativeCalibration
-from manyclass.core.learner cimport Learner, Model, Outcome
+from manyclass.core.learner cimport Learner, NativeLearner, Outcome
 from manyclass.core.locking cimport raise_error
 from manyclass.core.progressive_validation cimport RankCounts
 
@@ -13,7 +13,7 @@ from manyclass.core.progressive_validation cimport RankCounts
 cdef extern from "core/native/published_learner.hpp" namespace "manyclass" nogil:
     cdef cppclass NativePublishedLearner "manyclass::PublishedLearner":
         NativePublishedLearner() except +
-        void use(Model* model, NativeCalibration* calibration, RankCounts* ranks)
+        void use(NativeLearner* learner, NativeCalibration* calibration, RankCounts* ranks)
         uint64_t seq()
         void set_seq(uint64_t seq)
         Outcome learn(string_view instance, const vector[string_view]& true_classes,

@@ -7,24 +7,25 @@ from manyclass.core.outcome import Outcome
 
 @final
 class PublishedLearner:
-    """The learner of a model that answers, as native code reaches it: on any thread to rank."""
+    """The primary learner of a model, as native code calls it; any thread may rank with it."""
 
     def __new__(cls) -> PublishedLearner: ...
     def use(self, enrolled: Enrolled) -> None:
-        """Let this learner answer, once no thread ranks with the one before."""
+        """Publish this learner; wait until no thread ranks with the one before."""
 
     def learn(self, event: Event, clock: Callable[[], float] | None = None) -> Outcome | None:
-        """Learn an event as the next one, as Enrolled.apply would; `clock` measures the time.
+        """Learn the next event as `Enrolled.apply` does; `clock` measures the seconds.
 
-        None, with nothing changed, if the classes are in a taxonomy, for an event of another kind
-        than "learn", with placements, without features, or of which the learner can learn nothing.
+        Return None, and change nothing, unless it is a "learn" event without placements whose
+        features are all above 0, the model has no taxonomy, and the learner can learn from it.
         """
 
     @staticmethod
     def has_memory() -> bool:
-        """Return whether memory is set aside for the next change, which is then finished even if
-        the system has none left.
+        """Return whether memory is reserved for the next change.
+
+        With it, a change that has begun is finished even if the system has no memory left.
         """
 
     seq: int
-    """The number of the last event that the model has applied, or passed over."""
+    """The number of the last event that the model applied or passed over."""

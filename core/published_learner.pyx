@@ -1,4 +1,4 @@
-"""The Python interface of the learner that answers, native/published_learner.hpp."""
+"""The Python interface of the published learner, native/published_learner.hpp."""
 
 from cython.operator cimport dereference as deref
 from libc.stdint cimport uint64_t
@@ -24,10 +24,10 @@ cdef object tuple_of = tuple.__new__  # takes half the time of a named tuple's o
 
 @cython.final
 cdef class PublishedLearner:
-    """The learner of a model that answers, its calibration, its counts and the model's seq.
+    """The primary learner of a model with its calibration, its outcome counts and the model's seq.
 
-    Ownership: it keeps the learner and the others alive, which are also used directly.
-    Threads: any may read `seq`, and rank by the native object; one at a time the rest.
+    Ownership: it keeps these objects alive; other code uses them directly too.
+    Threads: any may read `seq`, and rank by the native object. Other calls: one thread at a time.
     """
 
     def __cinit__(self):
@@ -50,7 +50,7 @@ cdef class PublishedLearner:
             return None
         if event.kind != "learn" or event.parents or not len(event._instance):
             return None
-        if is_signed(bytes_of(event._instance)):  # no value may count for this learner
+        if is_signed(bytes_of(event._instance)):  # the learner may use none of its values
             return None
         if event.rejected or event.weight != 1:
             event = within_ability(event, self._learner.options)

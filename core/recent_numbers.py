@@ -1,4 +1,4 @@
-"""Small whole numbers, one an example: their total, and the last 10,000."""
+"""Small whole numbers, one for each example: their total, and the last 10,000."""
 
 from typing import ClassVar, Self
 
@@ -13,9 +13,9 @@ LONGEST_WINDOW = 10_000  # examples
 class RecentNumbers:
     """Totals over all examples, and the numbers of the last 10,000. Part of the state."""
 
-    LARGEST: ClassVar[int]  # number of an example, at most 255
-    TOTALS: ClassVar[str]  # sections of a snapshot
-    NUMBERS: ClassVar[str]
+    LARGEST: ClassVar[int]  # an example's number, at most 255
+    TOTALS: ClassVar[str]  # name of the section with the totals
+    NUMBERS: ClassVar[str]  # name of the section with the last numbers
 
     def __init__(self) -> None:
         self.examples = 0
@@ -29,7 +29,7 @@ class RecentNumbers:
         self.total += number
 
     def mean(self, window: int) -> float | None:
-        """Return the mean of the last examples, at most `window` and 10,000; None without any."""
+        """Return the mean of the last `window` examples, at most 10,000; None without examples."""
         size = min(window, self.examples, LONGEST_WINDOW)
         if size == 0:
             return None
@@ -38,11 +38,11 @@ class RecentNumbers:
 
     @classmethod
     def sections(cls) -> dict[str, str]:
-        """Return the types of the sections of a snapshot by name."""
+        """Return the type of each section of a snapshot by its name."""
         return {cls.TOTALS: "<u8", cls.NUMBERS: "u1"}
 
     def dump(self) -> dict[str, NDArray[np.generic]]:
-        """Return the sections of a snapshot, none without examples."""
+        """Return the sections of a snapshot; empty without examples."""
         if self.examples == 0:
             return {}
         return {
@@ -52,7 +52,7 @@ class RecentNumbers:
 
     @classmethod
     def load(cls, sections: Sections) -> Self:
-        """Restore from the sections of a snapshot; SnapshotError if they are inconsistent."""
+        """Return the numbers of a snapshot's sections; SnapshotError if these are inconsistent."""
         found = cls()
         if not cls.sections().keys() & sections.keys():
             return found

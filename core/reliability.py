@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Bin(NamedTuple):
-    """Outcomes of similar confidence: their number, their summed confidence, and the right ones."""
+    """Outcomes of similar confidence: their number, the sum of confidences, and the right ones."""
 
     outcomes: int
     confidence: float

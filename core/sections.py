@@ -14,12 +14,12 @@ LARGEST_COUNT = 2**62  # no count of a real state is larger
 
 
 def run(sections: Sections, name: str, dtype: DTypeLike) -> NDArray[np.generic]:
-    """Return the array of this name; SnapshotError unless it is a flat run of the type."""
+    """Return the array of this name; SnapshotError unless it has one dimension and this type."""
     if name not in sections:
         raise SnapshotError("it is missing", name)
     array = sections[name]
     if array.dtype != np.dtype(dtype) or array.ndim != 1:
-        raise SnapshotError(f"it is not a run of {np.dtype(dtype)}", name)
+        raise SnapshotError(f"it is not an array of one dimension and type {np.dtype(dtype)}", name)
     return np.ascontiguousarray(array)
 
 
@@ -30,7 +30,9 @@ def runs(sections: Sections, dtypes: Mapping[str, DTypeLike]) -> dict[str, NDArr
 
 @contextmanager
 def within(sections: Sections, prefix: str) -> Iterator[Sections]:
-    """Yield the sections with this prefix, without it; a SnapshotError names them with it."""
+    """Yield the sections with this prefix, by the rest of their names.
+
+    A SnapshotError raised in the block names its section with the prefix."""
     try:
         yield {
             name.removeprefix(prefix): array

@@ -58,7 +58,7 @@ def write(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -
 def read(chunks: Iterable[bytes | memoryview]) -> tuple[dict[str, Any], Arrays]:
     """Return the facts and arrays of a snapshot, given its bytes in chunks of any size.
 
-    Raises SnapshotError, which names the damaged part.
+    Raise SnapshotError, which names the damaged part.
     """
     facts, entries, data = _opened(chunks)
     return facts, _read_sections(entries, data)
@@ -67,14 +67,15 @@ def read(chunks: Iterable[bytes | memoryview]) -> tuple[dict[str, Any], Arrays]:
 def outline(chunks: Iterable[bytes | memoryview]) -> tuple[dict[str, Any], list["Section"]]:
     """Return the facts and the sections of a snapshot, also if sections are damaged.
 
-    Raises SnapshotError if the header is damaged.
+    Raise SnapshotError if the header is damaged.
     """
     facts, entries, data = _opened(chunks)
     sections = []
-    at = 0
+    begin = 0
     for entry in entries:
-        sections.append(Section(entry, _is_whole(entry, data[at : at + entry.size])))
-        at += entry.size
+        end = begin + entry.size
+        sections.append(Section(entry, _is_whole(entry, data[begin:end])))
+        begin = end
     return facts, sections
 
 
@@ -110,6 +111,7 @@ class Entry:
 
     @property
     def size(self) -> int:
+        """Bytes of the section."""
         return self.dtype.itemsize * prod(self.shape)
 
 
@@ -125,7 +127,7 @@ def _senseless(what: str) -> SnapshotError:
 
 
 def _parsed_header(described: Any) -> tuple[dict[str, Any], list[Entry]]:
-    """Return the facts and the sections' entries; SnapshotError unless all is well formed."""
+    """Return the facts and the entries of the sections; SnapshotError if a part is malformed."""
     if not isinstance(described, dict) or described.keys() != {"version", "facts", "sections"}:
         raise _senseless("it must have version, facts and sections")
     version, facts, sections = described["version"], described["facts"], described["sections"]
@@ -140,7 +142,7 @@ def _parsed_header(described: Any) -> tuple[dict[str, Any], list[Entry]]:
     names = Counter(entry.name for entry in entries)
     for name, times in names.items():
         if times > 1:
-            raise SnapshotError(f"it is there {times} times", name)
+            raise SnapshotError(f"the header lists it {times} times", name)
     return facts, entries
 
 
@@ -174,7 +176,7 @@ def _read_sections(entries: list[Entry], data: memoryview) -> Arrays:
         part = data[at : at + entry.size]
         if not _is_whole(entry, part):
             raise SnapshotError("it is damaged or cut short", entry.name)
-        # copied, so that the array is aligned and the joined bytes can go
+        # Copied, so that the array is aligned and the joined bytes are freed.
         arrays[entry.name] = np.frombuffer(part, entry.dtype).reshape(entry.shape).copy()
         at += entry.size
     if at != len(data):

@@ -15,18 +15,20 @@ SECTIONS: Mapping[str, str]
 class Taxonomy:
     """The tree of a model's classes, below a root that has no name.
 
-    A node is a class if it was placed or learned. A node that was only named as a parent, or whose
-    class was forgotten, goes with its last child. Children stand in the order in which they were
-    placed.
+    A node is a class if it was placed or learned. A node that is not a class (only named as a
+    parent, or forgotten) is removed with its last child. Children are in the order of placement.
 
-    Threads: any number may read at once. One changes it; a change waits for the readers under way.
+    Threads: any number may read at once. One at a time may change it; a change waits for the
+    current readers.
     """
 
     def __new__(cls, hash_seed: int = ...) -> Self: ...
     def __len__(self) -> int:
         """Return the number of nodes."""
 
-    def __contains__(self, name: str, /) -> bool: ...
+    def __contains__(self, name: str, /) -> bool:
+        """Return whether the name has a node."""
+
     def is_class(self, name: str) -> bool:
         """Return whether the name has a node that is a class."""
 
@@ -34,18 +36,23 @@ class Taxonomy:
         """Return the parent's name; None for the root, and for a name without a node."""
 
     def path(self, name: str) -> list[str]:
-        """Return the names from below the root down to this one; empty without a node."""
+        """Return the names from below the root down to this name; empty without a node."""
 
     def children(self, name: str, after: str | None = ..., limit: int = ...) -> list[str]:
-        """Return at most `limit` children, from behind the child `after`; UnknownName."""
+        """Return the names of at most `limit` children, from behind the child `after` on.
+
+        Raise UnknownName for a name without a node, and if `after` is not a child.
+        """
 
     def height(self, name: str) -> int:
-        """Return the edges of the longest path down; 0 without a node. Reads all nodes below."""
+        """Return the number of edges of the longest path down; 0 without a node.
+
+        Reads all nodes below."""
 
     def distance(self, one: str | None, other: str | None) -> int:
-        """Return the edges of the path between two classes, None for the root.
+        """Return the number of edges of the path between two classes; None stands for the root.
 
-        A class without a node stands right below the root.
+        A class without a node counts as a child of the root.
         """
 
     @property
@@ -54,31 +61,31 @@ class Taxonomy:
 
     @property
     def resident_bytes(self) -> int:
-        """Bytes of memory."""
+        """Bytes of memory that the taxonomy occupies now."""
 
     def place(self, name: str, parent: str | None = ..., moves: bool = ...) -> list[str]:
-        """Place a class below a parent, None for the root; add both if they have no nodes.
+        """Place a class below a parent (None: the root); add nodes for both if needed.
 
-        A class with another parent keeps it unless it `moves`. Nothing changes where a circle, a
-        path of more than 32 edges, more than a million nodes or more than 64 MiB of names would
-        result. Return the names of the nodes that are gone because the class moved.
+        Return the names of the nodes removed because the class moved. A class with another parent
+        keeps it unless `moves`. Nothing changes if a circle, a path of more than 32 edges, more
+        than a million nodes or more than 64 MiB of names would follow.
         """
 
     def note_classes(self, names: list[str]) -> list[str]:
         """Note that events learned these classes, if they have nodes.
 
-        Return the names of nodes that were no classes before.
+        Return the names of the nodes that were not classes before.
         """
 
     def forget(self, name: str) -> list[str]:
-        """Forget a class; return the names of the nodes that are gone.
+        """Forget a class; return the names of the removed nodes.
 
-        The node of a class with children stays, without being a class.
+        The node of a class with children stays, but is not a class any more.
         """
 
     def dump(self) -> dict[str, NDArray[np.generic]]:
-        """Return the state as flat arrays, none of an empty taxonomy that never had a node."""
+        """Return the state as flat arrays; empty if the taxonomy never had a node."""
 
     @classmethod
     def load(cls, sections: Sections, hash_seed: int = ...) -> Self:
-        """Return the dumped taxonomy, an empty one without its arrays; SnapshotError."""
+        """Return the dumped taxonomy, or an empty one if `sections` has none; SnapshotError."""

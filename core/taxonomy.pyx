@@ -33,7 +33,7 @@ SECTIONS = {
 
 
 cdef string_view optional(str name) except *:
-    """Return a name as UTF-8, valid as long as the name; an empty one for None."""
+    """Return a name as UTF-8, valid as long as the name lives; empty for None."""
     cdef string_view root
     return root if name is None else Instance.any_utf8(name)
 

@@ -1,14 +1,14 @@
-"""Text analyses: how a text becomes features, equally for ranking and learning.
+"""Text analyses: how a text becomes features, in the same way for ranking and learning.
 
     words       runs of word characters, folded; a letter of a script without spaces with its
                 marks, or an emoji sequence, is a word
-    pairs       two neighbouring words, joined by a space
+    pairs       each two neighbouring words, joined by a space
     characters  runs of 4 characters of each word, beside the words
-    unmarked    beside a word with accents or vowel signs, the word without them
-    symbols     c++, c# and .net beside the word that they belong to
+    unmarked    each word with accents or vowel signs also without them
+    symbols     c++, c# and .net, beside the word that they contain
 
-The analysis is part of the state that learned by it. A release that adds a part, or changes the
-features of one, raises the version in rules.py: an older release would rank by other features.
+The analysis is part of the state. A release that adds a part, or changes the features of one,
+increases the version in rules.py: an older release would rank by other features.
 """
 
 from itertools import product
@@ -39,14 +39,14 @@ cdef enum:
 
 
 class Reading(NamedTuple):
-    """The analysis by which a text became features, and the largest number of them."""
+    """The analysis that made features of a text, and the largest number of features."""
 
     analysis: TextAnalysis
     most_features: int
 
 
 class AnalysedText(NamedTuple):
-    """The instance of a text, and how much of the text is not in it."""
+    """The instance of a text, and how much of the text it leaves out."""
 
     instance: Instance
     long_words: int
@@ -56,7 +56,7 @@ class AnalysedText(NamedTuple):
 
 @cython.final
 cdef class TextAnalysis:
-    """The parts of an analysis; words always belong to it. Immutable."""
+    """The parts of an analysis; words are always one of them. Immutable."""
 
     def __cinit__(
         self, bint pairs=False, bint characters=False, bint unmarked=False, bint symbols=False
@@ -153,9 +153,9 @@ cdef class TextAnalysis:
     cdef object _analysed(
         self, TextFeatures* features, const string& out, uint32_t count, size_t most
     ):
-        """Return an instance in wire form, with what the reader left out."""
+        """Return the AnalysedText of an instance in wire form."""
         instance = Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), count)
-        # Their own constructors are functions of Python, which are slow.
+        # The constructors of named tuples are Python functions, which are slow.
         reading = tuple.__new__(Reading, (self, most))
         read = (instance, features.long_words(), bool(features.truncated()), reading)
         return tuple.__new__(AnalysedText, read)
@@ -201,7 +201,7 @@ cdef class TextAnalysis:
 cdef bint read_json(
     TextFeatures* features, string_view text, string& out, uint32_t* count
 ) except? 0 nogil:
-    """Write the instance of a text in JSON; return whether it is plain."""
+    """Write the instance of a text in JSON; return False if the general parser has to read it."""
     cdef JsonCursor* json = new JsonCursor(text)
     cdef string_view given
     cdef bint plain
@@ -217,7 +217,7 @@ cdef bint read_json(
 
 
 cdef string_view utf8_of(object text, tuple field) except *:
-    """Return a text as UTF-8, valid as long as the text; InstanceError for another value."""
+    """Return a text as UTF-8, valid as long as the text lives; InstanceError for another value."""
     cdef Py_ssize_t size
     cdef const char* data
     if not isinstance(text, str):
@@ -233,7 +233,7 @@ cdef string_view utf8_of(object text, tuple field) except *:
 
 
 cdef string_view field_of(object name) except *:
-    """Return the name of a field as UTF-8, valid as long as the name."""
+    """Return the name of a field as UTF-8, valid as long as the name lives."""
     if type(name) is not str:
         raise InstanceError("a field name must be a string", ("text", name))
     cdef string_view field = Instance.utf8(name, "field", ("text", name))
@@ -248,7 +248,7 @@ cdef string_view field_of(object name) except *:
 cdef uint32_t read(
     TextFeatures* features, vector[pair[string_view, string_view]]& fields, string& out
 ) except? 0 nogil:
-    """Write the instance of texts, each of its field or of none; return its number of features."""
+    """Write the instance of the texts of fields ("": no field); return the number of features."""
     for field in fields:
         if field.first.empty():
             features.read(field.second)

@@ -1,14 +1,14 @@
 """Word prediction: instances whose class is a word and whose features are its neighbours.
 
 A feature is written as a pattern, with `_` for the gap and `*` for any word:
-`of the _`, `of * _`, `the _ of`. No word contains these signs, so patterns are unambiguous.
+`of the _`, `of * _`, `the _ of`. Words contain neither sign, so patterns are unambiguous.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-# Positions of a feature's words, relative to the gap: six neighbours, then nine conjunctions.
+# Offsets of a feature's words from the gap: six neighbours, then nine conjunctions.
 PATTERNS: Final[tuple[tuple[int, ...], ...]] = (
     (-1,),
     (-2,),
@@ -27,7 +27,7 @@ PATTERNS: Final[tuple[tuple[int, ...], ...]] = (
     (-1, 1, 2),
 )
 
-REACH: Final = 3  # words on each side
+REACH: Final = 3  # words on each side of the gap
 BEYOND: Final = (".",) * REACH
 
 # Letters and digits only, so "fifty-four" is two words and so is "Elliot's". Other rules were tried
@@ -76,7 +76,7 @@ def features(words: Sequence[str], gap: int) -> list[str]:
 
 
 def _features(words: Sequence[str], gap: int) -> list[str]:
-    return [pattern(words, gap, places) for places in PATTERNS]
+    return [pattern(words, gap, offsets) for offsets in PATTERNS]
 
 
 def _with_ends(words: Sequence[str]) -> list[str]:
@@ -84,10 +84,10 @@ def _with_ends(words: Sequence[str]) -> list[str]:
     return [*BEYOND, *words, *BEYOND]
 
 
-def pattern(words: Sequence[str], gap: int, places: tuple[int, ...]) -> str:
-    """Return the pattern of the words at these positions: `of * _`."""
-    first, last = min(places[0], 0), max(places[-1], 0)
+def pattern(words: Sequence[str], gap: int, offsets: tuple[int, ...]) -> str:
+    """Return the pattern of the words at these offsets from the gap: `of * _`."""
+    first, last = min(offsets[0], 0), max(offsets[-1], 0)
     return " ".join(
-        "_" if place == 0 else words[gap + place] if place in places else "*"
-        for place in range(first, last + 1)
+        "_" if offset == 0 else words[gap + offset] if offset in offsets else "*"
+        for offset in range(first, last + 1)
     )

@@ -206,7 +206,7 @@ def header() -> str:
     database.check()
     tables = Tables(database)
     composed = [f"{{{first},{second},{code}}}" for first, second, code in tables.compositions]
-    by_result = sorted(range(len(composed)), key=lambda place: tables.compositions[place][2])
+    by_result = sorted(range(len(composed)), key=lambda index: tables.compositions[index][2])
     return f"""\
 // Made by `make unicode` from the Unicode Character Database {VERSION}; codes.hpp reads it.
 #pragma once
@@ -217,7 +217,7 @@ def header() -> str:
 namespace manyclass::unicode {{
 
 // An entry below FIRST_MOVE is the number of a kind: the code point stays. Below FIRST_SEQUENCE it
-// is that of a move to the one code point that it is folded to; else the place of a sequence.
+// is that of a move to the one code point that it is folded to; else the index of a sequence.
 inline constexpr std::uint16_t FIRST_MOVE = {tables.first_move}, \
 FIRST_SEQUENCE = {tables.first_sequence};
 inline constexpr char32_t BLOCK = {BLOCK};
@@ -253,7 +253,7 @@ struct Expanded {{
             while (length--) *end++ = static_cast<std::uint16_t>(*at);
         }}
     }}
-    constexpr std::uint16_t operator[](std::size_t place) const {{ return all[place]; }}
+    constexpr std::uint16_t operator[](std::size_t index) const {{ return all[index]; }}
 }};
 
 // By the code point divided by {BLOCK}: the block of its entry.
@@ -262,7 +262,7 @@ struct Expanded {{
 {numbers("std::int32_t", "MOVES", tables.moves)}
 // The number of code points of each sequence, and behind it these.
 {numbers("char32_t", "SEQUENCES", tables.sequences)}
-// Canonical compositions, without those of Hangul, by their parts; and their places by result.
+// Canonical compositions, without those of Hangul, by their parts; and their indices by result.
 struct Composition {{
     char32_t first, second, result;
 }};

@@ -34,5 +34,5 @@ LIMITS = (
 def preparing(
     binarize: bool = False, sublinear: bool = False, tfidf: bool = False
 ) -> tuple[Option, ...]:
-    """Return the options that prepare an instance, with the defaults of a learner."""
+    """Return the options of preprocessing, with these defaults."""
     return (BINARIZE.at(binarize), NORMALIZE, SUBLINEAR.at(sublinear), TFIDF.at(tfidf))

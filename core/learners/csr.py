@@ -1,4 +1,4 @@
-"""Labelled rows of CSR arrays: a block of them, and their instances and classes with names."""
+"""Labelled rows of CSR arrays: blocks of rows, and their instances and classes by name."""
 
 from itertools import islice, pairwise
 
@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from manyclass.core.columns import Columns
 from manyclass.core.instance import Instance
 
-# Arguments of `learn_csr`: columns and CSR arrays of instances, then of their true classes.
+# The arguments of `Learner.learn_csr`: columns and CSR arrays of the instances (indptr, indices,
+# values), then columns and CSR arrays of their true classes (indptr, indices).
 Labelled = tuple[
     Columns,
     NDArray[np.int64],
@@ -21,7 +22,7 @@ Labelled = tuple[
 
 
 def block_of(rows: Labelled, begin: int, end: int) -> Labelled:
-    """Return adjacent rows."""
+    """Return the rows from `begin` up to, but without, `end`."""
     features, indptr, indices, values, classes, class_indptr, class_indices = rows
     part = slice(indptr[begin], indptr[end])
     class_part = slice(class_indptr[begin], class_indptr[end])
@@ -42,7 +43,7 @@ def instances_of(
     indices: NDArray[np.int32],
     values: NDArray[np.float32],
 ) -> list[Instance]:
-    """Return the rows as instances. An index has checked the arrays."""
+    """Return the rows as instances; the arrays must have been checked by a learner."""
     left = iter(values.tolist())
     instances = []
     for names in names_of(columns, indptr, indices):

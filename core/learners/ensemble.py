@@ -1,4 +1,4 @@
-"""The ensemble: a committee of other learners, and how it parts its bytes among them."""
+"""The ensemble: a committee of other learners, and the division of its bytes among them."""
 
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,8 @@ VOTE = Option(
 def members_of(options: "Options") -> "tuple[Options, ...]":
     """Return the options of each member of a committee, in order; empty for other learners.
 
-    A member that names no limit has the committee's; one that names no seed has the seed after
-    that of the member before it.
+    A member inherits the committee's limits. Without a seed of its own, the member at position n
+    has the committee's seed + n.
     """
     limits = {option.name: getattr(options, option.name) for option in LIMITS}
     members = []
@@ -42,9 +42,9 @@ def members_of(options: "Options") -> "tuple[Options, ...]":
 
 
 def byte_shares(options: "Options") -> int:
-    """Return among how many parts of a committee its bytes are divided evenly.
+    """Return the number of equal shares into which a committee's bytes are divided.
 
-    They are its table of classes, its members, and the shuffle buffers of members that have one.
+    The table of classes, each member and each shuffle buffer has one.
     """
     members = options.member_options
     return 1 + len(members) + sum(bool(member.shuffle) for member in members)

@@ -1,4 +1,4 @@
-"""The baseline: classes by how often they were learned."""
+"""The baseline: ranks classes by how often they were learned."""
 
 from manyclass.core.learners.common import LIMITS, STREAM, WINDOW
 from manyclass.core.learners.spec import LearnerSpec

@@ -1,4 +1,4 @@
-"""Makes learners."""
+"""Creates and loads learners."""
 
 from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
@@ -7,9 +7,9 @@ from manyclass.core.taxonomy import Taxonomy
 
 
 def make(options: Options, hash_seed: int = 0, taxonomy: Taxonomy | None = None) -> Learner:
-    """Return an empty learner of classes in this taxonomy, or in one of its own.
+    """Return an empty learner over the classes of this taxonomy, or of an empty one of its own.
 
-    `hash_seed` salts its tables of names, not its state.
+    `hash_seed` salts the tables of names and has no effect on the state.
     """
     learner = Learner(options, hash_seed, taxonomy)
     learner.place_all()
@@ -19,5 +19,5 @@ def make(options: Options, hash_seed: int = 0, taxonomy: Taxonomy | None = None)
 def load(
     options: Options, sections: Sections, hash_seed: int = 0, taxonomy: Taxonomy | None = None
 ) -> Learner:
-    """Return the learner that was dumped; SnapshotError when the arrays do not make one."""
+    """Return the dumped learner; SnapshotError if the arrays are not a valid state."""
     return Learner.load(options, sections, hash_seed, taxonomy)

@@ -1,8 +1,8 @@
 """Linear learners: a weight for each pair of a feature and a class, in rows with a budget.
 
-Where no other paper is named, symbols are those of Madani et al., JMLR 2009. The defaults of `ff`
-for `margin_threshold`, `mass_cap` and `sublinear` did best on drifting streams
-(docs/measurements.md); the paper has 0, 0 and no, by which the words of long documents fill the
+Unless another paper is named, symbols are those of Madani et al., JMLR 2009. The defaults of `ff`
+for `margin_threshold`, `mass_cap` and `sublinear` were best on drifting streams
+(docs/measurements.md). The paper has 0, 0 and no: with these, the words of long documents fill the
 masses (docs/evaluation.md, section 6).
 """
 

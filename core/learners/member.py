@@ -1,4 +1,4 @@
-"""A member of a committee by itself."""
+"""A member of a committee."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 class Member(NamedTuple):
-    """A member, for reading only: its learner, its progressive accuracy over the committee's
-    events, and the events in its shuffle buffer with their bytes as counted.
+    """A member, for reading only: its learner, and its progressive accuracy over the committee's
+    events. `waiting` is the number of events in its shuffle buffer, `waiting_bytes` their size.
     """
 
     learner: "Learner"
@@ -21,5 +21,5 @@ class Member(NamedTuple):
 
     @property
     def options(self) -> "Options":
-        """The options in force."""
+        """The options of the member's learner."""
         return self.learner.options

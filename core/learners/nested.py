@@ -1,4 +1,4 @@
-"""Specifications within an option, which name the members of a committee."""
+"""Specifications inside an option: the members of a committee."""
 
 from manyclass.core.errors import OptionError
 from manyclass.core.learners import specification
@@ -6,7 +6,7 @@ from manyclass.core.learners.registry import LEARNERS
 
 
 def normalized(text: str) -> str:
-    """Return specifications joined by + without blanks, the options of presets written out."""
+    """Return specifications joined by +, without blanks, with presets spelled out."""
     members = specification.parts("".join(text.split()), "+")
     return "+".join(_without_preset(member) for member in members)
 
@@ -22,5 +22,5 @@ def _without_preset(text: str) -> str:
             assert declared is not None, option
             given.setdefault(option, declared.write(value))
     except OptionError:
-        return text  # the committee refuses it, and says why
+        return text  # the check of the committee reports the fault
     return specification.written(name, given)

@@ -1,6 +1,7 @@
-"""A learner with the values of its options: part of its state, stored with it, compared at start.
+"""Options: the name of a learner and the values of its options.
 
-A learner and its options can be written in one line, its specification:
+They are stored with the state and compared at the start of a service. A specification writes them
+in one line:
 
     ff    pa(replay=4)    svm(fast)    committee(members=ff+pa(replay=4), vote=rarest)
 """
@@ -24,8 +25,8 @@ LIMITS = tuple(option.name for option in _LIMITS)
 class Options:
     """A learner and the values of its options, each readable as an attribute.
 
-    Options that the learner does not have are readable too, with a neutral value.
-    `dataclasses.replace` takes options as it takes fields.
+    Options of other learners can be read too: they have a neutral value. `dataclasses.replace`
+    takes options as it takes fields.
     """
 
     learner: str
@@ -36,8 +37,8 @@ class Options:
     ) -> None:
         """Take the given options, then `values`, then the learner's defaults.
 
-        Raises OptionError for an option out of range, or with another than the neutral value on a
-        learner that does not have it.
+        Raise OptionError for a value out of range, and for an option of another learner whose value
+        is not neutral.
         """
         spec = learner_of(learner)
         chosen = dict(values) | given
@@ -66,12 +67,12 @@ class Options:
 
     @classmethod
     def of(cls, learner: str, **given: Any) -> Self:
-        """Return the learner's defaults, but for the options `given`; OptionError."""
+        """Return the learner's defaults with the options `given`; OptionError."""
         return cls(learner, **given)
 
     @classmethod
     def parse(cls, text: str, **inherited: Any) -> Self:
-        """Return the options of a specification, with `inherited` ones as its defaults.
+        """Return the options of a specification; `inherited` ones replace the learner's defaults.
 
         Raise OptionError, with the option "learner" if the text cannot be parsed.
         """
@@ -107,9 +108,9 @@ class Options:
 
     @cached_property
     def needs_features(self) -> bool:
-        """Return whether a class is only ranked by features it was learned with.
+        """Return whether a class is ranked only by features that it was learned with.
 
-        True of a label tree too: its biases alone are no reason to add a class.
+        True for a label tree too: a class is not added for its bias alone.
         """
         return all(each.spec.needs_features for each in self.member_options or (self,))
 
@@ -120,17 +121,17 @@ class Options:
 
     @cached_property
     def learns_rejections(self) -> bool:
-        """Return whether the learner, or every member, can learn that classes are wrong."""
+        """Return whether the learner, or every member, can learn rejected classes."""
         return all(each.spec.learns_rejections for each in self.member_options or (self,))
 
     @cached_property
     def without_signs(self) -> "tuple[Options, ...]":
-        """The learner, or those of its members, to which values below 0 are absent."""
+        """The options of the learner, or of those members, that treat values below 0 as absent."""
         return tuple(each for each in self.member_options or (self,) if not each.spec.takes_signs)
 
     @property
     def builds_offline(self) -> bool:
-        """Return whether offline training builds a tree of the learner, or of a member."""
+        """Return whether offline training builds a label tree for the learner or a member."""
         return any(each.spec.builds_offline for each in (self, *self.member_options))
 
     @cached_property
@@ -139,7 +140,7 @@ class Options:
         return members_of(self)
 
     def to_dict(self) -> dict[str, Value]:
-        """Return the learner and its options by name, as logs and snapshots have them."""
+        """Return the learner and its options by name, as logs and snapshots store them."""
         return {"learner": self.learner, **dict(self.values)}
 
     @classmethod
@@ -156,7 +157,7 @@ class Options:
 
 
 def _named(text: str) -> tuple[str, dict[str, Value]]:
-    """Return the learner of a specification, and the options it names, by itself or by a preset."""
+    """Return the learner of a specification, and the options that it or its preset names."""
     learner, preset, given = specification.parse(text)
     spec = learner_of(learner)
     read = {name: option_of(name, spec).read(value) for name, value in given.items()}

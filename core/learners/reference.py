@@ -1,4 +1,4 @@
-"""The tables of docs/learners.md, made of the declarations."""
+"""Generates the tables of docs/learners.md from the declarations of learners."""
 
 import re
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ _MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->\n)", r
 
 
 def with_tables(page: str) -> str:
-    """Return the page with each marked table as it follows from the declarations."""
+    """Return the page with each marked table generated anew."""
     return fill(page, {"learners": _learners(), "options": _options(), "defaults": _defaults()})
 
 
 def fill(page: str, tables: Mapping[str, str]) -> str:
-    """Return the page with these tables between their marks."""
+    """Return the page with these tables between their markers."""
     return _MARKED.sub(lambda mark: mark[1] + tables[mark[2]] + mark[3], page)
 
 

@@ -22,8 +22,8 @@ _KINDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "a t
 class Option:
     """An option of one or several learners. The type of its default is the type of its values.
 
-    `values` is an interval, as "(0, 1]", or the choices, as "l2 | none"; empty for yes or no, and
-    for a free text. A learner with another default or other values declares the option by `at`.
+    `values` is an interval ("(0, 1]") or a list of choices ("l2 | none"); empty for yes or no and
+    for free text. A learner with another default or other values declares the option by `at`.
     """
 
     name: str
@@ -31,18 +31,18 @@ class Option:
     values: str
     help: str
     symbol: str = ""  # in the papers
-    zero: str = ""  # the meaning of 0, which is then allowed beside the interval
-    of_members: bool = False  # meaningful only in a committee
+    zero: str = ""  # the meaning of 0, if 0 is allowed beside the interval
+    of_members: bool = False  # only for members of a committee
     is_nested: bool = False  # the value is a text of specifications
-    absent: Value | None = None  # the value for learners without the option; None: the default
+    absent: Value | None = None  # see `neutral`; None: the default
 
     def at(self, default: Value, values: str = "") -> Self:
-        """Return the option of a learner with another default, or other values."""
+        """Return the same option with another default, or other values."""
         return replace(self, default=default, values=values or self.values, absent=self.neutral)
 
     @property
     def neutral(self) -> Value:
-        """The value that learners without the option have."""
+        """The value of the option for learners that do not have it."""
         return self.default if self.absent is None else self.absent
 
     @property
@@ -53,7 +53,7 @@ class Option:
         return f"in {self.values}" + (f", or 0 ({self.zero})" if self.zero else "")
 
     def check(self, value: object) -> Value:
-        """Return the value as the one type of the option, so that equal options are stored equally.
+        """Return the value in the type of the option, so that equal options are stored equally.
 
         Raise OptionError for a value of another type, or one that is not allowed.
         """
@@ -80,7 +80,7 @@ class Option:
         return OptionError(self.name, message)
 
     def read(self, text: str) -> Value:
-        """Return the value that a text in a specification stands for, unchecked; OptionError."""
+        """Return the value that a text stands for, before `check`; OptionError for another type."""
         kind = type(self.default)
         try:
             return {"yes": True, "no": False}[text] if kind is bool else kind(text)
@@ -101,17 +101,18 @@ class LearnerSpec:
     name: str
     about: str  # content of its rows | condition of an update | source
     options: tuple[Option, ...]
-    needs_features: bool = True  # ranks a class only by features it was learned with
-    takes_signs: bool = False  # values below 0 count, or no value does; else they are absent
+    needs_features: bool = True  # ranks a class only by features that it was learned with
+    takes_signs: bool = False  # uses values below 0, or no values at all
     is_probabilistic: bool = False  # its scores are probabilities
-    builds_offline: bool = False  # offline training builds its tree over classes not learned yet
-    learns_weights: bool = False  # an event with a weight
-    learns_rejections: bool = False  # classes that are said to be wrong
-    check: "Callable[[Options], None] | None" = None  # raises OptionError for contradicting options
+    builds_offline: bool = False  # offline training builds its tree before it learns
+    learns_weights: bool = False  # weights of events other than 1
+    learns_rejections: bool = False  # rejected classes of events
+    # Raises OptionError for options that contradict each other.
+    check: "Callable[[Options], None] | None" = None
     presets: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)  # name -> options
 
     def option(self, name: str) -> Option | None:
-        """Return the option of this name, None where the learner has none."""
+        """Return the option of this name; None if the learner does not have it."""
         return next((option for option in self.options if option.name == name), None)
 
     def preset(self, name: str) -> Mapping[str, Value]:

@@ -14,7 +14,7 @@ def split(specifications: str, separator: str = ",") -> list[str]:
 
 
 def parts(text: str, separator: str) -> list[str]:
-    """Return the text divided at each separator outside of parentheses, without outer blanks."""
+    """Return the text split at separators outside of parentheses, without outer blanks."""
     found, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")
@@ -26,9 +26,9 @@ def parts(text: str, separator: str) -> list[str]:
 
 
 def parse(specification: str) -> tuple[str, str, dict[str, str]]:
-    """Return the names of the learner and of its preset, "" for none, and the options' texts.
+    """Return the name of the learner, the name of its preset ("" for none), and the options' texts.
 
-    Raise OptionError, with the option "learner", for another text.
+    Raise OptionError("learner") for text that is not a specification.
     """
     name, parenthesis, rest = specification.strip().partition("(")
     if parenthesis and not rest.endswith(")"):

@@ -34,8 +34,8 @@ struct Reliability {
     double confidence = 0, right = 0;  // sums
 };
 
-// Threads: any number may ask for a confidence at once; a change waits for them. One at a time calls
-// the other methods.
+// Threads: any number may ask for a confidence at once; a change waits for them. One at a time
+// calls the other methods.
 class Calibration {
 public:
     static constexpr std::size_t INPUTS = 3, KNOTS = 21;
@@ -96,7 +96,7 @@ public:
         residuals_.fill(0);
         for (const auto& [values, is_right] : outcomes) {
             const double probability = regressed(values);
-            const auto [knot, beyond] = place_of(probability);
+            const auto [knot, beyond] = interval_of(probability);
             const double residual = is_right - probability;
             counts_[knot] += 1 - beyond;
             residuals_[knot] += (1 - beyond) * residual;
@@ -115,7 +115,7 @@ public:
     std::array<Reliability, RELIABILITY_BINS> reliability() const {
         std::array<Reliability, RELIABILITY_BINS> bins{};
         for (std::size_t i = 0; i < confidences_.size(); ++i) {
-            const std::size_t at = place_of_kept(i);
+            const std::size_t at = index_of_kept(i);
             const auto confidence = static_cast<double>(confidences_[at]);
             const auto bin = static_cast<std::size_t>(confidence * RELIABILITY_BINS);
             Reliability& it = bins[std::min(bin, RELIABILITY_BINS - 1)];
@@ -130,7 +130,7 @@ public:
     double brier() const {
         double sum = 0;
         for (std::size_t i = 0; i < confidences_.size(); ++i) {
-            const std::size_t at = place_of_kept(i);
+            const std::size_t at = index_of_kept(i);
             const double residual = rights_[at] - static_cast<double>(confidences_[at]);
             sum += residual * residual;
         }
@@ -144,7 +144,7 @@ public:
     void dump(double* numbers, float* confidences, std::uint8_t* rights) const {
         each_number(*this, [&](double number) { *numbers++ = number; });
         for (std::size_t i = 0; i < confidences_.size(); ++i) {
-            const std::size_t at = place_of_kept(i);
+            const std::size_t at = index_of_kept(i);
             confidences[i] = confidences_[at];
             rights[i] = rights_[at];
         }
@@ -264,24 +264,24 @@ private:
         for (std::size_t at = 0; at < 2; ++at) weights_[at] = std::max(weights_[at], 0.0);
     }
 
-    struct Place {
+    struct Interval {
         std::size_t knot;
         double beyond;  // it, as a share of the way to the next
     };
 
-    static Place place_of(double probability) {
+    static Interval interval_of(double probability) {
         const double at = probability * (KNOTS - 1);
         const std::size_t knot = std::min(static_cast<std::size_t>(at), KNOTS - 2);
         return {knot, at - static_cast<double>(knot)};
     }
 
     double isotonic(double probability) const {
-        const auto [knot, beyond] = place_of(probability);
+        const auto [knot, beyond] = interval_of(probability);
         return knots_[knot] + (knots_[knot + 1] - knots_[knot]) * beyond;
     }
 
     void note_at_knots(double probability, bool is_right) {
-        const auto [knot, beyond] = place_of(probability);
+        const auto [knot, beyond] = interval_of(probability);
         note_at(knot, 1 - beyond, is_right - probability);
         note_at(knot + 1, beyond, is_right - probability);
     }
@@ -317,7 +317,7 @@ private:
     }
 
     // Oldest first: sums in another order would differ in the last bits.
-    std::size_t place_of_kept(std::size_t i) const { return (oldest_ + i) % confidences_.size(); }
+    std::size_t index_of_kept(std::size_t i) const { return (oldest_ + i) % confidences_.size(); }
 
     void keep(double confidence, bool is_right) {
         if (confidences_.size() < OUTCOMES_KEPT) {

@@ -1,10 +1,10 @@
-// The engine: one learner on its tables, behind a lock. Ranks, learns, forgets, lists and dumps.
+// The engine: a learner that runs one algorithm on its own tables, behind a lock.
 //
-//   bytes or CSR row -> ExampleReader -> Preprocessing -> Learner::rank
-//                                                   -> Trainer -> Learner::learn, replay, eviction
+//   bytes or CSR row -> ExampleReader -> Preprocessing -> Algorithm::rank
+//                                      -> Trainer -> Algorithm::learn, replay, eviction
 //
-// The parts are in storage/ (tables), pipeline/ (steps on the way of an example), learners/ and
-// snapshot/; none but learners/registry.hpp knows a learner by name.
+// The parts are in storage/ (tables), pipeline/ (steps before and after the algorithm), learners/
+// and snapshot/; only learners/registry.hpp knows the algorithms by name.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 #include "engine_inspection.hpp"
 #include "learners/registry.hpp"
-#include "model.hpp"
+#include "learner.hpp"
 #include "pipeline/columns.hpp"
 #include "pipeline/eviction.hpp"
 #include "pipeline/example_reader.hpp"
@@ -35,21 +35,22 @@
 
 namespace manyclass {
 
-// Model says what each function does. A change waits for the readers under way, and blocks later ones.
-class Engine final : public Model {
+// Learner documents the functions. A change waits for the current readers and blocks later ones.
+class Engine final : public Learner {
 public:
-    // Throws std::invalid_argument when there is no such learner, or an option is missing.
+    // Throw std::invalid_argument if the name of the learner is unknown or an option is missing.
     Engine(std::string_view learner, const OptionValues& options, std::uint64_t hash_seed,
            std::shared_ptr<Taxonomy> taxonomy)
         : tables_(hash_seed, std::move(taxonomy)),
-          learner_(registered(learner).make(tables_, seed_of(options), options)),
+          algorithm_(registered(learner).make(tables_, seed_of(options), options)),
           replay_(tables_, preprocessing_, seed_of(options)) {
         visit_options(options);
         neighbors_.configured(true);
         trainer_.limit_replay();
     }
 
-    // The names of all options that an engine with this learner reads; none for an unknown learner.
+    // Return the names of all options that an engine with this algorithm reads; empty for an
+    // unknown name.
     static std::vector<std::string> option_names(std::string_view learner) {
         const LearnerType* type = learner_type_of(learner);
         if (type == nullptr) return {};
@@ -67,7 +68,7 @@ public:
         StateLock::ChangeNow change(lock_);
         const Preprocessing before = preprocessing_;
         visit_options(options);
-        learner_->configure(options);
+        algorithm_->configure(options);
         trainer_.configured(scratch(), preprocessing_.damps_as(before));
         change.done();
     }
@@ -77,7 +78,7 @@ public:
     void rank(std::string_view instance, std::uint32_t k, double threshold,
               std::vector<Ranked>& best, std::string& names) const override {
         const StateLock::Read lock(lock_);
-        learner_->rank(read(instance), k, threshold, best);
+        algorithm_->rank(read(instance), k, threshold, best);
         append_names(best, names);
     }
 
@@ -85,7 +86,7 @@ public:
                     std::uint32_t k, double threshold, std::vector<Ranked>& best,
                     std::string& names) const override {
         const StateLock::Read lock(lock_);
-        learner_->rank_among(read(instance), tables_.known_classes(among), k, threshold, best);
+        algorithm_->rank_among(read(instance), tables_.known_classes(among), k, threshold, best);
         append_names(best, names);
     }
 
@@ -96,7 +97,7 @@ public:
         const StateLock::Read lock(lock_);
         block.fill(instances, begin, time, [&](std::string_view instance,
                                                std::vector<Ranked>& best, std::string& names) {
-            learner_->rank(read(instance), k, ANY, best);
+            algorithm_->rank(read(instance), k, ANY, best);
             append_names(best, names);
         });
     }
@@ -145,19 +146,19 @@ public:
         }
 
         void rank(const Example& example, std::uint32_t k, std::vector<Ranked>& best) const {
-            engine_.learner_->rank(example, k, -std::numeric_limits<double>::infinity(), best);
+            engine_.algorithm_->rank(example, k, -std::numeric_limits<double>::infinity(), best);
         }
 
         // Of the given classes alone: ids, each once.
         void rank_among(const Example& example, const std::vector<std::uint32_t>& classes,
                         std::vector<Ranked>& best) const {
-            engine_.learner_->rank_among(example, classes, static_cast<std::uint32_t>(-1),
+            engine_.algorithm_->rank_among(example, classes, static_cast<std::uint32_t>(-1),
                                          -std::numeric_limits<double>::infinity(), best);
         }
 
         std::vector<double> probabilities(const Example& example,
                                           const std::vector<std::uint32_t>& classes) const {
-            return engine_.learner_->probabilities(example, classes);
+            return engine_.algorithm_->probabilities(example, classes);
         }
 
         // Rank rows in order: `visit` is called with the k best classes of each. While one row is
@@ -200,7 +201,7 @@ public:
         std::vector<std::uint32_t> ids;
         for (const std::string_view name : classes) {
             ids.push_back(tables_.classes.find(name));
-            learner_->explain(example, ids.back(), explained.emplace_back());
+            algorithm_->explain(example, ids.back(), explained.emplace_back());
         }
         neighbors_.explain(example, ids, explained);
         for (Contributions& each : explained) keep_heaviest(each, limit);
@@ -211,7 +212,7 @@ public:
         const StateLock::Read lock(lock_);
         const Example& example = read(instance);
         for (const std::string_view name : classes) {
-            paths.push_back(learner_->path(example, tables_.classes.find(name)));
+            paths.push_back(algorithm_->path(example, tables_.classes.find(name)));
             for (PathNode& node : paths.back()) keep_heaviest(node.moved, limit);
         }
     }
@@ -222,7 +223,7 @@ public:
         const Example& example = read(instance);
         std::vector<std::uint32_t> ids;
         for (const std::string_view name : classes) ids.push_back(tables_.classes.find(name));
-        found = learner_->probabilities(example, ids);
+        found = algorithm_->probabilities(example, ids);
     }
 
     // --- learning ------------------------------------------------------------------------------
@@ -365,15 +366,15 @@ public:
         return dropped;
     }
 
-    bool takes_signs() const override { return learner_->takes_signs(); }
+    bool takes_signs() const override { return algorithm_->takes_signs(); }
 
-    bool can_sparsify() const override { return learner_->can_sparsify(); }
+    bool can_sparsify() const override { return algorithm_->can_sparsify(); }
 
     std::uint64_t sparsify(std::uint64_t wanted) override {
         StateLock::ChangeNow change(lock_);
         while (!tables_.retired.empty()) eviction_.sweep();
         const std::uint64_t before = tables_.postings.edges();
-        learner_->sparsify(wanted);
+        algorithm_->sparsify(wanted);
         change.done();
         return before - tables_.postings.edges();
     }
@@ -439,7 +440,7 @@ private:
     }
 
     ExampleReader reader() const {
-        return {tables_, learner_->most_edges_read(), learner_->takes_signs()};
+        return {tables_, algorithm_->most_edges_read(), algorithm_->takes_signs()};
     }
 
     // An instance, preprocessed, with the votes of its neighbors.
@@ -479,15 +480,16 @@ private:
     }
 
     void visit(SnapshotVisitor& visitor) {
-        tables_.visit(visitor, learner_->has_edges(), learner_->has_nodes(), learner_->least_learned(),
+        tables_.visit(visitor, algorithm_->has_edges(), algorithm_->has_nodes(),
+                      algorithm_->least_learned(),
                       [this](const Row& row, const Postings::ConstEdges& edges) {
-                          learner_->check_row(row, edges);
+                          algorithm_->check_row(row, edges);
                       });
         eviction_.visit(visitor);
         neighbors_.visit(visitor);
-        learner_->visit(visitor);
+        algorithm_->visit(visitor);
         if (visitor.is_loading()) trainer_.limit_replay();
-        replay_.visit(visitor, learner_->has_constraints(), learner_->takes_signs());
+        replay_.visit(visitor, algorithm_->has_constraints(), algorithm_->takes_signs());
     }
 
     // Tells this engine from every other of the process, also from one that lived at its address.
@@ -501,13 +503,13 @@ private:
     Limits limits_;
     Preprocessing preprocessing_;
     Tables tables_;
-    std::unique_ptr<Learner> learner_;
+    std::unique_ptr<Algorithm> algorithm_;
     Replay replay_;
     Neighbors neighbors_{tables_, replay_};
-    Eviction eviction_{tables_, *learner_, replay_, limits_};
-    Trainer trainer_{tables_, *learner_, replay_, neighbors_,
+    Eviction eviction_{tables_, *algorithm_, replay_, limits_};
+    Trainer trainer_{tables_, *algorithm_, replay_, neighbors_,
                      eviction_, limits_, preprocessing_};
-    EngineInspection inspection_{lock_, tables_, *learner_, replay_, eviction_, neighbors_};
+    EngineInspection inspection_{lock_, tables_, *algorithm_, replay_, eviction_, neighbors_};
 };
 
 }  // namespace manyclass

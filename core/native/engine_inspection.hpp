@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "inspection.hpp"
-#include "learners/learner.hpp"
+#include "learners/algorithm.hpp"
 #include "pipeline/columns.hpp"
 #include "pipeline/eviction.hpp"
 #include "pipeline/neighbors.hpp"
@@ -27,39 +27,39 @@ namespace manyclass {
 // Inspection says what each function does.
 class EngineInspection final : public Inspection {
 public:
-    EngineInspection(const StateLock& lock, const Tables& tables, const Learner& learner,
+    EngineInspection(const StateLock& lock, const Tables& tables, const Algorithm& algorithm,
                      const Replay& replay, const Eviction& eviction, const Neighbors& neighbors)
         : lock_(lock),
           tables_(tables),
-          learner_(learner),
+          algorithm_(algorithm),
           replay_(replay),
           eviction_(eviction),
           neighbors_(neighbors) {}
 
     Sizes sizes() const override {
         const StateLock::Read lock(lock_);
-        return {tables_.features.count(), tables_.classes.count(), learner_.weights(),
+        return {tables_.features.count(), tables_.classes.count(), algorithm_.weights(),
                 tables_.learned, tables_.evicted_features, tables_.evicted_classes,
                 eviction_.bytes()};
     }
 
     std::uint64_t resident_bytes() const override {
         const StateLock::Read lock(lock_);
-        return tables_.resident_bytes() + replay_.resident_bytes() + learner_.resident_bytes();
+        return tables_.resident_bytes() + replay_.resident_bytes() + algorithm_.resident_bytes();
     }
 
     Work work() const override {
         const StateLock::Read lock(lock_);
-        const RetrievalWork& retrieval = learner_.work();
+        const RetrievalWork& retrieval = algorithm_.work();
         return {retrieval.active_features, retrieval.edges,
                 tables_.feature_order.visited() + tables_.class_order.visited(),
                 eviction_.ids_looked_at(), tables_.retired.rows_swept(), retrieval.nodes,
-                learner_.nodes_visited()};
+                algorithm_.nodes_visited()};
     }
 
     void outdegrees(std::int64_t* counts) const override {
         const StateLock::Read lock(lock_);
-        const Outdegrees& degrees = learner_.outdegrees();
+        const Outdegrees& degrees = algorithm_.outdegrees();
         std::copy(degrees.begin() + 1, degrees.end(), counts + 1);
         counts[0] = static_cast<std::int64_t>(tables_.features.count()) -
                     std::accumulate(counts + 1, counts + OUTDEGREES, std::int64_t{0});
@@ -75,8 +75,8 @@ public:
         const std::uint32_t id = tables_.features.find(name);
         if (id == NO_ID) return false;
         const Row& row = tables_.postings[id];
-        feature = {row.times_seen, row.mass, learner_.rating(row), {}};
-        learner_.each_weight(id, [&](std::uint32_t cls, double weight) {
+        feature = {row.times_seen, row.mass, algorithm_.rating(row), {}};
+        algorithm_.each_weight(id, [&](std::uint32_t cls, double weight) {
             feature.weights.emplace_back(std::string(tables_.classes.name(cls)), weight);
         });
         keep_heaviest(feature.weights, feature.weights.size());
@@ -101,7 +101,7 @@ public:
             const std::uint32_t id = tables_.classes.find(name);
             if (id == NO_ID) continue;
             for (std::uint32_t feature = begin; feature < std::min(end, begin + BLOCK); ++feature)
-                if (const double weight = learner_.weight(feature, id); weight != 0)
+                if (const double weight = algorithm_.weight(feature, id); weight != 0)
                     found.emplace_back(-std::fabs(weight), feature);
         }
         const StateLock::Read lock(lock_);
@@ -111,12 +111,12 @@ public:
         const auto kept = static_cast<std::ptrdiff_t>(std::min(limit, found.size()));
         std::partial_sort(found.begin(), found.begin() + kept, found.end());
         found.resize(static_cast<std::size_t>(kept));
-        for (auto& [order, feature] : found) order = -std::fabs(learner_.weight(feature, id));
+        for (auto& [order, feature] : found) order = -std::fabs(algorithm_.weight(feature, id));
         std::sort(found.begin(), found.end());
         for (const auto& [order, feature] : found)
             if (order < 0)
                 weights.emplace_back(std::string(tables_.features.name(feature)),
-                                     learner_.weight(feature, id));
+                                     algorithm_.weight(feature, id));
         return true;
     }
 
@@ -186,7 +186,7 @@ private:
 
     const StateLock& lock_;
     const Tables& tables_;
-    const Learner& learner_;
+    const Algorithm& algorithm_;
     const Replay& replay_;
     const Eviction& eviction_;
     const Neighbors& neighbors_;

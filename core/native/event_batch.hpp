@@ -19,7 +19,7 @@ namespace manyclass {
 // bytes are in one piece, which moves when it grows.
 constexpr std::size_t FULL_BATCH_BYTES = 1'048'576;
 
-// An event and its outcome. The first are places in the bytes of the batch.
+// An event and its outcome. The first members are offsets in the bytes of the batch.
 struct BatchedEvent {
     std::size_t payload, classes, instance, end;
     std::uint32_t rank = 0;  // of the best true class before learning; 0: it was not retrieved
@@ -32,8 +32,8 @@ struct BatchedEvent {
 // Threads: one at a time. `learn` may take the locks of the learner.
 class EventBatch {
 public:
-    // Add an event: an instance in wire form, true classes, at least one, of which each counts once,
-    // and a source and a text as it is stored, empty without one.
+    // Add an event: an instance in wire form, true classes, at least one, of which each counts
+    // once, and a source and a text as it is stored, empty without one.
     template <class Names>
     void add(std::string_view instance, const Names& classes, std::string_view source = {},
              std::string_view text = {}) {
@@ -73,13 +73,13 @@ public:
     // Set `names` to the true classes of an event.
     void read_classes(std::size_t at, std::vector<std::string_view>& names) const {
         names.clear();
-        const char* place = bytes_.data() + events_[at].classes + sizeof(std::uint32_t);
+        const char* next = bytes_.data() + events_[at].classes + sizeof(std::uint32_t);
         const char* const end = bytes_.data() + events_[at].instance;
-        while (place < end) {
+        while (next < end) {
             std::uint16_t size;
-            std::memcpy(&size, place, sizeof size);
-            names.emplace_back(place + sizeof size, size);
-            place += sizeof size + size;
+            std::memcpy(&size, next, sizeof size);
+            names.emplace_back(next + sizeof size, size);
+            next += sizeof size + size;
         }
     }
 

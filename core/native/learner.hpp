@@ -1,6 +1,6 @@
-// A model: it ranks, learns, forgets, lists and dumps. The two kinds are an Engine (engine.hpp),
-// which is one learner on its tables, and a Committee (ensemble/committee.hpp) of engines that
-// vote. Other modules know neither: they call this interface, once for an instance or for many.
+// A learner: it ranks, learns, forgets, lists and dumps. The two kinds are an Engine (engine.hpp),
+// which runs one algorithm on its own tables, and a Committee (ensemble/committee.hpp) of engines
+// that vote. Other modules call only this interface, once for an instance or for many.
 #pragma once
 
 #include <chrono>
@@ -20,138 +20,142 @@
 
 namespace manyclass {
 
-class Model;
+class Learner;
 class StateLock;
 struct CsrRows;
 
-// A member of a committee by itself: its model, its progressive accuracy, and the events in its
-// shuffle buffer with their bytes as counted. The counts are the member's own, which learning
-// changes.
+// A member of a committee: its learner, its progressive accuracy, and the number and counted bytes
+// of the events in its shuffle buffer. The committee shares `progress`: learning changes it.
 struct MemberView {
-    std::shared_ptr<Model> model;
+    std::shared_ptr<Learner> learner;
     std::shared_ptr<RankCounts> progress;
     std::uint64_t waiting, waiting_bytes;
 };
 
-// Ownership: the model owns its state; results are copies.
-// Threads: any number may read at once; one at a time may change, others wait for it.
-// An instance is given in wire form, classes by their names.
-class Model {
+// Ownership: a learner owns its state; results are copies.
+// Threads: any number may call const functions at once. One thread at a time may change the
+// learner; the others wait.
+// Instances are passed in wire form, classes by name.
+class Learner {
 public:
-    virtual ~Model() = default;
-    Model(const Model&) = delete;
-    Model& operator=(const Model&) = delete;
+    virtual ~Learner() = default;
+    Learner(const Learner&) = delete;
+    Learner& operator=(const Learner&) = delete;
 
-    // Take other options of the same learner: the state keeps its meaning.
+    // Replace the options; the kind of learner must be the same. The state stays valid.
     virtual void configure(const OptionValues& options) = 0;
 
     // --- ranking -------------------------------------------------------------------------------
 
-    // The k best classes of an instance, best first, with their names appended.
+    // Find the k best classes of an instance with scores above the threshold, best first. `names`
+    // receives their names, each as its size (u32) and bytes.
     virtual void rank(std::string_view instance, std::uint32_t k, double threshold,
                       std::vector<Ranked>& best, std::string& names) const = 0;
 
-    // The same of the classes of these names alone; unknown names have no place.
+    // Rank only the classes `among`; unknown names are left out.
     virtual void rank_among(std::string_view instance, const std::vector<std::string_view>& among,
                             std::uint32_t k, double threshold, std::vector<Ranked>& best,
                             std::string& names) const = 0;
 
-    // Rank a block of instances, see RankedBlock. A change of another thread waits for this block
-    // at most, not for all instances.
+    // Rank a block of instances, see RankedBlock. The lock is released after each block, so a
+    // change by another thread waits for one block at most.
     virtual void rank_block(const std::vector<std::string_view>& instances, std::size_t begin,
                             std::uint32_t k, std::chrono::duration<double> time,
                             RankedBlock& block) const = 0;
 
-    // Rank all rows; class ids and scores are written k to a row, padded with -1 and 0.
+    // Rank all rows. `ids` and `scores` receive k entries for each row, padded with -1 and 0.
     virtual void rank_csr(const CsrRows& rows, std::uint32_t k, std::int32_t* ids,
                           double* scores) const = 0;
 
-    // For each class what each active feature adds to its score, heaviest first, at most `limit`.
+    // Find, for each class, what each active feature adds to its score: at most `limit` features,
+    // largest absolute contribution first.
     virtual void explain(std::string_view instance, const std::vector<std::string_view>& classes,
                          std::size_t limit, std::vector<Contributions>& explained) const = 0;
 
-    // For each class its path, with at most `limit` features a node; none without a hierarchy.
+    // Find the path to each class, with at most `limit` features a node; empty without a hierarchy.
     virtual void paths(std::string_view instance, const std::vector<std::string_view>& classes,
                        std::size_t limit, std::vector<std::vector<PathNode>>& paths) const = 0;
 
-    // The probability of each class, 0 where the learner has none.
+    // Find the probability of each class; 0 if the learner has no probabilities.
     virtual void probabilities(std::string_view instance,
                                const std::vector<std::string_view>& classes,
                                std::vector<double>& found) const = 0;
 
     // --- learning ------------------------------------------------------------------------------
 
-    // Learn an instance; `true_classes` and `rejected` are unique names, no name is in both. Names
-    // of `rejected` that are not known stay so.
+    // Learn an instance. `true_classes` and `rejected` are unique names, and no name is in both.
+    // Unknown names in `rejected` are ignored: they create no classes.
     virtual Outcome learn(std::string_view instance,
                           const std::vector<std::string_view>& true_classes,
                           const std::vector<std::string_view>& rejected, double weight,
                           bool is_first_epoch) = 0;
 
-    // Learn rows in order, with a weight each; nullptr: all of 1. `ranks` and, unless it is
-    // nullptr, `top_two` receive their outcomes. Another thread may change the model between two
-    // rows.
+    // Learn rows in order. `weights` has one weight for each row; nullptr: 1 for all. `ranks` and,
+    // unless it is nullptr, `top_two` receive the outcome of each row. Another thread may change
+    // the learner between two rows.
     virtual void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
                            bool is_first_epoch, std::int32_t* ranks, TopTwoScores* top_two) = 0;
 
-    // Build the learner from rows that are about to be learned; see Trainer::build.
+    // Build a label tree from rows that will be learned next; see Trainer::build. False if the
+    // learner is not built from rows, or has learned already.
     virtual bool build_csr(const CsrRows& rows, const CsrRows& classes) = 0;
 
-    // Look for the nodes of these classes in the taxonomy, which has changed, maybe by an event
-    // that will be learned next.
+    // Read the nodes of these classes from the taxonomy, which has changed.
+    // `is_before_learning`: the event that changed it will be learned next.
     virtual void find_nodes(const std::vector<std::string_view>& names,
                             bool is_before_learning) = 0;
 
-    // The same of every node of the taxonomy, for a new model.
+    // Read every node of the taxonomy; for a new learner.
     virtual void find_all_nodes() = 0;
 
     // --- forgetting ----------------------------------------------------------------------------
 
     virtual bool forget_class(std::string_view name) = 0;
 
-    // Give a class a name that none has; false, with nothing changed, if it cannot be. Neither may
-    // be in the taxonomy.
+    // Rename a class. Return false, and change nothing, if it is unknown or the new name is in use.
+    // Neither name may be in the taxonomy.
     virtual bool rename_class(std::string_view name, std::string_view to) = 0;
 
     virtual bool forget_feature(std::string_view name) = 0;
 
-    // Keep an instance with these true classes no longer, to replay it or to learn it later. How
-    // often it was kept.
+    // Remove an instance with these true classes from the replay buffer and the shuffle buffers.
+    // Return how many copies were removed.
     virtual std::size_t drop_example(std::string_view instance,
                                      const std::vector<std::string_view>& true_classes) = 0;
 
-    // True if values below 0 count; else they are absent.
+    // True if the learner uses values below 0; otherwise it treats them as absent.
     virtual bool takes_signs() const = 0;
 
     virtual bool can_sparsify() const = 0;
 
-    // Keep so many edges, the heaviest. How many went.
+    // Keep only the `wanted` heaviest edges. Return how many were removed.
     virtual std::uint64_t sparsify(std::uint64_t wanted) = 0;
 
     // Sizes, counters, weights and listings.
     virtual const Inspection& inspection() const = 0;
 
-    // The members of a committee; none of another model.
+    // The members of a committee; empty for an engine.
     virtual std::vector<MemberView> members() const = 0;
 
-    // The lock of the state, of a committee that of its table; for tests of waiting threads.
+    // The lock of the state (of a committee's table of classes); for tests of waiting threads.
     virtual StateLock& lock() = 0;
 
     // --- state ---------------------------------------------------------------------------------
 
-    // The sections of the state with their sizes; `changes` differs once the state has changed.
+    // Return the sections of the state with their sizes. `changes` receives the number of changes
+    // so far.
     virtual std::vector<Section> measure(std::uint64_t& changes) = 0;
 
-    // Copy the state into sections of the measured sizes; false when it has changed since.
+    // Copy the state into sections of the measured sizes. Return false if the state has changed
+    // since `measure` returned `changes`.
     virtual bool dump(const std::vector<Section>& sections, std::uint64_t changes) = 0;
 
-    // Fill a new model; std::invalid_argument "section: fault" when the sections contradict
-    // themselves. A state that is loaded was reachable by events, or behaves as one that was: no
-    // later call can fail because of it.
+    // Fill a new learner. Throw std::invalid_argument("section: fault") if the sections contradict
+    // each other. Every check happens here: no later call fails because of a loaded state.
     virtual void load(const std::vector<Section>& sections) = 0;
 
 protected:
-    Model() = default;
+    Learner() = default;
 };
 
 }  // namespace manyclass

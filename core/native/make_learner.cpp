@@ -1,5 +1,5 @@
-// The only file that knows every kind of model. The code of each is compiled here.
-#include "make_model.hpp"
+// The only file that knows both kinds of learners; their code is compiled here.
+#include "make_learner.hpp"
 
 #include <utility>
 
@@ -8,7 +8,7 @@
 
 namespace manyclass {
 
-std::shared_ptr<Model> make_model(const OptionValues& options, std::uint64_t hash_seed,
+std::shared_ptr<Learner> make_learner(const OptionValues& options, std::uint64_t hash_seed,
                                   std::shared_ptr<Taxonomy> taxonomy) {
     if (!options.parts().empty())
         return std::make_shared<Committee>(options, hash_seed, taxonomy);
@@ -17,7 +17,7 @@ std::shared_ptr<Model> make_model(const OptionValues& options, std::uint64_t has
     return std::make_shared<Engine>(learner, options, hash_seed, std::move(taxonomy));
 }
 
-std::vector<std::string> model_option_names(std::string_view learner) {
+std::vector<std::string> learner_option_names(std::string_view learner) {
     if (learner == "committee") return Committee::option_names();
     OptionNames of_member;
     of_member.names = Engine::option_names(learner);

@@ -1,4 +1,4 @@
-// Makes models, of every kind.
+// Makes learners: engines and committees.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 #include <string_view>
 #include <vector>
 
-#include "model.hpp"
+#include "learner.hpp"
 
 namespace manyclass {
 
 class Taxonomy;
 
-// Make a model; options with parts are those of a committee. Throws std::invalid_argument when
-// there is no such learner, or an option is missing.
-std::shared_ptr<Model> make_model(const OptionValues& options, std::uint64_t hash_seed,
+// Make a learner: a committee if the options have parts, else an engine. Throw
+// std::invalid_argument if the name of the learner is unknown or an option is missing.
+std::shared_ptr<Learner> make_learner(const OptionValues& options, std::uint64_t hash_seed,
                                   std::shared_ptr<Taxonomy> taxonomy);
 
-// Return the names of all options that a model with this learner reads, alone or as a member of a
-// committee; none for an unknown learner.
-std::vector<std::string> model_option_names(std::string_view learner);
+// Return the names of all options that this learner reads, alone or as a member of a committee;
+// empty for an unknown learner.
+std::vector<std::string> learner_option_names(std::string_view learner);
 
 }  // namespace manyclass

@@ -15,7 +15,7 @@ from manyclass.service.ingest.pending_labels cimport PendingLabels
 import logging
 from asyncio import get_running_loop
 
-from manyclass.core.errors import IndexHalfChanged
+from manyclass.core.errors import LearnerHalfChanged
 from manyclass.service.http import instances
 from manyclass.service.http.auth import Scope
 from manyclass.service.observability import metrics
@@ -101,7 +101,7 @@ cdef class PlainRankings:
         try:
             now = self._clock()
             whole = deref(self._ranker).answer(deref(self._task), view_of(first), now)
-        except (MemoryError, IndexHalfChanged):
+        except (MemoryError, LearnerHalfChanged):
             return None  # the Python tier meets the same error and reports it
         except Exception:
             logger.exception("a plain ranking failed in native code; the Python tier answers it")

@@ -13,8 +13,8 @@ from starlette.exceptions import HTTPException
 
 from manyclass.core.errors import (
     EventConflict,
-    IndexHalfChanged,
     InstanceError,
+    LearnerHalfChanged,
     OptionError,
     PlacementConflict,
     PlacementFault,
@@ -192,7 +192,7 @@ def problem_of(error: BaseException) -> Problem:
             return unavailable(without_place(error))
         case MemoryError():
             return unavailable("The process is out of memory.", OUT_OF_MEMORY_SECONDS)
-        case IndexHalfChanged():
+        case LearnerHalfChanged():
             return unavailable("Memory ran out during a change; restart this process.")
         case RequestValidationError():
             return _bad_parameters(error)

@@ -178,18 +178,18 @@ class Both:
             assert array.tolist() == its_own[name], name
 
     def look_inside(self):
-        """Compare every view of the index with the reference's."""
-        index, reference = self.learner, self.reference
+        """Compare every view of the learner with the reference's."""
+        learner, reference = self.learner, self.reference
         for name in reference.rows:
-            assert index.feature(name) == reference.feature(name)
+            assert learner.feature(name) == reference.feature(name)
         for name in reference.labels:
-            assert index.class_(name) == reference.class_(name)
-            assert index.class_(name, 1) == reference.class_(name, 1)
-        assert index.class_page("", "", MOST) == reference.class_page("", "", MOST)
-        assert index.feature_page("", "", MOST) == reference.feature_page("", "", MOST)
+            assert learner.class_(name) == reference.class_(name)
+            assert learner.class_(name, 1) == reference.class_(name, 1)
+        assert learner.class_page("", "", MOST) == reference.class_page("", "", MOST)
+        assert learner.feature_page("", "", MOST) == reference.feature_page("", "", MOST)
         degrees = reference.outdegrees()
-        assert index.outdegrees()[: len(degrees)].tolist() == degrees.tolist()
-        assert index.class_ids(self.class_columns).tolist() == [
+        assert learner.outdegrees()[: len(degrees)].tolist() == degrees.tolist()
+        assert learner.class_ids(self.class_columns).tolist() == [
             reference.labels[name].id if name in reference.labels else -1 for name in self.classes
         ]
 

@@ -1,4 +1,4 @@
-"""The weights of an index as a dense matrix, to compare with textbook formulas."""
+"""The weights of a learner as a dense matrix, to compare with textbook formulas."""
 
 import numpy as np
 
@@ -6,18 +6,18 @@ from tests.core.dumps import names
 
 
 class Matrices:
-    """Dense views of an index: rows are features, columns classes, in the order of the names."""
+    """Dense views of a learner: rows are features, columns classes, in the order of the names."""
 
     def __init__(self, features, classes):
         self.features, self.classes = features, classes
 
-    def weights(self, index):
+    def weights(self, learner):
         """Return a (features, classes) array of weights, 0 without an edge."""
-        return self.dense(index, "edge_masses", 0.0)
+        return self.dense(learner, "edge_masses", 0.0)
 
-    def variances(self, index):
+    def variances(self, learner):
         """Return a (features, classes) array of variances, 1 without an edge."""
-        return self.dense(index, "edge_variances", 1.0)
+        return self.dense(learner, "edge_variances", 1.0)
 
     def vector(self, instance):
         """Return the instance as a (features,) array, scaled to length 1."""
@@ -27,8 +27,8 @@ class Matrices:
     def columns(self, classes):
         return [self.classes.index(name) for name in classes]
 
-    def dense(self, index, section, default):
-        state = index.dump()
+    def dense(self, learner, section, default):
+        state = learner.dump()
         features = names(state, "feature")
         classes = names(state, "class")
         matrix = np.full((len(self.features), len(self.classes)), default)

@@ -17,22 +17,22 @@ SIGNED = [
 ]
 
 
-def heaviest(index):
-    return float(np.abs(index.dump()["edge_masses"]).max())
+def heaviest(learner):
+    return float(np.abs(learner.dump()["edge_masses"]).max())
 
 
 @pytest.mark.parametrize("specification", SIGNED)
 @pytest.mark.parametrize(("true", "classes"), [(1, 4), (5, 10), (50, 100)])
 def test_labels_without_any_sense_do_not_blow_weights_up(specification, true, classes):
     random = np.random.default_rng(0)
-    index = Learner(Options.parse(specification))
+    learner = Learner(Options.parse(specification))
     heights = []
     for number in range(600):
         features = {f"f{column}": 1.0 for column in random.integers(0, 30, 6)}
         names = [f"c{cls}" for cls in random.choice(classes, true, replace=False)]
-        index.learn(features, names)
+        learner.learn(features, names)
         if number in (299, 599):
-            heights.append(heaviest(index))
+            heights.append(heaviest(learner))
     assert heights[1] < 3 * heights[0] + 1
 
 
@@ -49,14 +49,14 @@ def test_labels_without_any_sense_do_not_blow_weights_up(specification, true, cl
 )
 def test_extreme_options_make_states_that_load_again(specification):
     random = np.random.default_rng(1)
-    index = Learner(Options.parse(specification))
+    learner = Learner(Options.parse(specification))
     for _ in range(400):
         value = float(10.0 ** random.integers(-30, 30))
         features = {f"f{column}": value for column in random.integers(0, 5, 2)}
-        index.learn(features, [f"c{cls}" for cls in random.choice(6, 3, replace=False)])
-    assert np.isfinite(index.dump()["edge_masses"]).all()
-    again = Learner.load(index.options, index.dump())
-    assert again.rank({"f1": 1.0}, 6) == index.rank({"f1": 1.0}, 6)
+        learner.learn(features, [f"c{cls}" for cls in random.choice(6, 3, replace=False)])
+    assert np.isfinite(learner.dump()["edge_masses"]).all()
+    again = Learner.load(learner.options, learner.dump())
+    assert again.rank({"f1": 1.0}, 6) == learner.rank({"f1": 1.0}, 6)
 
 
 @pytest.mark.parametrize(
@@ -64,19 +64,19 @@ def test_extreme_options_make_states_that_load_again(specification):
     ["ema", "svm(binarize=yes)", "svm(normalize=none)", "svm(C=0.004)", "svm", "oplt"],
 )
 def test_long_instances_and_careful_learners_learn_something(specification):
-    index = Learner(Options.parse(specification))
+    learner = Learner(Options.parse(specification))
     instance = {f"f{column}": 1.0 for column in range(200)}
     for _ in range(20):
-        index.learn(instance, ["a"])
-        index.learn({"other": 1.0}, ["b"])
-    assert [name for name, _ in index.rank(instance)][:1] == ["a"]
+        learner.learn(instance, ["a"])
+        learner.learn({"other": 1.0}, ["b"])
+    assert [name for name, _ in learner.rank(instance)][:1] == ["a"]
 
 
 @pytest.mark.parametrize("specification", SIGNED)
 def test_an_event_may_name_thousands_of_classes(specification):
-    index = Learner(Options.parse(specification))
+    learner = Learner(Options.parse(specification))
     names = [f"c{number}" for number in range(3000)]
     for _ in range(2):
-        index.learn({"f": 1.0, "g": 1.0}, names)
-    index.learn({"f": 1.0}, names[:1])
-    assert index.feature("f")["outdegree"] == index.options.max_outdegree
+        learner.learn({"f": 1.0, "g": 1.0}, names)
+    learner.learn({"f": 1.0}, names[:1])
+    assert learner.feature("f")["outdegree"] == learner.options.max_outdegree

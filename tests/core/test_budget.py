@@ -30,59 +30,59 @@ def eager(learner, **others):
 
 
 def taught(options, stream):
-    index = Learner(options)
+    learner = Learner(options)
     for instance, classes in stream:
-        index.learn(instance, classes)
-    return index
+        learner.learn(instance, classes)
+    return learner
 
 
-@pytest.mark.parametrize("learner", BUDGETED)
+@pytest.mark.parametrize("name", BUDGETED)
 @examples(50)
 @given(stream=streams, most=st.integers(1, 5), replay=st.sampled_from([0, 2]))
-def test_no_row_has_more_edges_than_it_may(learner, stream, most, replay):
-    index = Learner(eager(learner, max_outdegree=most, replay=replay))
+def test_no_row_has_more_edges_than_it_may(name, stream, most, replay):
+    learner = Learner(eager(name, max_outdegree=most, replay=replay))
     for instance, classes in stream:
-        index.learn(instance, classes)
-        assert index.outdegrees()[most + 1 :].sum() == 0
+        learner.learn(instance, classes)
+        assert learner.outdegrees()[most + 1 :].sum() == 0
 
 
-@pytest.mark.parametrize("learner", BUDGETED)
-def test_a_lowered_limit_holds_from_the_next_new_edge_of_a_row(learner):
+@pytest.mark.parametrize("name", BUDGETED)
+def test_a_lowered_limit_holds_from_the_next_new_edge_of_a_row(name):
     random = np.random.default_rng(1)
-    index = Learner(eager(learner))
+    learner = Learner(eager(name))
     for _ in range(40):
         instance = dict(zip(FEATURES, random.uniform(0.1, 2, 4).tolist(), strict=True))
-        index.learn(instance, [CLASSES[random.integers(8)]])
-    full = index.feature("g")["outdegree"]
+        learner.learn(instance, [CLASSES[random.integers(8)]])
+    full = learner.feature("g")["outdegree"]
     assert full > 3
-    index.configure(eager(learner, max_outdegree=2))
-    index.learn({"f": 1.0}, ["a new class"])
+    learner.configure(eager(name, max_outdegree=2))
+    learner.learn({"f": 1.0}, ["a new class"])
 
-    assert index.feature("f")["outdegree"] == 2
-    assert index.feature("g")["outdegree"] == full
+    assert learner.feature("f")["outdegree"] == 2
+    assert learner.feature("g")["outdegree"] == full
 
 
 def test_a_new_edge_that_is_not_heavier_than_the_lightest_stays_out():
-    index = Learner(Options.of("mmp", normalize="none", max_outdegree=2))
-    index.learn({"f": 2.0}, ["a"])
-    index.learn({"g": 1.0}, ["b"])
-    index.learn({"g": 1.0, "f": 1.0, "h": 0.5}, ["c"])  # -1/2 for a and b in f and g, 1 for c
-    assert index.feature("f")["edges"] == [("a", 1.5), ("c", 1.0)]
-    assert index.feature("g")["edges"] == [("c", 1.0), ("b", 0.5)]
-    assert index.feature("h")["edges"] == [("c", 0.5), ("a", -0.25)]
+    learner = Learner(Options.of("mmp", normalize="none", max_outdegree=2))
+    learner.learn({"f": 2.0}, ["a"])
+    learner.learn({"g": 1.0}, ["b"])
+    learner.learn({"g": 1.0, "f": 1.0, "h": 0.5}, ["c"])  # -1/2 for a and b in f and g, 1 for c
+    assert learner.feature("f")["edges"] == [("a", 1.5), ("c", 1.0)]
+    assert learner.feature("g")["edges"] == [("c", 1.0), ("b", 0.5)]
+    assert learner.feature("h")["edges"] == [("c", 0.5), ("a", -0.25)]
 
 
-@pytest.mark.parametrize("learner", SIGNED)
+@pytest.mark.parametrize("name", SIGNED)
 @examples(50)
 @given(stream=streams, wanted=st.integers(0, 40))
-def test_sparsifying_keeps_the_heaviest(learner, stream, wanted):
-    index = taught(eager(learner), stream)
-    before, edges = MATRICES.weights(index), index.edges
-    gone = index.sparsify(wanted)
-    after = MATRICES.weights(index)
+def test_sparsifying_keeps_the_heaviest(name, stream, wanted):
+    learner = taught(eager(name), stream)
+    before, edges = MATRICES.weights(learner), learner.edges
+    gone = learner.sparsify(wanted)
+    after = MATRICES.weights(learner)
 
-    assert index.edges == np.count_nonzero(after) == min(wanted, edges)
-    assert gone == edges - index.edges
+    assert learner.edges == np.count_nonzero(after) == min(wanted, edges)
+    assert gone == edges - learner.edges
     kept = after != 0
     assert np.array_equal(after[kept], before[kept])
     if kept.any():
@@ -90,19 +90,19 @@ def test_sparsifying_keeps_the_heaviest(learner, stream, wanted):
 
 
 def test_of_equal_weights_those_of_the_oldest_features_stay():
-    index = Learner(Options.of("mmp", normalize="none"))
-    index.learn(dict.fromkeys(FEATURES, 1.0), ["a"])
-    index.learn({"j": 2.0}, ["a"])
+    learner = Learner(Options.of("mmp", normalize="none"))
+    learner.learn(dict.fromkeys(FEATURES, 1.0), ["a"])
+    learner.learn({"j": 2.0}, ["a"])
 
-    assert index.sparsify(3) == 2
-    assert [name for name, _ in index.class_("a")["features"]] == ["j", "f", "g"]
-    assert index.rank(FEATURES) == [("a", 2.0)]
-    assert index.sparsify(3) == 0
+    assert learner.sparsify(3) == 2
+    assert [name for name, _ in learner.class_("a")["features"]] == ["j", "f", "g"]
+    assert learner.rank(FEATURES) == [("a", 2.0)]
+    assert learner.sparsify(3) == 0
 
 
-@pytest.mark.parametrize("learner", sorted({*LEARNERS} - {*SIGNED} - {"committee"}))
-def test_learners_that_keep_their_rows_light_are_not_sparsified(learner):
-    index = taught(Options.of(learner), [({"f": 1.0}, ["a"])])
+@pytest.mark.parametrize("name", sorted({*LEARNERS} - {*SIGNED} - {"committee"}))
+def test_learners_that_keep_their_rows_light_are_not_sparsified(name):
+    learner = taught(Options.of(name), [({"f": 1.0}, ["a"])])
 
     with pytest.raises(OptionError):
-        index.sparsify(1)
+        learner.sparsify(1)

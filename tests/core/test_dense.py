@@ -26,11 +26,17 @@ def lessons(count, most_classes):
 
 def steps(options, most_classes=1):
     """Yield for each example: weights before and after, x, scores, positive, negative columns."""
-    index = Learner(options)
+    learner = Learner(options)
     for instance, classes in lessons(400, most_classes):
-        before = MATRICES.weights(index), MATRICES.variances(index) if variances(index) else None
-        index.learn(instance, classes)
-        after = MATRICES.weights(index), MATRICES.variances(index) if variances(index) else None
+        before = (
+            MATRICES.weights(learner),
+            MATRICES.variances(learner) if variances(learner) else None,
+        )
+        learner.learn(instance, classes)
+        after = (
+            MATRICES.weights(learner),
+            MATRICES.variances(learner) if variances(learner) else None,
+        )
         x = MATRICES.vector(instance)
         true = MATRICES.columns(classes)
         wrong = [column for column in range(len(CLASSES)) if column not in true]
@@ -45,8 +51,8 @@ def steps_with_a_negative(options):
             yield before, after, x, scores, true, negative
 
 
-def variances(index):
-    return index.options.learner == "arow"
+def variances(learner):
+    return learner.options.learner == "arow"
 
 
 @pytest.mark.parametrize("aggressiveness", [0.1, 1.0, 10.0])
@@ -113,28 +119,28 @@ def test_confidence_with_one_negative_is_diagonal_arow(aggressiveness):
 
 
 def test_negatives_step_back_in_proportion_to_their_violations():
-    index = Learner(Options.of("pa", normalize="none", **UNBOUND))
+    learner = Learner(Options.of("pa", normalize="none", **UNBOUND))
     for name, size in [("a", 0.1), ("b", 0.4), ("c", 0.8)]:
-        index.learn({name: size}, [name])  # a lone class: no negative is updated
-    weights = {name: index.feature(name)["edges"][0][1] for name in "abc"}
+        learner.learn({name: size}, [name])  # a lone class: no negative is updated
+    weights = {name: learner.feature(name)["edges"][0][1] for name in "abc"}
     instance = dict.fromkeys("abc", 1.0)
-    index.learn(instance, ["a"])
+    learner.learn(instance, ["a"])
 
     tau = (1 - weights["a"] + weights["c"]) / (3 + 1 / 2)
     violations = {name: 1 - weights["a"] + weights[name] for name in "bc"}
     gains = {name: -tau * each / sum(violations.values()) for name, each in violations.items()}
     gains["a"] = tau
     for feature in "abc":
-        moved = dict(index.feature(feature)["edges"])
+        moved = dict(learner.feature(feature)["edges"])
         moved[feature] -= weights[feature]
         assert moved == pytest.approx(gains, abs=1e-6)
 
 
 def test_a_positive_without_violating_negatives_steps_forward():
-    index = Learner(Options.of("mmp", normalize="none"))
-    assert index.learn({"f": 2.0}, ["a", "b"])[:2] == (0, True)
-    assert index.feature("f")["edges"] == [("a", 2.0), ("b", 2.0)]
-    assert index.learn({"f": 2.0}, ["a"])[:2] == (1, True)  # b scores as much
+    learner = Learner(Options.of("mmp", normalize="none"))
+    assert learner.learn({"f": 2.0}, ["a", "b"])[:2] == (0, True)
+    assert learner.feature("f")["edges"] == [("a", 2.0), ("b", 2.0)]
+    assert learner.learn({"f": 2.0}, ["a"])[:2] == (1, True)  # b scores as much
 
-    assert index.feature("f")["edges"] == [("a", 4.0)]
-    assert index.learn({"f": 1.0}, ["a"])[:2] == (1, False)
+    assert learner.feature("f")["edges"] == [("a", 4.0)]
+    assert learner.learn({"f": 1.0}, ["a"])[:2] == (1, False)

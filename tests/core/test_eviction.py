@@ -20,82 +20,82 @@ from tests.core.references.forgetting import ROWS_SWEPT, SURPLUS, WINDOW
 MARGIN = {"margin_threshold": 100.0}
 
 
-def work_of(index, call):
+def work_of(learner, call):
     """Return the work that a call added to the counts."""
-    before = index.work()
+    before = learner.work()
     call()
-    return {name: count - before[name] for name, count in index.work().items()}
+    return {name: count - before[name] for name, count in learner.work().items()}
 
 
 # --- eviction -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("names", [1_000, 30_000])
-@pytest.mark.parametrize("learner", ["ff", "svm", "svm(replay=3)", "oplt"])
-def test_a_new_feature_costs_one_window_however_many_there_are(learner, names):
-    index = Learner(Options.parse(learner, max_features=names))
+@pytest.mark.parametrize("specification", ["ff", "svm", "svm(replay=3)", "oplt"])
+def test_a_new_feature_costs_one_window_however_many_there_are(specification, names):
+    learner = Learner(Options.parse(specification, max_features=names))
     for n in range(names):
-        index.learn([f"f{n}"], ["c"])
+        learner.learn([f"f{n}"], ["c"])
     for n in range(200):
         added = [f"new {n} {each}" for each in range(3)]
-        done = work_of(index, lambda: index.learn(added, ["c"]))  # noqa: B023
+        done = work_of(learner, lambda: learner.learn(added, ["c"]))  # noqa: B023
         assert done["ids_looked_at"] <= 3 * WINDOW
-        assert index.features == names
-    assert index.evicted_features == 600
+        assert learner.features == names
+    assert learner.evicted_features == 600
 
 
-def blocks_of(index):
+def blocks_of(learner):
     """Return the number of blocks of each feature of a label tree, by name."""
-    state = index.dump()
+    state = learner.dump()
     by_id = names_in(state, "feature")
     ids = state["block_features"]
     return Counter(by_id[id] for id in ids[ids < len(by_id)].tolist())
 
 
 def test_evicting_a_feature_of_a_tree_looks_past_the_nodes_that_do_not_hold_it():
-    index = Learner(Options.of("oplt", arity=2, max_leaves=2, max_features=400))
+    learner = Learner(Options.of("oplt", arity=2, max_leaves=2, max_features=400))
     for n in range(400):
-        index.learn([f"f{n}"], [f"c{n}"])
-    assert index.dump()["node_children"].size > 200
+        learner.learn([f"f{n}"], [f"c{n}"])
+    assert learner.dump()["node_children"].size > 200
     for n in range(50):
         if n == 25:
-            index = Learner.load(index.options, index.dump())
-        before = blocks_of(index)
-        done = work_of(index, partial(index.learn, [f"new {n}"], [f"c{n}"]))
-        (evicted,) = before.keys() - blocks_of(index).keys()
+            learner = Learner.load(learner.options, learner.dump())
+        before = blocks_of(learner)
+        done = work_of(learner, partial(learner.learn, [f"new {n}"], [f"c{n}"]))
+        (evicted,) = before.keys() - blocks_of(learner).keys()
         assert before[evicted] <= done["nodes_visited"] <= 2 * before[evicted] + 1 < 60
-    assert index.evicted_features == 50
+    assert learner.evicted_features == 50
 
 
 def test_a_new_class_costs_one_window_and_a_stretch_of_the_rows():
     features, classes = 20 * ROWS_SWEPT, 500
-    index = Learner(Options.of("ff", max_classes=classes, **MARGIN))
+    learner = Learner(Options.of("ff", max_classes=classes, **MARGIN))
     for n in range(features):
-        index.learn([f"f{n}"], [f"c{n % classes}"])
+        learner.learn([f"f{n}"], [f"c{n % classes}"])
     for n in range(100):
-        done = work_of(index, lambda: index.learn([f"f{n}"], [f"new {n}"]))  # noqa: B023
+        done = work_of(learner, lambda: learner.learn([f"f{n}"], [f"new {n}"]))  # noqa: B023
         assert done["ids_looked_at"] <= WINDOW
         assert done["rows_swept"] <= ROWS_SWEPT
-        assert index.classes == classes
-    assert index.evicted_classes == 100
+        assert learner.classes == classes
+    assert learner.evicted_classes == 100
 
 
 def test_forgetting_a_class_reads_a_stretch_of_the_rows_and_takes_it_from_all():
-    index = Learner(Options.of("ff", **MARGIN))
+    learner = Learner(Options.of("ff", **MARGIN))
     instance = {f"f{n}": 1.0 for n in range(10 * ROWS_SWEPT)}
-    index.learn(instance, ["a"])
-    index.learn(instance, ["b"])
-    edges = index.edges
-    assert work_of(index, lambda: index.forget_class("a"))["rows_swept"] == ROWS_SWEPT
-    assert edges // 2 < index.edges < edges
+    learner.learn(instance, ["a"])
+    learner.learn(instance, ["b"])
+    edges = learner.edges
+    assert work_of(learner, lambda: learner.forget_class("a"))["rows_swept"] == ROWS_SWEPT
+    assert edges // 2 < learner.edges < edges
 
     last = f"f{10 * ROWS_SWEPT - 1}"
-    assert index.rank([last]) == [("b", pytest.approx(0.1))]  # half of the mass is still of a
-    assert index.feature(last)["edges"] == [("b", 0.5)]
+    assert learner.rank([last]) == [("b", pytest.approx(0.1))]  # half of the mass is still of a
+    assert learner.feature(last)["edges"] == [("b", 0.5)]
     for _ in range(9):
-        index.learn({"another": 1}, ["c"])
-    assert index.edges == edges // 2 + 1
-    assert index.feature(last)["edges"] == [("b", 1.0)]
+        learner.learn({"another": 1}, ["c"])
+    assert learner.edges == edges // 2 + 1
+    assert learner.feature(last)["edges"] == [("b", 1.0)]
 
 
 def test_learning_forgets_the_retired_classes_of_its_features_first():
@@ -143,32 +143,32 @@ def test_state_and_evictions_go_on_from_a_dump_within_a_sweep(learner):
 
 
 def test_a_lowered_limit_is_approached_step_by_step():
-    index = Learner(Options.of("ff"))
+    learner = Learner(Options.of("ff"))
     for n in range(3500):
-        index.learn([f"f{n}"], ["c"])
-    index.configure(replace(index.options, max_features=100))
+        learner.learn([f"f{n}"], ["c"])
+    learner.configure(replace(learner.options, max_features=100))
     sizes = []
     for n in range(5):
-        index.learn([f"new {n}"], ["c"])
-        sizes.append(index.features)
+        learner.learn([f"new {n}"], ["c"])
+        sizes.append(learner.features)
     assert sizes == [3500 - SURPLUS, 3500 - 2 * SURPLUS, 3500 - 3 * SURPLUS, 100, 100]
 
 
 def test_an_event_of_more_new_names_than_allowed_looks_round_once():
-    index = Learner(Options.of("ff", max_features=500))
-    done = work_of(index, lambda: index.learn([f"f{n}" for n in range(2000)], ["c"]))
-    assert index.features == 500
+    learner = Learner(Options.of("ff", max_features=500))
+    done = work_of(learner, lambda: learner.learn([f"f{n}" for n in range(2000)], ["c"]))
+    assert learner.features == 500
     assert done["ids_looked_at"] <= 500
 
 
 @pytest.mark.parametrize(("place", "hand"), [(11, 10**6), (12, 10**6), (13, 1), (14, 1)])
 def test_a_hand_out_of_place_is_refused(place, hand):
-    index = Learner(Options.of("ff"))
-    index.learn(["f"], ["a"])
-    state = index.dump()
+    learner = Learner(Options.of("ff"))
+    learner.learn(["f"], ["a"])
+    state = learner.dump()
     state["counts"][place] = hand
     with pytest.raises(SnapshotError, match="hand"):
-        Learner.load(index.options, state)
+        Learner.load(learner.options, state)
 
 
 def test_columns_survive_the_eviction_of_their_names():
@@ -186,40 +186,40 @@ def test_columns_survive_the_eviction_of_their_names():
 
 
 def test_a_ring_of_ever_new_features_takes_no_more_memory():
-    index = Learner(Options.of("ff", max_features=20_000, max_outdegree=8, **MARGIN))
+    learner = Learner(Options.of("ff", max_features=20_000, max_outdegree=8, **MARGIN))
     random = np.random.default_rng(1)
     most = 0
     for n in range(0, 200_000, 100):
         added = [f"{'x' * random.integers(30)}{each}" for each in range(n, n + 100)]
         for _ in range(1 + n % 3):
-            index.learn(added, [f"c{number}" for number in random.integers(50, size=6)])
+            learner.learn(added, [f"c{number}" for number in random.integers(50, size=6)])
         if n == 50_000:
-            most = index.resident_bytes
-    assert index.resident_bytes < 1.6 * most
-    again = Learner.load(index.options, index.dump())
-    assert index.resident_bytes < 2.2 * again.resident_bytes
+            most = learner.resident_bytes
+    assert learner.resident_bytes < 1.6 * most
+    again = Learner.load(learner.options, learner.dump())
+    assert learner.resident_bytes < 2.2 * again.resident_bytes
 
 
 # --- counted as they change -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", ["ff", "svm", "ema", "arow", "ooz"])
-def test_outdegrees_are_those_of_the_rows(learner):
-    options = Options.of(learner, max_features=60, max_classes=30, max_outdegree=5)
-    index, random = Learner(options), np.random.default_rng(3)
+@pytest.mark.parametrize("name", ["ff", "svm", "ema", "arow", "ooz"])
+def test_outdegrees_are_those_of_the_rows(name):
+    options = Options.of(name, max_features=60, max_classes=30, max_outdegree=5)
+    learner, random = Learner(options), np.random.default_rng(3)
     for _ in range(300):
         drawn = random.choice(100, 6, replace=False)
-        index.learn([f"f{each}" for each in drawn], [f"c{random.integers(50)}"])
-    index.forget_feature(index.feature_page("", "", 1)[0][0])
-    state = index.dump()
+        learner.learn([f"f{each}" for each in drawn], [f"c{random.integers(50)}"])
+    learner.forget_feature(learner.feature_page("", "", 1)[0][0])
+    state = learner.dump()
     alive = state["feature_name_sizes"] > 0
     counts = np.bincount(state["outdegrees"][alive], minlength=1001)
-    assert index.outdegrees().tolist() == counts.tolist()
+    assert learner.outdegrees().tolist() == counts.tolist()
 
 
-def held(index):
+def held(learner):
     """Return the numbers of features of a label tree with 0, 1, ... weights in its blocks."""
-    state = index.dump()
+    state = learner.dump()
     ids, weights = state["block_features"], state["block_weights"]
     of_feature = ids < len(state["feature_name_sizes"])
     counts = np.bincount(
@@ -229,23 +229,24 @@ def held(index):
 
 
 @pytest.mark.parametrize(
-    "learner", ["oplt", "oplt(arity=2,max_leaves=2)", "iplt(sample=50,max_leaves=1,min_weight=0.1)"]
+    "specification",
+    ["oplt", "oplt(arity=2,max_leaves=2)", "iplt(sample=50,max_leaves=1,min_weight=0.1)"],
 )
-def test_outdegrees_of_a_tree_are_the_weights_in_its_blocks(learner):
-    index = Learner(Options.parse(learner, max_features=60, max_classes=30))
+def test_outdegrees_of_a_tree_are_the_weights_in_its_blocks(specification):
+    learner = Learner(Options.parse(specification, max_features=60, max_classes=30))
     random = np.random.default_rng(3)
     for number in range(400):
         drawn = random.choice(100, 6, replace=False)
-        index.learn([f"f{each}" for each in drawn], [f"c{random.integers(50)}"])
+        learner.learn([f"f{each}" for each in drawn], [f"c{random.integers(50)}"])
         if number % 40 == 20:
-            index.forget_class(index.class_page("", "", 1)[0][0])
-            index.forget_feature(index.feature_page("", "", 1)[0][0])
-            assert index.outdegrees().tolist() == held(index)
-    assert index.outdegrees()[1:].sum() > 0
-    again = Learner.load(index.options, index.dump())
-    assert again.outdegrees().tolist() == held(index)
-    for name, _ in index.feature_page("", "", 60):
-        assert again.feature(name) == index.feature(name)
+            learner.forget_class(learner.class_page("", "", 1)[0][0])
+            learner.forget_feature(learner.feature_page("", "", 1)[0][0])
+            assert learner.outdegrees().tolist() == held(learner)
+    assert learner.outdegrees()[1:].sum() > 0
+    again = Learner.load(learner.options, learner.dump())
+    assert again.outdegrees().tolist() == held(learner)
+    for name, _ in learner.feature_page("", "", 60):
+        assert again.feature(name) == learner.feature(name)
 
 
 # --- listings -------------------------------------------------------------------------------------
@@ -264,26 +265,26 @@ def listed(page, limit, prefix=""):
 @pytest.mark.parametrize("limit", [100, 1000])
 def test_listing_all_names_looks_at_each_a_few_times(limit):
     count = 30_000
-    index = Learner(Options.of("ff"))
+    learner = Learner(Options.of("ff"))
     random = np.random.default_rng(0)
     for n in random.permutation(count).tolist():
-        index.learn([f"feature {n}"], ["c"])
-    done = work_of(index, lambda: listed(index.feature_page, limit))
+        learner.learn([f"feature {n}"], ["c"])
+    done = work_of(learner, lambda: listed(learner.feature_page, limit))
     assert done["names_visited"] < 8 * count
-    assert listed(index.feature_page, limit) == sorted(f"feature {n}" for n in range(count))
-    assert work_of(index, lambda: index.feature_page("", "", 10))["names_visited"] <= 10
+    assert listed(learner.feature_page, limit) == sorted(f"feature {n}" for n in range(count))
+    assert work_of(learner, lambda: learner.feature_page("", "", 10))["names_visited"] <= 10
 
 
 def test_pages_are_those_of_a_scan_while_names_come_and_go():
-    index = Learner(Options.of("ff", max_features=3000, max_classes=40))
+    learner = Learner(Options.of("ff", max_features=3000, max_classes=40))
     random = np.random.default_rng(4)
     for n in range(8000):
         text = "".join(random.choice(list("abÄ日"), random.integers(1, 7)).tolist())
-        index.learn([text, f"{text}{n}"], [text[:4]])
+        learner.learn([text, f"{text}{n}"], [text[:4]])
         if n % 50 and n > 20:
             continue
-        state = index.dump()
-        for kind, page in (("feature", index.feature_page), ("class", index.class_page)):
+        state = learner.dump()
+        for kind, page in (("feature", learner.feature_page), ("class", learner.class_page)):
             there = sorted({*names_in(state, kind)} - {""}, key=str.encode)
             for prefix, after in (("", ""), ("a", "ab"), ("Ä", ""), ("b", "日"), ("日", "a")):
                 expected = [name for name in there if name.startswith(prefix)]
@@ -294,40 +295,40 @@ def test_pages_are_those_of_a_scan_while_names_come_and_go():
 
 def test_the_first_pages_of_very_many_names_are_those_in_order():
     count, each = 300_000, 10_000
-    index = Learner(Options.of("ff"))
+    learner = Learner(Options.of("ff"))
     names = [f"{'Ä' * (n % 2)}f {n}" for n in np.random.default_rng(0).permutation(count).tolist()]
     for begin in range(0, count, each):
-        index.learn(names[begin : begin + each], ["c"])
-    index.forget_feature("f 77")
+        learner.learn(names[begin : begin + each], ["c"])
+    learner.forget_feature("f 77")
     there = sorted({*names} - {"f 77"}, key=str.encode)
     asked = [("", "", 10), ("f 7", "", 1000), ("Ä", "Äf 5", 100), ("f 8", "f 99", 3), ("", "z", 5)]
     for prefix, after, limit in asked:  # the order grows with the first of them
-        before = index.work()["names_visited"]
-        page = index.feature_page(prefix, after, limit)
-        assert index.work()["names_visited"] - before < 3 * 2**17  # of them a part
+        before = learner.work()["names_visited"]
+        page = learner.feature_page(prefix, after, limit)
+        assert learner.work()["names_visited"] - before < 3 * 2**17  # of them a part
         behind = (name for name in there if name.startswith(prefix) and name > after)
         assert page == [(name, 1) for name in islice(behind, limit)]
-    assert listed(index.feature_page, 1000) == there
+    assert listed(learner.feature_page, 1000) == there
 
 
 def test_unlisted_names_are_not_kept_in_order_for_ever():
-    index = Learner(Options.of("ff", max_features=2000))
+    learner = Learner(Options.of("ff", max_features=2000))
     for n in range(2000):
-        index.learn([f"f{n}"], ["c"])
-    before = index.resident_bytes
-    index.feature_page("", "", 1)
-    assert index.resident_bytes > before
+        learner.learn([f"f{n}"], ["c"])
+    before = learner.resident_bytes
+    learner.feature_page("", "", 1)
+    assert learner.resident_bytes > before
     for n in range(2000, 12_000):
-        index.learn([f"f{n}"], ["c"])
-    visited = index.work()["names_visited"]
+        learner.learn([f"f{n}"], ["c"])
+    visited = learner.work()["names_visited"]
     assert visited < 4 * 2000 + 4 * 6096
     for n in range(3000):
-        index.learn([f"one more {n}"], ["c"])
-    assert index.work()["names_visited"] == visited
-    assert len(listed(index.feature_page, 1000)) == 2000
+        learner.learn([f"one more {n}"], ["c"])
+    assert learner.work()["names_visited"] == visited
+    assert len(listed(learner.feature_page, 1000)) == 2000
 
 
-def test_columns_and_listings_agree_on_an_empty_index():
-    index = Learner(Options.of("ff"))
-    assert index.feature_page("", "", 10) == index.class_page("x", "y", 10) == []
-    assert index.class_ids(Columns(["a"])).tolist() == [-1]
+def test_columns_and_listings_agree_on_an_empty_learner():
+    learner = Learner(Options.of("ff"))
+    assert learner.feature_page("", "", 10) == learner.class_page("x", "y", 10) == []
+    assert learner.class_ids(Columns(["a"])).tolist() == [-1]

@@ -1,4 +1,4 @@
-"""The index beyond its references: limits that move, columns, errors, and reads amid changes."""
+"""The learner beyond its references: limits that move, columns, errors, and reads amid changes."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,12 +17,12 @@ DOWN = UP[::-1].copy()
 
 
 def test_names_may_be_features_and_classes_at_once():
-    index = Learner(Options(normalize="none", rating=0))
+    learner = Learner(Options(normalize="none", rating=0))
     words, same_words = Columns(["p", "q", "r"]), Columns(["p", "q", "r"])
-    index.learn_csr(words, EVERY, UP, ONES, same_words, EVERY, DOWN)
-    index.learn_csr(same_words, EVERY, DOWN, ONES, words, EVERY, UP)
+    learner.learn_csr(words, EVERY, UP, ONES, same_words, EVERY, DOWN)
+    learner.learn_csr(same_words, EVERY, DOWN, ONES, words, EVERY, UP)
     for feature, cls in zip("pqr", "rqp", strict=True):
-        assert index.feature(feature)["edges"] == [(cls, 1.0)]
+        assert learner.feature(feature)["edges"] == [(cls, 1.0)]
 
 
 def test_columns_have_proper_names_of_their_own():
@@ -49,79 +49,79 @@ def test_columns_have_proper_names_of_their_own():
     ],
 )
 def test_arrays_that_are_no_rows_change_nothing(indptr, indices, values, match):
-    index, features, classes = Learner(Options()), Columns(["p", "q", "r"]), Columns(["c"])
+    learner, features, classes = Learner(Options()), Columns(["p", "q", "r"]), Columns(["c"])
     rows = np.array(indptr, np.int64), np.array(indices, np.int32), np.array(values, np.float32)
     with pytest.raises(ValueError, match=match):
-        index.rank_csr(features, *rows)
+        learner.rank_csr(features, *rows)
     count = max(len(indptr) - 1, 0)
     true = np.arange(count + 1), np.zeros(count, np.int32)
     with pytest.raises(ValueError, match=match):
-        index.learn_csr(features, *rows, classes, *true)
-    assert (index.learned, index.features) == (0, 0)
+        learner.learn_csr(features, *rows, classes, *true)
+    assert (learner.learned, learner.features) == (0, 0)
 
 
 def test_tfidf_counts_an_instance_once_however_many_passes():
-    index = Learner(Options(tfidf=True, normalize="none", rating=0, margin_threshold=-1e9))
+    learner = Learner(Options(tfidf=True, normalize="none", rating=0, margin_threshold=-1e9))
     features, classes = Columns(["always", "q"]), Columns(["c"])
     rows = np.array([0, 1, 2]), np.array([0, 0], np.int32), np.ones(2, np.float32)
     true = np.array([0, 1, 2]), np.zeros(2, np.int32)
-    index.configure(Options(tfidf=True, normalize="none", rating=0, margin_threshold=1e9))
+    learner.configure(Options(tfidf=True, normalize="none", rating=0, margin_threshold=1e9))
     for epoch in range(3):
-        index.learn_csr(features, *rows, classes, *true, epoch)
+        learner.learn_csr(features, *rows, classes, *true, epoch)
         # in every instance so far: log(1) = 0 is added to its value of 1
-        assert index.rank(["always"]) == [("c", 1.0)]
-    assert index.learned == 6
+        assert learner.rank(["always"]) == [("c", 1.0)]
+    assert learner.learned == 6
 
 
 def test_a_limit_that_was_lowered_is_kept_from_the_next_name_on():
-    index = Learner(Options())
+    learner = Learner(Options())
     for n in range(500):
-        index.learn([f"f{n}"], [f"c{n}"])
-    index.configure(Options(max_features=100, max_classes=50))
-    index.learn(["new"], ["newer"])
-    assert (index.features, index.classes) == (100, 50)
-    assert (index.evicted_features, index.evicted_classes) == (401, 451)
-    assert index.has_feature("new")
-    assert index.has_class("newer")
-    assert not any(index.has_feature(f"f{n}") for n in range(20))
+        learner.learn([f"f{n}"], [f"c{n}"])
+    learner.configure(Options(max_features=100, max_classes=50))
+    learner.learn(["new"], ["newer"])
+    assert (learner.features, learner.classes) == (100, 50)
+    assert (learner.evicted_features, learner.evicted_classes) == (401, 451)
+    assert learner.has_feature("new")
+    assert learner.has_class("newer")
+    assert not any(learner.has_feature(f"f{n}") for n in range(20))
 
 
 def test_a_flood_of_classes_does_not_drive_out_the_features():
     limit = 2**20
-    index = Learner(Options(max_bytes=limit))
+    learner = Learner(Options(max_bytes=limit))
     for n in range(2000):
-        index.learn([f"f{n}"], ["c"])
+        learner.learn([f"f{n}"], ["c"])
     for n in range(600):
-        index.learn(["f1"], [f"{n}" + "x" * 4000])
-        assert index.bytes <= limit
-    assert index.evicted_classes > 0
-    assert index.features == 2000
+        learner.learn(["f1"], [f"{n}" + "x" * 4000])
+        assert learner.bytes <= limit
+    assert learner.evicted_classes > 0
+    assert learner.features == 2000
 
 
 def test_a_class_is_read_while_others_learn_and_forget():
-    index = Learner(Options())
+    learner = Learner(Options())
     for n in range(40_000):  # more than one block of rows
-        index.learn([f"f{n}"], ["c" if n % 2 else "d"])
+        learner.learn([f"f{n}"], ["c" if n % 2 else "d"])
 
     def change():
         for n in range(0, 2_000):
-            index.forget_feature(f"f{n}")
-            index.learn([f"g{n}"], ["d"])
+            learner.forget_feature(f"f{n}")
+            learner.learn([f"g{n}"], ["d"])
 
     with ThreadPoolExecutor(1) as pool:
         changing = pool.submit(change)
         while not changing.done():
-            found = index.class_("c", limit=50_000)
+            found = learner.class_("c", limit=50_000)
             assert all(weight == 1.0 for _, weight in found["features"])
             assert not any(feature.startswith("g") for feature, _ in found["features"])
         changing.result()
-    assert len(index.class_("c", limit=50_000)["features"]) == 19_000
+    assert len(learner.class_("c", limit=50_000)["features"]) == 19_000
 
 
 def test_births_in_a_dump_are_all_different():
-    index = Learner(Options())
-    index.learn(["a"], ["x", "y"])
-    sections = index.dump()
+    learner = Learner(Options())
+    learner.learn(["a"], ["x", "y"])
+    sections = learner.dump()
     sections["class_born"] = sections["class_born"] * 0
     with pytest.raises(SnapshotError, match="born at once"):
         Learner.load(Options(), sections)
@@ -131,9 +131,9 @@ def test_births_in_a_dump_are_all_different():
 
 
 def test_no_row_of_a_dump_has_weights_above_1():
-    index = Learner(Options())
-    index.learn(["a"], ["x"])
-    sections = index.dump()
+    learner = Learner(Options())
+    learner.learn(["a"], ["x"])
+    sections = learner.dump()
     sections["feature_mass"] = sections["feature_mass"] / 2
     with pytest.raises(SnapshotError, match="more mass"):
         Learner.load(Options(), sections)

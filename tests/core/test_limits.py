@@ -1,4 +1,4 @@
-"""Rows and indexes at their limits: no edges, no cells, no memory. In C++, which can set each."""
+"""Rows and learners at their limits: no edges, no cells, no memory. In C++, which can set each."""
 
 import os
 import subprocess
@@ -36,7 +36,7 @@ def run(tmp_path, source, *flags, given=""):
 
 
 @pytest.mark.slow
-def test_no_event_leaves_an_index_half_changed_when_cells_or_memory_run_out(tmp_path):
+def test_no_event_leaves_a_learner_half_changed_when_cells_or_memory_run_out(tmp_path):
     wrapped = [f"-Wl,--wrap={name}" for name in ("malloc", "realloc", "free")]
     assert (
         run(

@@ -1,4 +1,4 @@
-"""No thread holds the GIL while it waits for the lock of an index."""
+"""No thread holds the GIL while it waits for the lock of a learner."""
 
 import threading
 from collections.abc import Callable
@@ -15,33 +15,33 @@ from manyclass.core.learners.options import Options
 from tests.core.dumps import assert_equal_dumps
 
 WAITING = {
-    "learn": lambda index: index.learn({"f1": 1.0}, ["c1"]),
-    "apply": lambda index: index.apply(Event.learn(Instance({"f1": 1.0}), ["c1"])),
-    "rank": lambda index: index.rank({"f1": 1.0}),
-    "explain": lambda index: index.explain({"f1": 1.0}, ["c1"]),
-    "paths": lambda index: index.paths({"f1": 1.0}, ["c1"]),
-    "probabilities": lambda index: index.probabilities({"f1": 1.0}, ["c1"]),
-    "configure": lambda index: index.configure(index.options),
-    "forget_class": lambda index: index.forget_class("nobody"),
-    "forget_feature": lambda index: index.forget_feature("nothing"),
-    "has_class": lambda index: index.has_class("c1"),
-    "has_feature": lambda index: index.has_feature("f1"),
-    "feature": lambda index: index.feature("f1"),
-    "class_": lambda index: index.class_("c1"),
-    "class_page": lambda index: index.class_page("", "", 10),
-    "feature_page": lambda index: index.feature_page("", "", 10),
-    "class_ids": lambda index: index.class_ids(Columns(["c1"])),
-    "outdegrees": lambda index: index.outdegrees(),
-    "work": lambda index: index.work(),
-    "dump": lambda index: index.dump(),
-    "features": lambda index: index.features,
-    "classes": lambda index: index.classes,
-    "edges": lambda index: index.edges,
-    "bytes": lambda index: index.bytes,
-    "resident_bytes": lambda index: index.resident_bytes,
-    "learned": lambda index: index.learned,
-    "evicted_features": lambda index: index.evicted_features,
-    "evicted_classes": lambda index: index.evicted_classes,
+    "learn": lambda learner: learner.learn({"f1": 1.0}, ["c1"]),
+    "apply": lambda learner: learner.apply(Event.learn(Instance({"f1": 1.0}), ["c1"])),
+    "rank": lambda learner: learner.rank({"f1": 1.0}),
+    "explain": lambda learner: learner.explain({"f1": 1.0}, ["c1"]),
+    "paths": lambda learner: learner.paths({"f1": 1.0}, ["c1"]),
+    "probabilities": lambda learner: learner.probabilities({"f1": 1.0}, ["c1"]),
+    "configure": lambda learner: learner.configure(learner.options),
+    "forget_class": lambda learner: learner.forget_class("nobody"),
+    "forget_feature": lambda learner: learner.forget_feature("nothing"),
+    "has_class": lambda learner: learner.has_class("c1"),
+    "has_feature": lambda learner: learner.has_feature("f1"),
+    "feature": lambda learner: learner.feature("f1"),
+    "class_": lambda learner: learner.class_("c1"),
+    "class_page": lambda learner: learner.class_page("", "", 10),
+    "feature_page": lambda learner: learner.feature_page("", "", 10),
+    "class_ids": lambda learner: learner.class_ids(Columns(["c1"])),
+    "outdegrees": lambda learner: learner.outdegrees(),
+    "work": lambda learner: learner.work(),
+    "dump": lambda learner: learner.dump(),
+    "features": lambda learner: learner.features,
+    "classes": lambda learner: learner.classes,
+    "edges": lambda learner: learner.edges,
+    "bytes": lambda learner: learner.bytes,
+    "resident_bytes": lambda learner: learner.resident_bytes,
+    "learned": lambda learner: learner.learned,
+    "evicted_features": lambda learner: learner.evicted_features,
+    "evicted_classes": lambda learner: learner.evicted_classes,
 }
 
 
@@ -49,7 +49,7 @@ LONGEST = 20_000  # ms: only a thread that holds the GIL lets the lock be held s
 
 
 @pytest.fixture(scope="module")
-def index() -> Learner:
+def learner() -> Learner:
     made = Learner(Options.of("ff"))
     for n in range(50):
         made.learn([f"f{n}"], [f"c{n}"])
@@ -57,8 +57,8 @@ def index() -> Learner:
 
 
 @pytest.mark.parametrize("call", WAITING)
-def test_other_threads_go_on_while_one_waits_for_the_lock(index: Learner, call: str) -> None:
-    assert_others_go_on(index, lambda: WAITING[call](index))
+def test_other_threads_go_on_while_one_waits_for_the_lock(learner: Learner, call: str) -> None:
+    assert_others_go_on(learner, lambda: WAITING[call](learner))
 
 
 ROWS = np.array([0, 1], np.int64), np.array([0], np.int32), np.array([1], np.float32)
@@ -119,27 +119,27 @@ def test_a_committee_ranks_while_it_learns_and_forgets(members: str) -> None:
     assert_equal_dumps(committee.dump(), alone.dump())
 
 
-def assert_others_go_on(index: Learner, call: Callable[[], object]) -> None:
-    """Assert that threads run while one is in a call that waits for the lock of the index."""
+def assert_others_go_on(learner: Learner, call: Callable[[], object]) -> None:
+    """Assert that threads run while one is in a call that waits for the lock of the learner."""
     began = threading.Event()
 
     def wait_for_the_lock() -> None:
         began.set()
         call()
 
-    holding = threading.Thread(target=index._hold, args=(LONGEST,))
+    holding = threading.Thread(target=learner._hold, args=(LONGEST,))
     waiting = threading.Thread(target=wait_for_the_lock)
     holding.start()
-    while not index._is_held:
+    while not learner._is_held:
         sleep(0.001)
     waiting.start()
     began.wait()
     steps = 0
-    while index._is_held and steps < 20:
+    while learner._is_held and steps < 20:
         sleep(0.001)  # the GIL is given up, and has to be had again
         steps += 1
     is_waiting = waiting.is_alive()
-    index._let_go()
+    learner._let_go()
     waiting.join()
     holding.join()
     assert steps == 20

@@ -177,7 +177,7 @@ def test_equal_options_make_equal_states():
 
 
 def test_threads_may_rank_while_one_learns():
-    index, random = Learner(Options(max_features=300)), np.random.default_rng(1)
+    learner, random = Learner(Options(max_features=300)), np.random.default_rng(1)
     rows, width, names = 400, 8, [f"f{n}" for n in range(600)]
     indptr = np.arange(0, rows * width + 1, width)
     indices = np.concatenate(
@@ -190,33 +190,35 @@ def test_threads_may_rank_while_one_learns():
 
     def rank():
         for _ in range(20):
-            ids, scores = index.rank_csr(shared, indptr, indices, values, 5)
+            ids, scores = learner.rank_csr(shared, indptr, indices, values, 5)
             assert (scores[ids >= 0] > 0).all()
 
     def learn():
         learning = Columns(names)
         for _ in range(20):
-            index.learn_csr(learning, indptr, indices, values, classes, class_indptr, class_indices)
+            learner.learn_csr(
+                learning, indptr, indices, values, classes, class_indptr, class_indices
+            )
 
     with ThreadPoolExecutor(4) as pool:
         for done in [pool.submit(rank), pool.submit(rank), pool.submit(learn), pool.submit(rank)]:
             done.result()
-    assert index.learned == 20 * rows
-    assert index.features <= 300
+    assert learner.learned == 20 * rows
+    assert learner.features <= 300
 
 
-def test_columns_may_be_shared_by_threads_and_indexes():
+def test_columns_may_be_shared_by_threads_and_learners():
     features, classes = Columns([f"f{n}" for n in range(50)]), Columns(["x", "y"])
     indptr, indices = np.arange(0, 51, 1), np.arange(50, dtype=np.int32)
     values, class_indices = np.ones(50, np.float32), np.arange(50, dtype=np.int32) % 2
 
     def work(_):
-        index = Learner(Options())
+        learner = Learner(Options())
         for _ in range(100):
-            index.learn_csr(features, indptr, indices, values, classes, indptr, class_indices)
-            ids, _ = index.rank_csr(features, indptr, indices, values, 1)
-            assert (ids[:, 0] == index.class_ids(classes)[class_indices]).all()
-        return index.features
+            learner.learn_csr(features, indptr, indices, values, classes, indptr, class_indices)
+            ids, _ = learner.rank_csr(features, indptr, indices, values, 1)
+            assert (ids[:, 0] == learner.class_ids(classes)[class_indices]).all()
+        return learner.features
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(work, range(4))) == [50] * 4

@@ -16,13 +16,13 @@ def test_marks_of_restores_are_read():
     "mark", [4, [4], [4, 2, 1], [4, "2"], [4, -1], [4, 4], [10, 2], [0, 0], None]
 )
 def test_a_mark_that_cannot_be_is_named(mark):
-    with pytest.raises(SnapshotError, match="which is no such mark"):
+    with pytest.raises(SnapshotError, match="which is not a mark"):
         marks_of(HEADER | {"restores": [mark]})
 
 
 @pytest.mark.parametrize("restores", [[[4, 2], [4, 2]], [[5, 2], [4, 2]]])
 def test_marks_that_do_not_rise_are_named(restores):
-    with pytest.raises(SnapshotError, match=r"holds \[4, 2\], which is no such mark"):
+    with pytest.raises(SnapshotError, match=r"holds \[4, 2\], which is not a mark"):
         marks_of(HEADER | {"restores": restores})
 
 

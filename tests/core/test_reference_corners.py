@@ -132,7 +132,7 @@ def test_trees_built_over_many_classes(tree, arity):
 
 def test_a_row_holds_so_many_edges_and_then_drops_the_lightest():
     classes = [str(number) for number in range(LONGEST_ROW + 2)]
-    index = Learner(
+    learner = Learner(
         Options(
             normalize="none",
             min_weight=0.0,
@@ -145,7 +145,7 @@ def test_a_row_holds_so_many_edges_and_then_drops_the_lightest():
     rows = len(classes)
     masses = np.linspace(0.9, 0.45, rows, dtype=np.float32)
     every = np.arange(rows + 1, dtype=np.int64)
-    index.learn_csr(
+    learner.learn_csr(
         Columns(["f"]),
         every,
         np.zeros(rows, np.int32),
@@ -155,9 +155,9 @@ def test_a_row_holds_so_many_edges_and_then_drops_the_lightest():
         np.arange(rows, dtype=np.int32),
     )
 
-    row = index.feature("f")
+    row = learner.feature("f")
     kept = np.append(masses[: LONGEST_ROW - 1], masses[-1])  # the two before the last went
-    assert row["outdegree"] == index.edges == LONGEST_ROW
+    assert row["outdegree"] == learner.edges == LONGEST_ROW
     assert row["mass"] == pytest.approx(kept.astype(float).sum())
     assert [name for name, _ in row["edges"]] == [*classes[: LONGEST_ROW - 1], classes[-1]]
 

@@ -15,7 +15,7 @@ LEARNS_TOO_MUCH = """
 from pathlib import Path
 from resource import RLIMIT_AS, getpagesize, setrlimit
 
-from manyclass.core.errors import IndexHalfChanged
+from manyclass.core.errors import LearnerHalfChanged
 from manyclass.core.instance import Instance
 from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
@@ -38,14 +38,14 @@ for call in (
 ):
     try:
         call()
-    except IndexHalfChanged as error:
+    except LearnerHalfChanged as error:
         print(error)
 """
 
 
 def test_an_index_half_changed_for_want_of_memory_answers_no_call():
     done = subprocess.run([sys.executable, "-c", LEARNS_TOO_MUCH], capture_output=True, text=True)
-    refusal = "an error left the index half changed: load it anew from a snapshot"
+    refusal = "an error left the learner half changed: load it again from a snapshot"
     assert done.stdout.splitlines() == ["no memory", *[refusal] * 5], done.stderr
 
 

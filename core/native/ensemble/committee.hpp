@@ -1,6 +1,6 @@
 // A committee: engines that vote on each ranking and learn the same events.
 //
-//   event -> Ensemble: rank, places of the true classes -> the table learns the classes
+//   event -> Ensemble: ranking, ranks of the true classes -> the table learns the classes
 //         -> each member that takes the event: its engine, or its shuffle buffer
 //            and then its engine
 #pragma once
@@ -22,12 +22,12 @@
 #include "ensemble/learn_event.hpp"
 #include "ensemble/member.hpp"
 #include "ensemble/rows_of_parts.hpp"
-#include "model.hpp"
+#include "learner.hpp"
 #include "pipeline/state_lock.hpp"
 
 namespace manyclass {
 
-// Model says what each function does.
+// Learner documents the functions.
 //
 // Every event reaches every member; `subsample` and `shuffle` decide whether and when it learns it.
 // The table is an engine of its own, which learns the classes of all events and no features: a
@@ -36,7 +36,7 @@ namespace manyclass {
 // Threads: a change waits for other changes and for inspections, not for rankings, which may have
 // votes of members that have learned an event and of others that have not. The lock of the
 // committee is taken before those of the engines.
-class Committee final : public Model {
+class Committee final : public Learner {
 public:
     // The parts of the options are those of the members, then those of the table.
     Committee(const OptionValues& options, std::uint64_t hash_seed,
@@ -325,11 +325,11 @@ private:
         LearnEvent event;
 
         bool has_true_classes() const { return !event.classes.empty(); }
-        Outcome place(const Ensemble& ensemble, const Engine::View& table, Vote vote,
-                      std::int32_t* places) const {
-            return ensemble.place(Ensemble::Wire{event.instance},
-                                  table.tables().known_classes(event.classes), vote, DEEPEST,
-                                  table, places);
+        Outcome outcome_of(const Ensemble& ensemble, const Engine::View& table, Vote vote,
+                           std::int32_t* ranks) const {
+            return ensemble.outcome_of(Ensemble::Wire{event.instance},
+                                       table.tables().known_classes(event.classes), vote,
+                                       DEEPEST, table, ranks);
         }
         void learn_classes(Engine& table) const {
             constexpr std::string_view NOTHING("\0\0\0\0", 4);
@@ -349,13 +349,13 @@ private:
         float weight;
 
         bool has_true_classes() const { return true; }
-        Outcome place(const Ensemble& ensemble, const Engine::View& table, Vote vote,
-                      std::int32_t* places) const {
+        Outcome outcome_of(const Ensemble& ensemble, const Engine::View& table, Vote vote,
+                           std::int32_t* ranks) const {
             std::vector<std::uint32_t> ids;
             table.read_classes(given.classes.of_table(), row, ids);
             ids.erase(std::remove(ids.begin(), ids.end(), NO_ID), ids.end());
-            return ensemble.place(Ensemble::Block{given.rows, row, row + 1}, ids, vote, DEEPEST,
-                                  table, places);
+            return ensemble.outcome_of(Ensemble::Block{given.rows, row, row + 1}, ids, vote,
+                                       DEEPEST, table, ranks);
         }
         void learn_classes(Engine& table) const {
             table.learn_csr(given.without_features, given.classes.of_table(), row, 1, true);
@@ -377,20 +377,20 @@ private:
     template <class Given>
     Outcome learn_one(const Given& given, bool is_first_epoch) {
         StateLock::Change change(lock_);
-        places_.resize(members_.size());
+        ranks_.resize(members_.size());
         std::uint64_t number;
         Outcome outcome{};
         {
             const Engine::View table(*table_);
             number = table.tables().learned;
-            outcome = given.place(ensemble_, table, vote_, places_.data());
+            outcome = given.outcome_of(ensemble_, table, vote_, ranks_.data());
         }
         change.begin();
         given.learn_classes(*table_);
         for (std::size_t at = 0; at < members_.size(); ++at) {
             Member& member = members_[at];
             if (is_first_epoch && given.has_true_classes())
-                member.progress().add(static_cast<std::uint32_t>(places_[at]));
+                member.progress().add(static_cast<std::uint32_t>(ranks_[at]));
             if (!member.takes(number)) continue;
             outcome.updated |=
                 member.is_shuffled()
@@ -439,7 +439,7 @@ private:
         return own;
     }
 
-    // The places that learning looks at in a ranking by probabilities.
+    // The ranks that learning looks at in a ranking by probabilities.
     static constexpr std::uint32_t DEEPEST = RankCounts::HITS_AT.back();
 
     StateLock lock_;  // of the buffers, the counts and the options, and of all changes
@@ -448,7 +448,7 @@ private:
     Ensemble ensemble_;
     std::atomic<Vote> vote_{Vote::majority};
     std::uint64_t waiting_limit_ = 0;   // bytes of a shuffle buffer
-    std::vector<std::int32_t> places_;  // scratch memory of an event
+    std::vector<std::int32_t> ranks_;  // scratch memory of an event
     CommitteeInspection inspection_{lock_, *table_, members_};
 };
 

@@ -21,7 +21,7 @@ namespace manyclass {
 class WeightSums {
 public:
     void add(const std::string& name, double weight) {
-        const auto [found, is_new] = places_.try_emplace(name, sums_.size());
+        const auto [found, is_new] = positions_.try_emplace(name, sums_.size());
         if (is_new) sums_.emplace_back(name, weight);
         else sums_[found->second].second += weight;
     }
@@ -35,7 +35,7 @@ public:
 
 private:
     Contributions sums_;
-    std::unordered_map<std::string, std::size_t> places_;
+    std::unordered_map<std::string, std::size_t> positions_;
 };
 
 // Features are those of the member with most. The other sizes, evictions and work are sums over the

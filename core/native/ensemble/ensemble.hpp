@@ -1,7 +1,7 @@
 // An ensemble: engines that rank by vote.
 //
-//   instance -> each member: Learner::rank -> ClassLinks -> Nominations -> Votes -> ranking
-//                                                                   -> places before learning
+//   instance -> each member: Algorithm::rank -> ClassLinks -> Nominations -> Votes -> ranking
+//                                                                   -> ranks before learning
 //
 // Its table is an engine too, which has the classes of all instances; a class that it does not have
 // is not nominated.
@@ -133,12 +133,13 @@ public:
             spans.push_back(Scale(scratch.of_members[member].of_row(0)).span);
     }
 
-    // The outcome of ranking one instance, whose true classes have these ids in the table. `places`
-    // receives the place of the best true class among each member's nominations, 0 for none. Of a
-    // ranking by probabilities only the `deepest` first places are found.
+    // Return the outcome of ranking one instance, whose true classes have these ids in the table.
+    // `ranks` receives the rank of the best true class among each member's nominations, 0 for none.
+    // Of a ranking by probabilities only the first `deepest` ranks are found.
     template <class Source>
-    Outcome place(const Source& source, const std::vector<std::uint32_t>& true_classes, Vote vote,
-                  std::uint32_t deepest, const Engine::View& table, std::int32_t* places) const {
+    Outcome outcome_of(const Source& source, const std::vector<std::uint32_t>& true_classes,
+                       Vote vote, std::uint32_t deepest, const Engine::View& table,
+                       std::int32_t* ranks) const {
         const auto is_true = [&](const auto& each) {
             return std::find(true_classes.begin(), true_classes.end(), each.cls) !=
                    true_classes.end();
@@ -151,9 +152,9 @@ public:
                 const Nominations nominated = voted.of_members[at].of_row(0);
                 const Ranked* const found =
                     std::find_if(nominated.begin(), nominated.end(), is_true);
-                const auto place = static_cast<std::uint32_t>(found - nominated.begin()) + 1;
-                const bool is_placed = found != nominated.end() && place <= most;
-                places[at] = is_placed ? static_cast<std::int32_t>(place) : 0;
+                const auto rank = static_cast<std::uint32_t>(found - nominated.begin()) + 1;
+                const bool is_ranked = found != nominated.end() && rank <= most;
+                ranks[at] = is_ranked ? static_cast<std::int32_t>(rank) : 0;
             }
             const std::vector<Candidate>& ranked = voted.votes.candidates();
             if (ranked.size() > 0) outcome.top_two.first = ranked[0].score;
@@ -184,7 +185,7 @@ private:
     struct OfMember {
         std::vector<Ranked> nominated;
         std::vector<std::size_t> ends;  // in `nominated`, by instance
-        std::vector<double> last;       // the score in the last place asked for; -1: it has fewer
+        std::vector<double> last;       // the score of the last nominated class; -1: fewer
 
         void clear() {
             nominated.clear();
@@ -239,7 +240,7 @@ private:
 
     // --- votes ---------------------------------------------------------------------------------
 
-    // Count the votes on each instance of a source, and call `visit(scratch, place in the source)`
+    // Count the votes on each instance of a source, and call `visit(scratch, index in the source)`
     // with the k best candidates sorted.
     template <class Source, class F>
     void each_vote(const Source& source, Vote vote, std::uint32_t k, const Engine::View& table,
@@ -268,7 +269,7 @@ private:
 
     // Find exactly the k classes with the highest means of probabilities, for one instance.
     //
-    // A class that no member has nominated cannot have a higher mean than the last places of the
+    // A class that no member has nominated cannot have a higher mean than the last ranks of the
     // members have together. So the members rank twice as deep until k classes have as much (the
     // threshold algorithm of Fagin et al., Optimal Aggregation Algorithms for Middleware, 2003).
     template <class One>

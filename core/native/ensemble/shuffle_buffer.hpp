@@ -34,7 +34,7 @@ public:
         events_.push_back({std::move(event), is_first_epoch});
     }
 
-    // Remove the event that a drawn number, of any size, picks; the last takes its place.
+    // Remove the event that a drawn number (of any size) selects; the last event moves there.
     Waiting take(std::uint64_t drawn) {
         std::swap(events_[drawn % events_.size()], events_.back());
         Waiting taken = std::move(events_.back());

@@ -23,8 +23,8 @@ struct Nominations {
     const Ranked* end() const { return last; }
 };
 
-// Turns the scores of a member into shares of its best, from 0 to 1. `lowest` is 0 unless a score is
-// negative. Both are 0 for scores that are all the same and not above 0, and without any.
+// Turns the scores of a member into shares of its best, from 0 to 1. `lowest` is 0 unless a score
+// is negative. Both are 0 for scores that are all the same and not above 0, and without any.
 struct Scale {
     explicit Scale(const Nominations& nominated) {
         if (nominated.empty()) return;
@@ -41,11 +41,11 @@ struct Scale {
 struct Candidate {
     double score;
     std::uint32_t cls;
-    std::uint32_t firsts;  // members that have it in first place
-    std::uint32_t place;   // in the order of nominations, which decides between equal scores
+    std::uint32_t firsts;  // members that rank it first
+    std::uint32_t order;   // in the order of nominations, which decides between equal scores
 
     bool precedes(const Candidate& other) const {
-        return score != other.score ? score > other.score : place < other.place;
+        return score != other.score ? score > other.score : order < other.order;
     }
 };
 
@@ -54,10 +54,10 @@ class Votes {
 public:
     // Before the first nominations, with the end of the table's class ids.
     void start(std::uint32_t classes) {
-        for (const Candidate& each : candidates_) places_[each.cls] = 0;
+        for (const Candidate& each : candidates_) candidate_of_[each.cls] = 0;
         candidates_.clear();
         members_ = 0;
-        if (places_.size() < classes) places_.resize(classes, 0);
+        if (candidate_of_.size() < classes) candidate_of_.resize(classes, 0);
     }
 
     // Add the shares of the next member's scores.
@@ -98,17 +98,17 @@ public:
 private:
     // The candidate of a class, a new one if there is none. Not after sorting.
     Candidate& candidate(std::uint32_t cls) {
-        std::uint32_t& place_plus_1 = places_[cls];
-        if (place_plus_1 == 0) {
-            const auto place = static_cast<std::uint32_t>(candidates_.size());
-            candidates_.push_back({0.0, cls, 0, place});
-            place_plus_1 = place + 1;
+        std::uint32_t& candidate_plus_1 = candidate_of_[cls];
+        if (candidate_plus_1 == 0) {
+            const auto order = static_cast<std::uint32_t>(candidates_.size());
+            candidates_.push_back({0.0, cls, 0, order});
+            candidate_plus_1 = order + 1;
         }
-        return candidates_[place_plus_1 - 1];
+        return candidates_[candidate_plus_1 - 1];
     }
 
-    // Let the class learned least often, of those in a first place, have the first places of all
-    // members; of equally rare classes the one with the higher score.
+    // Give all first ranks of the members to one class: of the classes ranked first by a member,
+    // the class learned least often; of equally rare ones, the class with the higher score.
     void elect_rarest(const std::vector<ClassRecord>& records) {
         Candidate* rarest = nullptr;
         for (Candidate& each : candidates_) {
@@ -128,7 +128,7 @@ private:
     }
 
     std::vector<Candidate> candidates_;
-    std::vector<std::uint32_t> places_;  // by class id: the place of its candidate + 1; 0: none
+    std::vector<std::uint32_t> candidate_of_;  // by class id: its candidate + 1; 0: none
     std::uint32_t members_ = 0;
 };
 

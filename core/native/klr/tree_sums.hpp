@@ -1,5 +1,5 @@
 // Sums over the tree of classes. Nodes are numbered breadth first, so a parent comes before its
-// children and each sum is one sweep over the nodes. The root has no number: -1 is its place.
+// children and each sum is one sweep over the nodes. The root has the number -1.
 #pragma once
 
 #include <cmath>
@@ -79,8 +79,9 @@ void curvature_diagonal(const TreeSums& tree, const double* variances, double bi
     }
 }
 
-// Add <X^T E_p, X^T S_p> to each node p, over the features begin .. end; E_p and S_p are the sums of
-// the columns of the classes below p. Its product with v_p is the derivative of <E, K S> by log v_p.
+// Add <X^T E_p, X^T S_p> to each node p, over the features begin .. end; E_p and S_p are the sums
+// of the columns of the classes below p. Its product with v_p is the derivative of <E, K S> by log
+// v_p.
 template <class Real>
 void add_derivatives(const TreeSums& tree, const ByFeature<Real>& x, const Matrix<Real>& e,
                      const Matrix<Real>& s, std::int64_t begin, std::int64_t end,
@@ -98,7 +99,8 @@ void add_derivatives(const TreeSums& tree, const ByFeature<Real>& x, const Matri
     }
 }
 
-// Write the weights v_p (X^T A)_p of the features begin .. end at every node, a row for each feature.
+// Write the weights v_p (X^T A)_p of the features begin .. end at every node, a row for each
+// feature.
 template <class Real>
 void node_weights(const TreeSums& tree, const double* variances, const ByFeature<Real>& x,
                   const Matrix<Real>& a, std::int64_t begin, std::int64_t end,

@@ -1,6 +1,6 @@
-// The paths of a hierarchical learner: which class stands right below which, by class id. A class
-// with others below it has weights in two places: its own, and those of its family, which all below
-// it share. A class scores its own weights and those of each family that it belongs to.
+// The paths of a hierarchical learner: the parent of each class, by class id. A class with children
+// has two sets of weights: its own, and those of its family, which all its descendants share. The
+// score of a class is the sum of its own weights and those of each family that it belongs to.
 //
 //        family(a)               own(a): path own(a), family(a)
 //       /    |    \              own(b): path own(b), family(a)
@@ -8,9 +8,9 @@
 //                 /     \        own(d): path own(d), family(c), family(a)
 //             own(c)   own(d)
 //
-//   links_   by class id: parent, children in the order in which they came
+//   links_   by class id: the parent, and the children in order of creation
 //   order_   the families, from the top down
-//   above_   by class id: the place there of the family right above the class
+//   above_   by class id: the position in order_ of the family directly above the class
 #pragma once
 
 #include <algorithm>
@@ -25,16 +25,16 @@
 
 namespace manyclass {
 
-// Ownership: the tables are the engine's. No state: it follows from the tables and the taxonomy.
-// Threads: as a learner. The taxonomy is read by changes alone.
+// Ownership: the tables are the engine's. Not part of the state: it follows from the tables and the
+// taxonomy. Threads: as for Algorithm. Only changes read the taxonomy.
 class ClassPaths {
 public:
     explicit ClassPaths(const Tables& tables) : tables_(tables) {}
 
-    // True if every class stands right below the root.
+    // True if every class is a child of the root.
     bool is_flat() const { return linked_ == 0; }
 
-    // The family right above a class or a family, by ids; NO_ID below the root.
+    // Return the family directly above a class or family, by ids; NO_ID below the root.
     std::uint32_t above(std::uint32_t id) const {
         const std::uint32_t cls = class_of(id);
         if (cls >= links_.size()) return NO_ID;
@@ -43,7 +43,7 @@ public:
         return link.parent == NO_ID ? NO_ID : family(link.parent);
     }
 
-    // True if the class ranks with its families without weights of its own.
+    // True if the class is ranked by its families even without weights of its own.
     bool is_class(std::uint32_t cls) const { return cls < links_.size() && links_[cls].is_class; }
 
     bool has_children(std::uint32_t cls) const {
@@ -56,8 +56,8 @@ public:
 
     // --- changes -------------------------------------------------------------------------------
 
-    // Take in where a class stands in the taxonomy, and whether it is a class there; if the event that
-    // made it one has still to be learned, only `admit` makes it one here. The nodes above it have
+    // Read the parent of a class from the taxonomy, and whether its node is a class. If the event
+    // that made it a class will be learned next, only `admit` makes it one here. Its ancestors have
     // ids.
     void place(std::uint32_t cls, bool is_before_learning) {
         const std::uint32_t node = tables_.class_nodes[cls];
@@ -164,7 +164,7 @@ private:
 
     struct Link {
         std::uint32_t parent = NO_ID;
-        std::uint32_t place = NO_ID;  // of its family in `order_`
+        std::uint32_t position = NO_ID;  // of its family in `order_`
         bool is_class = false;        // it ranks without weights; not so a node that is only a parent
         std::vector<std::uint32_t> children;  // in the order of creation
     };
@@ -177,8 +177,8 @@ private:
         coming_.erase(std::remove(coming_.begin(), coming_.end(), cls), coming_.end());
     }
 
-    // Visit a class without a score, and those below it, but for families with a score of their own;
-    // false after MOST_UNSCORED.
+    // Visit a class without a score, and those below it, but for families with a score of their
+    // own; false after MOST_UNSCORED.
     template <class F>
     bool each_unscored_below(const ScoreTable& scores, std::uint32_t cls, std::uint32_t& left,
                              F&& visit) const {
@@ -199,7 +199,7 @@ private:
         unlink(cls);
         link(cls, parent);
         for (const std::uint32_t each : {before, parent})
-            if (each != NO_ID && has_children(each) != (links_[each].place != NO_ID)) list(each);
+            if (each != NO_ID && has_children(each) != (links_[each].position != NO_ID)) list(each);
         list_all_below(cls);
         if (holes_ > order_.size() / 8 + 64) close_holes();
     }
@@ -209,7 +209,7 @@ private:
         ++linked_;
         links_[cls].parent = parent;
         std::vector<std::uint32_t>& children = links_[parent].children;
-        children.insert(place_among(children, cls), cls);
+        children.insert(position_among(children, cls), cls);
     }
 
     void unlink(std::uint32_t cls) {
@@ -217,12 +217,12 @@ private:
         if (parent == NO_ID) return;
         --linked_;
         std::vector<std::uint32_t>& children = links_[parent].children;
-        children.erase(place_among(children, cls));
+        children.erase(position_among(children, cls));
         parent = NO_ID;
     }
 
-    // The place of a class, which may be there, among children in the order of creation.
-    std::vector<std::uint32_t>::iterator place_among(std::vector<std::uint32_t>& children,
+    // Return the position of a class, present or not, among children in the order of creation.
+    std::vector<std::uint32_t>::iterator position_among(std::vector<std::uint32_t>& children,
                                                      std::uint32_t cls) const {
         if (children.empty() || created(children.back()) < created(cls)) return children.end();
         return std::lower_bound(children.begin(), children.end(), cls,
@@ -240,28 +240,28 @@ private:
     }
 
     void list(std::uint32_t cls) {
-        std::uint32_t& place = links_[cls].place;
-        if (place != NO_ID) {
-            order_[place].id = NO_ID;
+        std::uint32_t& position = links_[cls].position;
+        if (position != NO_ID) {
+            order_[position].id = NO_ID;
             ++holes_;
         }
-        place = NO_ID;
+        position = NO_ID;
         if (has_children(cls)) append(cls);
         note_above(cls);
     }
 
     void append(std::uint32_t cls) {
-        links_[cls].place = static_cast<std::uint32_t>(order_.size());
-        order_.push_back({family(cls), place_of(above(family(cls)))});
+        links_[cls].position = static_cast<std::uint32_t>(order_.size());
+        order_.push_back({family(cls), position_of(above(family(cls)))});
     }
 
     void note_above(std::uint32_t cls) {
         above_.resize(links_.size(), NO_ID);
-        above_[cls] = place_of(above(cls));
+        above_[cls] = position_of(above(cls));
     }
 
-    std::uint32_t place_of(std::uint32_t family) const {
-        return family == NO_ID ? NO_ID : links_[class_of(family)].place;
+    std::uint32_t position_of(std::uint32_t family) const {
+        return family == NO_ID ? NO_ID : links_[class_of(family)].position;
     }
 
     void close_holes() {

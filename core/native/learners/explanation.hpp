@@ -1,4 +1,4 @@
-// Why a class ranks where it does: what each feature and each node of its path adds.
+// Explanations of a score: what each feature, and each node of the path, adds.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace manyclass {
 
 using Contributions = std::vector<std::pair<std::string, double>>;  // of features, by name
 
-// A node on the path to a class of a hierarchical learner, from the root down, and what moved it,
-// most first. Of a label tree the number of its classes, its probability given the node above it, and
-// the bias of its log-odds; of a learner with families the name, and its part of the score.
+// A node on the path to a class, from the root down, with the contributions of features, largest
+// first. In a label tree: the number of its classes, its probability given its parent, and the bias
+// of its log-odds. With families: the name of the class, and its part of the score.
 struct PathNode {
     std::uint64_t classes = 0;
     double probability = 0;

@@ -1,4 +1,4 @@
-// The baseline: it ranks classes by their number of events, for every instance alike.
+// The baseline: ranks classes by their number of events, the same for every instance.
 #pragma once
 
 #include <algorithm>
@@ -6,15 +6,15 @@
 #include <set>
 #include <vector>
 
-#include "learners/learner.hpp"
+#include "learners/algorithm.hpp"
 #include "pipeline/top_k.hpp"
 
 namespace manyclass {
 
-class Frequency final : public Learner {
+class Frequency final : public Algorithm {
 public:
     Frequency(Tables& tables, std::uint64_t seed, const OptionValues& options)
-        : Learner(tables, seed) {
+        : Algorithm(tables, seed) {
         configure(options);
     }
 
@@ -31,7 +31,7 @@ public:
     }
 
     bool ignores_features() const override { return true; }
-    bool takes_signs() const override { return true; }  // no value counts, of any sign
+    bool takes_signs() const override { return true; }  // no value is used
     bool learns_before_counting() const override { return true; }
 
     // A score is a class's share of the events of all classes within the retrieval window.
@@ -56,7 +56,7 @@ public:
         });
     }
 
-    // Counts are raised by the engine; only the ranking is left to do.
+    // The engine increases the counts; learning only updates the order.
     Outcome learn(Example& example, bool) override {
         const std::vector<Ranked> ranked = retrieve();
         Outcome outcome{0, true, {}};
@@ -84,7 +84,7 @@ public:
     std::size_t resident_bytes() const override { return order_.size() * BYTES_PER_ENTRY; }
 
     void visit(SnapshotVisitor& visitor) override {
-        Learner::visit(visitor);
+        Algorithm::visit(visitor);
         if (!visitor.is_loading()) return;
         for (std::uint32_t id = 0; id < tables_.classes.end(); ++id)
             if (tables_.classes.alive(id)) order_.insert(entry(id));
@@ -107,7 +107,7 @@ private:
         return {record.learned, record.creation_order, cls};
     }
 
-    // The classes within the retrieval window, most frequent first.
+    // Return the classes within the retrieval window, most frequent first.
     std::vector<Ranked> retrieve() const {
         const auto learned = static_cast<double>(learned_in_window());
         std::vector<Ranked> found;
@@ -125,9 +125,9 @@ private:
 
     template <class F>
     void each_in_window(F&& visit) const {
-        std::uint32_t place = 0;
-        for (auto each = order_.begin(); each != order_.end() && place < retrieval_window_;
-             ++each, ++place)
+        std::uint32_t rank = 0;
+        for (auto each = order_.begin(); each != order_.end() && rank < retrieval_window_;
+             ++each, ++rank)
             visit(*each);
     }
 

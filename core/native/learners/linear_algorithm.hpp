@@ -1,4 +1,5 @@
-// A linear learner: classes scored by weights, which a rule updates (learners/rules/).
+// The algorithm of linear learners: scores of classes are sums of weights, which a rule updates
+// (learners/rules/).
 //
 //   example -> LinearScorer -> k best classes
 //                  |
@@ -12,7 +13,7 @@
 #include <limits>
 #include <vector>
 
-#include "learners/learner.hpp"
+#include "learners/algorithm.hpp"
 #include "learners/linear_comparison.hpp"
 #include "learners/linear_scorer.hpp"
 #include "learners/rules/edge_budget.hpp"
@@ -23,9 +24,8 @@
 
 namespace manyclass {
 
-// Scratch memory of a thread, which keeps its room from call to call. Not inlined: the address of a
-// thread's own variable is costly to find, and a compiler that sees where it comes from finds it
-// anew in every loop.
+// Scratch memory of a thread, reused by its calls. Not inlined: the address of a thread-local
+// variable is costly to compute, and a compiler that can see it computes it again in every loop.
 struct LinearScratch {
     ScoreTable scores;
     UpdateContext context;
@@ -37,10 +37,10 @@ struct LinearScratch {
 };
 
 template <class Rule>
-class LinearLearner final : public Learner {
+class LinearAlgorithm final : public Algorithm {
 public:
-    LinearLearner(Tables& tables, std::uint64_t seed, const OptionValues& options)
-        : Learner(tables, seed), scorer_(tables) {
+    LinearAlgorithm(Tables& tables, std::uint64_t seed, const OptionValues& options)
+        : Algorithm(tables, seed), scorer_(tables) {
         if (Rule::HAS_VARIANCES) tables.postings.add_variances();
         scorer_.rule.visit_options(options);
     }
@@ -92,7 +92,7 @@ public:
         }
     }
 
-    // The families of a class, from the top down, and at last the class itself.
+    // Return the families of a class from the top down, then the class itself.
     std::vector<PathNode> path(const Example& example, std::uint32_t cls) const override {
         std::vector<PathNode> nodes;
         if (!Rule::HAS_PATHS || cls == NO_ID) return nodes;
@@ -172,7 +172,7 @@ public:
 
     bool can_sparsify() const override { return Rule::SIGNED; }
 
-    // Of equal weights those of the features that came first stay.
+    // Among equal weights, those of the features that came first stay.
     void sparsify(std::uint64_t wanted) override {
         if (!Rule::SIGNED || wanted >= postings().edges()) return;
         std::vector<float> weights;
@@ -244,7 +244,7 @@ public:
     }
 
     void visit(SnapshotVisitor& visitor) override {
-        Learner::visit(visitor);
+        Algorithm::visit(visitor);
         if (Rule::HAS_PATHS && visitor.is_loading()) scorer_.paths.load();
         if constexpr (Rule::SIGNED)
             if (scorer_.rule.budget > 0) budget_.visit(visitor);
@@ -263,7 +263,7 @@ public:
     }
 
 private:
-    // A weight for each class id, or none without a bias.
+    // The weight of the bias for each class id; empty without a bias.
     void fit_biases() {
         if constexpr (Rule::HAS_BIAS)
             scorer_.biases.resize(scorer_.rule.bias > 0 ? tables_.classes.end() : 0);

@@ -1,4 +1,4 @@
-// The comparison of the true classes of an example with the others, by their scores: the context of
+// Compares the scores of the true classes of an example with those of other classes: the context of
 // an update, and the outcome of the ranking.
 #pragma once
 
@@ -53,7 +53,7 @@ public:
         if constexpr (!Rule::ALWAYS_UPDATES) drop_well_ranked(context);
         outcome.updated = !context.positives.empty();
         if constexpr (Rule::HAS_CONSTRAINTS) {
-            if (!outcome.updated) context.negatives.clear();  // nothing is said of them
+            if (!outcome.updated) context.negatives.clear();  // their labels are unknown
             find_rejected(example.rejected, scores, context.rejected);
             outcome.updated |= !context.rejected.empty();
         }
@@ -64,7 +64,7 @@ public:
     void take_own_scores(Example& example, ScoreTable& scores) const {
         std::vector<double> taken;
         for (const NeighborVote& each : example.votes) taken.push_back(scores.take(each.cls));
-        select_top_k<Rule::SIGNED>(scores, tables_, example.places_compared(),
+        select_top_k<Rule::SIGNED>(scores, tables_, example.ranks_compared(),
                                    -std::numeric_limits<double>::infinity(),
                                    example.best_without_vote);
         for (std::size_t at = 0; at < taken.size(); ++at)
@@ -72,7 +72,7 @@ public:
         for (NeighborVote& each : example.votes) each.own = scorer_.score_of(each.cls, scores);
     }
 
-    // The best rank of a true class; 0 if none is retrieved.
+    // Return the best rank of a true class; 0 if none is retrieved.
     std::uint32_t best_rank(const Example& example, const ScoreTable& scores) const {
         std::uint32_t best = 0;
         for (const std::uint32_t cls : example.classes) {
@@ -84,7 +84,7 @@ public:
         return best;
     }
 
-    // The two highest scores.
+    // Return the two highest scores.
     TopTwoScores top_two_of(const ScoreTable& scores) const {
         TopTwoScores top_two;
         static constexpr double NONE = -std::numeric_limits<double>::infinity();
@@ -100,7 +100,7 @@ public:
     }
 
 private:
-    // Find the best rank of a positive. One that is not within the window counts as not retrieved.
+    // Find the best rank of a positive; ranks beyond the window count as not retrieved.
     void rank_positives(const ScoreTable& scores, UpdateContext& context, Outcome& outcome) const {
         if constexpr (!Rule::HAS_WINDOW && !Rule::HAS_PATHS) {
             const Ranked* best = nullptr;
@@ -126,7 +126,7 @@ private:
         else return true;
     }
 
-    // The wrong classes of the highest scores, best first: `most` of them, and two at least.
+    // Find the wrong classes of the highest scores, best first: `most`, but at least two.
     void find_negatives(const ScoreTable& scores, std::size_t most,
                         std::vector<Ranked>& negatives) const {
         if constexpr (!Rule::NORMALIZED) {
@@ -151,8 +151,8 @@ private:
         else return Cost::none;
     }
 
-    // The wrong classes that come nearest to the margin, or violate it most, beside the nearest true
-    // class: those of the highest score and margin together, best first.
+    // The wrong classes that come nearest to the margin, or violate it most, beside the nearest
+    // true class: those of the highest score and margin together, best first.
     void find_costly_negatives(const ScoreTable& scores, std::size_t most,
                                UpdateContext& context) const {
         struct Rival {
@@ -185,7 +185,7 @@ private:
         for (const Rival& each : rivals) context.negatives.push_back(each.ranked);
     }
 
-    // The rank of a class with this score; 0 if it has no place in the ranking.
+    // Return the rank of a class with this score; 0 if it is not ranked.
     std::uint32_t rank_of(const Ranked& wanted, const ScoreTable& scores) const {
         if (!scorer_.is_ranked(wanted.cls, wanted.score, scores)) return 0;
         std::uint32_t rank = 1;
@@ -222,7 +222,7 @@ private:
             rejected.push_back({scorer_.score_of(cls, scores), cls});
     }
 
-    // Drop the positives that lead all negatives by more than the margin.
+    // Remove the positives that lead all negatives by more than the margin.
     void drop_well_ranked(UpdateContext& context) const {
         std::vector<Ranked>& positives = context.positives;
         positives.erase(std::remove_if(positives.begin(), positives.end(),

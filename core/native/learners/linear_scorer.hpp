@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "learners/class_paths.hpp"
-#include "learners/learner.hpp"
+#include "learners/algorithm.hpp"
 #include "learners/rules/rule.hpp"
 #include "pipeline/top_k.hpp"
 #include "storage/class_search.hpp"
@@ -15,9 +15,10 @@
 
 namespace manyclass {
 
-// Rules differ at compile time only, so that no loop over edges has a branch on the rule.
-// Ownership: the tables are the engine's. The learner changes the rule's options, paths and biases.
-// Threads: as a learner.
+// The rule is a template argument, so that no loop over edges has a branch on it.
+// Ownership: the tables are the engine's. The algorithm changes the rule's options, paths and
+// biases.
+// Threads: as for Algorithm.
 template <class Rule>
 class LinearScorer {
 public:
@@ -40,7 +41,7 @@ public:
         return Rule::NORMALIZED ? static_cast<double>(mass) / row.mass : static_cast<double>(mass);
     }
 
-    // The part of the score of a class, or a family, by its id, that an active feature adds.
+    // Return what an active feature adds to the score of a class, or a family, by its id.
     double vote_of(const ActiveFeature& active, std::uint32_t id) const {
         if (active.feature == NO_ID) return 0;
         const Row& row = postings()[active.feature];
@@ -51,7 +52,7 @@ public:
         return coefficient(active, row) * static_cast<double>(edge.masses[at]);
     }
 
-    // The score of one class; not for rules that let the heaviest edges alone vote.
+    // Return the score of one class; not for rules with which only the heaviest edges vote.
     double score_of(const Example& example, std::uint32_t cls) const {
         double score = 0;
         for (const ActiveFeature& each : example.active)
@@ -61,13 +62,13 @@ public:
 
     // --- ranked retrieval ----------------------------------------------------------------------
 
-    // The known features of an example, and their edges that vote.
+    // The known features of an example, and the edges that vote.
     struct Touched {
         std::size_t features = 0, edges = 0;
     };
 
-    // Set the scores of the classes that edges lead to. `is_before`: as the features voted before
-    // the event that is learned was counted.
+    // Set the scores of the classes that edges lead to. `is_before`: with the ratings before the
+    // present event was counted.
     Touched retrieve(const Example& example, ScoreTable& scores, bool is_before = false) const {
         const std::vector<ActiveFeature>& active = example.active;
         Touched touched;
@@ -94,7 +95,7 @@ public:
         return touched;
     }
 
-    // Add the votes to the scores; false if there are none, or they do not count.
+    // Add the votes to the scores; false if there are none, or their weight is 0.
     bool add_votes(const Example& example, ScoreTable& scores) const {
         if (!(example.vote_scale > 0)) return false;
         for (const NeighborVote& each : example.votes) {
@@ -104,8 +105,8 @@ public:
         return !example.votes.empty();
     }
 
-    // Take from the scores what features below the full rating give more because their times seen
-    // include this event already. Whether there are any.
+    // Subtract what features below the full rating add because their times seen include this event
+    // already. Return whether there are such features.
     bool subtract_counted(const Example& example, ScoreTable& scores) const {
         if (rule.rating == 0) return false;
         if constexpr (Rule::HAS_PATHS) {
@@ -129,7 +130,7 @@ public:
 
     // --- along paths ---------------------------------------------------------------------------
 
-    // Call the function with the class and the families above it.
+    // Call the function with the class and each family above it.
     template <class F>
     void each_on_path(std::uint32_t cls, F&& visit) const {
         visit(cls);
@@ -138,12 +139,12 @@ public:
                 visit(id);
     }
 
-    // The score of a class, which edges may not lead to.
+    // Return the score of a class, also if no edge leads to it.
     double score_of(std::uint32_t cls, const ScoreTable& scores) const {
         return Rule::HAS_PATHS ? paths.score(scores, cls) : scores.score(cls);
     }
 
-    // True if a class with this score has a place in a ranking: one that no edge leads to ranks with
+    // True if a class with this score is ranked: one that no edge leads to ranks with
     // a class above it if that one's score is above 0.
     bool is_ranked(std::uint32_t cls, double score, const ScoreTable& scores) const {
         if (!is_retrieved(score)) return false;
@@ -171,7 +172,7 @@ public:
 private:
     const Postings& postings() const { return tables_.postings; }
 
-    // The number of edges of a row that vote: the heaviest of a row that stands in order.
+    // Return the number of edges of a row that vote: the heaviest ones of a sorted row.
     std::uint32_t edges_scored(const Row& row) const {
         if constexpr (!Rule::NORMALIZED) return row.outdegree;
         const std::uint32_t most = std::min<std::uint32_t>(row.outdegree, rule.max_outdegree);

@@ -1,6 +1,5 @@
-// Options by name, as core/learners/options.py holds them. Each part of the engine declares the
-// options that it reads in one function `visit_options`, which lists their names or takes their
-// values.
+// Options by name, as in core/learners/options.py. Each part of the engine declares its options in
+// one function, `visit_options`, which lists their names or reads their values.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "learners/linear_learner.hpp"
+#include "learners/linear_algorithm.hpp"
 #include "learners/registry.hpp"
 #include "learners/rules/arow.hpp"
 #include "learners/rules/dual_svm.hpp"
@@ -9,10 +9,10 @@ namespace manyclass {
 
 std::vector<LearnerType> rules_of_margins() {
     return {
-        learner_type<LinearLearner<PassiveAggressive>>("pa"),
-        learner_type<LinearLearner<Perceptron>>("mmp"),
-        learner_type<LinearLearner<Arow>>("arow"),
-        learner_type<LinearLearner<DualSvm>>("svm"),
+        learner_type<LinearAlgorithm<PassiveAggressive>>("pa"),
+        learner_type<LinearAlgorithm<Perceptron>>("mmp"),
+        learner_type<LinearAlgorithm<Arow>>("arow"),
+        learner_type<LinearAlgorithm<DualSvm>>("svm"),
     };
 }
 

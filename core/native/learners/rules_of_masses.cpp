@@ -1,4 +1,4 @@
-#include "learners/linear_learner.hpp"
+#include "learners/linear_algorithm.hpp"
 #include "learners/registry.hpp"
 #include "learners/rules/counting.hpp"
 #include "learners/rules/ema.hpp"
@@ -9,10 +9,10 @@ namespace manyclass {
 
 std::vector<LearnerType> rules_of_masses() {
     return {
-        learner_type<LinearLearner<FeatureFocus>>("ff"),
-        learner_type<LinearLearner<Counting>>("ind"),
-        learner_type<LinearLearner<MovingAverage>>("ema"),
-        learner_type<LinearLearner<Ooz>>("ooz"),
+        learner_type<LinearAlgorithm<FeatureFocus>>("ff"),
+        learner_type<LinearAlgorithm<Counting>>("ind"),
+        learner_type<LinearAlgorithm<MovingAverage>>("ema"),
+        learner_type<LinearAlgorithm<Ooz>>("ooz"),
     };
 }
 

@@ -1,4 +1,4 @@
-#include "learners/linear_learner.hpp"
+#include "learners/linear_algorithm.hpp"
 #include "learners/registry.hpp"
 #include "learners/rules/dual_svm.hpp"
 #include "learners/rules/passive_aggressive.hpp"
@@ -7,8 +7,8 @@ namespace manyclass {
 
 std::vector<LearnerType> rules_of_paths() {
     return {
-        learner_type<LinearLearner<DualSvmBy<PathSteps>>>("path"),
-        learner_type<LinearLearner<PassiveAggressiveBy<PathSteps>>>("hieron"),
+        learner_type<LinearAlgorithm<DualSvmBy<PathSteps>>>("path"),
+        learner_type<LinearAlgorithm<PassiveAggressiveBy<PathSteps>>>("hieron"),
     };
 }
 

@@ -8,7 +8,7 @@
 
 namespace manyclass {
 
-// Each logarithm is kept until other numbers take its place: most features were seen a few times
+// Each logarithm is cached until other numbers replace it: most features were seen a few times
 // only, and between two events all instances have the same number of instances learned.
 class Idf {
 public:

@@ -1,4 +1,4 @@
-// The names behind the columns of CSR arrays, with the ids an index gave them.
+// The names of the columns of CSR arrays, with their ids in a learner.
 #pragma once
 
 #include <atomic>
@@ -15,10 +15,10 @@
 
 namespace manyclass {
 
-// Several threads may use the same columns: ids are found once and kept in relaxed atomics, all of
-// which mean the same index. Each stands beside the count of names removed when it was found: after
-// further removals the id is compared with the column's name before it is used again. Who uses them
-// holds the lock that `meet` gives; it is taken after that of the index, features before classes.
+// Several threads may use the same columns: ids are found once and kept in relaxed atomics, all for
+// the same learner. Each id is stored with the count of removed names when it was found; after
+// further removals it is compared with the column's name before it is used again. Callers hold the
+// lock that `meet` returns, which is taken after that of the learner; features before classes.
 class Columns {
 public:
     Columns(std::string bytes, std::vector<std::uint64_t> ends)
@@ -31,7 +31,7 @@ public:
         return std::string_view(names_->bytes).substr(begin, names_->ends[column] - begin);
     }
 
-    // The same names with the ids of one part of an ensemble, all of whose parts keep theirs at once.
+    // Return the same names with the ids of one part of a committee; each part has ids of its own.
     // Valid as long as these columns.
     Columns& of_part(std::size_t part) {
         const std::lock_guard<std::mutex> lock(parts_mutex_);
@@ -40,9 +40,9 @@ public:
         return *found;
     }
 
-    // Before use, with the index locked at least for reading: drop ids of another owner, which is
-    // an index and whether the columns are its features or its classes, and those of a removal
-    // count whose lower half would come again.
+    // Call before use, with the learner locked at least for reading. Drop the ids of another owner
+    // (a learner, and whether the columns are its features or classes), and ids whose count of
+    // removals could repeat in its lower half.
     [[nodiscard]] std::shared_lock<std::shared_mutex> meet(std::uint64_t owner,
                                                            const Vocabulary& names) {
         const std::uint64_t era = names.removals() >> 32;
@@ -68,7 +68,7 @@ public:
 
     void prefetch(std::size_t column) const { __builtin_prefetch(&ids_[column]); }
 
-    // The id of an earlier use, which another name may have by now; or NO_ID.
+    // Return the id of an earlier use, which another name may have by now; or NO_ID.
     std::uint32_t id_before(std::size_t column) const {
         return static_cast<std::uint32_t>(ids_[column].load(std::memory_order_relaxed));
     }

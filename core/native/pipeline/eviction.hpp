@@ -1,10 +1,10 @@
-// Forgets features and classes, by name or because a limit is met.
+// Forgets features and classes, by name or at a limit.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-#include "learners/learner.hpp"
+#include "learners/algorithm.hpp"
 #include "pipeline/eviction_clock.hpp"
 #include "pipeline/replay.hpp"
 #include "storage/tables.hpp"
@@ -26,52 +26,52 @@ struct Limits {
     }
 };
 
-// The limit on bytes is held against counts, so that a reloaded engine, whose blocks lie closer
-// together, evicts at the same moment as one that grew.
+// The limit on bytes applies to bytes computed from counts, so that a reloaded engine, which has
+// less free space between blocks, evicts at the same event as one that grew.
 class Eviction {
 public:
-    Eviction(Tables& tables, Learner& learner, Replay& replay, const Limits& limits)
-        : tables_(tables), learner_(learner), replay_(replay), limits_(limits) {}
+    Eviction(Tables& tables, Algorithm& algorithm, Replay& replay, const Limits& limits)
+        : tables_(tables), algorithm_(algorithm), replay_(replay), limits_(limits) {}
 
-    std::uint64_t ids_looked_at() const {  // no state
+    std::uint64_t ids_looked_at() const {  // not part of the state
         return feature_clock_.looked_at() + class_clock_.looked_at();
     }
 
     std::uint64_t bytes() const {
         return tables_.features.count() * (BYTES_PER_FEATURE + replay_.bytes_per_feature()) +
                tables_.features.name_bytes() + class_bytes() + tables_.postings.edge_bytes() +
-               replay_.bytes() + learner_.bytes();
+               replay_.bytes() + algorithm_.bytes();
     }
 
     // --- forgetting ----------------------------------------------------------------------------
 
     void remove_feature(std::uint32_t id) {
         tables_.postings.clear(id);
-        learner_.forget_feature(id);
+        algorithm_.forget_feature(id);
         tables_.features.remove(id);
         replay_.feature_removed(id);
     }
 
-    // Forget a class by its name. Edges to it stay in rows until the rows are swept, or learned
-    // from; its id is kept from other classes until then.
+    // Forget a class by its name. Edges to it stay in rows until the rows are swept or learned;
+    // until then its id is not reused.
     void retire_class(std::uint32_t id) {
-        learner_.forget_class(id);
+        algorithm_.forget_class(id);
         tables_.classes.retire(id);
         tables_.remove_class_record(id);
-        if (learner_.has_edges()) tables_.retired.add(id);
+        if (algorithm_.has_edges()) tables_.retired.add(id);
         else tables_.classes.release(id);
     }
 
-    // One more step of the sweep that removes edges to retired classes.
+    // Make one more step of the sweep that removes edges to retired classes.
     void sweep() {
         tables_.retired.sweep(
-            tables_.postings, [this](Row& row) { learner_.remove_retired(row); },
+            tables_.postings, [this](Row& row) { algorithm_.remove_retired(row); },
             [this](std::uint32_t id) { tables_.classes.release(id); });
     }
 
     // --- limits --------------------------------------------------------------------------------
 
-    // Room for one more feature or class; false if there is none and every one is in use now.
+    // Make room for one more feature or class. False if every one is in use now.
     bool make_room_for_feature() {
         return tables_.features.count() < limits_.max_features || evict_feature();
     }
@@ -79,18 +79,18 @@ public:
         return tables_.classes.count() < limits_.max_classes || evict_class();
     }
 
-    // Note the sizes before an event.
+    // Remember the sizes before an event.
     void begin_event() {
         features_before_ = tables_.features.count();
         classes_before_ = tables_.classes.count();
         bytes_before_ = bytes();
     }
 
-    // Note that classes were placed: one that was above others may be evicted now.
+    // Note that the taxonomy changed: a class that had children may be evicted now.
     void classes_placed() { all_classes_in_use_ = NEVER; }
 
-    // Evict what the event has added beyond the limits, and some of what was beyond them before.
-    // Classes go when they take more than half of the bytes, or nothing else can.
+    // Evict as much as the event added beyond the limits, and part of any earlier excess. Classes
+    // are evicted if they take more than half of the bytes, or if no feature can be.
     void end_event() {
         const std::uint64_t features =
             goal(limits_.max_features, features_before_, SURPLUS_PER_EVENT);
@@ -106,7 +106,7 @@ public:
             if (classes_first ? evict_class() || evict_feature()
                               : evict_feature() || evict_class())
                 continue;
-            return;  // the rest belongs to the event just learned
+            return;  // all others are in use by the event just learned
         }
     }
 
@@ -117,21 +117,21 @@ public:
 
 private:
     static constexpr std::uint64_t BYTES_PER_FEATURE = 48, BYTES_PER_CLASS = 60;
-    // A limit that was lowered is approached by at most so much an event.
+    // The largest decrease of a size by one event, after a limit was lowered.
     static constexpr std::uint64_t SURPLUS_PER_EVENT = 1000, SURPLUS_BYTES_PER_EVENT = 1 << 16;
     static constexpr std::uint64_t NEVER = ~std::uint64_t{0};
 
     std::uint64_t class_bytes() const {
         return tables_.classes.count() * BYTES_PER_CLASS + tables_.classes.name_bytes() +
-               learner_.class_bytes();
+               algorithm_.class_bytes();
     }
 
-    // The size wanted after an event, of the size before it.
+    // Return the size to reach after an event, given the size before it.
     static std::uint64_t goal(std::uint64_t limit, std::uint64_t before, std::uint64_t most_less) {
         return std::max(limit, before - std::min(before, most_less));
     }
 
-    // Forget a feature that was idle long; false when all were active in the event being learned.
+    // Forget the feature idle longest among some; false if all are active in the present event.
     bool evict_feature() {
         const Postings& postings = tables_.postings;
         const std::uint32_t id =
@@ -149,7 +149,7 @@ private:
     bool evict_class() {
         const std::uint32_t id =
             pick(class_clock_, tables_.classes, all_classes_in_use_, [&](std::uint32_t each) {
-                if (learner_.is_above_others(each)) return IN_USE;
+                if (algorithm_.is_above_others(each)) return IN_USE;
                 const ClassRecord& record = tables_.class_records[each];
                 return idleness(tables_.stamp() - record.last_learned, record.learned);
             });
@@ -159,7 +159,7 @@ private:
         return true;
     }
 
-    // The id to evict; NO_ID, noted in `all_in_use`, when the event being learned uses every name.
+    // Return the id to evict; NO_ID, noted in `all_in_use`, if the present event uses every name.
     template <class F>
     std::uint32_t pick(EvictionClock& clock, const Vocabulary& names, std::uint64_t& all_in_use,
                        F&& idleness_of) {
@@ -172,23 +172,23 @@ private:
         return id;
     }
 
-    static void visit_hand(SnapshotVisitor& visitor, Count place, EvictionClock& clock,
+    static void visit_hand(SnapshotVisitor& visitor, Count count, EvictionClock& clock,
                            std::uint32_t end) {
         std::uint64_t hand = clock.hand();
-        visitor.word(place, hand);
+        visitor.word(count, hand);
         if (!visitor.is_loading()) return;
-        need(hand == 0 || hand < end, "counts", "a hand of eviction is out of place");
+        need(hand == 0 || hand < end, "counts", "a hand of eviction is out of range");
         clock.set_hand(static_cast<std::uint32_t>(hand));
     }
 
     Tables& tables_;
-    Learner& learner_;
+    Algorithm& algorithm_;
     Replay& replay_;
     const Limits& limits_;
     EvictionClock feature_clock_, class_clock_;
     std::uint64_t features_before_ = 0, classes_before_ = 0, bytes_before_ = 0;  // the event
-    // Of an event that could evict nothing, the number; no state, since it would find nothing
-    // again.
+    // The number of an event that could evict nothing; not part of the state, since a repeated
+    // search would find nothing either.
     std::uint64_t all_features_in_use_ = NEVER, all_classes_in_use_ = NEVER;
 };
 

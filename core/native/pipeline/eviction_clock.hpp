@@ -20,8 +20,8 @@ inline Idleness idleness(std::uint32_t age, std::uint64_t uses) {
     return static_cast<std::uint64_t>(age) << 32 | (MOST_USES - std::min(uses, MOST_USES));
 }
 
-// Picks the id idle longest among the next WINDOW ids only: what an eviction costs does not depend
-// on how many ids there are. The hand's place decides what is evicted next: it is state.
+// Picks the id idle longest among the next WINDOW ids only, so the cost of an eviction does not
+// depend on the number of ids. The hand decides which id is evicted next: it is part of the state.
 class EvictionClock {
 public:
     static constexpr std::uint32_t WINDOW = 64;

@@ -1,5 +1,5 @@
-// Reads the active features of an instance, from wire form or from a row of CSR arrays, and fetches
-// what the next step reads: slots, rows and names are far apart in memory.
+// Reads the active features of an instance, from wire form or a row of CSR arrays, and prefetches
+// the memory of the next step: slots, rows and names are far apart.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace manyclass {
 
 class ExampleReader {
 public:
-    // `most_edges`: of a row, that a ranking reads at most. Unless it `takes_signs`, values below 0
-    // are absent.
+    // `most_edges`: the largest number of edges that a ranking reads of a row. Without
+    // `takes_signs`, values below 0 are absent.
     ExampleReader(const Tables& tables, std::uint32_t most_edges, bool takes_signs)
         : features_(tables.features),
           postings_(tables.postings),
@@ -28,7 +28,7 @@ public:
         active.clear();
         FeatureReader reader(instance);
         while (reader.next()) {
-            // Field by field: a copy of the whole would wait until its parts are stored.
+            // Field by field: a copy of the struct would wait for the stores of its fields.
             ActiveFeature& read = active.emplace_back();
             read.feature = NO_ID;
             read.value = reader.value();
@@ -40,7 +40,7 @@ public:
         for (ActiveFeature& each : active) {
             each.feature = features_.candidate(each.hash);
             if (each.feature == NO_ID) continue;
-            features_.prefetch_place(each.feature);
+            features_.prefetch_span(each.feature);
             postings_.prefetch(each.feature);
         }
         for (const ActiveFeature& each : active)
@@ -51,7 +51,7 @@ public:
         prefetch_edges(active);
     }
 
-    // The edges are not fetched yet.
+    // Edges are not prefetched here.
     void read_csr(std::vector<ActiveFeature>& active, const CsrRows& rows, std::int64_t row) const {
         active.clear();
         const CsrRows from = rows;  // a copy stays in registers while `active` grows
@@ -69,14 +69,14 @@ public:
         }
     }
 
-    // Fetch the ids of the columns of a row, if there is one: `read_csr` of it comes soon.
+    // Prefetch the ids of the columns of a row, if it exists; call `read_csr` for it soon.
     static void prefetch_ids(const CsrRows& rows, std::int64_t row) {
         if (row >= rows.count) return;
         for (std::int64_t at = rows.indptr[row]; at < rows.indptr[row + 1]; ++at)
             rows.columns->prefetch(static_cast<std::uint32_t>(rows.indices[at]));
     }
 
-    // The same of the rows of the tables, by the ids that `prefetch_ids` fetched.
+    // Prefetch the rows of the tables, by the ids that `prefetch_ids` fetched.
     void prefetch_rows(const CsrRows& rows, std::int64_t row) const {
         if (row >= rows.count) return;
         for (std::int64_t at = rows.indptr[row]; at < rows.indptr[row + 1]; ++at)

@@ -1,5 +1,5 @@
-// Memory set aside, so that a change of an index that has begun is finished even when the system
-// has no more memory to give.
+// Reserved memory, with which a change of a learner that has begun is finished even if the system
+// has no memory left.
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,10 @@
 
 namespace manyclass {
 
-// A change begins with `refill`, which throws std::bad_alloc while nothing is changed yet. When an
-// allocation fails later, the reserve is given back and the allocation is tried again, by the new
-// handler (`operator new`) and by Arena (`realloc`). The pages of the reserve are never touched, so
-// it takes address space and no memory. Threads: any; all indexes of a process share one reserve.
+// A change begins with `refill`, which throws std::bad_alloc before anything changed. If an
+// allocation fails later, the reserve is freed and the allocation is tried again, by the new
+// handler (`operator new`) and by Arena (`realloc`). The pages of the reserve are never touched:
+// they take address space, not memory. Threads: any; all learners of a process share one reserve.
 class Reserve {
 public:
     // More than one event allocates: large runs grow in place, and their packing can wait.
@@ -23,7 +23,7 @@ public:
         if (!try_refill()) throw std::bad_alloc();
     }
 
-    // The same; false without memory.
+    // Like `refill`, but return false without memory.
     static bool try_refill() {
         if (block().load(std::memory_order_relaxed) != nullptr) return true;
         static std::once_flag once;
@@ -35,7 +35,7 @@ public:
         return true;
     }
 
-    // Give the reserve back to the system; false when it is gone already.
+    // Free the reserve; false if it was freed already.
     static bool release() {
         void* const given = block().exchange(nullptr);
         std::free(given);

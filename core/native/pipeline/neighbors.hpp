@@ -1,5 +1,5 @@
-// The vote of the nearest stored examples beside the scores of a learner, and the weight of this vote,
-// which is chosen by the outcomes so far.
+// The vote of the nearest stored examples beside the scores of a learner, and the weight of the
+// vote, which is chosen by the outcomes so far.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "learners/learner.hpp"
+#include "learners/algorithm.hpp"
 #include "pipeline/example.hpp"
 #include "pipeline/replay.hpp"
 #include "snapshot/visitor.hpp"
@@ -23,7 +23,8 @@ namespace manyclass {
 // similarity of the nearest. Its score is the learner's own, and weight * usual * share: `usual` is
 // the learner's own best score on average, so that a weight means the same for all learners.
 //
-// For each weight the share of the first places is added up, decayed, that true classes would have had.
+// For each weight, the share of the first ranks that true classes would have had is summed,
+// with decay.
 // The best weight is used once it leads the weight 0 by more than chance.
 //
 // Threads: as a learner.
@@ -62,8 +63,8 @@ public:
         if (example.vote_scale > 0) count_votes(example);
     }
 
-    // Give an example that is learned its votes, if they count or are to be judged: while they do not
-    // count, for the first events and then for one in some.
+    // Give an example that is learned its votes, if they count or are to be judged: while they do
+    // not count, for the first events and then for one in some.
     void vote_to_learn(Example& example, bool is_first_epoch) const {
         vote(example);
         if (!is_on() || example.vote_scale > 0 || !is_first_epoch) return;
@@ -73,7 +74,7 @@ public:
     // Compare the weights by an example with its votes, for which the learner has filled in its own
     // scores. In later epochs the example may be among its own neighbors, and is not to be judged.
     void judge(const Example& example) {
-        if (example.votes.empty() || example.places_compared() == 0) return;
+        if (example.votes.empty() || example.ranks_compared() == 0) return;
         std::array<double, WEIGHTS.size()> share;
         Ranked own{0, NO_ID};
         for (std::size_t i = 0; i < WEIGHTS.size(); ++i) {
@@ -110,8 +111,8 @@ public:
         });
         std::vector<std::vector<double>> gains(classes.size(),
                                                std::vector<double>(example.active.size(), 0.0));
-        std::vector<std::size_t> voted;                        // places in `classes`
-        std::vector<std::pair<std::uint32_t, double>> shared;  // place of a feature, its product
+        std::vector<std::size_t> voted;                        // positions in `classes`
+        std::vector<std::pair<std::uint32_t, double>> shared;  // position of a feature, its product
         for (const Neighbor& near : found.nearest) {
             const StoredExample& stored = replay_.buffer()[near.slot];
             voted.clear();
@@ -200,17 +201,17 @@ private:
         }
     }
 
-    // Add gains by the place of a feature in the example.
+    // Add gains by the position of a feature in the example.
     static void add(const Example& example, const std::vector<double>& gains,
                     Contributions& contributions) {
-        std::unordered_map<std::string_view, std::size_t> places;
+        std::unordered_map<std::string_view, std::size_t> positions;
         for (std::size_t i = 0; i < contributions.size(); ++i)
-            places.emplace(contributions[i].first, i);
+            positions.emplace(contributions[i].first, i);
         Contributions added;
         for (std::size_t at = 0; at < gains.size(); ++at) {
             if (gains[at] == 0) continue;
             const std::string_view name = example.active[at].name;
-            if (const auto own = places.find(name); own != places.end())
+            if (const auto own = positions.find(name); own != positions.end())
                 contributions[own->second].second += gains[at];
             else added.emplace_back(name, gains[at]);
         }
@@ -265,30 +266,30 @@ private:
             each.share = each.share / found.total * found.nearest[0].similarity;
     }
 
-    // The first classes with a weight of the vote, best first: as many as places are compared, fewer
-    // if fewer have a score. Valid until the next call of this thread.
+    // Return the first classes with a weight of the vote, best first: as many as ranks are
+    // compared, fewer if fewer have a score. Valid until the next call of this thread.
     const std::vector<Ranked>& first_of(const Example& example, double scale) const {
         std::vector<Ranked>& first = Found::of_thread().first;
         first = example.best_without_vote;
         for (const NeighborVote& each : example.votes)
             if (const Ranked with{each.own + scale * each.share, each.cls}; with.score != 0)
                 first.push_back(with);
-        const auto places = std::min<std::size_t>(example.places_compared(), first.size());
-        std::partial_sort(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(places),
+        const auto count = std::min<std::size_t>(example.ranks_compared(), first.size());
+        std::partial_sort(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(count),
                           first.end(), [this](const Ranked& one, const Ranked& other) {
                               return tables_.precedes(one, other);
                           });
-        first.resize(places);
+        first.resize(count);
         return first;
     }
 
-    // The share of the places compared that true classes have.
+    // Return the share of the compared ranks that true classes have.
     static double share_right(const Example& example, const std::vector<Ranked>& first) {
         const auto right = std::count_if(first.begin(), first.end(), [&](const Ranked& each) {
             return std::find(example.classes.begin(), example.classes.end(), each.cls) !=
                    example.classes.end();
         });
-        return static_cast<double>(right) / static_cast<double>(example.places_compared());
+        return static_cast<double>(right) / static_cast<double>(example.ranks_compared());
     }
 
     // Choose the first of the best weights, if it leads by a standard deviation of the difference.
@@ -303,8 +304,8 @@ private:
     const Tables& tables_;
     Replay& replay_;
     std::uint32_t most_ = 0;
-    // For each weight the sum of the shares of first places with true classes; for each, the sum of
-    // its squared differences from weight 0; then the learner's usual best score.
+    // For each weight, the sum of the shares of first ranks with true classes; then for each weight
+    // the sum of its squared differences from weight 0; then the learner's usual best score.
     std::array<double, 2 * WEIGHTS.size() + 1> state_{};
     std::size_t chosen_ = 0;  // follows from the state
 };

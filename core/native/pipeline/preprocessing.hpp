@@ -24,13 +24,13 @@ public:
         option("tfidf", tfidf_);
     }
 
-    // A value but for tf-idf and scaling, so that it does not change with the counts.
+    // Return a value before tf-idf and scaling, which does not depend on counts.
     double damped(double value) const {
         if (binarize_) return std::copysign(1.0, value);
         return sublinear_ ? sublinear(value) : value;
     }
 
-    // True if `damped` differs from that of other options.
+    // True if `damped` differs under other options.
     bool damps_as(const Preprocessing& other) const {
         return binarize_ == other.binarize_ && sublinear_ == other.sublinear_;
     }
@@ -52,7 +52,7 @@ public:
             }
         }
         if (!l2_) return;
-        double squares = 0;  // the limits on values keep them far from overflow and from nothing
+        double squares = 0;  // limits on values prevent overflow and underflow
         for (const ActiveFeature& each : active) squares += each.value * each.value;
         const double scale = 1.0 / std::sqrt(squares);
         for (ActiveFeature& each : active) each.value *= scale;

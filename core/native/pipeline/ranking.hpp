@@ -16,13 +16,13 @@ struct Ranked {
     std::uint32_t cls;
 };
 
-// The rankings of several instances, end to end, and the names of all their classes: size u32 and
-// bytes.
+// The rankings of several instances, concatenated, and the names of all their classes (size u32,
+// bytes).
 struct RankedBlock {
     static constexpr std::size_t MANY_NAMES = 65'536;  // bytes
 
     std::vector<Ranked> ranked;
-    std::vector<std::uint32_t> counts;  // of classes of each instance
+    std::vector<std::uint32_t> counts;  // the number of ranked classes of each instance
     std::string names;
 
     void clear() {
@@ -31,8 +31,8 @@ struct RankedBlock {
         names.clear();
     }
 
-    // Rank instances in order, from `begin` on: at least one, and others until the time is over or
-    // the names are many. `rank(instance, best, names)` sets the ranking and appends its names.
+    // Rank instances in order, from `begin` on: one, and more until the time is over or there are
+    // MANY_NAMES. `rank(instance, best, names)` sets the ranking and appends its names.
     template <class F>
     void fill(const std::vector<std::string_view>& instances, std::size_t begin,
               std::chrono::duration<double> time, F&& rank) {
@@ -49,11 +49,11 @@ struct RankedBlock {
     }
 };
 
-// The two highest scores of a ranking; 0 where there is no first or second class.
+// The two highest scores of a ranking; 0 for a missing class.
 struct TopTwoScores {
     double first = 0, second = 0;
 
-    // Take in the score of one more class, which is not 0.
+    // Add the score of one more class, which is not 0.
     void add(double score) {
         if (first == 0 || score > first) std::swap(first, score);
         if (second == 0 || score > second) second = score;

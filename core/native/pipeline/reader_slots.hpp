@@ -13,9 +13,9 @@
 
 namespace manyclass {
 
-// A reader writes to a slot of its thread alone, a cache line that other readers do not touch (one
-// line for all would go from core to core). A writer marks the mutex and waits until every slot is
-// empty. Readers that meet a writer wait, and enter before the next one.
+// A reader writes only to the slot of its thread, a cache line that other readers do not touch: a
+// shared line would move between cores. A writer marks the mutex and waits until every slot is
+// empty. Readers that meet a writer wait, and enter before the next writer.
 class ReaderSlots {
 public:
     void lock() {
@@ -50,8 +50,8 @@ public:
         if (--waiting_readers_ == 0) turned_.notify_all();
     }
     bool try_lock_shared() {
-        // Both sides write before they read, in one order for all threads: a reader sees the
-        // writer's mark, or the writer sees the reader in its slot.
+        // Both sides write before they read, in one order for all threads: either the reader sees
+        // the writer's mark, or the writer sees the reader's slot.
         Slot& slot = mine();
         slot.readers.fetch_add(1);
         if (!writes_) return true;
@@ -79,8 +79,8 @@ private:
         writes_ = true;
     }
 
-    // A ranking takes microseconds, so asking again is faster than sleeping, unless the reader has
-    // lost its core.
+    // A ranking takes microseconds, so polling is faster than sleeping, unless the reader was
+    // descheduled.
     static void wait_until_empty(const Slot& slot) {
         constexpr int QUICK_LOOKS = 100, LOOKS = 200;
         for (int look = 0; slot.readers.load() != 0; ++look) {
@@ -94,23 +94,24 @@ private:
     std::atomic<bool> writes_{false};  // changed with `turn_` held
     std::mutex turn_;
     std::condition_variable turned_;
-    std::uint64_t waiting_readers_ = 0;  // that met a writer
+    std::uint64_t waiting_readers_ = 0;  // readers that wait for a writer
 };
 
 // An interpreter lock that a caller may hold. `release` returns what `restore` takes, nullptr if
-// this thread does not hold it. The embedding module sets both once, before any index exists.
+// this thread does not hold it. The embedding module sets both once, before any learner exists.
 struct Interpreter {
     static inline void* (*release)() = [] { return static_cast<void*>(nullptr); };
     static inline void (*restore)(void*) = [](void*) {};
 
-    // Of this thread: the mutexes it holds, and what to restore when it unlocks the last of them.
+    // The mutexes that this thread holds, and the state to restore when it unlocks the last of
+    // them.
     static inline thread_local int mutexes = 0;
     static inline thread_local void* released = nullptr;
 };
 
 // A held mutex. A thread that has to wait for a mutex first releases the interpreter lock, and
-// restores it only after every mutex that it holds is unlocked: no thread waits for the interpreter
-// lock while it holds a mutex, or the other way round.
+// restores it only after every mutex that it holds is unlocked: no thread waits for a mutex while
+// it holds the interpreter lock, or for the interpreter lock while it holds a mutex.
 template <class Lock>
 class Held {
 public:

@@ -1,4 +1,4 @@
-// Replay: stores examples as they are learned, and gives them back as the tables know them now.
+// Replay: stores learned examples, and returns them with the names that the tables still have.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,9 @@
 
 namespace manyclass {
 
-// The ids of a stored example may be freed, and given to others. So each feature has a birth: the
-// count of removals when it was added. An example that was stored before has another feature's id.
+// The ids of a stored example may be freed and reused. Therefore each feature has a birth: the
+// count of removals when it was added. In an example stored before its birth, the id meant another
+// feature.
 class Replay {
 public:
     static constexpr std::uint64_t BYTES_PER_BIRTH = 8;
@@ -34,7 +35,7 @@ public:
     }
     const ReplayBuffer& buffer() const { return buffer_; }
 
-    // Store at most so many examples from here on; 0: none.
+    // Store at most this many examples from now on; 0: none.
     void limit(std::uint64_t most, std::uint64_t most_bytes) {
         most_ = most;
         buffer_.limit(most, most_bytes, *this);
@@ -46,7 +47,7 @@ public:
         }
     }
 
-    // Index the stored examples by their features, to find neighbors, or no longer.
+    // Index the stored examples by their features, to find neighbors, or remove that index.
     void index(bool is_indexed) {
         buffer_.set_indexed(is_indexed, tables_.features.end(), *this);
     }
@@ -65,7 +66,7 @@ public:
         if (is_on()) births_[id] = NEVER;
     }
 
-    // Note the values before they are preprocessed.
+    // Store the values before preprocessing.
     void note_values(Example& example) const {
         if (!is_on()) return;
         example.raw_values.clear();
@@ -97,8 +98,8 @@ public:
 
     void offer(StoredExample&& example) { buffer_.offer(std::move(example), *this); }
 
-    // Remove the stored examples with the known features and classes of this one, which was read and
-    // not preprocessed. How many there were.
+    // Remove the stored examples that have the known features and classes of this example, which is
+    // not preprocessed. Return how many were removed.
     std::size_t drop(const Example& example) {
         std::vector<std::pair<std::uint32_t, float>> values;
         for (const ActiveFeature& each : example.active)
@@ -110,8 +111,7 @@ public:
         return values.empty() ? 0 : buffer_.drop(values, classes, *this);
     }
 
-    // Fetch the examples that the next draws most likely give; then, once these are there, their
-    // values.
+    // Prefetch the examples of the next draws, most likely; then their values.
     void prefetch_examples(std::uint32_t draws) const {
         buffer_.each_of_next(draws, [](const StoredExample& each) {
             __builtin_prefetch(&each);
@@ -126,7 +126,7 @@ public:
         });
     }
 
-    // Learn a random example again, if what was drawn has features and classes left.
+    // Learn a random example again if it has features and classes left.
     template <class F>
     void relearn_one(Example& example, const ExampleReader& reader, F&& learn) {
         const std::size_t at = buffer_.draw();
@@ -141,7 +141,7 @@ public:
         for (std::size_t at = 0; at < buffer_.size();) at += refresh(at);
     }
 
-    // Visit every example, after `refresh_all`.
+    // Visit every example; call `refresh_all` first.
     template <class F>
     void each(Example& example, const ExampleReader& reader, F&& visit) const {
         for (std::size_t at = 0; at < buffer_.size(); ++at) {
@@ -150,22 +150,22 @@ public:
         }
     }
 
-    // When loading: after the tables and `limit`.
+    // Size, dump or load; the tables are loaded first, and `limit` is called first.
     void visit(SnapshotVisitor& visitor, bool has_constraints, bool takes_signs) {
         buffer_.visit(visitor, tables_, has_constraints, takes_signs, *this);
     }
 
-    // True if a feature or class of a stored example was removed since.
+    // True if a feature or class of a stored example was removed since it was stored.
     bool feature_is_gone(const StoredExample& example, std::uint32_t id) const {
         return id == GONE_ID || births_[id] > example.removals;
     }
     bool class_is_gone(const StoredExample& example, std::uint32_t id) const {
-        if (id == NO_ID) return false;  // in the place of a class
+        if (id == NO_ID) return false;  // stands for a score of 0
         return id == GONE_ID || !tables_.classes.alive(id) ||
                tables_.class_records[id].creation_order >= example.classes_made;
     }
 
-    // A value for the index, and as the index has it.
+    // Convert a value to the form of the index, and back.
     double damped(float value) const { return preprocessing_.damped(static_cast<double>(value)); }
 
     double indexed_value(float value) const { return NeighborIndex::stored_value(damped(value)); }
@@ -173,12 +173,12 @@ public:
 private:
     static constexpr std::uint64_t NEVER = ~std::uint64_t{0};
 
-    // Features and classes removed since the tables were made or loaded, and one.
+    // Return 1 + the number of features and classes removed since the tables were made or loaded.
     std::uint64_t removals() const {
         return tables_.features.removals() + tables_.classes.removals() + 1;
     }
 
-    // False if the example is gone, and another, or none, is in its place.
+    // False if the example was replaced or removed.
     bool refresh(std::size_t at) {
         return buffer_.refresh(at, removals(), tables_.classes_made, *this);
     }

@@ -14,14 +14,14 @@
 
 namespace manyclass {
 
-// An error, such as a failed allocation, ended a change of the state. No call reads the state
-// again.
+// An error, such as a failed allocation, interrupted a change of the state, which is not read any
+// more.
 struct StateHalfChanged : std::exception {};
 
 class StateLock {
 public:
-    // Held while anything is read. A state that an error left half changed (memory ran out) is not
-    // read any more; it has to be loaded anew.
+    // Held while the state is read. Throws StateHalfChanged if an error interrupted a change: the
+    // state has to be loaded again.
     class Read {
     public:
         explicit Read(const StateLock& lock) : held_(lock.mutex_) { lock.check_whole(); }
@@ -30,8 +30,8 @@ public:
         Reading held_;
     };
 
-    // Held while anything is changed, from `begin` until `done`. Before `begin` other threads still
-    // read the state, and this one may too: no other thread changes it.
+    // Held while the state is changed, from `begin` until `done`. Before `begin`, this and other
+    // threads may read the state; no other thread changes it.
     class Change {
     public:
         explicit Change(StateLock& lock) : lock_(lock), turn_(lock.turn_) {
@@ -53,16 +53,17 @@ public:
         std::optional<Writing> held_;
     };
 
-    // A change that begins at once.
+    // A change without a phase of reading.
     class ChangeNow : public Change {
     public:
         explicit ChangeNow(StateLock& lock) : Change(lock) { begin(); }
     };
 
-    // Of the state, so far; read with the lock held.
+    // The number of changes so far; call with the lock held.
     std::uint64_t changes() const { return changes_; }
 
-    // Hold the lock as a change does, until `let_go` or for so long. For tests of waiting threads.
+    // Hold the lock as a change does, until `let_go` or for this time. For tests of waiting
+    // threads.
     void hold(std::uint32_t milliseconds) {
         const Writing held(mutex_);
         is_held_ = true;
@@ -79,7 +80,7 @@ private:
     }
 
     mutable ReaderSlots mutex_;
-    std::mutex turn_;  // of the threads that change something
+    std::mutex turn_;  // of threads that change the state
     std::uint64_t changes_ = 0;
     bool half_changed_ = false;
     std::atomic<bool> is_held_{false};

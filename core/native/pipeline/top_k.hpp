@@ -22,12 +22,12 @@ void keep_first(std::vector<Ranked>& list, std::uint32_t k, P&& precedes) {
     list.resize(static_cast<std::size_t>(kept));
 }
 
-// The same of a long list, by distribution into buckets of even spans of scores: linear time, unless
-// most scores lie close together. Only the buckets that hold the first k are sorted.
+// Keep the first k of a long list, by distribution into buckets of equal spans of scores: linear
+// time, unless most scores lie close together. Only the buckets with the first k are sorted.
 template <class P>
 void keep_first_of_many(std::vector<Ranked>& list, std::uint32_t k, P&& precedes) {
     constexpr std::size_t BUCKETS = 512, LEAST = 48;
-    constexpr std::uint32_t FEW = 24;  // are sorted by insertion
+    constexpr std::uint32_t FEW = 24;  // shorter lists are sorted by insertion
     if (list.size() < LEAST) return keep_first(list, k, precedes);
     double lowest = list[0].score, highest = lowest;
     for (const Ranked& each : list) {
@@ -44,15 +44,15 @@ void keep_first_of_many(std::vector<Ranked>& list, std::uint32_t k, P&& precedes
     std::uint32_t counts[BUCKETS] = {};
     for (std::size_t at = 0; at < list.size(); ++at) {
         // a lower score never has an earlier bucket: subtraction and product are monotonic
-        const double place = (highest - list[at].score) * buckets_per_score;
-        ++counts[buckets[at] = static_cast<std::uint16_t>(place)];
+        const double below = (highest - list[at].score) * buckets_per_score;
+        ++counts[buckets[at] = static_cast<std::uint16_t>(below)];
     }
     const std::size_t kept = std::min<std::size_t>(k, list.size());
     std::uint32_t end = 0, most = 0;
     std::size_t used = 0;  // buckets
     for (; end < kept; ++used) {
         most = std::max(most, counts[used]);
-        end += std::exchange(counts[used], end);  // from here on the place of its next entry
+        end += std::exchange(counts[used], end);  // from here on the index of its next entry
     }
     for (std::size_t bucket = used; bucket < BUCKETS; ++bucket) counts[bucket] = end;
     for (std::size_t at = 0; at < list.size(); ++at) {
@@ -70,9 +70,8 @@ void keep_first_of_many(std::vector<Ranked>& list, std::uint32_t k, P&& precedes
 }
 
 // Select the k best classes with a score above `threshold` that are not retired, best first. With
-// SIGNED scores negative ones count too. A short list is kept in order as better classes come: few
-// do, and a comparison with the last of it rejects the others. A long list is cheaper to sort at the
-// end.
+// SIGNED scores, negative ones count too. A short list is kept sorted: few classes enter it, and a
+// comparison with its last class rejects the others. A long list is cheaper to sort at the end.
 template <bool SIGNED>
 void select_top_k(const ScoreTable& scores, const Tables& tables, std::uint32_t k, double threshold,
                   std::vector<Ranked>& best) {

@@ -1,4 +1,4 @@
-// Learns events: counts, adds new names, lets the learner learn, replays, and evicts.
+// Learns events: counts, adds new names, calls the algorithm, replays and evicts.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "learners/learner.hpp"
+#include "learners/algorithm.hpp"
 #include "pipeline/eviction.hpp"
 #include "pipeline/neighbors.hpp"
 #include "pipeline/preprocessing.hpp"
@@ -19,27 +19,27 @@ namespace manyclass {
 // it begins.
 class Trainer {
 public:
-    Trainer(Tables& tables, Learner& learner, Replay& replay, Neighbors& neighbors,
+    Trainer(Tables& tables, Algorithm& algorithm, Replay& replay, Neighbors& neighbors,
             Eviction& eviction, const Limits& limits, const Preprocessing& preprocessing)
         : tables_(tables),
-          learner_(learner),
+          algorithm_(algorithm),
           replay_(replay),
           neighbors_(neighbors),
           eviction_(eviction),
           limits_(limits),
           preprocessing_(preprocessing) {}
 
-    // Prepare an example that was read. Reads the state only.
+    // Prepare an example. Only reads the state.
     void prepare(Example& example) const {
-        if (learner_.ignores_features()) example.active.clear();
+        if (algorithm_.ignores_features()) example.active.clear();
         replay_.prefetch_examples(limits_.replay);
         replay_.note_values(example);
         preprocessing_.apply(example.active, tables_);
     }
 
-    // Learn an example that was prepared. `class_name` gives the name of a true class by its place; the
-    // functions `feature_added` and `class_added` are called with a new feature, and with the place
-    // and id of a new class. Times seen are counted in the first epoch only.
+    // Learn a prepared example. `class_name` returns the name of a true class by its position. The
+    // functions `feature_added` and `class_added` are called with a new feature, and with the
+    // position and id of a new class. Times seen are counted in the first epoch only.
     template <class N, class F, class C>
     Outcome learn(Example& example, bool is_first_epoch, N&& class_name, F&& feature_added,
                   C&& class_added) {
@@ -52,8 +52,8 @@ public:
         }
         Outcome outcome{};
         example.constraints.clear();
-        const bool learns_first = learner_.learns_before_counting();
-        if (learns_first) outcome = learner_.learn(example, is_first_epoch);
+        const bool learns_first = algorithm_.learns_before_counting();
+        if (learns_first) outcome = algorithm_.learn(example, is_first_epoch);
         count_classes(example);
         for (std::size_t at = 0; at < example.classes.size(); ++at) {
             if (example.classes[at] != NO_ID) continue;
@@ -66,7 +66,7 @@ public:
         drop_evicted(example.rejected);
         if (!learns_first) {
             neighbors_.vote_to_learn(example, is_first_epoch);
-            outcome = learner_.learn(example, is_first_epoch);
+            outcome = algorithm_.learn(example, is_first_epoch);
             if (is_first_epoch) neighbors_.judge(example);
         }
         store(example);
@@ -75,12 +75,12 @@ public:
         return outcome;
     }
 
-    // Build the learner from rows, which `read_row` reads into the example. Features and classes
-    // are known from here on, but do not count as seen. False, with nothing changed, when the
-    // learner is not built from rows, or has learned.
+    // Build the algorithm's tree from rows, which `read_row` reads into the example. Their features
+    // and classes become known, but do not count as seen. Return false, and change nothing, if the
+    // algorithm is not built from rows, or has learned already.
     template <class R, class N>
     bool build(Example& example, std::int64_t rows, R&& read_row, N&& class_name) {
-        if (!learner_.can_be_built() || tables_.learned != 0) return false;
+        if (!algorithm_.can_be_built() || tables_.learned != 0) return false;
         for (std::int64_t row = 0; row < rows; ++row) {
             read_row(row);
             count_for_build(example, [&](std::size_t at) { return class_name(row, at); });
@@ -93,7 +93,7 @@ public:
                 visit(example);
             }
         };
-        learner_.build(each, /*learns=*/false);
+        algorithm_.build(each, /*learns=*/false);
         tables_.counted = 0;
         for (std::uint32_t id = 0; id < tables_.postings.end(); ++id)
             tables_.postings[id].times_seen = 0;
@@ -103,14 +103,14 @@ public:
         return true;
     }
 
-    // Take in the nodes of these names, of which the taxonomy has added, moved or removed some, maybe
-    // by an event that will be learned next.
+    // Read these nodes from the taxonomy, which added, moved or removed some of them.
+    // `is_before_learning`: the event that changed them will be learned next.
     void place(const std::vector<std::string_view>& names, bool is_before_learning) {
         ClassNodes& nodes = tables_.class_nodes;
         for (const std::string_view name : names)
             if (const std::uint32_t id = tables_.classes.find(name); id != NO_ID)
                 nodes.find(id, name);
-        if (!learner_.has_nodes()) return;
+        if (!algorithm_.has_nodes()) return;
         eviction_.classes_placed();
         for (const std::string_view name : names) {
             const std::uint32_t node = nodes.tree().find(name);
@@ -118,7 +118,7 @@ public:
             if (is_new && (node == NO_ID || !eviction_.make_room_for_class())) continue;
             add_nodes_above(node, is_before_learning);
             if (is_new) add_node(name, is_before_learning);
-            else learner_.node_placed(tables_.classes.find(name), is_before_learning);
+            else algorithm_.node_placed(tables_.classes.find(name), is_before_learning);
         }
         for (const std::string_view name : names) {
             const std::uint32_t id = tables_.classes.find(name);
@@ -127,39 +127,39 @@ public:
         }
     }
 
-    // Forget a class. One with others below it stays as a node without weights; a node that was never
-    // learned keeps those of its family.
+    // Forget a class. A class with children stays as a node without weights of its own; a node that
+    // was never learned keeps the weights of its family.
     void forget_class(std::uint32_t id) {
         const std::string name(tables_.classes.name(id));
-        const std::vector<std::uint32_t> children = learner_.children(id);
+        const std::vector<std::uint32_t> children = algorithm_.children(id);
         if (!children.empty() && tables_.class_records[id].learned == 0) return;
         eviction_.retire_class(id);
         if (children.empty()) return;
         add_node(name, false);
-        for (const std::uint32_t child : children) learner_.node_placed(child, false);
+        for (const std::uint32_t child : children) algorithm_.node_placed(child, false);
     }
 
-    // After other options were taken.
+    // Called after the options changed.
     void configured(Example& example, bool prepares_alike) {
         neighbors_.configured(prepares_alike);
-        if (const std::uint32_t wanted = learner_.sample_wanted();
+        if (const std::uint32_t wanted = algorithm_.sample_wanted();
             wanted > 0 && replay_.offered() >= wanted)
             build_from_sample(example);
         limit_replay();
     }
 
-    // Store examples to be replayed or found near, or until the learner is built from them.
+    // Store examples for replay, as neighbors, or until the tree is built from them.
     void limit_replay() {
-        constexpr std::uint64_t SHARE = 4;  // they take at most one in so many of the bytes
+        constexpr std::uint64_t SHARE = 4;  // stored examples take at most 1/4 of the bytes
         const std::uint32_t stored = stores() ? limits_.replay_size : 0;
-        replay_.limit(std::max(stored, learner_.sample_wanted()), limits_.max_bytes / SHARE);
+        replay_.limit(std::max(stored, algorithm_.sample_wanted()), limits_.max_bytes / SHARE);
     }
 
 private:
     bool stores() const { return limits_.replay > 0 || neighbors_.is_on(); }
 
     ExampleReader reader() const {
-        return {tables_, learner_.most_edges_read(), learner_.takes_signs()};
+        return {tables_, algorithm_.most_edges_read(), algorithm_.takes_signs()};
     }
 
     void count_features(const Example& example, bool is_first_epoch) {
@@ -183,16 +183,16 @@ private:
     void count_class(std::uint32_t cls) {
         tables_.count_class(cls);
         tables_.class_records[cls].last_learned = tables_.stamp();
-        learner_.class_counted(cls);
+        algorithm_.class_counted(cls);
     }
 
-    // Drop classes that gave their room to those of the event.
+    // Remove classes that were evicted to make room for those of the event.
     void drop_evicted(std::vector<std::uint32_t>& classes) const {
         const auto is_gone = [this](std::uint32_t cls) { return !tables_.classes.alive(cls); };
         classes.erase(std::remove_if(classes.begin(), classes.end(), is_gone), classes.end());
     }
 
-    // A new feature; NO_ID when the limit is met and every feature is in use right now.
+    // Add a feature and return its id; NO_ID if the limit is met and every feature is in use now.
     std::uint32_t add_feature(std::string_view name) {
         if (!eviction_.make_room_for_feature()) return NO_ID;
         const std::uint32_t id = tables_.add_feature(name);
@@ -202,16 +202,16 @@ private:
 
     std::uint32_t add_class(std::string_view name) {
         if (!eviction_.make_room_for_class()) return NO_ID;
-        if (learner_.has_nodes()) add_nodes_above(tables_.class_nodes.tree().find(name), true);
+        if (algorithm_.has_nodes()) add_nodes_above(tables_.class_nodes.tree().find(name), true);
         const std::uint32_t id = tables_.add_class(name);
-        learner_.class_added(id);
-        if (learner_.has_nodes()) learner_.node_placed(id, true);
+        algorithm_.class_added(id);
+        if (algorithm_.has_nodes()) algorithm_.node_placed(id, true);
         return id;
     }
 
-    // Give the nodes above a node ids, from the root down. They count as classes, but no limit keeps
-    // them out: the taxonomy has limits of its own. Known ones that stand above a new one are taken in
-    // too: else one that the same event moves could still stand below the node here.
+    // Give ids to the ancestors of a node, from the root down. They count as classes, but limits do
+    // not apply to them: the taxonomy has limits of its own. Known ancestors of a new node are read
+    // again too, because the same event may have moved them.
     void add_nodes_above(std::uint32_t node, bool is_before_learning) {
         const ClassTree& tree = tables_.class_nodes.tree();
         const std::uint32_t parent = node == NO_ID ? NO_ID : tree.parent(node);
@@ -221,39 +221,39 @@ private:
         for (; !above.empty(); above.pop_back()) {
             const std::uint32_t known = tables_.class_nodes.class_of(above.back());
             if (known == NO_ID) add_node(tree.name(above.back()), is_before_learning);
-            else learner_.node_placed(known, is_before_learning);
+            else algorithm_.node_placed(known, is_before_learning);
         }
     }
 
     void add_node(std::string_view name, bool is_before_learning) {
         const std::uint32_t id = tables_.add_node(name);
-        learner_.class_added(id);
-        learner_.node_placed(id, is_before_learning);
+        algorithm_.class_added(id);
+        algorithm_.node_placed(id, is_before_learning);
     }
 
-    // Replay, and store the example just learned: to be replayed, or for a learner that is built.
+    // Replay, and store the example just learned, for replay or to build the tree.
     void store(Example& example) {
-        const std::uint32_t wanted = learner_.sample_wanted();
+        const std::uint32_t wanted = algorithm_.sample_wanted();
         if (!stores() && wanted == 0) return;
         StoredExample stored = replay_.stored(example);
-        const auto relearn = [this](Example& drawn) { learner_.learn_again(drawn); };
+        const auto relearn = [this](Example& drawn) { algorithm_.learn_again(drawn); };
         for (std::uint32_t i = 0; i < limits_.replay && !replay_.empty(); ++i)
             replay_.relearn_one(example, reader(), relearn);
         replay_.offer(std::move(stored));
         if (wanted > 0 && replay_.offered() >= wanted) build_from_sample(example);
     }
 
-    // Build the learner from the sample, which is then forgotten.
+    // Build the tree from the sample, and drop the sample.
     void build_from_sample(Example& example) {
         replay_.refresh_all();
         const auto each = [&](const VisitExample& visit) {
             replay_.each(example, reader(), visit);
         };
-        learner_.build(each, /*learns=*/true);
+        algorithm_.build(each, /*learns=*/true);
         limit_replay();
     }
 
-    // Count features and classes of a row that the learner is built from.
+    // Count features and classes of a row from which the tree is built.
     template <class N>
     void count_for_build(const Example& example, N&& class_name) {
         for (const ActiveFeature& each : example.active) {
@@ -267,7 +267,7 @@ private:
     }
 
     Tables& tables_;
-    Learner& learner_;
+    Algorithm& algorithm_;
     Replay& replay_;
     Neighbors& neighbors_;
     Eviction& eviction_;

@@ -1,4 +1,4 @@
-// The bytes of an instance, as events keep it and the index reads it. Little-endian.
+// The wire form of an instance, which events store and learners read. Little-endian.
 //
 //   count u32, and SIGNED if a value is below 0, then for each feature:
 //       header u16 = size << 1 | has_value,  name (size bytes),  value f64 when has_value, else it is 1
@@ -13,7 +13,7 @@
 namespace manyclass {
 
 constexpr std::size_t LONGEST_NAME = 4096;
-// Sizes of values, whose squares are numbers too.
+// The range of magnitudes of values; their squares are representable too.
 constexpr double LARGEST_VALUE = 1e30, SMALLEST_VALUE = 1e-30;
 constexpr std::uint32_t SIGNED = 1u << 31;
 constexpr double LEAST_EXAMPLE_WEIGHT = 0.001, MOST_EXAMPLE_WEIGHT = 1000;  // as in core/event.pyx
@@ -82,7 +82,7 @@ public:
 
     std::uint32_t left() const { return left_; }
 
-    // Move to the next feature; false at the end or when the bytes do not hold one.
+    // Move to the next feature; false at the end, or if the bytes are not a feature.
     bool next() {
         if (left_ == 0) return false;
         const auto header = take<std::uint16_t>();
@@ -97,7 +97,7 @@ public:
 
     std::string_view name() const { return name_; }
     double value() const { return value_; }
-    // After the last feature: the bytes held an instance and nothing else.
+    // After the last feature: true if the bytes are exactly one instance.
     bool whole() const { return !broken_ && left_ == 0 && at_ == end_; }
 
 private:
@@ -113,8 +113,8 @@ private:
         return value;
     }
 
-    // Take the value of a feature, 1 if there is none. No branch but for the last bytes depends on
-    // whether there is one: it would be a guess.
+    // Read the value of a feature, 1 if it has none. Except at the last bytes this has no branch,
+    // which would be mispredicted.
     bool take_value(bool is_there) {
         std::uint64_t bits;
         if (static_cast<std::size_t>(end_ - at_) < sizeof bits) {

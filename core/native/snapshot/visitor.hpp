@@ -15,7 +15,7 @@
 
 namespace manyclass {
 
-// The places of the section "counts".
+// The positions of numbers in the section "counts".
 enum class Count : std::size_t {
     learned,
     counted,
@@ -32,7 +32,7 @@ enum class Count : std::size_t {
 };
 constexpr std::size_t COUNTS = 15, LEARNER_COUNTS = 4;
 
-// In the place of a feature or class that a stored example had and that is gone since.
+// In the position of a feature or class that a stored example had and that is gone since.
 constexpr std::uint32_t GONE_ID = 0xfffffffeu;
 
 // No count of a real state is larger: a million events a second would take 146,000 years.
@@ -98,20 +98,20 @@ public:
     Run<T> matching(const std::string& name, std::uint64_t size) {
         const Run<T> found = run<T>(name, size);
         if (found.size != size)
-            refuse(name, "it has " + std::to_string(found.size) + " places, not " +
+            refuse(name, "it has " + std::to_string(found.size) + " entries, not " +
                              std::to_string(size));
         return found;
     }
 
     // A number of any value in the section "counts".
-    void word(Count place, std::uint64_t& value, std::size_t offset = 0) {
-        const std::size_t at = static_cast<std::size_t>(place) + offset;
+    void word(Count position, std::uint64_t& value, std::size_t offset = 0) {
+        const std::size_t at = static_cast<std::size_t>(position) + offset;
         if (is_dumping()) counts_[at] = value;
         if (is_loading()) value = counts_[at];
     }
 
-    void count(Count place, std::uint64_t& value, std::size_t offset = 0) {
-        word(place, value, offset);
+    void count(Count position, std::uint64_t& value, std::size_t offset = 0) {
+        word(position, value, offset);
         if (is_loading()) need(value <= LARGEST_COUNT, "counts", "no count can be so large");
     }
 

@@ -1,5 +1,5 @@
-// The place of a class in the class ids of a row, by vector instructions. A row of IND may have
-// 65,535 edges, and each update searches the rows of all active features.
+// Finds the index of a class among the class ids of a row, by vector instructions. A row of IND may
+// have 65,535 edges, and each update searches the rows of all active features.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ inline bool any(FourIds matches) {
     return (halves[0] | halves[1]) != 0;
 }
 
-// Return the place of a class among `count` ids, not before `at`; `count` if it is absent.
+// Return the index of a class among `count` ids, not before `at`; `count` if it is absent.
 [[gnu::noinline]] inline std::uint32_t class_search_from(std::uint32_t at, std::uint32_t cls,
                                                          const std::uint32_t* classes,
                                                          std::uint32_t count) {
@@ -34,8 +34,8 @@ inline bool any(FourIds matches) {
     return at;
 }
 
-// Return the place of a class among `count` ids; `count` if it is absent. Most rows are short, and in
-// sorted ones the class is often among the first.
+// Return the index of a class among `count` ids; `count` if it is absent. Most rows are short, and
+// in sorted ones the class is often among the first.
 inline std::uint32_t class_search(std::uint32_t cls, const std::uint32_t* classes,
                                   std::uint32_t count) {
     constexpr std::uint32_t FIRST = 4;

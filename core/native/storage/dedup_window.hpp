@@ -1,7 +1,7 @@
 // The ids of the events learned last, so that a retry is known for what it is.
 //
 //   ring_    oldest overwritten first:  [ key | fingerprint | seq ] ...
-//   slots_   key -> place in the ring + 1, open addressing, at most half full
+//   slots_   key -> index in the ring + 1, open addressing, at most half full
 #pragma once
 
 #include <cstdint>
@@ -58,15 +58,15 @@ private:
     std::size_t home(const Key& key) const { return key.low & (slots_.size() - 1); }
     std::size_t next(std::size_t at) const { return next_slot(at, slots_.size()); }
 
-    void insert(std::size_t place) {
-        std::size_t at = home(ring_[place].key);
+    void insert(std::size_t index) {
+        std::size_t at = home(ring_[index].key);
         while (slots_[at] != 0) at = next(at);
-        slots_[at] = static_cast<std::uint32_t>(place + 1);
+        slots_[at] = static_cast<std::uint32_t>(index + 1);
     }
 
-    void remove(std::size_t place) {
-        std::size_t at = home(ring_[place].key);
-        while (slots_[at] != place + 1) at = next(at);
+    void remove(std::size_t index) {
+        std::size_t at = home(ring_[index].key);
+        while (slots_[at] != index + 1) at = next(at);
         close_gap(
             slots_, at, [this](std::uint32_t slot) { return home(ring_[slot - 1].key); },
             [](std::uint32_t slot) { return slot == 0; });
@@ -74,7 +74,7 @@ private:
 
     void grow() {
         slots_.assign(slots_.size() * 2, 0);
-        for (std::size_t place = 0; place < ring_.size(); ++place) insert(place);
+        for (std::size_t index = 0; index < ring_.size(); ++index) insert(index);
     }
 
     std::size_t capacity_;

@@ -22,7 +22,7 @@ public:
 
     void end_row() { indptr_.append(static_cast<std::int64_t>(indices_.size())); }
 
-    // Add an instance as a row, and end it. A slow memory reads the places of names ahead.
+    // Add an instance as a row, and end it. The table of names is prefetched.
     void add_instance(std::string_view instance) {
         found_.clear();
         FeatureReader features(instance);
@@ -31,7 +31,7 @@ public:
             names_.prefetch(found_.back().hash);
         }
         for (std::size_t at = 0; at < found_.size(); ++at) {
-            fetch_place(at + 2 * AHEAD);
+            fetch_span(at + 2 * AHEAD);
             fetch_name(at + AHEAD);
             add(found_[at].name, found_[at].hash, found_[at].value);
         }
@@ -68,10 +68,10 @@ private:
         values_.append(static_cast<float>(value));
     }
 
-    void fetch_place(std::size_t at) const {
+    void fetch_span(std::size_t at) const {
         if (at >= found_.size()) return;
         const std::uint32_t id = names_.candidate(found_[at].hash);
-        if (id != NO_ID) names_.prefetch_place(id);
+        if (id != NO_ID) names_.prefetch_span(id);
     }
 
     void fetch_name(std::size_t at) const {

@@ -3,13 +3,13 @@
 //
 //   lists_   [ size, dead | entries ] ...              by feature id
 //                              |
-//   entries  [ generation : 24 | place : 24 | value : 16 ] ...   8 bytes; the order does not matter
+//   entries  [ generation : 24 | handle : 24 | value : 16 ] ...   8 bytes; the order does not matter
 //                                   |
-//   generations_, scales_, slots_                      of an example in the replay buffer, by place
+//   generations_, scales_, slots_                      of an example in the replay buffer, by handle
 //
 // A removed example leaves its entries behind: their generation is over. A list is cleaned when an
-// eighth to three eighths of it are dead, by its feature, so that the features that all examples have
-// are not all cleaned in one event. On average a removal costs about as much as an addition.
+// eighth to three eighths of it are dead, by its feature, so that the features that all examples
+// have are not all cleaned in one event. On average a removal costs about as much as an addition.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace manyclass {
 // A feature of an instance with its value, as the search takes it.
 struct SearchedFeature {
     std::uint32_t feature;
-    std::uint32_t at;  // its place in the instance
+    std::uint32_t at;  // its index in the instance
     double value;
     std::uint32_t examples = 0;  // that have it, filled in
 };
@@ -47,8 +47,8 @@ public:
     static constexpr std::uint64_t BYTES_PER_VALUE = 16, BYTES_PER_EXAMPLE = 24,
                                    BYTES_PER_FEATURE = 24;
 
-    // The features with the shortest lists are searched, which tell most, until so many entries were
-    // read: a bound on the time of a search.
+    // The features with the shortest lists are searched, which tell most, until so many entries
+    // were read: a bound on the time of a search.
     static constexpr std::uint64_t MOST_ENTRIES = 2048;
 
     NeighborIndex() = default;
@@ -68,7 +68,7 @@ public:
         scales_ = {};
         slots_ = {};
         free_ = {};
-        place_of_slot_ = {};
+        handle_of_slot_ = {};
     }
 
     // The lists: those of features below it.
@@ -84,46 +84,46 @@ public:
 
     // Add the example of the next slot, with features and values.
     void add(const std::vector<std::pair<std::uint32_t, double>>& values) {
-        std::uint32_t place;
+        std::uint32_t handle;
         if (free_.empty()) {
-            place = static_cast<std::uint32_t>(generations_.size());
+            handle = static_cast<std::uint32_t>(generations_.size());
             generations_.push_back(0);
             scales_.push_back(0);
             slots_.push_back(0);
         } else {
-            place = free_.back();
+            handle = free_.back();
             free_.pop_back();
         }
-        slots_[place] = static_cast<std::uint32_t>(place_of_slot_.size());
-        place_of_slot_.push_back(place);
+        slots_[handle] = static_cast<std::uint32_t>(handle_of_slot_.size());
+        handle_of_slot_.push_back(handle);
         for (const auto& [feature, value] : values)
-            append(lists_[feature], entry(place, bits_of(value)));
+            append(lists_[feature], entry(handle, bits_of(value)));
     }
 
     // The factor of a product with the example of a slot: 1 / the length of its values.
     void set_scale(std::size_t slot, double scale) {
-        scales_[place_of_slot_[slot]] = scale;
+        scales_[handle_of_slot_[slot]] = scale;
     }
 
-    double scale(std::size_t slot) const { return scales_[place_of_slot_[slot]]; }
+    double scale(std::size_t slot) const { return scales_[handle_of_slot_[slot]]; }
 
-    // Remove the example of a slot; the last one takes the slot. `features` are those of the example
-    // that were not dropped since. False when the place was used so often that all examples have to
-    // be added anew.
+    // Remove the example of a slot; the last one takes the slot. `features` are those of the
+    // example that were not dropped since. False when the handle was used so often that all
+    // examples have to be added anew.
     bool remove(std::size_t slot, const std::vector<std::uint32_t>& features) {
-        const std::uint32_t place = place_of_slot_[slot];
-        const std::uint32_t last = place_of_slot_.back();
-        place_of_slot_[slot] = last;
+        const std::uint32_t handle = handle_of_slot_[slot];
+        const std::uint32_t last = handle_of_slot_.back();
+        handle_of_slot_[slot] = last;
         slots_[last] = static_cast<std::uint32_t>(slot);
-        place_of_slot_.pop_back();
-        generations_[place] = (generations_[place] + 1) & LOW_BITS;
-        free_.push_back(place);
+        handle_of_slot_.pop_back();
+        generations_[handle] = (generations_[handle] + 1) & LOW_BITS;
+        free_.push_back(handle);
         for (const std::uint32_t feature : features) {
             List& list = lists_[feature];
             ++list.dead;
             if (std::uint64_t{256} * list.dead > dead_of_256(feature) * list.size) clean(list);
         }
-        return generations_[place] != 0;
+        return generations_[handle] != 0;
     }
 
     // Forget a feature, and so the list of its id.
@@ -132,10 +132,9 @@ public:
         lists_[feature] = {};
     }
 
-    // The `most` nearest examples of a similarity above 0, nearest first; of equally near ones that of
-    // the lowest slot.
-    // `searched` comes with the known features of an instance of this length, and keeps the searched
-    // ones, in the order of the sums.
+    // The `most` nearest examples of a similarity above 0, nearest first; of equally near ones that
+    // of the lowest slot. `searched` comes with the known features of an instance of this length,
+    // and keeps the searched ones, in the order of the sums.
     void search(std::vector<SearchedFeature>& searched, double length, std::size_t most,
                 std::vector<Neighbor>& nearest) const {
         nearest.clear();
@@ -154,10 +153,10 @@ public:
             const double value = searched[at].value;
             const std::uint64_t* const entries = list.entries();
             for (std::uint32_t i = 0; i < list.size; ++i) {
-                const std::uint32_t place = place_of(entries[i]);
-                if (list.dead > 0 && generations_[place] != generation_of(entries[i])) continue;
-                double& sum = sums[place];
-                touched[count] = place;
+                const std::uint32_t handle = handle_of(entries[i]);
+                if (list.dead > 0 && generations_[handle] != generation_of(entries[i])) continue;
+                double& sum = sums[handle];
+                touched[count] = handle;
                 count += sum == 0;  // without a branch
                 sum += value * static_cast<double>(value_of(entries[i]));
             }
@@ -168,12 +167,12 @@ public:
         };
         double least = 0;  // similarity of the last of enough
         for (std::size_t i = 0; i < count; ++i) {
-            const std::uint32_t place = touched[i];
-            const double similarity = sums[place] * scales_[place];
-            sums[place] = 0;
+            const std::uint32_t handle = touched[i];
+            const double similarity = sums[handle] * scales_[handle];
+            sums[handle] = 0;
             // one whose sum was 0 on the way is touched twice
             if (!(similarity > 0) || similarity < least) continue;
-            const Neighbor found{similarity, slots_[place]};
+            const Neighbor found{similarity, slots_[handle]};
             if (nearest.size() == most && !nearer(found, nearest.back())) continue;
             if (nearest.size() == most) nearest.pop_back();
             nearest.insert(std::upper_bound(nearest.begin(), nearest.end(), found, nearer), found);
@@ -189,7 +188,7 @@ private:
     static constexpr std::size_t AHEAD = 4;  // lists that are fetched from memory early
     static constexpr std::uint32_t LOW_BITS = (1u << 24) - 1;  // there are no more examples
 
-    // One entry is in the place of the pointer.
+    // A single entry is stored instead of the pointer.
     struct List {
         std::uint32_t size = 0, dead = 0;
         union {
@@ -202,7 +201,7 @@ private:
     };
 
     struct Scratch {
-        std::vector<double> sums;  // by place; 0 between searches
+        std::vector<double> sums;  // by handle; 0 between searches
         std::vector<std::uint32_t> touched;
 
         [[gnu::noinline]] static Scratch& of_thread() {
@@ -223,14 +222,14 @@ private:
         std::memcpy(&value, &bits, sizeof value);
         return value;
     }
-    static std::uint32_t place_of(std::uint64_t entry) {
+    static std::uint32_t handle_of(std::uint64_t entry) {
         return static_cast<std::uint32_t>(entry >> 16) & LOW_BITS;
     }
     static std::uint32_t generation_of(std::uint64_t entry) {
         return static_cast<std::uint32_t>(entry >> 40);
     }
-    std::uint64_t entry(std::uint32_t place, std::uint16_t value) const {
-        return std::uint64_t{generations_[place]} << 40 | std::uint64_t{place} << 16 | value;
+    std::uint64_t entry(std::uint32_t handle, std::uint16_t value) const {
+        return std::uint64_t{generations_[handle]} << 40 | std::uint64_t{handle} << 16 | value;
     }
 
     static std::uint64_t dead_of_256(std::uint32_t feature) {
@@ -269,7 +268,7 @@ private:
         std::vector<std::uint64_t> living;
         living.reserve(list.size - list.dead);
         for (const std::uint64_t* each = list.entries(); each != list.entries() + list.size; ++each)
-            if (generations_[place_of(*each)] == generation_of(*each)) living.push_back(*each);
+            if (generations_[handle_of(*each)] == generation_of(*each)) living.push_back(*each);
         List cleaned;
         cleaned.size = static_cast<std::uint32_t>(living.size());
         if (living.size() == 1) cleaned.one = living[0];
@@ -305,9 +304,9 @@ private:
     }
 
     Arena<List> lists_;
-    std::vector<std::uint32_t> generations_, slots_;  // by place
+    std::vector<std::uint32_t> generations_, slots_;  // by handle
     std::vector<double> scales_;
-    std::vector<std::uint32_t> free_, place_of_slot_;
+    std::vector<std::uint32_t> free_, handle_of_slot_;
 };
 
 }  // namespace manyclass

@@ -175,7 +175,7 @@ public:
             move(row, SIZE_CLASSES.at_least(row.outdegree + row.outdegree / 4));
     }
 
-    // Remove the edges at the places for which `gone` holds; the others keep their order.
+    // Remove the edges at the indices for which `gone` returns true; the others keep their order.
     template <class G>
     void remove_edges(Row& row, G&& gone) {
         const Edges edge = edges(row);
@@ -217,7 +217,8 @@ public:
         return runs;
     }
 
-    // Add the row of the id one past the end; its edges begin at this place. Return their end.
+    // Add the row of the next id, whose edges begin at `at` in the runs. Return the end of its
+    // edges.
     std::uint64_t load(const Runs& runs, std::uint32_t feature, std::uint64_t at) {
         Row loaded;
         loaded.mass = runs.mass.data[feature];
@@ -227,7 +228,7 @@ public:
         need(runs.edges - at >= loaded.outdegree, "outdegrees", "edges are cut short");
         rows_.append(loaded);
         Row& row = rows_[rows_.size() - 1];
-        place(row, SIZE_CLASSES.at_least(row.outdegree));
+        give_block(row, SIZE_CLASSES.at_least(row.outdegree));
         const Edges edge = edges(row);
         std::copy_n(runs.classes.data + at, row.outdegree, edge.classes);
         std::copy_n(runs.masses.data + at, row.outdegree, edge.masses);
@@ -277,7 +278,7 @@ private:
     // Move a row to a new block of this class.
     void copy_to(Row& row, int size_class) {
         Row moved = row;
-        place(moved, size_class);
+        give_block(moved, size_class);
         const Edges from = edges(row), to = edges(moved);
         std::copy_n(from.classes, row.outdegree, to.classes);
         std::copy_n(from.masses, row.outdegree, to.masses);
@@ -286,8 +287,8 @@ private:
     }
 
     // Give a row a block of this class in the active half. Class 0 has no blocks: its rows point to
-    // the begin of the cells, because any other place vanishes when its half is released.
-    void place(Row& row, int size_class) {
+    // the begin of the cells, because any other address is lost when its half is released.
+    void give_block(Row& row, int size_class) {
         row.size_class = static_cast<std::uint8_t>(size_class);
         row.half = size_class == 0 ? 0 : cells_.active();
         row.at = size_class == 0 ? 0 : allocate(size_class);

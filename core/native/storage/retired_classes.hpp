@@ -55,7 +55,7 @@ public:
         return run;
     }
 
-    // Visit the place of the sweep; `features`: rows, free ids included.
+    // Visit the position of the sweep; `features`: rows, free ids included.
     void visit_hands(SnapshotVisitor& visitor, std::uint64_t features) {
         std::uint64_t swept = swept_, sweeping = sweeping_;
         visitor.count(Count::swept, swept);
@@ -63,7 +63,7 @@ public:
         if (!visitor.is_loading()) return;
         need((swept == 0 || swept < features) && sweeping <= ids_.size() &&
                  (sweeping != 0 || swept == 0),
-             "counts", "a hand of eviction is out of place");
+             "counts", "a hand of eviction is out of range");
         swept_ = static_cast<std::uint32_t>(swept);
         sweeping_ = static_cast<std::uint32_t>(sweeping);
     }

@@ -1,8 +1,9 @@
 // The scratch area of one retrieval: the scores of the classes that edges lead to.
 //
-// With few classes for the edges to score it holds a score for each class, which is read and cleared
-// as a whole. Otherwise it is a hash table with a power of two of slots, at least twice the edges,
-// and a list of those in use: the cost of a ranking does not depend on the number of classes.
+// With few classes for the edges to score it holds a score for each class, which is read and
+// cleared as a whole. Otherwise it is a hash table with a power of two of slots, at least twice the
+// edges, and a list of those in use: the cost of a ranking does not depend on the number of
+// classes.
 //
 // A hierarchical learner has scores of families beside those of classes. Without a hash table edges
 // then add to pairs, and `add_above` takes the scores of the classes from them:
@@ -114,15 +115,15 @@ public:
         }
     }
 
-    // A family of a hierarchy, by its id, and the place in a list of families of the one above it,
-    // which comes first; NO_ID, or -1, if there is none. NO_ID in the place of an id is a hole.
+    // A family of a hierarchy, by its id, and the position in a list of families of the one above
+    // it, which comes first; NO_ID, or -1, if there is none. NO_ID instead of an id is a hole.
     struct Family {
         std::uint32_t id, above;
     };
 
-    // Add to each score but 0 those of the families above. `above_class` has the place of the family
-    // right above each class, or NO_ID, by class id; classes behind its end have none. `above` gives
-    // the family above a class or a family by their ids.
+    // Add to each score but 0 those of the families above. `above_class` has the position of the
+    // family right above each class, or NO_ID, by class id; classes behind its end have none.
+    // `above` gives the family above a class or a family by their ids.
     template <class F>
     void add_above(const std::vector<Family>& families,
                    const std::vector<std::uint32_t>& above_class, F&& above) {
@@ -180,9 +181,9 @@ public:
         }
     }
 
-    // Return a score above 0 that the scores of `k` classes reach; without one, what all reach. With
-    // the scores in rows of a fixed length, those are the highest of the columns. Neighbors are in
-    // different columns: the high scores are often those of classes that came first.
+    // Return a score above 0 that the scores of `k` classes reach; without one, what all reach.
+    // With the scores in rows of a fixed length, those are the highest of the columns. Neighbors
+    // are in different columns: the high scores are often those of classes that came first.
     double reached_by(std::size_t k) const {
         constexpr double LEAST = -std::numeric_limits<double>::infinity();
         if (k == 0 || k > COLUMNS || classes_ == 0) return LEAST;
@@ -200,8 +201,8 @@ public:
         return first[k - 1] > 0 ? first[k - 1] : LEAST;
     }
 
-    // Call the function with each of the families of `add_above`, by its id, whose score is at least
-    // a bound above 0.
+    // Call the function with each of the families of `add_above`, by its id, whose score is at
+    // least a bound above 0.
     template <class F>
     void each_family_at_least(const std::vector<Family>& families, double bound, F&& visit) const {
         if (classes_ > 0)
@@ -278,11 +279,11 @@ private:
         for (; i < count; ++i) score(i) += coefficient * mass(i);
     }
 
-    // The place of the score of a class, or a family, in pairs.
+    // Return the index of the score of a class, or a family, in pairs.
     static std::uint32_t in_pairs(std::uint32_t id) { return id << 1 | id >> 31; }
 
-    // Add to the scores of families, and note the sums in whole blocks behind 0 for no family; a hole
-    // has 0.
+    // Add to the scores of families, and note the sums in whole blocks behind 0 for no family; a
+    // hole has 0.
     void add_above_families(const std::vector<Family>& families) {
         sums_.assign(1 + (families.size() + BLOCK - 1) / BLOCK * BLOCK, 0.0);
         double* const sums = sums_.data() + 1;
@@ -301,19 +302,19 @@ private:
         const double* const sums = sums_.data() + 1;
         const double* const pairs = pairs_.data();
         double* const scores = dense_.data();
-        const std::uint32_t* const places = above.data();
-        const auto sum_above = [sums, places](std::size_t cls) {
-            return sums[static_cast<std::int32_t>(places[cls])];
+        const std::uint32_t* const positions = above.data();
+        const auto sum_above = [sums, positions](std::size_t cls) {
+            return sums[static_cast<std::int32_t>(positions[cls])];
         };
-        const std::size_t placed = std::min(classes_, above.size());
+        const std::size_t listed = std::min(classes_, above.size());
         std::size_t cls = 0;
-        for (; cls + 2 <= placed; cls += 2) {
+        for (; cls + 2 <= listed; cls += 2) {
             const TwoScores own = {pairs[2 * cls], pairs[2 * cls + 2]};
             const TwoScores sum = own + TwoScores{sum_above(cls), sum_above(cls + 1)};
             const TwoScores two = unless_zero(own, sum);
             std::memcpy(scores + cls, &two, sizeof two);
         }
-        for (; cls < placed; ++cls)
+        for (; cls < listed; ++cls)
             scores[cls] = unless_zero(pairs[2 * cls], pairs[2 * cls] + sum_above(cls));
         for (; cls < classes_; ++cls) scores[cls] = pairs[2 * cls];
     }
@@ -332,7 +333,7 @@ private:
         std::memcpy(highest, two, sizeof two);
     }
 
-    // Visit the scores of a block, with their places there.
+    // Visit the scores of a block, with their positions there.
     template <class F>
     static void each_of_block(const double* scores, double& bound, F&& visit) {
         if (!any_at_least(bound, scores)) return;

@@ -22,7 +22,7 @@ namespace manyclass {
 
 struct ClassRecord {
     std::uint64_t learned;         // events that named the class
-    std::uint64_t creation_order;  // its place in the order in which classes were first learned
+    std::uint64_t creation_order;  // its number in the order in which classes were first learned
     std::uint32_t last_learned;
 };
 
@@ -126,7 +126,8 @@ struct Tables {
     // --- state ---------------------------------------------------------------------------------
 
     // Visit all sections but those of the learner and of replay. `check_row` checks a row that is
-    // loaded, as the learner does; `least_learned` is the least number of events that named a class.
+    // loaded, as the learner does; `least_learned` is the least number of events that named a
+    // class.
     template <class F>
     void visit(SnapshotVisitor& visitor, bool has_edges, bool has_families,
                std::uint64_t least_learned, F&& check_row) {
@@ -233,11 +234,11 @@ private:
             for (std::uint32_t edge = 0; edge < row.outdegree; ++edge) {
                 const std::uint32_t each = edges.classes[edge];
                 const std::uint32_t cls = has_families ? class_of(each) : each;
-                const std::size_t place = cls + (cls == each ? 0 : std::size_t{classes.end()});
+                const std::size_t slot = cls + (cls == each ? 0 : std::size_t{classes.end()});
                 need(cls < classes.end() && (classes.alive(cls) || retired.has(cls)) &&
-                         seen_in[place] != id + std::uint64_t{1},
+                         seen_in[slot] != id + std::uint64_t{1},
                      "edge_classes", "an edge leads to no class, or twice to one");
-                seen_in[place] = id + std::uint64_t{1};
+                seen_in[slot] = id + std::uint64_t{1};
             }
             check_row(row, edges);
         }

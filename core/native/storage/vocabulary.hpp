@@ -1,12 +1,12 @@
 // Names and their dense ids, both ways.
 //
-//   slots_   [ tag | id+1 ][ 0 ][ tag | id+1 ] ...     ordered by tag: a slot's place is tag * slots / 2^32
+//   slots_   [ tag | id+1 ][ 0 ][ tag | id+1 ] ...     ordered by tag: slot = tag * slots / 2^32
 //                      |
-//   places_  [ at, half, size ]  by id; size 0: the id is free, or retired
+//   spans_  [ at, half, size ]  by id; size 0: the id is free, or retired
 //               |
 //   bytes_   i f w o r d t h e w o r d ...             UTF-8, end to end, in two halves (moving.hpp)
 //
-// The tag is the upper half of the name's hash. Because places follow the tags' order, a larger
+// The tag is the upper half of the name's hash. Because slots are in the order of tags, a larger
 // table is filled by one pass over the smaller one, front to back, without looking at any name.
 #pragma once
 
@@ -45,8 +45,8 @@ inline std::uint64_t load_half_word(const char* at) {
     return half;
 }
 
-// A keyed hash of a name: each eight bytes are folded in by one wide multiplication. The pieces of a
-// short name may overlap: no processor foresees where a loop over its bytes would end.
+// A keyed hash of a name: each eight bytes are folded in by one wide multiplication. The pieces of
+// a short name may overlap: no processor foresees where a loop over its bytes would end.
 inline std::uint64_t hash_name(std::string_view name, std::uint64_t seed) {
     constexpr std::uint64_t ODD1 = 0x9e3779b97f4a7c15ull, ODD2 = 0xd1b54a32d192ed03ull;
     const std::size_t size = name.size();
@@ -73,15 +73,15 @@ public:
     explicit Vocabulary(std::uint64_t seed) : seed_(seed) { rebuild(16); }
 
     // One past the highest id ever given; freed ids are below it.
-    std::uint32_t end() const { return static_cast<std::uint32_t>(places_.size()); }
+    std::uint32_t end() const { return static_cast<std::uint32_t>(spans_.size()); }
     std::uint32_t count() const { return count_; }
     std::uint64_t name_bytes() const { return live_bytes_; }
-    bool alive(std::uint32_t id) const { return places_[id].size != 0; }
+    bool alive(std::uint32_t id) const { return spans_[id].size != 0; }
     std::uint64_t removals() const { return removals_; }  // of names, since the start; no state
 
     std::string_view name(std::uint32_t id) const {
-        const Place place = places_[id];
-        return {bytes_.data(place.half) + place.at, place.size};
+        const Span span = spans_[id];
+        return {bytes_.data(span.half) + span.at, span.size};
     }
 
     std::uint64_t hash(std::string_view name) const { return hash_name(name, seed_); }
@@ -96,9 +96,9 @@ public:
         return NO_ID;
     }
 
-    void prefetch_place(std::uint32_t id) const { __builtin_prefetch(&places_[id]); }
+    void prefetch_span(std::uint32_t id) const { __builtin_prefetch(&spans_[id]); }
     void prefetch_name(std::uint32_t id) const {
-        __builtin_prefetch(bytes_.data(places_[id].half) + places_[id].at);
+        __builtin_prefetch(bytes_.data(spans_[id].half) + spans_[id].at);
     }
 
     std::uint32_t find(std::string_view name, std::uint64_t hash) const {
@@ -118,20 +118,20 @@ public:
         std::uint32_t id;
         if (free_ids_.empty()) {
             id = end();
-            places_.append(Place{});
+            spans_.append(Span{});
         } else {
             id = free_ids_.back();
             free_ids_.pop_back();
         }
-        place_name(id, name);
+        store_name(id, name);
         insert(tag_of(hash(name)), id);
         return id;
     }
 
-    // Give an id another name, which is not there. Its place in the tables stays.
+    // Give an id another name, which must be new. The id stays.
     void rename(std::uint32_t id, std::string_view name) {
         take_name(id);
-        place_name(id, name);
+        store_name(id, name);
         insert(tag_of(hash(name)), id);
         pack_on();
     }
@@ -161,7 +161,7 @@ public:
     }
 
     std::size_t resident_bytes() const {
-        return slots_.size() * sizeof(Slot) + places_.resident_bytes() + bytes_.resident_bytes() +
+        return slots_.size() * sizeof(Slot) + spans_.resident_bytes() + bytes_.resident_bytes() +
                free_ids_.capacity() * sizeof(std::uint32_t);
     }
 
@@ -173,8 +173,8 @@ private:
         close_gap(
             slots_, at, [this](const Slot& slot) { return home(slot.tag); },
             [](const Slot& slot) { return slot.id_plus_1 == 0; });
-        live_bytes_ -= places_[id].size;
-        places_[id] = Place{0, 0, 0};
+        live_bytes_ -= spans_[id].size;
+        spans_[id] = Span{0, 0, 0};
         --count_;
         ++removals_;
     }
@@ -197,7 +197,7 @@ private:
             const std::uint16_t size = sizes.data[id];
             if (size == 0) {
                 ++free_seen;
-                places_.append(Place{0, 0, 0});
+                spans_.append(Span{0, 0, 0});
                 continue;
             }
             if (bytes.size - at < size) refuse(kind + "_name_sizes", "names are cut short");
@@ -207,8 +207,8 @@ private:
             if (find(name) != NO_ID) refuse(kind + "_names", "a name stands twice");
             if ((static_cast<std::size_t>(count_) + 1) * 5 > slots_.size() * 4)
                 rebuild(slots_.size() + slots_.size() / 4 + 16);
-            places_.append(Place{});
-            place_name(static_cast<std::uint32_t>(id), name);
+            spans_.append(Span{});
+            store_name(static_cast<std::uint32_t>(id), name);
             insert(tag_of(hash(name)), static_cast<std::uint32_t>(id));
             at += size;
         }
@@ -230,7 +230,7 @@ private:
         std::uint32_t tag;
         std::uint32_t id_plus_1;  // 0: empty
     };
-    struct Place {
+    struct Span {
         std::uint64_t at : 47, half : 1, size : 16;
     };
 
@@ -240,10 +240,10 @@ private:
     }
     std::size_t next(std::size_t at) const { return next_slot(at, slots_.size()); }
 
-    void place_name(std::uint32_t id, std::string_view name) {
+    void store_name(std::uint32_t id, std::string_view name) {
         const std::size_t at = bytes_.extend(name.size());
         std::memcpy(bytes_.data(bytes_.active()) + at, name.data(), name.size());
-        places_[id] = Place{at, bytes_.active(), name.size()};
+        spans_[id] = Span{at, bytes_.active(), name.size()};
         live_bytes_ += name.size();
         ++count_;
     }
@@ -277,17 +277,17 @@ private:
         const std::uint32_t until = std::min(end(), packed_ + MOVED_AT_ONCE);
         for (; packed_ < until; ++packed_) {
             const std::string_view old = name(packed_);
-            if (old.empty() || places_[packed_].half == bytes_.active()) continue;
+            if (old.empty() || spans_[packed_].half == bytes_.active()) continue;
             const std::size_t at = bytes_.extend(old.size());
             std::memcpy(bytes_.data(bytes_.active()) + at, old.data(), old.size());
-            places_[packed_] = Place{at, bytes_.active(), old.size()};
+            spans_[packed_] = Span{at, bytes_.active(), old.size()};
         }
         if (packed_ == end()) bytes_.end_move();
     }
 
     std::uint64_t seed_;
     std::vector<Slot> slots_;
-    Arena<Place> places_;
+    Arena<Span> spans_;
     Moving<char> bytes_;
     std::uint32_t packed_ = 0;  // during a move: names of ids below it are in the active half
     std::uint64_t live_bytes_ = 0;

@@ -80,9 +80,9 @@ public:
     }
 
     // Place a class below a parent, an empty name for the root; both are added if they are not
-    // there. A class that has another parent keeps it unless it `moves`, and nothing changes where a
-    // cycle or a path of more than DEEPEST edges would result. Returns the names of the nodes that
-    // are gone because the class moved.
+    // there. A class that has another parent keeps it unless it `moves`, and nothing changes where
+    // a cycle or a path of more than DEEPEST edges would result. Returns the names of the nodes
+    // that are gone because the class moved.
     std::vector<std::string> place(std::string_view name, std::string_view parent_name, bool moves) {
         std::uint32_t node = names_.find(name);
         const std::uint32_t above = parent_name.empty() ? NO_ID : names_.find(parent_name);
@@ -214,9 +214,9 @@ private:
             nodes_[node].before = ahead;
             nodes_[node].is_class = classes[node] != 0;
             if (parent == NO_ID) continue;
-            std::uint32_t& place = ahead == NO_ID ? nodes_[parent].first : nodes_[ahead].next;
-            need(place == NO_ID, "taxonomy_before", "two siblings stand at one place");
-            place = node;
+            std::uint32_t& link = ahead == NO_ID ? nodes_[parent].first : nodes_[ahead].next;
+            need(link == NO_ID, "taxonomy_before", "two siblings follow the same one");
+            link = node;
         }
         need(count() <= MOST_NODES && name_bytes() <= MOST_NAME_BYTES, "taxonomy_names",
              "more nodes than there may be");

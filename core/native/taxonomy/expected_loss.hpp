@@ -35,19 +35,19 @@ public:
         seen_.clear();
         classes_.clear();
         nodes_.clear();
-        if (place_of_.size() < tree.end()) place_of_.resize(tree.end(), ROOT);
+        if (index_of_.size() < tree.end()) index_of_.resize(tree.end(), ROOT);
         for (const std::string_view name : classes) {
             nodes_.push_back(tree.find(name));
-            classes_.push_back(place(tree, nodes_.back()));
+            classes_.push_back(index_of(tree, nodes_.back()));
         }
-        for (const std::uint32_t node : seen_) place_of_[node] = ROOT;
+        for (const std::uint32_t node : seen_) index_of_[node] = ROOT;
     }
 
     // The node in the taxonomy of each class, NO_ID without one.
     const std::vector<std::uint32_t>& nodes() const { return nodes_; }
 
-    // Set `losses` to the expected loss of each class times the sum of the weights, by WIDTH weights
-    // of each class. `sums` is scratch memory.
+    // Set `losses` to the expected loss of each class times the sum of the weights, by WIDTH
+    // weights of each class. `sums` is scratch memory.
     template <std::size_t WIDTH>
     void expect(const std::vector<std::array<double, WIDTH>>& weights,
                 std::vector<std::array<double, WIDTH>>& sums,
@@ -73,15 +73,15 @@ public:
 private:
     static constexpr std::uint32_t ROOT = 0;
 
-    // The place of a node of the taxonomy; it and those above it get one if they have none.
-    std::uint32_t place(const ClassTree& tree, std::uint32_t node) {
+    // The index of a node of the taxonomy; it and those above it get one if they have none.
+    std::uint32_t index_of(const ClassTree& tree, std::uint32_t node) {
         if (node == NO_ID) return append(ROOT);
         path_.clear();
-        for (; node != NO_ID && place_of_[node] == ROOT; node = tree.parent(node))
+        for (; node != NO_ID && index_of_[node] == ROOT; node = tree.parent(node))
             path_.push_back(node);
-        std::uint32_t above = node == NO_ID ? ROOT : place_of_[node];
+        std::uint32_t above = node == NO_ID ? ROOT : index_of_[node];
         for (auto at = path_.rbegin(); at != path_.rend(); ++at) {
-            place_of_[*at] = above = append(above);
+            index_of_[*at] = above = append(above);
             seen_.push_back(*at);
         }
         return above;
@@ -92,11 +92,11 @@ private:
         return static_cast<std::uint32_t>(parents_.size() - 1);
     }
 
-    std::vector<std::uint32_t> parents_;   // of each place, in front of it; the first is the root
-    std::vector<std::uint32_t> classes_;   // the place of each class
+    std::vector<std::uint32_t> parents_;   // of each index, in front of it; the first is the root
+    std::vector<std::uint32_t> classes_;   // the index of each class
     std::vector<std::uint32_t> nodes_;     // the node in the taxonomy of each class
-    std::vector<std::uint32_t> place_of_;  // by node of the taxonomy; ROOT: none
-    std::vector<std::uint32_t> seen_;      // nodes of the taxonomy that have a place
+    std::vector<std::uint32_t> index_of_;  // by node of the taxonomy; ROOT: none
+    std::vector<std::uint32_t> seen_;      // nodes of the taxonomy that have an index
     std::vector<std::uint32_t> path_;
 };
 

@@ -30,8 +30,8 @@ void fold(char32_t code, Take&& take) {
         return take(code, kind_of(code));
     }
     const char32_t* const sequence = &SEQUENCES[entry - FIRST_SEQUENCE];
-    for (char32_t place = 1; place <= sequence[0]; ++place)
-        take(sequence[place], kind_of(sequence[place]));
+    for (char32_t index = 1; index <= sequence[0]; ++index)
+        take(sequence[index], kind_of(sequence[index]));
 }
 
 }  // namespace manyclass::unicode

@@ -37,7 +37,7 @@ inline char32_t composed(char32_t first, char32_t second) {
 inline const Composition& composition_of(char32_t result) {
     const auto* const found = std::lower_bound(
         std::begin(BY_RESULT), std::end(BY_RESULT), result,
-        [](std::uint16_t place, char32_t code) { return COMPOSITIONS[place].result < code; });
+        [](std::uint16_t index, char32_t code) { return COMPOSITIONS[index].result < code; });
     return COMPOSITIONS[*found];
 }
 

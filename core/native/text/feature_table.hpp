@@ -1,6 +1,6 @@
-// The places of the features of an instance while it is read: repeated names meet here.
+// The indices of the features of an instance while it is read: repeated names meet here.
 //
-//   slots_   [ tag | place+1 ][ 0 ][ tag | place+1 ] ...     at the tag, or behind it
+//   slots_   [ tag | index+1 ][ 0 ][ tag | index+1 ] ...     at the tag, or behind it
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace manyclass {
 
-// A table of places by tags. The caller has the names and compares them.
+// A table of indices by tags. The caller has the names and compares them.
 class FeatureTable {
 public:
     struct Slot {
-        std::uint32_t tag, place_1;
+        std::uint32_t tag, index_1;
     };
 
     // The slots as they are, for a caller that keeps this in registers.
@@ -33,12 +33,12 @@ public:
             return mix(key ^ seed, 0x9e3779b97f4a7c15ull);
         }
 
-        // The slot of the feature with this tag for which `is_same(place)`, or the free one for it.
+        // The slot of the feature with this tag for which `is_same(index)`, or the free one for it.
         template <class IsSame>
         Slot& find(std::uint32_t tag, IsSame&& is_same) const {
             for (std::size_t at = tag & mask;; at = (at + 1) & mask) {
                 Slot& slot = slots[at];
-                if (slot.place_1 == 0 || (slot.tag == tag && is_same(slot.place_1 - 1)))
+                if (slot.index_1 == 0 || (slot.tag == tag && is_same(slot.index_1 - 1)))
                     return slot;
             }
         }
@@ -69,8 +69,8 @@ public:
     }
 
     // Fill the free slot that `find` gave just before.
-    void fill(Slot& slot, std::uint32_t tag, std::size_t place) {
-        slot = {tag, static_cast<std::uint32_t>(place + 1)};
+    void fill(Slot& slot, std::uint32_t tag, std::size_t index) {
+        slot = {tag, static_cast<std::uint32_t>(index + 1)};
         --left_;
     }
 
@@ -96,7 +96,7 @@ private:
         left_ = size / 2 - filled;
         const auto is_same = [](std::size_t) { return false; };
         for (std::size_t at = 0; at < former_size; ++at)
-            if (former[at].place_1 != 0) find(former[at].tag, is_same) = former[at];
+            if (former[at].index_1 != 0) find(former[at].tag, is_same) = former[at];
     }
 
     static std::uint64_t random_seed() {

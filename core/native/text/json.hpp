@@ -46,8 +46,8 @@ private:
         const std::uint32_t tag = FeatureTable::tag_of(table_.hash_of(name));
         const auto is_same = [this, name](std::size_t at) { return features_[at].name == name; };
         FeatureTable::Slot& slot = table_.find(tag, is_same);
-        if (slot.place_1 != 0) {
-            features_[slot.place_1 - 1].value += value;
+        if (slot.index_1 != 0) {
+            features_[slot.index_1 - 1].value += value;
             return false;
         }
         table_.fill(slot, tag, features_.size());

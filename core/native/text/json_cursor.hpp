@@ -1,4 +1,4 @@
-// A place in a JSON text, and the tokens that can be read there without Python objects. A token
+// A position in a JSON text, and the tokens that can be read there without Python objects. A token
 // that needs more, such as an escape, is not read; a slower reader takes the whole text then.
 #pragma once
 
@@ -172,9 +172,9 @@ private:
             at = next + 2;
             if (next[1] != 'u') {
                 constexpr std::string_view SIGNS = "\"\\/bfnrt", MEANT = "\"\\/\b\f\n\r\t";
-                const std::size_t place = SIGNS.find(next[1]);
-                if (place == SIGNS.npos) return false;
-                out += MEANT[place];
+                const std::size_t index = SIGNS.find(next[1]);
+                if (index == SIGNS.npos) return false;
+                out += MEANT[index];
             } else if (!read_code(at, end, out)) {
                 return false;
             }
@@ -199,7 +199,7 @@ private:
 
     static bool read_unit(const char*& at, const char* end, char32_t& unit) {
         if (end - at < 4) return false;
-        for (int place = 0; place < 4; ++place) {
+        for (int index = 0; index < 4; ++index) {
             const char sign = *at++;
             const char low = static_cast<char>(sign | 0x20);
             const bool letter = low >= 'a' && low <= 'f';

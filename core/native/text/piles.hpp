@@ -14,7 +14,7 @@ class NameStore {
 public:
     static constexpr std::size_t BLOCK = 65'536;
 
-    // A place for a name of `size` bytes, with SHORT_NAME more behind it; `keep` takes it.
+    // Return memory for a name of `size` bytes, with SHORT_NAME more behind it; `keep` takes it.
     char* room(std::size_t size) {
         if (blocks_.empty() || used_ + size + SHORT_NAME > BLOCK) {
             blocks_.emplace_back(new char[BLOCK]);
@@ -41,10 +41,10 @@ class Pile {
 public:
     std::size_t size() const { return count_; }
     const Value* data() const { return values_.data(); }
-    Value& operator[](std::size_t place) { return values_[place]; }
-    const Value& operator[](std::size_t place) const { return values_[place]; }
+    Value& operator[](std::size_t index) { return values_[index]; }
+    const Value& operator[](std::size_t index) const { return values_[index]; }
 
-    // The place of `count` more values, which `keep` takes; other places move.
+    // Return memory for `count` more values, which `keep` takes. Addresses of other values change.
     Value* room(std::size_t count) {
         if (count_ + count > values_.size()) values_.resize((count_ + count) * 2);
         return values_.data() + count_;

@@ -62,9 +62,9 @@ std::uint32_t TextFeatures::write(std::string& out) const {
     std::memcpy(&out[0], &count, sizeof count);
     char* at = &out[sizeof count];
     const Feature* feature = features_.data();
-    for (std::size_t place = 0; place < fields_.size(); ++place) {
-        const Feature* const end = features_.data() + fields_[place].end;
-        at = write(at, feature, end, fields_[place].prefix);
+    for (std::size_t index = 0; index < fields_.size(); ++index) {
+        const Feature* const end = features_.data() + fields_[index].end;
+        at = write(at, feature, end, fields_[index].prefix);
         feature = end;
     }
     out.resize(static_cast<std::size_t>(at - out.data()));

@@ -34,7 +34,7 @@ struct TextParts {
 // A feature is a key and a count; its name is written with the instance. A key is
 //
 //   [ size | the bytes ]                  of a run of at most SHORT bytes
-//   [ PAIR | place | place ]              of two words beside each other
+//   [ PAIR | index | index ]              of two words beside each other
 //   [ IS_HASH | a hash of the name ]      of any other, and then names have to be compared
 class TextFeatures {
 public:
@@ -52,10 +52,10 @@ public:
     // The same of a field, whose features are apart from those of other fields.
     void read_field(std::string_view field, std::string_view text);
 
-    // Add those of a text at the cursor, or of an object of the texts of 1 to MOST_FIELDS fields, and
-    // set `given` to the text as it is stored behind its reading (stored_text.hpp), valid until the
-    // next call. False for any other form, a repeated field or an escape in its name; then use no
-    // result.
+    // Add those of a text at the cursor, or of an object of the texts of 1 to MOST_FIELDS fields,
+    // and set `given` to the text as it is stored behind its reading (stored_text.hpp), valid until
+    // the next call. False for any other form, a repeated field or an escape in its name; then use
+    // no result.
     bool read(JsonCursor& json, std::string_view& given);
 
     // Write the instance in wire form; return its number of features, whose values are above 0.
@@ -71,12 +71,12 @@ private:
     static constexpr std::size_t SHORT = 7;  // bytes of a run that is its own key
     static constexpr std::size_t MOST_KEPT = 65'536, BYTES_PER_FEATURE = 64;
     static constexpr std::uint64_t IS_HASH = std::uint64_t{1} << 63, PAIR = std::uint64_t{1} << 62;
-    static constexpr std::uint64_t PLACE = (std::uint64_t{1} << 31) - 1;
+    static constexpr std::uint64_t INDEX = (std::uint64_t{1} << 31) - 1;
     static constexpr std::uint32_t NONE = 0xffffffff;
 
     struct Feature {
         std::uint64_t key;
-        std::uint32_t count, name;  // its place in names_, or NONE
+        std::uint32_t count, name;  // its index in names_, or NONE
     };
 
     // A name that is not a key, with zeros behind it up to SHORT_NAME; and the runs of a word.
@@ -91,9 +91,9 @@ private:
     struct Masks {
         std::uint64_t of[3 * 8 + 1] = {};
         constexpr Masks() {
-            for (int place = 0; place <= 24; ++place) {
-                const int bytes = place < 8 ? 0 : place < 16 ? place - 8 : 8;
-                of[place] = bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * bytes) - 1;
+            for (int index = 0; index <= 24; ++index) {
+                const int bytes = index < 8 ? 0 : index < 16 ? index - 8 : 8;
+                of[index] = bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * bytes) - 1;
             }
         }
     };
@@ -115,8 +115,8 @@ private:
         table_.begin(std::min({usual, most_ - features_.size(), std::size_t{8192}}));
         words_.read(text, room_);
         fields_.add({prefix, features_.size()});
-        for (std::size_t place = first_name; place < names_.size(); ++place)
-            if (names_[place].times > 1) repeat_runs(names_[place]);
+        for (std::size_t index = first_name; index < names_.size(); ++index)
+            if (names_[index].times > 1) repeat_runs(names_[index]);
     }
 
     // Count the runs of a word that came again: they were counted once.
@@ -129,19 +129,19 @@ private:
 
     // Each step takes nothing more once there are as many features as there may be.
     bool take(const Word& word) {
-        const std::uint32_t place = add({word.begin, word.size()});
-        if (place == NONE) return false;
+        const std::uint32_t index = add({word.begin, word.size()});
+        if (index == NONE) return false;
         if (parts_.unmarked && word.marked) add_unmarked(word);
         if (word.dotted || !word.signs.empty()) add_symbol(word);
-        if (parts_.characters && !is_full_) add_runs(word, place);
+        if (parts_.characters && !is_full_) add_runs(word, index);
         if (parts_.pairs && last_ != NONE && last_size_ + 1 + word.size() <= room_)
-            add_key(PAIR | std::uint64_t{last_} << 31 | place, last_size_ + 1 + word.size());
-        last_ = place;
+            add_key(PAIR | std::uint64_t{last_} << 31 | index, last_size_ + 1 + word.size());
+        last_ = index;
         last_size_ = word.size();
         return !is_full_;
     }
 
-    // Count a feature, at whose name SHORT_NAME bytes of memory may be read; its place. NONE if it
+    // Count a feature, at whose name SHORT_NAME bytes of memory may be read; its index. NONE if it
     // is left out.
     std::uint32_t add(std::string_view name) {
         return name.size() <= SHORT_NAME ? add_short_name(name) : add_long_name(name);
@@ -180,18 +180,18 @@ private:
         table_.expect(1);
         const std::uint64_t key = hash | IS_HASH;
         const std::uint32_t tag = FeatureTable::tag_of(hash);
-        FeatureTable::Slot& slot = table_.find(tag, [&, this](std::size_t place) {
-            const Feature& feature = features_[place];
+        FeatureTable::Slot& slot = table_.find(tag, [&, this](std::size_t index) {
+            const Feature& feature = features_[index];
             return feature.key == key && is_same(names_[feature.name]);
         });
-        if (slot.place_1 != 0) return count_again(slot);
+        if (slot.index_1 != 0) return count_again(slot);
         if (!has_room(size)) return NONE;
         char* const at = store_.room(size);
         put(at);
         store_.keep(std::max(size, SHORT_NAME));
-        const auto place = static_cast<std::uint32_t>(names_.size());
+        const auto index = static_cast<std::uint32_t>(names_.size());
         names_.add({at, static_cast<std::uint32_t>(size), 0, 0, 0});
-        return append(slot, tag, {key, 1, place}, size);
+        return append(slot, tag, {key, 1, index}, size);
     }
 
     // The same of a run of at most SHORT bytes, the low ones of `bytes`.
@@ -211,14 +211,14 @@ private:
         const auto is_same = [features, key](std::size_t at) { return features[at].key == key; };
         table_.expect(1);
         FeatureTable::Slot& slot = table_.find(tag, is_same);
-        if (slot.place_1 != 0) return count_again(slot);
+        if (slot.index_1 != 0) return count_again(slot);
         return has_room(size) ? append(slot, tag, {key, 1, NONE}, size) : NONE;
     }
 
     std::uint32_t count_again(const FeatureTable::Slot& slot) {
         if (is_full_) return NONE;
-        ++features_[slot.place_1 - 1].count;
-        return slot.place_1 - 1;
+        ++features_[slot.index_1 - 1].count;
+        return slot.index_1 - 1;
     }
 
     bool has_room(std::size_t size) {
@@ -228,11 +228,11 @@ private:
 
     std::uint32_t append(FeatureTable::Slot& slot, std::uint32_t tag, Feature feature,
                          std::size_t size) {
-        const auto place = static_cast<std::uint32_t>(features_.size());
-        table_.fill(slot, tag, place);
+        const auto index = static_cast<std::uint32_t>(features_.size());
+        table_.fill(slot, tag, index);
         features_.add(feature);
         name_bytes_ += prefix_size_ + size;
-        return place;
+        return index;
     }
 
     // Add the word without its marks.
@@ -266,8 +266,8 @@ private:
     // Add the runs of characters of <word>, each behind a ~, but for the whole. No word or pair has
     // a ~, so a run never means the same as one of them. Runs of a repeated word are counted at the
     // end. Later words of a text have no runs: they gain nothing, and cost the most.
-    void add_runs(const Word& word, std::uint32_t place) {
-        const std::uint32_t name = features_[place].name;
+    void add_runs(const Word& word, std::uint32_t index) {
+        const std::uint32_t name = features_[index].name;
         if (names_[name].times++ > 0) return;
         if (words_with_runs_ == parts_.words_with_runs) return;
         ++words_with_runs_;
@@ -282,8 +282,8 @@ private:
         names_[name].run_count = static_cast<std::uint32_t>(runs_.size() - first);
     }
 
-    void note_run(std::uint32_t place) {
-        if (place != NONE) runs_.add(place);
+    void note_run(std::uint32_t index) {
+        if (index != NONE) runs_.add(index);
     }
 
     // Each run is a key. Room is made for all, so that no step has a branch which is hard to guess.
@@ -305,13 +305,13 @@ private:
             const std::uint32_t tag = FeatureTable::tag_of(view.hash_of(key));
             FeatureTable::Slot& slot =
                 view.find(tag, [=](std::size_t at) { return features[at].key == key; });
-            const bool is_new = slot.place_1 == 0;
-            const std::size_t place = is_new ? size : slot.place_1 - 1;
-            slot = {tag, static_cast<std::uint32_t>(place + 1)};
-            features[place] = {key, is_new ? 1 : features[place].count + 1, NONE};
+            const bool is_new = slot.index_1 == 0;
+            const std::size_t index = is_new ? size : slot.index_1 - 1;
+            slot = {tag, static_cast<std::uint32_t>(index + 1)};
+            features[index] = {key, is_new ? 1 : features[index].count + 1, NONE};
             size += is_new;
             bytes_of_names += is_new ? length : 0;
-            *run++ = static_cast<std::uint32_t>(place);
+            *run++ = static_cast<std::uint32_t>(index);
         };
         each_run(marked, characters, take);
         table_.filled(size - first);
@@ -381,7 +381,7 @@ private:
         return name.size() <= SHORT ? add_short(load_word(name.data()), name.size()) : add(name);
     }
 
-    const Name& name_at(std::size_t place) const { return names_[features_[place].name]; }
+    const Name& name_at(std::size_t index) const { return names_[features_[index].name]; }
 
     // Write features; where the next one goes.
     char* write(char* at, const Feature* feature, const Feature* end,
@@ -400,9 +400,9 @@ private:
                 behind = put_name(behind, names_[feature->name]);
             } else {
                 is_run = false;
-                behind = put_name(behind, name_at(feature->key >> 31 & PLACE));
+                behind = put_name(behind, name_at(feature->key >> 31 & INDEX));
                 *behind++ = ' ';
-                behind = put_name(behind, name_at(feature->key & PLACE));
+                behind = put_name(behind, name_at(feature->key & INDEX));
             }
             const double value = feature->count * worth[is_run];
             write_header(at, static_cast<std::size_t>(behind - name), value);
@@ -430,7 +430,7 @@ private:
     FeatureTable table_;
     Pile<Feature> features_;  // in the order of their first occurrence
     Pile<Name> names_;
-    Pile<std::uint32_t> runs_;  // the places of the runs of each word
+    Pile<std::uint32_t> runs_;  // the indices of the runs of each word
     Pile<Field> fields_;
     NameStore store_;
     WordReader<TextFeatures> words_;

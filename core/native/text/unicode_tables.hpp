@@ -7,7 +7,7 @@
 namespace manyclass::unicode {
 
 // An entry below FIRST_MOVE is the number of a kind: the code point stays. Below FIRST_SEQUENCE it
-// is that of a move to the one code point that it is folded to; else the place of a sequence.
+// is that of a move to the one code point that it is folded to; else the index of a sequence.
 inline constexpr std::uint16_t FIRST_MOVE = 75, FIRST_SEQUENCE = 2274;
 inline constexpr char32_t BLOCK = 32;
 inline constexpr char32_t END = 205824;  // behind it only FIRST_IGNORED to LAST_IGNORED
@@ -51,7 +51,7 @@ struct Expanded {
             while (length--) *end++ = static_cast<std::uint16_t>(*at);
         }
     }
-    constexpr std::uint16_t operator[](std::size_t place) const { return all[place]; }
+    constexpr std::uint16_t operator[](std::size_t index) const { return all[index]; }
 };
 
 // By the code point divided by 32: the block of its entry.
@@ -708,7 +708,7 @@ inline constexpr char32_t SEQUENCES[] = {
 3,12308,28857,12309,3,12308,25171,12309,3,12308,30423,12309,3,12308,21213,12309,3,12308,25943,12309,
 };
 
-// Canonical compositions, without those of Hangul, by their parts; and their places by result.
+// Canonical compositions, without those of Hangul, by their parts; and their indices by result.
 struct Composition {
     char32_t first, second, result;
 };

@@ -26,8 +26,8 @@ inline bool is_utf8(std::string_view text) {
 
 // Take the code point at `at`, of valid UTF-8.
 inline char32_t next_code(const char*& at) {
-    const auto byte = [&at](int place) {
-        return static_cast<char32_t>(static_cast<unsigned char>(at[place]));
+    const auto byte = [&at](int offset) {
+        return static_cast<char32_t>(static_cast<unsigned char>(at[offset]));
     };
     const char32_t lead = byte(0);
     char32_t code = lead;

@@ -38,8 +38,8 @@ class WordReader {
 public:
     explicit WordReader(Sink& sink) : sink_(sink), begin_(buffer_.data() + LEFT) {}
 
-    // Read a text in valid UTF-8; words of more bytes than `longest` are left out, and so are images
-    // in base64 and the like.
+    // Read a text in valid UTF-8; words of more bytes than `longest` are left out, and so are
+    // images in base64 and the like.
     void read(std::string_view text, std::size_t longest) {
         longest_ = longest < LONGEST_NAME ? longest : LONGEST_NAME;
         wants_signs_ = sink_.wants_signs();
@@ -82,9 +82,9 @@ private:
         return in_code;
     }();
 
-    // The first run of such bytes with more letters and digits than a name may have bytes, so a rule
-    // of ===== is none; empty without one. Each step looks at the place where the run would be too
-    // long, so it passes over most of a text.
+    // The first run of such bytes with more letters and digits than a name may have bytes, so a
+    // rule of ===== is none; empty without one. Each step looks at the index where the run would be
+    // too long, so it passes over most of a text.
     static std::string_view long_code(const char* at, const char* end) {
         constexpr auto LONGEST = static_cast<std::ptrdiff_t>(LONGEST_NAME);
         const auto in_code = [](char sign) { return IN_CODE[static_cast<unsigned char>(sign)]; };
@@ -378,7 +378,7 @@ private:
 
     char before_ = '\0';                // a byte of ASCII that a mark may change
     unicode::Folded plain_{};           // a code point taken that a mark may change, if not 0
-    char* before_plain_ = nullptr;      // its place
+    char* before_plain_ = nullptr;      // its begin
     unicode::Folded held_{};            // the last code point, if is_held_; later ones may change it
     bool is_held_ = false;
     std::vector<unicode::Folded> run_;  // the same with attached ones behind it, or these alone

@@ -15,33 +15,33 @@ named = st.sampled_from(CLASSES)
 
 @given(st.lists(st.tuples(st.floats(0.01, 1.5), named), max_size=80), st.sampled_from([0.7, 0.1]))
 def test_an_averaged_weight_is_a_sum_that_fades(stream, rate):
-    index = Learner(
+    learner = Learner(
         Options.of(
             "ema", rate=rate, normalize="none", min_weight=0, margin_threshold=ALWAYS, rating=0
         )
     )
     expected = dict.fromkeys(CLASSES, 0.0)
     for value, name in stream:
-        index.learn({"f": value}, [name])
+        learner.learn({"f": value}, [name])
         beta = min(1.0, rate * value)
         expected = {each: weight * (1 - beta) for each, weight in expected.items()}
         expected[name] += beta
 
-    weights = dict(index.feature("f")["edges"]) if stream else {}
+    weights = dict(learner.feature("f")["edges"]) if stream else {}
     for name in CLASSES:
         assert weights.get(name, 0.0) == pytest.approx(expected[name], rel=1e-4, abs=1e-12)
 
 
 def test_a_light_average_is_dropped():
-    index = Learner(
+    learner = Learner(
         Options.of(
             "ema", rate=0.5, normalize="none", min_weight=0.2, margin_threshold=ALWAYS, rating=0
         )
     )
     weights = []
     for name in "abbc":
-        index.learn({"f": 1.0}, [name])
-        weights.append(index.feature("f")["edges"])
+        learner.learn({"f": 1.0}, [name])
+        weights.append(learner.feature("f")["edges"])
 
     assert weights == [
         [("a", 0.5)],
@@ -52,10 +52,10 @@ def test_a_light_average_is_dropped():
 
 
 def test_averages_need_not_add_up_to_1():
-    index = Learner(Options.of("ema", rate=0.25, normalize="none", rating=0))
-    index.learn({"f": 1.0}, ["a"])
+    learner = Learner(Options.of("ema", rate=0.25, normalize="none", rating=0))
+    learner.learn({"f": 1.0}, ["a"])
 
-    assert index.rank({"f": 1.0}) == [("a", 0.25)]
+    assert learner.rank({"f": 1.0}) == [("a", 0.25)]
 
 
 @given(
@@ -67,14 +67,14 @@ def test_averages_need_not_add_up_to_1():
     )
 )
 def test_independent_weights_are_conditional_probabilities(stream):
-    index = Learner(Options.of("ind", min_weight=0.3))
+    learner = Learner(Options.of("ind", min_weight=0.3))
     for features, classes in stream:
-        index.learn(sorted(features), classes)
+        learner.learn(sorted(features), classes)
 
     for feature in {name for features, _ in stream for name in features}:
         labels = [name for features, classes in stream if feature in features for name in classes]
         shares = {name: labels.count(name) / len(labels) for name in labels}
-        assert dict(index.feature(feature)["edges"]) == shares
-        ranked = index.rank([feature], 100)
+        assert dict(learner.feature(feature)["edges"]) == shares
+        ranked = learner.rank([feature], 100)
         voting = {name: share for name, share in shares.items() if share >= 0.3}
         assert dict(ranked) == pytest.approx(voting)

@@ -72,12 +72,12 @@ def test_without_costs_a_taxonomy_changes_nothing(learner):
 
 @pytest.mark.parametrize(("cost", "wide"), [("none", 1.0), ("sqrt", 2**0.5), ("linear", 2.0)])
 def test_a_distant_class_is_to_keep_a_wider_margin(cost, wide):
-    index = Learner(Options.parse(f"svm({EXACT},C=1000,cost={cost})"))
-    place(index, PARENTS)
+    learner = Learner(Options.parse(f"svm({EXACT},C=1000,cost={cost})"))
+    place(learner, PARENTS)
     for _ in range(40):
         for cls in ("apple", "pear", "car"):
-            index.learn({f"{cls} word": 1.0, "word": 1.0}, [cls])
-    scores = dict(index.rank({"apple word": 1.0, "word": 1.0}))
+            learner.learn({f"{cls} word": 1.0, "word": 1.0}, [cls])
+    scores = dict(learner.rank({"apple word": 1.0, "word": 1.0}))
     near, far = scores["apple"] - scores["pear"], scores["apple"] - scores["car"]
     least_step = 0.1  # of the margin: a smaller one is skipped
     assert far >= wide - least_step
@@ -107,14 +107,14 @@ def test_a_loaded_learner_knows_the_places_of_its_classes(specification):
 
 
 @LEARNERS
-def test_a_class_placed_before_or_after_its_first_event_is_learned_alike(learner):
-    before, after = (Learner(Options.of(learner, cost="sqrt")) for _ in range(2))
+def test_a_class_placed_before_or_after_its_first_event_is_learned_alike(name):
+    before, after = (Learner(Options.of(name, cost="sqrt")) for _ in range(2))
     place(before, PARENTS)
-    for index in (before, after):
-        index.learn({"a word": 1.0}, ["apple"])
+    for learner in (before, after):
+        learner.learn({"a word": 1.0}, ["apple"])
     place(after, PARENTS)
-    for index in (before, after):
-        teach(index, 60)
+    for learner in (before, after):
+        teach(learner, 60)
     assert_equal_states(before, after)
 
 
@@ -128,20 +128,22 @@ def test_moved_and_forgotten_classes_are_as_if_they_had_come_so():
     moved.placed(moved.taxonomy.forget("plum"))
     place(plain, {name: parent for name, parent in PARENTS.items() if name != "plum"})
     place(plain, {"train": "rail"})
-    for index in (moved, plain):
-        teach(index, 100)
+    for learner in (moved, plain):
+        teach(learner, 100)
     assert_equal_states(moved, plain)
 
 
 def test_far_wrong_classes_are_demoted_first():
     """With one negative, it is the one that lacks most to its margin, not the best ranked."""
-    index = Learner(Options.parse("pa(cost=linear,negatives=1,margin_threshold=1,normalize=none)"))
-    taxonomy: Taxonomy = index.taxonomy
-    place(index, {**PARENTS, "train": "rail"})
+    learner = Learner(
+        Options.parse("pa(cost=linear,negatives=1,margin_threshold=1,normalize=none)")
+    )
+    taxonomy: Taxonomy = learner.taxonomy
+    place(learner, {**PARENTS, "train": "rail"})
     assert taxonomy.distance("apple", "train") == 4
-    index.learn({"word": 1.0, "pear word": 0.5}, ["pear"])
-    index.learn({"word": 0.8, "train word": 0.5}, ["train"])
-    before = {cls: index.class_(cls)["features"] for cls in ("pear", "train")}
-    index.learn({"word": 1.0, "apple word": 0.5}, ["apple"])
-    assert index.class_("pear")["features"] == before["pear"]
-    assert index.class_("train")["features"] != before["train"]
+    learner.learn({"word": 1.0, "pear word": 0.5}, ["pear"])
+    learner.learn({"word": 0.8, "train word": 0.5}, ["train"])
+    before = {cls: learner.class_(cls)["features"] for cls in ("pear", "train")}
+    learner.learn({"word": 1.0, "apple word": 0.5}, ["apple"])
+    assert learner.class_("pear")["features"] == before["pear"]
+    assert learner.class_("train")["features"] != before["train"]

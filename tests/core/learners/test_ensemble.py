@@ -81,7 +81,7 @@ class CommitteeBoth(Both):
         super().reload(hash_seed)
         assert_equal_dumps(self.learner.dump(), sections)
         for member in self.reference.members:  # not in the state
-            member.index.active_features_ranked = member.index.edges_touched = 0
+            member.learner.active_features_ranked = member.learner.edges_touched = 0
 
     def compare(self):
         committee, reference = self.learner, self.reference
@@ -94,8 +94,8 @@ class CommitteeBoth(Both):
             assert member.progress.examples == len(its_reference.ranks)
             for k, hits in member.progress.hits.items():
                 assert hits == sum(0 < rank <= k for rank in its_reference.ranks)
-            for name in its_reference.index.rows:
-                assert member.learner.feature(name) == its_reference.index.feature(name)
+            for name in its_reference.learner.rows:
+                assert member.learner.feature(name) == its_reference.learner.feature(name)
                 assert committee.feature(name) == reference.feature(name)
         for name in reference.table.labels:
             assert committee.class_(name, 3) == reference.class_(name, 3)
@@ -111,7 +111,7 @@ feature_names, class_names = st.sampled_from(FEATURES), st.sampled_from(CLASSES)
 instances = st.dictionaries(feature_names, values, max_size=5)
 true_classes = st.lists(class_names, min_size=1, max_size=2, unique=True)
 
-# few options: the tests of the index cover those of the members
+# few options: the tests of the learner cover those of the members
 LEARNERS = [
     "ff(margin_threshold=100,rating=0",
     "ff(tfidf=yes,min_weight=0.3",
@@ -440,7 +440,7 @@ def test_only_learn_events_are_buffered():
     sections["member_0_waiting_events"] = event
     sections["member_0_waiting_sizes"] = np.array([len(event)], np.uint64)
     sections["member_0_waiting_first_pass"] = np.array([1], np.uint8)
-    with pytest.raises(SnapshotError, match="cannot wait"):
+    with pytest.raises(SnapshotError, match="a shuffle buffer cannot hold a"):
         Learner.load(options, sections)
 
 
@@ -483,7 +483,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_the_same_error_as_of_an_index(mistake):
+def test_a_mistake_is_the_same_error_as_of_a_learner(mistake):
     errors = []
     for learner in (Learner(Options.of("ff")), committee_of("ff", "pa")):
         learner.learn(["f"], ["c"])

@@ -14,39 +14,39 @@ CLASSES = ["a", "b", "c", "d", "e"]
     st.lists(st.lists(st.sampled_from(CLASSES), min_size=1, unique=True)), st.sampled_from([50, 2])
 )
 def test_classes_stand_in_the_order_of_their_counts(stream, window):
-    index = Learner(Options.of("frequency", retrieval_window=window))
+    learner = Learner(Options.of("frequency", retrieval_window=window))
     counts = {}
     for classes in stream:
         ranked = sorted(counts, key=lambda name: -counts[name])[:window]  # older classes first
         places = [ranked.index(name) + 1 for name in classes if name in ranked]
-        assert index.learn({"f": 1.0}, classes)[:2] == (min(places, default=0), True)
+        assert learner.learn({"f": 1.0}, classes)[:2] == (min(places, default=0), True)
         for name in classes:
             counts[name] = counts.get(name, 0) + 1
 
     order = sorted(counts, key=lambda name: -counts[name])[:window]
     whole = sum(counts[name] for name in order)
     expected = [(name, pytest.approx(counts[name] / whole)) for name in order]
-    assert index.rank({"whatever": 1.0}, 100) == expected
-    assert index.rank([], 1) == expected[:1]
-    assert index.features == index.edges == 0
+    assert learner.rank({"whatever": 1.0}, 100) == expected
+    assert learner.rank([], 1) == expected[:1]
+    assert learner.features == learner.edges == 0
 
 
 def test_given_classes_beyond_the_window_are_ranked_too():
-    index = Learner(Options.of("frequency", retrieval_window=2))
+    learner = Learner(Options.of("frequency", retrieval_window=2))
     for name in "aaabbc":
-        index.learn([], [name])
+        learner.learn([], [name])
 
-    assert index.rank([], 5) == [("a", 3 / 5), ("b", 2 / 5)]
-    assert index.rank([], 5, None, ["c", "b"]) == [("b", 2 / 5), ("c", 1 / 5)]
-    assert index.rank([], 5, 0.2, ["c", "b"]) == [("b", 2 / 5)]
+    assert learner.rank([], 5) == [("a", 3 / 5), ("b", 2 / 5)]
+    assert learner.rank([], 5, None, ["c", "b"]) == [("b", 2 / 5), ("c", 1 / 5)]
+    assert learner.rank([], 5, 0.2, ["c", "b"]) == [("b", 2 / 5)]
 
 
 def test_a_forgotten_class_is_ranked_no_more_and_begins_anew():
-    index = Learner(Options.of("frequency"))
+    learner = Learner(Options.of("frequency"))
     for name in "aabbbc":
-        index.learn([], [name])
-    index.forget_class("b")
-    assert index.rank([], 5) == [("a", pytest.approx(2 / 3)), ("c", pytest.approx(1 / 3))]
+        learner.learn([], [name])
+    learner.forget_class("b")
+    assert learner.rank([], 5) == [("a", pytest.approx(2 / 3)), ("c", pytest.approx(1 / 3))]
 
-    index.learn([], ["b"])
-    assert [name for name, _ in index.rank([], 5)] == ["a", "c", "b"]
+    learner.learn([], ["b"])
+    assert [name for name, _ in learner.rank([], 5)] == ["a", "c", "b"]

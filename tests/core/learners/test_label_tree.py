@@ -50,12 +50,12 @@ def rows(lessons):
 
 
 def taught(options, stream, built=()):
-    index = Learner(options)
+    learner = Learner(options)
     if built:
-        index.build_csr(*rows(built))
+        learner.build_csr(*rows(built))
     for instance, classes in stream:
-        index.learn(instance, classes)
-    return index
+        learner.learn(instance, classes)
+    return learner
 
 
 # --- properness -----------------------------------------------------------------------------------
@@ -95,8 +95,8 @@ def stream_of(classes, random):
 class Costs:
     """Costs of the present tree, in weights: to store it, and to learn the examples with it."""
 
-    def __init__(self, index, lessons, auxiliary):
-        state = index.dump()
+    def __init__(self, learner, lessons, auxiliary):
+        state = learner.dump()
         nodes, paths = nodes_of(state), paths_of(state)
         widths = [len(node.children) + (node.grows and auxiliary) for node in nodes]
         of_class = dict(zip(names(state, "class"), map(paths.get, range(len(paths))), strict=True))
@@ -134,53 +134,55 @@ def test_growing_costs_a_constant_factor_of_building(policy, arity, max_leaves, 
 # --- exact search ---------------------------------------------------------------------------------
 
 
-def by_brute_force(index, instance):
+def by_brute_force(learner, instance):
     """Return every class and its path product, the likeliest first; older classes win ties."""
-    state = index.dump()
+    state = learner.dump()
     turns = dict(zip(names(state, "class"), state["class_turns"].tolist(), strict=True))
-    classes = [name for name in CLASSES if index.has_class(name)]
-    products = [prod(node.probability for node in path) for path in index.paths(instance, classes)]
+    classes = [name for name in CLASSES if learner.has_class(name)]
+    products = [
+        prod(node.probability for node in path) for path in learner.paths(instance, classes)
+    ]
     return sorted(zip(classes, products, strict=True), key=lambda each: (-each[1], turns[each[0]]))
 
 
 @examples(150)
 @given(growing_trees, streams, st.one_of(st.just([]), streams), instances)
 def test_the_best_are_those_that_brute_force_finds(options, stream, built, probe):
-    index = taught(options, stream, built)
-    whole = by_brute_force(index, probe)
-    assert len(whole) == index.classes
+    learner = taught(options, stream, built)
+    whole = by_brute_force(learner, probe)
+    assert len(whole) == learner.classes
     for k in (1, 2, 5, MOST):
-        assert index.rank(probe, k) == whole[:k]
+        assert learner.rank(probe, k) == whole[:k]
     for threshold in (0.0, 0.5, whole[-1][1], whole[0][1], 1.0):
         above = [each for each in whole if each[1] > threshold]
-        assert index.rank(probe, MOST, threshold) == above
+        assert learner.rank(probe, MOST, threshold) == above
     assert all(0 <= probability <= 1 for _, probability in whole)
 
 
 def of_many_classes(**options):
     """Return a tree of 2000 classes; only classes of the same hundred share a feature."""
-    index = Learner(Options.of("oplt", **options))
+    learner = Learner(Options.of("oplt", **options))
     for n in range(2000):
-        index.learn({f"f{n}": 1.0, f"of hundred {n // 100}": 1.0}, [f"c{n}"])
-    return index
+        learner.learn({f"f{n}": 1.0, f"of hundred {n // 100}": 1.0}, [f"c{n}"])
+    return learner
 
 
-def product(index, probe, name):
-    [path] = index.paths(probe, [name])
+def product(learner, probe, name):
+    [path] = learner.paths(probe, [name])
     return prod(node.probability for node in path)
 
 
-def nodes_opened(index, probe, k):
-    before = index.work()["nodes_opened"]
-    ranked = index.rank(probe, k)
-    return ranked, index.work()["nodes_opened"] - before
+def nodes_opened(learner, probe, k):
+    before = learner.work()["nodes_opened"]
+    ranked = learner.rank(probe, k)
+    return ranked, learner.work()["nodes_opened"] - before
 
 
 def test_a_search_of_a_tree_that_evicted_nothing_is_exact_however_many_nodes_it_opens():
-    index = of_many_classes(arity=2, max_leaves=1)
+    learner = of_many_classes(arity=2, max_leaves=1)
     probe = {"unknown": 1.0}
-    whole = sorted((product(index, probe, f"c{n}") for n in range(2000)), reverse=True)
-    ranked, opened = nodes_opened(index, probe, 500)
+    whole = sorted((product(learner, probe, f"c{n}") for n in range(2000)), reverse=True)
+    ranked, opened = nodes_opened(learner, probe, 500)
     assert [probability for _, probability in ranked] == whole[:500]
     assert opened > 1000
 
@@ -189,46 +191,46 @@ def of_nearly_equal_classes(**options):
     """Return an almost untrained tree of 4096 pre-leaves with two classes each."""
     classes = [f"c{n}" for n in range(8192)]
     shape = {"arity": 16, "max_leaves": 2, "tree": "complete", "rate": 1e-6}
-    index = Learner(Options.of("iplt", **shape, **options))
+    learner = Learner(Options.of("iplt", **shape, **options))
     none = np.zeros(0, np.int32)
-    index.build_csr(
+    learner.build_csr(
         *(Columns([]), np.zeros(8193, np.int64), none, none.astype(np.float32)),
         *(Columns(classes), np.arange(8193), np.arange(8192, dtype=np.int32)),
     )
-    index.learn({"one": 1.0}, ["c1"])
-    index.learn({"two": 1.0}, ["c2000"])
-    return index
+    learner.learn({"one": 1.0}, ["c1"])
+    learner.learn({"two": 1.0}, ["c2000"])
+    return learner
 
 
 @pytest.mark.parametrize("k", [1, 5, 50])
 def test_a_search_after_an_eviction_opens_a_bounded_number_of_nodes(k):
     probe, deepest = {"unknown": 1.0}, 4
     assert nodes_opened(of_nearly_equal_classes(), probe, k)[1] > 4000
-    index = of_nearly_equal_classes(max_features=1)
-    assert index.evicted_features == 1
-    ranked, opened = nodes_opened(index, probe, k)
+    learner = of_nearly_equal_classes(max_features=1)
+    assert learner.evicted_features == 1
+    ranked, opened = nodes_opened(learner, probe, k)
     assert opened <= 512 + max(32, k) * deepest
     assert len({name for name, _ in ranked}) == k
     assert ranked == sorted(ranked, key=lambda each: -each[1])
-    assert all(product(index, probe, name) == probability for name, probability in ranked)
+    assert all(product(learner, probe, name) == probability for name, probability in ranked)
 
 
 def test_all_classes_are_ranked_after_evictions_too():
-    index = of_many_classes(arity=2, max_leaves=1, max_features=1000)
-    names_met = [name for name, _ in index.rank({"unknown": 1.0}, 3000)]
+    learner = of_many_classes(arity=2, max_leaves=1, max_features=1000)
+    names_met = [name for name, _ in learner.rank({"unknown": 1.0}, 3000)]
     assert sorted(names_met) == sorted(f"c{n}" for n in range(2000))
 
 
 @given(st.lists(true_classes, min_size=1, max_size=30), st.sampled_from([1, 3]))
 def test_equal_classes_stand_as_they_came(stream, max_leaves):
-    index = Learner(Options.of("iplt", arity=2, max_leaves=max_leaves))
-    index.build_csr(*rows([({}, classes) for classes in stream]))
+    learner = Learner(Options.of("iplt", arity=2, max_leaves=max_leaves))
+    learner.build_csr(*rows([({}, classes) for classes in stream]))
     came = list(dict.fromkeys(name for classes in stream for name in classes))
     for name in came[:2]:
-        index.forget_class(name)
-    index.build_csr(*rows([({}, classes) for classes in stream]))
+        learner.forget_class(name)
+    learner.build_csr(*rows([({}, classes) for classes in stream]))
     order = [*came[2:], *came[:2]]  # differs from the order of ids, since ids are reused
-    ranked = index.rank({}, MOST)
+    ranked = learner.rank({}, MOST)
     assert ranked == sorted(ranked, key=lambda each: (-each[1], order.index(each[0])))
     assert {np.log2(probability) % 1 for _, probability in ranked} == {0.0}  # halves of halves
 
@@ -236,11 +238,11 @@ def test_equal_classes_stand_as_they_came(stream, max_leaves):
 @examples(100)
 @given(growing_trees, streams, instances)
 def test_paths_agree_where_they_are_the_same(options, stream, probe):
-    index = taught(options, stream)
-    state = index.dump()
+    learner = taught(options, stream)
+    state = learner.dump()
     nodes, ids = paths_of(state), names(state, "class")
     probability, classes = {}, {}
-    for cls, path in zip(ids, index.paths(probe, ids), strict=True):
+    for cls, path in zip(ids, learner.paths(probe, ids), strict=True):
         below = [ids.index(cls), *nodes[ids.index(cls)]]  # each node with its parent to the right
         met = list(zip(below[-2::-1], below[:0:-1], strict=True))  # (node, parent); the root first
         assert len(path) == len(met)
@@ -249,19 +251,19 @@ def test_paths_agree_where_they_are_the_same(options, stream, probe):
             assert probability.setdefault(edge, node.probability) == node.probability
             assert classes.setdefault(edge, node.classes) == node.classes
             assert 0 <= node.probability <= 1
-    assert sum(count == 1 for count in classes.values()) >= index.classes
+    assert sum(count == 1 for count in classes.values()) >= learner.classes
     of_root = [
         count for (_, above), count in classes.items() if above == int(state["counts"][7]) - 1
     ]
-    assert sum(of_root) == index.classes
+    assert sum(of_root) == learner.classes
 
 
 def test_contributions_add_up_to_the_log_odds_of_the_path():
     stream = [({FEATURES[n % 10]: 1.0, FEATURES[n % 7]: 2.0}, [CLASSES[n % 25]]) for n in range(90)]
-    index = taught(Options.of("oplt", arity=2, max_leaves=3), stream)
+    learner = taught(Options.of("oplt", arity=2, max_leaves=3), stream)
     probe, depth = {FEATURES[0]: 1.0, FEATURES[3]: 0.5, "unknown": 1.0}, 0
-    reasons = index.explain(probe, CLASSES, MOST)
-    for path, given_by in zip(index.paths(probe, CLASSES, MOST), reasons, strict=True):
+    reasons = learner.explain(probe, CLASSES, MOST)
+    for path, given_by in zip(learner.paths(probe, CLASSES, MOST), reasons, strict=True):
         whole = 0.0
         for node in path:
             score = sum(moved for _, moved in node.moved) + node.bias
@@ -280,8 +282,8 @@ def test_the_bias_is_an_input_of_the_value_of_the_option():
     stream = [({"f0": 1.0}, ["c0"]), ({"f0": 1.0}, ["c1"])]
 
     def odds_of_the_second(bias):
-        index = taught(Options.of("oplt", bias=bias, **fixed), stream)
-        [[node]] = index.paths({"f0": 1.0}, ["c1"])
+        learner = taught(Options.of("oplt", bias=bias, **fixed), stream)
+        [[node]] = learner.paths({"f0": 1.0}, ["c1"])
         [(_, moved)] = node.moved
         return moved, node.bias
 
@@ -300,9 +302,9 @@ def test_the_bias_is_an_input_of_the_value_of_the_option():
 
 @pytest.mark.parametrize(("bias", "expected"), [(0.1, 0.4), (0.3, 1.0), (1.0, 1.0), (2.0, 2.0)])
 def test_the_bias_grows_with_the_classes_of_an_event_up_to_1(bias, expected):
-    index = taught(Options.of("oplt", bias=bias, tfidf=False), [({"f0": 1.0}, CLASSES[:4])])
-    weight = index.dump()["tree_weights"][-1]  # of the bias, the last input
-    [[node]] = index.paths({"f0": 1.0}, [CLASSES[0]])
+    learner = taught(Options.of("oplt", bias=bias, tfidf=False), [({"f0": 1.0}, CLASSES[:4])])
+    weight = learner.dump()["tree_weights"][-1]  # of the bias, the last input
+    [[node]] = learner.paths({"f0": 1.0}, [CLASSES[0]])
     assert node.bias / weight == pytest.approx(expected)
 
 
@@ -321,19 +323,19 @@ def test_the_bias_grows_with_the_classes_of_an_event_up_to_1(bias, expected):
     ],
 )
 @pytest.mark.parametrize(
-    "learner", ["oplt", "oplt(policy=random", "iplt(sample=50", "iplt(sample=200"]
+    "specification", ["oplt", "oplt(policy=random", "iplt(sample=50", "iplt(sample=200"]
 )
-def test_extreme_values_make_probabilities_and_states_that_load(learner, options):
-    given = f"{learner},{options}" if "(" in learner else f"{learner}({options}"
-    index = Learner(Options.parse(f"{given},arity=2,max_leaves=2)"))
+def test_extreme_values_make_probabilities_and_states_that_load(specification, options):
+    given = f"{specification},{options}" if "(" in specification else f"{specification}({options}"
+    learner = Learner(Options.parse(f"{given},arity=2,max_leaves=2)"))
     random = np.random.default_rng(4)
     for number in range(300):
         features = {f"f{n}": float(10.0 ** random.integers(-30, 31)) for n in range(3)}
-        index.learn(features, [f"c{number % 13}"])
-        assert all(0 <= probability <= 1 for _, probability in index.rank(features, MOST))
-    state = index.dump()
+        learner.learn(features, [f"c{number % 13}"])
+        assert all(0 <= probability <= 1 for _, probability in learner.rank(features, MOST))
+    state = learner.dump()
     assert np.abs(state["tree_weights"]).max() < 1e10
-    assert Learner.load(index.options, state).rank({"f1": 1e30, "f2": 1e-30}, 20) == index.rank(
+    assert Learner.load(learner.options, state).rank({"f1": 1e30, "f2": 1e-30}, 20) == learner.rank(
         {"f1": 1e30, "f2": 1e-30}, 20
     )
 
@@ -341,7 +343,7 @@ def test_extreme_values_make_probabilities_and_states_that_load(learner, options
 def test_a_feature_whose_vector_vanishes_divides_no_one():
     """The only value of the scaled instance underflows in single precision."""
     lessons = [({"f0": 1e-10, "f1": 1e29}, [CLASSES[n % 9]]) for n in range(18)]
-    index = Learner(Options.of("iplt", arity=2, max_leaves=2, max_features=1))
-    index.build_csr(*rows(lessons))
-    assert index.classes == 9
-    assert len(index.rank({}, MOST)) == 9
+    learner = Learner(Options.of("iplt", arity=2, max_leaves=2, max_features=1))
+    learner.build_csr(*rows(lessons))
+    assert learner.classes == 9
+    assert len(learner.rank({}, MOST)) == 9

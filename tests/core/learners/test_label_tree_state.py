@@ -14,15 +14,15 @@ OF_TREE = ("node_", "children_ids", "block_", "tree_", "class_turns")
 
 
 def taught(specification, forget=True):
-    index, random = Learner(Options.parse(specification)), np.random.default_rng(6)
+    learner, random = Learner(Options.parse(specification)), np.random.default_rng(6)
     for number in range(80):
         features = {f"f{n}": 1.0 + n for n in random.integers(0, 9, 3).tolist()}
-        index.learn(features, [CLASSES[number % 12], CLASSES[int(random.integers(12))]])
+        learner.learn(features, [CLASSES[number % 12], CLASSES[int(random.integers(12))]])
     if forget:
         for name in ("c3", "c4", "c5"):
-            index.forget_class(name)
-        index.forget_feature("f2")
-    return index
+            learner.forget_class(name)
+        learner.forget_feature("f2")
+    return learner
 
 
 TAUGHT = [
@@ -46,35 +46,35 @@ def other_values(section, at):
     yield section[at - 1]
 
 
-def use(index):
+def use(learner):
     """Call every operation of a tree."""
     for number in range(6):
-        index.rank({"f1": 1.0, "f3": 2.0}, 50)
-        index.explain({"f1": 1.0}, CLASSES)
-        index.paths({"f1": 1.0}, CLASSES)
-        index.learn({"f1": 1.0, f"new {number}": 3.0}, [f"new {number}", f"c{number}"])
+        learner.rank({"f1": 1.0, "f3": 2.0}, 50)
+        learner.explain({"f1": 1.0}, CLASSES)
+        learner.paths({"f1": 1.0}, CLASSES)
+        learner.learn({"f1": 1.0, f"new {number}": 3.0}, [f"new {number}", f"c{number}"])
     for name in CLASSES:
-        index.forget_class(name)
-    index.forget_feature("f1")
-    index.learn({"f1": 1.0}, ["c1"])
+        learner.forget_class(name)
+    learner.forget_feature("f1")
+    learner.learn({"f1": 1.0}, ["c1"])
 
 
 def assert_refused_or_equal(options, sections):
     try:
-        index = Learner.load(options, sections)
+        learner = Learner.load(options, sections)
     except SnapshotError:
         return False
-    assert_equal_dumps(index.dump(), sections)
-    use(index)
-    Learner.load(options, index.dump())
+    assert_equal_dumps(learner.dump(), sections)
+    use(learner)
+    Learner.load(options, learner.dump())
     return True
 
 
-@pytest.mark.parametrize("index", TAUGHT, ids=lambda index: index.options.specification)
-def test_every_damaged_number_is_refused_or_stands(index):
-    sections = index.dump()
+@pytest.mark.parametrize("learner", TAUGHT, ids=lambda learner: learner.options.specification)
+def test_every_damaged_number_is_refused_or_stands(learner):
+    sections = learner.dump()
     random = np.random.default_rng(8)
-    assert assert_refused_or_equal(index.options, sections)
+    assert assert_refused_or_equal(learner.options, sections)
     for name in sections:
         size = len(sections[name])
         if not (name.startswith(OF_TREE) or name == "counts"):
@@ -83,13 +83,13 @@ def test_every_damaged_number_is_refused_or_stands(index):
             for other in other_values(sections[name], at):
                 changed = sections[name].copy()
                 changed[at] = other
-                assert_refused_or_equal(index.options, sections | {name: changed})
+                assert_refused_or_equal(learner.options, sections | {name: changed})
 
 
-@pytest.mark.parametrize("index", TAUGHT, ids=lambda index: index.options.specification)
-def test_moved_numbers_are_refused_or_load(index):
+@pytest.mark.parametrize("learner", TAUGHT, ids=lambda learner: learner.options.specification)
+def test_moved_numbers_are_refused_or_load(learner):
     """Swap two numbers of an array, or move one to another place."""
-    sections, random = index.dump(), np.random.default_rng(9)
+    sections, random = learner.dump(), np.random.default_rng(9)
     for name, section in sections.items():
         if not name.startswith(OF_TREE) or len(section) < 2:
             continue
@@ -97,21 +97,21 @@ def test_moved_numbers_are_refused_or_load(index):
             one, other = random.integers(0, len(section), 2)
             swapped = section.copy()
             swapped[[one, other]] = section[[other, one]]
-            assert_refused_or_equal(index.options, sections | {name: swapped})
+            assert_refused_or_equal(learner.options, sections | {name: swapped})
             moved = np.insert(np.delete(section, one), other, section[one])
-            assert_refused_or_equal(index.options, sections | {name: moved})
+            assert_refused_or_equal(learner.options, sections | {name: moved})
 
 
-@pytest.mark.parametrize("index", TAUGHT, ids=lambda index: index.options.specification)
-def test_arrays_of_other_lengths_are_refused(index):
-    sections = index.dump()
+@pytest.mark.parametrize("learner", TAUGHT, ids=lambda learner: learner.options.specification)
+def test_arrays_of_other_lengths_are_refused(learner):
+    sections = learner.dump()
     for name, section in sections.items():
         if not name.startswith(OF_TREE):
             continue
         for damaged in (section[:0], section[:-1], section[1:], np.append(section, section[-1:])):
             if len(damaged) != len(section):
                 with pytest.raises(SnapshotError):
-                    Learner.load(index.options, sections | {name: damaged})
+                    Learner.load(learner.options, sections | {name: damaged})
 
 
 @pytest.mark.parametrize(
@@ -134,11 +134,11 @@ def test_arrays_of_other_lengths_are_refused(index):
     ],
 )
 def test_the_error_names_the_fault(name, at, value, error):
-    index = TAUGHT[0]
-    changed = index.dump()[name]
+    learner = TAUGHT[0]
+    changed = learner.dump()[name]
     changed[at] = value
     with pytest.raises(SnapshotError, match=error):
-        Learner.load(index.options, index.dump() | {name: changed})
+        Learner.load(learner.options, learner.dump() | {name: changed})
 
 
 def test_a_class_without_a_leaf_has_no_turn():
@@ -172,18 +172,22 @@ def nodes_above(state):
     }
 
 
-@pytest.mark.parametrize("learner", ["oplt(arity=2,max_leaves=2", "iplt(sample=40,max_leaves=1"])
+@pytest.mark.parametrize(
+    "specification", ["oplt(arity=2,max_leaves=2", "iplt(sample=40,max_leaves=1"]
+)
 @pytest.mark.parametrize("least", [0, 0.3, 0.9])
-def test_a_feature_in_a_node_is_in_the_node_above_it(learner, least):
-    index = Learner(Options.parse(f"{learner},min_weight={least},max_features=12,max_classes=20)"))
+def test_a_feature_in_a_node_is_in_the_node_above_it(specification, least):
+    learner = Learner(
+        Options.parse(f"{specification},min_weight={least},max_features=12,max_classes=20)")
+    )
     random = np.random.default_rng(6)
     held = 0
     for number in range(200):
         features = {f"f{n}": 1.0 + n for n in random.integers(0, 20, 3).tolist()}
-        index.learn(features, [f"c{each}" for each in set(random.integers(0, 40, 2).tolist())])
+        learner.learn(features, [f"c{each}" for each in set(random.integers(0, 40, 2).tolist())])
         if number % 10:
             continue
-        state = index.dump()
+        state = learner.dump()
         for below, above in nodes_above(state).items():
             assert {*features_of(state, below)[1]} <= {*features_of(state, above)[1]}
             held += len(features_of(state, below)[1])
@@ -191,8 +195,8 @@ def test_a_feature_in_a_node_is_in_the_node_above_it(learner, least):
 
 
 def test_a_state_with_a_feature_in_a_node_but_not_above_is_refused():
-    index = taught("oplt(arity=2,max_leaves=2)", forget=False)
-    state = index.dump()
+    learner = taught("oplt(arity=2,max_leaves=2)", forget=False)
+    state = learner.dump()
     id = names(state, "feature").index("f1")
     first, of_root = features_of(state, root_of(state))
     block = first + of_root.index(id)
@@ -206,4 +210,4 @@ def test_a_state_with_a_feature_in_a_node_but_not_above_is_refused():
     for name in ("tree_weights", "tree_squares"):
         other[name] = np.delete(state[name], weights)
     with pytest.raises(SnapshotError, match="a feature that the node above it lacks"):
-        Learner.load(index.options, other)
+        Learner.load(learner.options, other)

@@ -22,12 +22,12 @@ REJECTING = [name for name, learner in LEARNERS.items() if learner.learns_reject
 ONE = "normalize=none,sublinear=no,tfidf=no,replay=0"
 
 
-def index_of(specification):
+def learner_of(specification):
     return Learner(Options.parse(specification))
 
 
-def score(index, name, instance):
-    return dict(index.rank(instance, 100)).get(name, 0.0)
+def score(learner, name, instance):
+    return dict(learner.rank(instance, 100)).get(name, 0.0)
 
 
 # --- what a weight means --------------------------------------------------------------------------
@@ -47,7 +47,7 @@ def score(index, name, instance):
     ],
 )
 def test_it_multiplies_the_price_or_the_rate(by_weight, by_options):
-    weighted, plain = index_of(by_weight), index_of(by_options)
+    weighted, plain = learner_of(by_weight), learner_of(by_options)
     for instance, classes in LESSONS:
         weighted.learn(instance, classes, weight=2.5)
         plain.learn(instance, classes)
@@ -57,8 +57,8 @@ def test_it_multiplies_the_price_or_the_rate(by_weight, by_options):
 
 def test_the_mass_of_a_counting_learner_grows_by_it():
     for name in ("ff", "ind"):
-        weighted = index_of(f"{name}(normalize=none,min_weight=0,mass_cap=0)")
-        plain = index_of(f"{name}(normalize=none,min_weight=0,mass_cap=0)")
+        weighted = learner_of(f"{name}(normalize=none,min_weight=0,mass_cap=0)")
+        plain = learner_of(f"{name}(normalize=none,min_weight=0,mass_cap=0)")
         weighted.learn({"f": 1.0}, ["a"], weight=3)
         weighted.learn({"f": 1.0}, ["b"])
         for true in "aaab":
@@ -71,30 +71,30 @@ def test_the_mass_of_a_counting_learner_grows_by_it():
 
 
 def test_an_average_moves_by_rate_times_weight_and_not_beyond_the_event():
-    index = index_of("ema(rate=0.25,normalize=none,min_weight=0,margin_threshold=9)")
-    index.learn({"f": 1.0}, ["a"], weight=2)
-    assert index.feature("f")["edges"] == [("a", 0.5)]
-    index.learn({"f": 1.0}, ["b"], weight=1000)
-    assert index.feature("f")["edges"] == [("b", 1.0)]
+    learner = learner_of("ema(rate=0.25,normalize=none,min_weight=0,margin_threshold=9)")
+    learner.learn({"f": 1.0}, ["a"], weight=2)
+    assert learner.feature("f")["edges"] == [("a", 0.5)]
+    learner.learn({"f": 1.0}, ["b"], weight=1000)
+    assert learner.feature("f")["edges"] == [("b", 1.0)]
 
 
 def test_a_perceptron_steps_by_it():
-    index = index_of(f"mmp({ONE})".replace("sublinear=no,tfidf=no,", ""))
-    index.learn({"f": 1.0}, ["a"], weight=3)
-    assert index.feature("f")["edges"] == [("a", 3.0)]
+    learner = learner_of(f"mmp({ONE})".replace("sublinear=no,tfidf=no,", ""))
+    learner.learn({"f": 1.0}, ["a"], weight=3)
+    assert learner.feature("f")["edges"] == [("a", 3.0)]
 
 
 def test_a_tree_scales_its_gradients_by_it():
-    index = index_of("oplt(normalize=none,sublinear=no,tfidf=no,rate=1,epsilon=1,bias=1)")
-    index.learn({"f": 1.0}, ["a"])
-    index.learn({"f": 1.0}, ["b"], weight=2)
+    learner = learner_of("oplt(normalize=none,sublinear=no,tfidf=no,rate=1,epsilon=1,bias=1)")
+    learner.learn({"f": 1.0}, ["a"])
+    learner.learn({"f": 1.0}, ["b"], weight=2)
     # θ had a step from 0 by the gradient 1/2; b begins from -θ. Feature and bias score -2w for b,
     # and 2w for a: both have the slope of log(1 + exp(2w)), times the weight.
     w = 0.5 / np.sqrt(0.5**2 + 1)
     gradient = 2 / (1 + np.exp(-2 * w))
     moved = gradient / np.sqrt(0.5**2 + gradient**2 + 1) - w
     expected = {"b": pytest.approx(moved, rel=1e-5), "a": pytest.approx(-moved, rel=1e-5)}
-    assert dict(index.feature("f")["edges"]) == expected
+    assert dict(learner.feature("f")["edges"]) == expected
 
 
 @pytest.mark.parametrize("learner", WEIGHTED)
@@ -117,74 +117,74 @@ def test_arrays_have_a_weight_a_row(learner):
 
 
 def test_a_passive_aggressive_step_back_by_hand():
-    index = index_of(f"pa({ONE})".replace("sublinear=no,tfidf=no,", ""))
-    index.learn({"f": 1.0}, ["a"])
-    assert score(index, "a", {"f": 1.0}) == pytest.approx(1 / 1.5)
-    assert index.learn({"f": 1.0}, [], rejected=["a"])[:2] == (0, True)
-    assert score(index, "a", {"f": 1.0}) == pytest.approx((1 / 1.5) * (1 - 1 / 1.5))
-    index.learn({"f": 1.0}, [], rejected=["a"], weight=10)
-    assert score(index, "a", {"f": 1.0}) == pytest.approx((1 / 1.5) / 3 * (1 - 1 / 1.05))
+    learner = learner_of(f"pa({ONE})".replace("sublinear=no,tfidf=no,", ""))
+    learner.learn({"f": 1.0}, ["a"])
+    assert score(learner, "a", {"f": 1.0}) == pytest.approx(1 / 1.5)
+    assert learner.learn({"f": 1.0}, [], rejected=["a"])[:2] == (0, True)
+    assert score(learner, "a", {"f": 1.0}) == pytest.approx((1 / 1.5) * (1 - 1 / 1.5))
+    learner.learn({"f": 1.0}, [], rejected=["a"], weight=10)
+    assert score(learner, "a", {"f": 1.0}) == pytest.approx((1 / 1.5) / 3 * (1 - 1 / 1.05))
 
 
 def test_an_arow_step_back_by_hand():
-    index = index_of("arow(normalize=none)")
-    index.learn({"f": 1.0}, ["a"])
-    assert score(index, "a", {"f": 1.0}) == pytest.approx(1 / 2)  # and the variance is 1/2
-    index.learn({"f": 1.0}, [], rejected=["a"])
+    learner = learner_of("arow(normalize=none)")
+    learner.learn({"f": 1.0}, ["a"])
+    assert score(learner, "a", {"f": 1.0}) == pytest.approx(1 / 2)  # and the variance is 1/2
+    learner.learn({"f": 1.0}, [], rejected=["a"])
     # s = 1/2, V = 1/2: by s · V / (V + 1)
-    assert score(index, "a", {"f": 1.0}) == pytest.approx(1 / 2 - 1 / 2 * (1 / 2) / (3 / 2))
+    assert score(learner, "a", {"f": 1.0}) == pytest.approx(1 / 2 - 1 / 2 * (1 / 2) / (3 / 2))
 
 
 def test_a_perceptron_step_back_by_hand():
-    index = index_of("mmp(normalize=none)")
-    index.learn({"f": 1.0, "g": 2.0}, ["a"])
-    index.learn({"g": 2.0}, [], rejected=["a"])
-    assert index.feature("f")["edges"] == [("a", 1.0)]
-    assert index.feature("g")["outdegree"] == 0
-    assert index.learn({"g": 2.0}, [], rejected=["a"])[1] is False  # its score is not above 0
+    learner = learner_of("mmp(normalize=none)")
+    learner.learn({"f": 1.0, "g": 2.0}, ["a"])
+    learner.learn({"g": 2.0}, [], rejected=["a"])
+    assert learner.feature("f")["edges"] == [("a", 1.0)]
+    assert learner.feature("g")["outdegree"] == 0
+    assert learner.learn({"g": 2.0}, [], rejected=["a"])[1] is False  # its score is not above 0
 
 
 def test_a_constraint_of_the_svm_by_hand():
-    index = index_of(f"svm({ONE},C=1,C_negative=0.5)")
-    index.learn({"f": 1.0}, ["a"])
-    assert score(index, "a", {"f": 1.0}) == pytest.approx(1 / 1.5)
-    index.learn({"f": 1.0}, [], rejected=["a"])
+    learner = learner_of(f"svm({ONE},C=1,C_negative=0.5)")
+    learner.learn({"f": 1.0}, ["a"])
+    assert score(learner, "a", {"f": 1.0}) == pytest.approx(1 / 1.5)
+    learner.learn({"f": 1.0}, [], rejected=["a"])
     # s ≤ 0 of price 0.5: the step is s / (1 + 1 / (2 · 0.5))
-    assert score(index, "a", {"f": 1.0}) == pytest.approx((1 / 1.5) / 2)
+    assert score(learner, "a", {"f": 1.0}) == pytest.approx((1 / 1.5) / 2)
 
 
-@pytest.mark.parametrize("learner", REJECTING)
-def test_a_rejected_class_falls_and_no_other_moves(learner):
-    index = Learner(Options.of(learner, replay=0))
+@pytest.mark.parametrize("specification", REJECTING)
+def test_a_rejected_class_falls_and_no_other_moves(specification):
+    learner = Learner(Options.of(specification, replay=0))
     for instance, classes in LESSONS:
-        index.learn(instance, classes)
+        learner.learn(instance, classes)
     for instance, _ in LESSONS[:20]:
-        before = dict(index.rank(instance, 100))
+        before = dict(learner.rank(instance, 100))
         wrong = max(before, key=lambda name: before[name])
-        index.learn(instance, [], epoch=1, rejected=[wrong, "never learned"])
-        after = dict(index.rank(instance, 100))
+        learner.learn(instance, [], epoch=1, rejected=[wrong, "never learned"])
+        after = dict(learner.rank(instance, 100))
         assert after[wrong] < before[wrong]
         assert {**after, wrong: 0} == {**before, wrong: 0}
-    assert not index.has_class("never learned")
+    assert not learner.has_class("never learned")
 
 
-@pytest.mark.parametrize("learner", REJECTING)
-def test_it_is_replayed(learner):
-    index = Learner(Options.of(learner, replay=3))
-    index.learn({"f": 1.0}, ["a"])
-    index.learn({"f": 1.0}, [], rejected=["a"], weight=7)
-    state = index.dump()
+@pytest.mark.parametrize("name", REJECTING)
+def test_it_is_replayed(name):
+    learner = Learner(Options.of(name, replay=3))
+    learner.learn({"f": 1.0}, ["a"])
+    learner.learn({"f": 1.0}, [], rejected=["a"], weight=7)
+    state = learner.dump()
     assert state["kept_rejected"].tolist() == [0, 1]
     assert state["kept_weights"].tolist() == [1, 7]
-    loaded = load(index.options, state, 5)
-    for each in (index, loaded):
+    loaded = load(learner.options, state, 5)
+    for each in (learner, loaded):
         for _ in range(3):
             each.learn({"g": 1.0}, ["b"])
-    assert_same_state(index, loaded)
-    index.forget_class("a")
+    assert_same_state(learner, loaded)
+    learner.forget_class("a")
     for _ in range(20):
-        index.learn({"g": 1.0}, ["b"])
-    state = index.dump()
+        learner.learn({"g": 1.0}, ["b"])
+    state = learner.dump()
     assert len(state["kept_rejected"]) == len(state["kept_weights"]) == 0  # the example is gone
 
 
@@ -203,11 +203,11 @@ def test_it_is_replayed(learner):
     ],
 )
 def test_a_damaged_section_is_refused(section, value):
-    index = Learner(Options.of("svm"))
-    index.learn({"f": 1.0}, ["a"])
-    index.learn({"f": 1.0}, [], rejected=["a"], weight=7)
+    learner = Learner(Options.of("svm"))
+    learner.learn({"f": 1.0}, ["a"])
+    learner.learn({"f": 1.0}, [], rejected=["a"], weight=7)
     with pytest.raises(SnapshotError) as error:
-        load(index.options, {**index.dump(), section: value})
+        load(learner.options, {**learner.dump(), section: value})
     assert error.value.section == section
 
 
@@ -232,7 +232,7 @@ def test_learners_that_cannot_learn_them_refuse_in_words():
 
 def test_a_committee_counts_it_as_learned_as_its_members_do():
     committee = make(Options.parse("committee(members=pa+pa(shuffle=1))"))
-    alone = index_of("pa")
+    alone = learner_of("pa")
     for learner in (committee, alone):
         learner.learn({"f": 1.0}, ["a"])
         learner.learn({"f": 1.0}, [], rejected=["a"])

@@ -32,9 +32,9 @@ def plain(events, seed=3):
 
 
 def taught(specification, lessons, **limits):
-    index = Learner(Options.parse(specification, **limits))
-    right = [index.learn(instance, [cls]).rank == 1 for instance, cls in lessons]
-    return index, np.mean(right[-500:])
+    learner = Learner(Options.parse(specification, **limits))
+    right = [learner.learn(instance, [cls]).rank == 1 for instance, cls in lessons]
+    return learner, np.mean(right[-500:])
 
 
 def pairs_of(specification, events=2500):
@@ -61,39 +61,39 @@ def test_where_they_do_not_help_every_score_is_that_of_the_learner_alone():
 
 
 def test_the_parts_of_an_explanation_add_up_to_the_score():
-    index, _ = pairs_of(PAIRS)
+    learner, _ = pairs_of(PAIRS)
     for instance, _ in pairs(30, seed=5):
-        for cls, score in index.rank(instance, 5):
-            (parts,) = index.explain(instance, [cls])
+        for cls, score in learner.rank(instance, 5):
+            (parts,) = learner.explain(instance, [cls])
             assert sum(part for _, part in parts) == pytest.approx(score)
             assert len({name for name, _ in parts}) == len(parts)
 
 
 def test_a_list_of_classes_and_a_threshold_compare_the_same_scores():
-    index, _ = pairs_of(PAIRS)
+    learner, _ = pairs_of(PAIRS)
     for instance, _ in pairs(30, seed=5):
-        ranked = index.rank(instance, 20)
+        ranked = learner.rank(instance, 20)
         names = [name for name, _ in ranked][::2]
-        assert index.rank(instance, 20, among=names) == ranked[::2]
+        assert learner.rank(instance, 20, among=names) == ranked[::2]
         least = ranked[2][1]
-        assert index.rank(instance, 20, least) == [each for each in ranked if each[1] > least]
+        assert learner.rank(instance, 20, least) == [each for each in ranked if each[1] > least]
 
 
 @pytest.mark.parametrize("is_reloaded", [False, True])
 def test_what_is_forgotten_does_not_vote(is_reloaded):
     """Nor does a name that gets its id."""
-    index, _ = pairs_of(PAIRS)
+    learner, _ = pairs_of(PAIRS)
     instance, cls = next(iter(pairs(1)))
-    assert index.rank(instance, 1)[0][0] == cls
-    index.forget_class(cls)
+    assert learner.rank(instance, 1)[0][0] == cls
+    learner.forget_class(cls)
     for name in instance:
-        index.forget_feature(name)
+        learner.forget_feature(name)
     if is_reloaded:
-        index = Learner.load(index.options, index.dump())
-    assert index.rank(instance) == []
-    index.learn(["new one", "new other"], ["a new class"])
-    assert cls not in dict(index.rank(["new one", "new other"], 100))
-    assert [name for name, _ in index.rank(["new one", "new other"], 100)] == ["a new class"]
+        learner = Learner.load(learner.options, learner.dump())
+    assert learner.rank(instance) == []
+    learner.learn(["new one", "new other"], ["a new class"])
+    assert cls not in dict(learner.rank(["new one", "new other"], 100))
+    assert [name for name, _ in learner.rank(["new one", "new other"], 100)] == ["a new class"]
 
 
 def test_without_replay_instances_are_stored_and_none_is_learned_again():
@@ -104,43 +104,43 @@ def test_without_replay_instances_are_stored_and_none_is_learned_again():
 
 
 def test_neighbors_can_be_turned_off_and_on_again():
-    index, _ = pairs_of(PAIRS)
+    learner, _ = pairs_of(PAIRS)
     off = Options.parse("svm(neighbors=0,max_outdegree=2)")
     alone, _ = pairs_of(off.specification)
-    index.configure(off)
-    assert index.neighbor_weight == 0
+    learner.configure(off)
+    assert learner.neighbor_weight == 0
     instances = [instance for instance, _ in pairs(20, seed=5)]
     for instance in instances:
-        assert index.rank(instance) == alone.rank(instance)
-    assert index.bytes == alone.bytes
-    index.configure(Options.parse(PAIRS))
+        assert learner.rank(instance) == alone.rank(instance)
+    assert learner.bytes == alone.bytes
+    learner.configure(Options.parse(PAIRS))
     for instance, cls in pairs(300, seed=6):
-        index.learn(instance, [cls])
-    assert index.neighbor_weight > 0
+        learner.learn(instance, [cls])
+    assert learner.neighbor_weight > 0
 
 
 def test_other_values_of_stored_instances_are_compared_after_a_change_of_options():
-    index, _ = pairs_of(PAIRS)
-    index.configure(index.options.replace(binarize=True))
-    reloaded = Learner.load(index.options, index.dump())
+    learner, _ = pairs_of(PAIRS)
+    learner.configure(learner.options.replace(binarize=True))
+    reloaded = Learner.load(learner.options, learner.dump())
     for instance, _ in pairs(20, seed=5):
         heavy = {name: 5.0 for name in instance}
-        assert index.rank(heavy) == reloaded.rank(heavy)
+        assert learner.rank(heavy) == reloaded.rank(heavy)
 
 
 def test_memory_is_bounded_while_stored_instances_are_replaced():
     """They are replaced all the time where new constraints need the room of old instances."""
-    index = Learner(Options.parse("svm(neighbors=5,replay_size=50)", max_bytes=2**20))
+    learner = Learner(Options.parse("svm(neighbors=5,replay_size=50)", max_bytes=2**20))
     random = np.random.default_rng(1)
     resident = []
     for number in range(3000):
         names = [f"f{each}" for each in random.integers(0, 3000, 20)]
-        index.learn(names, [f"c{random.integers(10)}"])
+        learner.learn(names, [f"c{random.integers(10)}"])
         if number % 500 == 499:
-            resident.append(index.resident_bytes)
-    assert index.bytes <= 2**20
+            resident.append(learner.resident_bytes)
+    assert learner.bytes <= 2**20
     assert max(resident) < 2 * 2**20
-    assert len(index.dump()["kept_features"]) <= 50
+    assert len(learner.dump()["kept_features"]) <= 50
 
 
 def test_a_committee_has_members_with_neighbors():
@@ -153,11 +153,11 @@ def test_a_committee_has_members_with_neighbors():
 @pytest.mark.parametrize("place", [0, 9, 14])
 @pytest.mark.parametrize("value", [-1.0, float("nan"), 1e80])
 def test_a_state_with_an_impossible_count_is_refused(place, value):
-    index, _ = pairs_of(PAIRS, 50)
-    state = index.dump()
+    learner, _ = pairs_of(PAIRS, 50)
+    state = learner.dump()
     state["neighbor_weights"][place] = value
     with pytest.raises(SnapshotError, match="neighbor_weights"):
-        Learner.load(index.options, state)
+        Learner.load(learner.options, state)
 
 
 @pytest.mark.parametrize("specification", [PAIRS, "ff(neighbors=3,max_outdegree=2,tfidf=yes)"])
@@ -188,19 +188,19 @@ def test_votes_that_count_are_those_of_the_reference(specification):
 
 
 def test_a_state_of_the_greatest_scores_loads():
-    index = Learner(Options.parse("mmp(neighbors=5,normalize=none)"))
+    learner = Learner(Options.parse("mmp(neighbors=5,normalize=none)"))
     for number in range(6):
-        index.learn({each + str(number % 2): 1e30 for each in "abc"}, [f"c{number % 2}"])
+        learner.learn({each + str(number % 2): 1e30 for each in "abc"}, [f"c{number % 2}"])
 
-    loaded = Learner.load(index.options, index.dump())
+    loaded = Learner.load(learner.options, learner.dump())
 
-    assert loaded.dump()["neighbor_weights"].tolist() == index.dump()["neighbor_weights"].tolist()
+    assert loaded.dump()["neighbor_weights"].tolist() == learner.dump()["neighbor_weights"].tolist()
 
 
 def test_classes_are_explained_together_as_one_by_one():
-    index, _ = pairs_of(PAIRS)
-    assert index.neighbor_weight > 0
+    learner, _ = pairs_of(PAIRS)
+    assert learner.neighbor_weight > 0
     classes = [f"class {number}" for number in range(20)]
     for instance, _ in pairs(20, seed=5):
-        together = index.explain(instance, [*classes, "unknown"])
-        assert together == [index.explain(instance, [name])[0] for name in [*classes, "unknown"]]
+        together = learner.explain(instance, [*classes, "unknown"])
+        assert together == [learner.explain(instance, [name])[0] for name in [*classes, "unknown"]]

@@ -57,11 +57,11 @@ def test_deductions_walk_down_the_scores():
     st.sampled_from(["l2", "none"]),
 )
 def test_no_row_has_more_than_1_to_give(stream, rate, negatives, max_outdegree, normalize):
-    index = Learner(options(rate, negatives, max_outdegree=max_outdegree, normalize=normalize))
+    learner = Learner(options(rate, negatives, max_outdegree=max_outdegree, normalize=normalize))
     for instance, classes in stream:
-        index.learn(instance, classes)
+        learner.learn(instance, classes)
         for name in instance:
-            row = index.feature(name)
+            row = learner.feature(name)
             weights = [weight for _, weight in row["edges"]]
             assert all(0 < weight <= 1 for weight in weights)
             assert fsum(weights) <= 1 + 1e-12
@@ -71,11 +71,11 @@ def test_no_row_has_more_than_1_to_give(stream, rate, negatives, max_outdegree, 
 
 @given(st.lists(lessons, max_size=20), rates, negatives)
 def test_scores_move_by_beta_at_most(stream, rate, negatives):
-    index = Learner(options(rate, negatives))
+    learner = Learner(options(rate, negatives))
     for instance, true in stream:
-        before = dict(index.rank(instance, 100))
-        updated = index.learn(instance, [true]).updated
-        after = dict(index.rank(instance, 100))
+        before = dict(learner.rank(instance, 100))
+        updated = learner.learn(instance, [true]).updated
+        after = dict(learner.rank(instance, 100))
         gains = {name: after.get(name, 0.0) - before.get(name, 0.0) for name in CLASSES}
         gain = gains.pop(true)
         assert (gain > 0) <= updated
@@ -89,12 +89,12 @@ def test_scores_move_by_beta_at_most(stream, rate, negatives):
 
 @given(st.lists(st.sampled_from(CLASSES), max_size=30), st.sampled_from(CLASSES), rates, negatives)
 def test_of_one_feature_each_negative_gives_its_deduction(stream, true, rate, negatives):
-    index = Learner(options(rate, negatives))
+    learner = Learner(options(rate, negatives))
     for name in stream:
-        index.learn({"f": 1.0}, [name])
-    before = dict(index.rank({"f": 1.0}, 100))
-    updated = index.learn({"f": 1.0}, [true]).updated
-    after = dict(index.rank({"f": 1.0}, 100))
+        learner.learn({"f": 1.0}, [name])
+    before = dict(learner.rank({"f": 1.0}, 100))
+    updated = learner.learn({"f": 1.0}, [true]).updated
+    after = dict(learner.rank({"f": 1.0}, 100))
 
     least = before.pop(true, 0.0) - 2 * rate
     giving = [name for name, score in before.items() if updated and score > least][:negatives]
@@ -105,53 +105,53 @@ def test_of_one_feature_each_negative_gives_its_deduction(stream, true, rate, ne
 
 
 def test_negatives_give_first_and_then_what_is_free():
-    index = Learner(options(0.25, 15))
-    assert index.learn({"f": 1.0}, ["a"])[:2] == (0, True)
-    assert index.feature("f")["edges"] == [("a", 0.25)]  # all of beta from what is free
-    assert index.learn({"f": 1.0}, ["b"])[:2] == (0, True)
+    learner = Learner(options(0.25, 15))
+    assert learner.learn({"f": 1.0}, ["a"])[:2] == (0, True)
+    assert learner.feature("f")["edges"] == [("a", 0.25)]  # all of beta from what is free
+    assert learner.learn({"f": 1.0}, ["b"])[:2] == (0, True)
 
     # a, 0.25 above b, is 0.75 above where it would stand well: it gives all of beta, and is gone
-    assert index.feature("f")["edges"] == [("b", 0.25)]
-    assert index.feature("f")["mass"] == 0.25
+    assert learner.feature("f")["edges"] == [("b", 0.25)]
+    assert learner.feature("f")["mass"] == 0.25
 
 
 def test_an_edge_that_finds_no_room_leaves_its_weight_free():
-    index = Learner(options(0.125, 15, max_outdegree=1))
+    learner = Learner(options(0.125, 15, max_outdegree=1))
     for _ in range(3):
-        index.learn({"f": 1.0}, ["a"])
-    assert index.feature("f")["edges"] == [("a", 0.375)]
-    index.learn({"f": 1.0}, ["b"])
+        learner.learn({"f": 1.0}, ["a"])
+    assert learner.feature("f")["edges"] == [("a", 0.375)]
+    learner.learn({"f": 1.0}, ["b"])
 
-    assert index.feature("f")["edges"] == [("a", 0.25)]
-    assert index.feature("f")["mass"] == 0.25
+    assert learner.feature("f")["edges"] == [("a", 0.25)]
+    assert learner.feature("f")["mass"] == 0.25
 
 
 def test_a_larger_value_gives_more():
-    index = Learner(options(0.5, 15, normalize="none"))
-    index.learn({"f": 0.25, "g": 1.0}, ["a"])
+    learner = Learner(options(0.5, 15, normalize="none"))
+    learner.learn({"f": 0.25, "g": 1.0}, ["a"])
 
-    assert index.feature("f")["edges"] == [("a", 0.125)]
-    assert index.feature("g")["edges"] == [("a", 0.5)]
+    assert learner.feature("f")["edges"] == [("a", 0.125)]
+    assert learner.feature("g")["edges"] == [("a", 0.5)]
 
 
 def test_beta_is_half_of_the_margin_at_most():
-    index = Learner(Options.of("ooz", rate=0.9, margin_threshold=0.5))
-    index.learn({"f": 1.0}, ["a"])
+    learner = Learner(Options.of("ooz", rate=0.9, margin_threshold=0.5))
+    learner.learn({"f": 1.0}, ["a"])
 
-    assert index.feature("f")["edges"] == [("a", 0.25)]
+    assert learner.feature("f")["edges"] == [("a", 0.25)]
 
 
 def test_a_negative_gives_no_more_in_all_than_it_is_to_give():
-    index = Learner(options(0.5, 15, normalize="none", margin_threshold=0.25))
-    index.learn({"f": 1.0, "g": 1.0}, ["a"])
-    assert dict(index.class_("a")["features"]) == {"f": 0.125, "g": 0.125}
-    index.learn({"f": 0.5, "g": 0.5}, ["b"])  # each may move 1/16, a is to give 1/8 in all
+    learner = Learner(options(0.5, 15, normalize="none", margin_threshold=0.25))
+    learner.learn({"f": 1.0, "g": 1.0}, ["a"])
+    assert dict(learner.class_("a")["features"]) == {"f": 0.125, "g": 0.125}
+    learner.learn({"f": 0.5, "g": 0.5}, ["b"])  # each may move 1/16, a is to give 1/8 in all
 
-    assert dict(index.class_("b")["features"]) == {"f": 0.0625, "g": 0.0625}
-    assert dict(index.class_("a")["features"]) == {"f": 0.0625, "g": 0.0625}
-    index = Learner(options(0.5, 15, normalize="none", margin_threshold=0.25))
-    index.learn({"f": 1.0, "g": 1.0}, ["a"])
-    index.learn({"f": 1.0, "g": 1.0}, ["b"])  # f gives all that a is to give, g what is free
+    assert dict(learner.class_("b")["features"]) == {"f": 0.0625, "g": 0.0625}
+    assert dict(learner.class_("a")["features"]) == {"f": 0.0625, "g": 0.0625}
+    learner = Learner(options(0.5, 15, normalize="none", margin_threshold=0.25))
+    learner.learn({"f": 1.0, "g": 1.0}, ["a"])
+    learner.learn({"f": 1.0, "g": 1.0}, ["b"])  # f gives all that a is to give, g what is free
 
-    assert dict(index.class_("b")["features"]) == {"f": 0.125, "g": 0.125}
-    assert dict(index.class_("a")["features"]) == {"g": 0.125}
+    assert dict(learner.class_("b")["features"]) == {"f": 0.125, "g": 0.125}
+    assert dict(learner.class_("a")["features"]) == {"g": 0.125}

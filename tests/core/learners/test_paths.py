@@ -180,32 +180,32 @@ def accepted(model, event):
     return False
 
 
-def indexes(model):
+def learners(model):
     """Return the learners without members, by label."""
     each = {learner.label: learner.learner for learner in model.enrolled}
     return {label: learner for label, learner in each.items() if not learner.members}
 
 
-def counts_as_before(index):
+def counts_as_before(learner):
     """Return whether the new features of an event do not change scores before it is learned.
 
     A bias counts by the length of the known part of an instance.
     """
-    options = index.options
+    options = learner.options
     return options.rating == 0 and options.neighbors == 0 and options.constraints != "each"
 
 
-def has_family_again(model, index, event):
+def has_family_again(model, learner, event):
     """Return whether a class of the event is the first below another one, whose family has weights.
 
     They are of earlier classes, which were evicted, and count from this event on: its own rank does
     not tell how it was ranked before.
     """
     for name in event.classes:
-        if index.has_class(name) or name not in model.taxonomy:
+        if learner.has_class(name) or name not in model.taxonomy:
             continue
-        above = [node for node in model.taxonomy.path(name)[:-1] if index.has_class(node)]
-        if above and not any(map(index.has_class, model.taxonomy.children(above[-1]))):
+        above = [node for node in model.taxonomy.path(name)[:-1] if learner.has_class(node)]
+        if above and not any(map(learner.has_class, model.taxonomy.children(above[-1]))):
             return True
     return False
 
@@ -215,21 +215,23 @@ def ranks_of(model, outcome):
     return ranks | {model.answering.label: outcome.rank}
 
 
-def check_rank(index, ranked, evicted, event, rank):
+def check_rank(learner, ranked, evicted, event, rank):
     """Compare the rank of an outcome with the place of the best true class before the event."""
-    if (index.evicted_classes, index.evicted_features) != evicted or not counts_as_before(index):
+    if (learner.evicted_classes, learner.evicted_features) != evicted or not counts_as_before(
+        learner
+    ):
         return
     names = [name for name, _ in ranked]
     places = [names.index(name) + 1 for name in event.classes if name in names]
     assert rank == min(places, default=None)
 
 
-def check_rankings(index, instance, classes, all_are_ranked):
+def check_rankings(learner, instance, classes, all_are_ranked):
     """Compare the rankings of several lengths, and of some classes, with the whole one."""
-    ranked = index.rank(instance, MOST)
+    ranked = learner.rank(instance, MOST)
     for k in range(len(ranked) + 1):
-        assert index.rank(instance, k) == ranked[:k]
-    among = index.rank(instance, MOST, among=classes)
+        assert learner.rank(instance, k) == ranked[:k]
+    among = learner.rank(instance, MOST, among=classes)
     filtered = [each for each in ranked if each[0] in classes]
     if all_are_ranked:
         assert among == filtered
@@ -260,19 +262,19 @@ def test_models(specifications, classes, seed):
         learns = event.kind == "learn" and not event.parents
         if learns:
             ranked.clear()
-            for label, index in indexes(model).items():
-                if has_family_again(model, index, event):
+            for label, learner in learners(model).items():
+                if has_family_again(model, learner, event):
                     continue
-                ranked[label] = index.rank(event.instance, MOST)
-                evicted[label] = index.evicted_classes, index.evicted_features
+                ranked[label] = learner.rank(event.instance, MOST)
+                evicted[label] = learner.evicted_classes, learner.evicted_features
         outcome = model.apply(model.seq + 1, event)
         again = reloaded.apply(reloaded.seq + 1, event)
         assert (again.rank, again.updated) == (outcome.rank, outcome.updated)
         if learns:
             for label, rank in ranks_of(model, outcome).items():
                 if label in ranked:
-                    index = indexes(model)[label]
-                    check_rank(index, ranked[label], evicted[label], event, rank)
+                    learner = learners(model)[label]
+                    check_rank(learner, ranked[label], evicted[label], event, rank)
         instance = stream.instance()
         if number % 4 == 0:
             assert_equal_models(model, reloaded, instance)
@@ -280,6 +282,6 @@ def test_models(specifications, classes, seed):
             assert_equal_models(model, reloaded, instance)
         if number % 6 == 0:
             some = [*stream.classes[::2], "inner", "unknown"]
-            for index in indexes(model).values():
-                check_rankings(index, instance, some, classes < MOST_UNSCORED)
+            for learner in learners(model).values():
+                check_rankings(learner, instance, some, classes < MOST_UNSCORED)
     assert_equal_models(model, reloaded, stream.instance())

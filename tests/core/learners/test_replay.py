@@ -22,14 +22,14 @@ COUNTING = {  # an ff: feature masses count the updates of each instance
 }
 
 
-def each_its_own(index, count, shared=0):
+def each_its_own(learner, count, shared=0):
     """Learn instances with an own feature, shared features and an own class each.
 
     The class of instance n has id n."""
     every = np.arange(count + 1, dtype=np.int64)
     features = Columns([f"f{number}" for number in range(count + shared)])
     rows = [[number, *range(count, count + shared)] for number in range(count)]
-    index.learn_csr(
+    learner.learn_csr(
         features,
         every * (1 + shared),
         np.array(rows, np.int32).ravel(),
@@ -40,9 +40,9 @@ def each_its_own(index, count, shared=0):
     )
 
 
-def sample(index):
+def sample(learner):
     """Return the ids of the `each_its_own` instances in the replay buffer."""
-    return index.dump()["kept_class_ids"]
+    return learner.dump()["kept_class_ids"]
 
 
 def deviation(counts, expected):
@@ -63,52 +63,52 @@ def lessons(count, seed=0):
 
 
 def test_past_instances_are_learned_again_and_counted_once():
-    index = Learner(Options.of("ff", replay=3, **COUNTING))
-    index.learn({"f": 1.0}, ["a"])
-    assert index.feature("f")["mass"] == 1  # the replay buffer was empty
-    index.learn({"g": 1.0}, ["b"])
+    learner = Learner(Options.of("ff", replay=3, **COUNTING))
+    learner.learn({"f": 1.0}, ["a"])
+    assert learner.feature("f")["mass"] == 1  # the replay buffer was empty
+    learner.learn({"g": 1.0}, ["b"])
 
-    assert index.feature("f")["mass"] == 1 + 3
-    assert index.feature("g")["mass"] == 1
-    assert index.feature("f")["times_seen"] == 1
-    assert index.class_("a")["learned"] == 1
-    assert index.learned == 2
+    assert learner.feature("f")["mass"] == 1 + 3
+    assert learner.feature("g")["mass"] == 1
+    assert learner.feature("f")["times_seen"] == 1
+    assert learner.class_("a")["learned"] == 1
+    assert learner.learned == 2
 
 
 def test_an_instance_learned_again_is_prepared_with_the_counts_of_today():
-    index = Learner(Options.of("ff", replay=1, tfidf=True, **COUNTING))
-    index.learn({"f": 1.0}, ["a"])
-    assert index.feature("f")["mass"] == 1  # log(1/1) + 1
-    index.learn({"g": 1.0}, ["a"])
+    learner = Learner(Options.of("ff", replay=1, tfidf=True, **COUNTING))
+    learner.learn({"f": 1.0}, ["a"])
+    assert learner.feature("f")["mass"] == 1  # log(1/1) + 1
+    learner.learn({"g": 1.0}, ["a"])
 
-    assert index.feature("f")["mass"] == pytest.approx(1 + np.log(3 / 2) + 1)
+    assert learner.feature("f")["mass"] == pytest.approx(1 + np.log(3 / 2) + 1)
 
 
-@pytest.mark.parametrize("learner", REPLAYING)
-def test_the_same_events_and_seed_make_the_same_model(learner):
+@pytest.mark.parametrize("name", REPLAYING)
+def test_the_same_events_and_seed_make_the_same_model(name):
     def taught(seed):
-        index = Learner(Options.of(learner, replay=2, replay_size=10, sample=0, seed=seed))
+        learner = Learner(Options.of(name, replay=2, replay_size=10, sample=0, seed=seed))
         for instance, classes in lessons(60):
-            index.learn(instance, classes)
-        return index
+            learner.learn(instance, classes)
+        return learner
 
     assert_same_state(taught(1), taught(1))
     assert sample(taught(1)).tolist() != sample(taught(2)).tolist()
 
 
-@pytest.mark.parametrize("learner", REPLAYING)
-def test_reloading_at_any_point_changes_nothing(learner):
+@pytest.mark.parametrize("name", REPLAYING)
+def test_reloading_at_any_point_changes_nothing(name):
     stream = list(lessons(25))
-    index = Learner(Options.of(learner, replay=2, replay_size=6))
-    reloaded = Learner(index.options)
+    learner = Learner(Options.of(name, replay=2, replay_size=6))
+    reloaded = Learner(learner.options)
     for number, (instance, classes) in enumerate(stream):
-        index.learn(instance, classes)
+        learner.learn(instance, classes)
         reloaded.learn(instance, classes)
         if number % 7 == 0:
-            index.forget_class(classes[0])
+            learner.forget_class(classes[0])
             reloaded.forget_class(classes[0])
-        reloaded = Learner.load(index.options, reloaded.dump(), hash_seed=number)
-        assert_same_state(index, reloaded)
+        reloaded = Learner.load(learner.options, reloaded.dump(), hash_seed=number)
+        assert_same_state(learner, reloaded)
 
 
 # --- the sample -----------------------------------------------------------------------------------
@@ -118,9 +118,9 @@ def samples(count, events, shared=0, **options):
     """Return the samples of `count` seeds as a boolean matrix (seeds, events)."""
     inside = np.zeros((count, events), bool)
     for seed in range(count):
-        index = Learner(Options.of("ff", replay=1, seed=seed, **options))
-        each_its_own(index, events, shared)
-        inside[seed, sample(index)] = True
+        learner = Learner(Options.of("ff", replay=1, seed=seed, **options))
+        each_its_own(learner, events, shared)
+        inside[seed, sample(learner)] = True
     return inside
 
 
@@ -135,39 +135,39 @@ def test_every_instance_is_as_likely_to_be_kept():
 
 
 def test_every_instance_is_as_likely_to_be_drawn():
-    index = Learner(Options.of("ff", replay=100, **COUNTING))
-    each_its_own(index, 20)
-    before = index.dump()["feature_mass"]
+    learner = Learner(Options.of("ff", replay=100, **COUNTING))
+    each_its_own(learner, 20)
+    before = learner.dump()["feature_mass"]
     for _ in range(100):
-        index.learn([], ["c0"])  # nothing to keep, but the same number of draws
-    drawn = index.dump()["feature_mass"] - before
+        learner.learn([], ["c0"])  # nothing to keep, but the same number of draws
+    drawn = learner.dump()["feature_mass"] - before
 
     assert drawn.sum() == 10_000
     assert deviation(drawn, 500) == pytest.approx(1, abs=0.8)
 
 
 def test_the_sample_is_bounded_in_number():
-    index = Learner(Options.of("ff", replay=1, replay_size=50))
+    learner = Learner(Options.of("ff", replay=1, replay_size=50))
     for number, (instance, classes) in enumerate(lessons(120)):
-        index.learn(instance, classes)
-        assert len(index.dump()["kept_features"]) == min(50, number + 1)
+        learner.learn(instance, classes)
+        assert len(learner.dump()["kept_features"]) == min(50, number + 1)
 
 
-@pytest.mark.parametrize("learner", REPLAYING)
-def test_the_sample_is_bounded_in_bytes(learner):
-    index = Learner(Options.of(learner, replay=20, max_bytes=2**20))
+@pytest.mark.parametrize("name", REPLAYING)
+def test_the_sample_is_bounded_in_bytes(name):
+    learner = Learner(Options.of(name, replay=20, max_bytes=2**20))
     random = np.random.default_rng(2)
     for number in range(400):
         size = random.integers(1, 4) * 100
         features = [f"f{place}" for place in random.permutation(400)[:size]]
-        index.learn(features, [f"c{label}" for label in {number % 9, number % 7}])
-        assert bytes_of_sample(index) <= 2**18
-        assert bytes_of_sample(index) < index.bytes <= 2**20
-    assert bytes_of_sample(index) > 0.95 * 2**18
+        learner.learn(features, [f"c{label}" for label in {number % 9, number % 7}])
+        assert bytes_of_sample(learner) <= 2**18
+        assert bytes_of_sample(learner) < learner.bytes <= 2**20
+    assert bytes_of_sample(learner) > 0.95 * 2**18
 
 
 def test_demands_keep_within_the_bytes_of_the_past():
-    index = Learner(
+    learner = Learner(
         Options.of(
             "svm",
             replay=20,
@@ -182,14 +182,14 @@ def test_demands_keep_within_the_bytes_of_the_past():
     over = 0
     for number in range(1000):
         features = [f"f{place}" for place in random.integers(0, 40, 6)]
-        index.learn(features, [f"c{random.integers(min(number // 5 + 1, 150))}"])
-        over = max(over, bytes_of_sample(index) - 2**18)
+        learner.learn(features, [f"c{random.integers(min(number // 5 + 1, 150))}"])
+        over = max(over, bytes_of_sample(learner) - 2**18)
     assert over <= 0
 
 
-def bytes_of_sample(index):
+def bytes_of_sample(learner):
     """80 an instance, and the blocks of memory for 8 a value, 4 a class, 12 a demand."""
-    state = index.dump()
+    state = learner.dump()
     parts = {"kept_features": 8, "kept_true": 4, "kept_demanded": 12}
     blocks = (
         block_bytes(each * count) for name, each in parts.items() for count in state[name].tolist()
@@ -207,57 +207,57 @@ def test_a_sample_bounded_in_bytes_does_not_favour_the_newest():
 def test_a_smaller_sample_is_a_random_part_of_the_larger():
     kept = []
     for seed in range(60):
-        index = Learner(Options.of("ff", replay=1, seed=seed))
-        each_its_own(index, 100)
-        index.configure(Options.of("ff", replay=1, seed=seed, replay_size=20))
-        kept.append(sample(index))
+        learner = Learner(Options.of("ff", replay=1, seed=seed))
+        each_its_own(learner, 100)
+        learner.configure(Options.of("ff", replay=1, seed=seed, replay_size=20))
+        kept.append(sample(learner))
 
     assert all(len(of_one) == 20 for of_one in kept)
     assert np.mean(kept) == pytest.approx(49.5, abs=3)
 
 
 def test_without_replay_there_is_no_past():
-    index = Learner(Options.of("ff", replay=1))
-    each_its_own(index, 10)
-    assert len(sample(index)) == 10
-    index.configure(Options.of("ff"))
-    assert len(sample(index)) == 0
-    index.learn(["f"], ["a"])
-    assert len(sample(index)) == 0
+    learner = Learner(Options.of("ff", replay=1))
+    each_its_own(learner, 10)
+    assert len(sample(learner)) == 10
+    learner.configure(Options.of("ff"))
+    assert len(sample(learner)) == 0
+    learner.learn(["f"], ["a"])
+    assert len(sample(learner)) == 0
 
 
 def test_an_instance_with_nothing_in_it_is_not_kept():
-    index = Learner(Options.of("ff", replay=1))
-    index.learn([], ["a"])
-    index.learn({"f": -1.0}, ["a"])
+    learner = Learner(Options.of("ff", replay=1))
+    learner.learn([], ["a"])
+    learner.learn({"f": -1.0}, ["a"])
 
-    assert len(index.dump()["kept_features"]) == 0
+    assert len(learner.dump()["kept_features"]) == 0
 
 
 # --- forgetting -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", REPLAYING)
-def test_forgotten_names_leave_the_replay_buffer(learner):
-    index = Learner(Options.of(learner, replay=20))
-    index.learn(["f", "g"], ["a", "b"])
-    index.learn(["f"], ["b"])
-    index.learn(["g"], ["a"])
-    index.forget_class("a")
-    assert past(index) == [(["f", "g"], ["b"]), (["f"], ["b"]), (["g"], [])]
-    index.forget_feature("f")
-    assert past(index) == [(["g"], ["b"]), ([], ["b"]), (["g"], [])]
-    index.learn(["i", "j"], ["c", "d"])  # in the ids that were freed
+@pytest.mark.parametrize("specification", REPLAYING)
+def test_forgotten_names_leave_the_replay_buffer(specification):
+    learner = Learner(Options.of(specification, replay=20))
+    learner.learn(["f", "g"], ["a", "b"])
+    learner.learn(["f"], ["b"])
+    learner.learn(["g"], ["a"])
+    learner.forget_class("a")
+    assert past(learner) == [(["f", "g"], ["b"]), (["f"], ["b"]), (["g"], [])]
+    learner.forget_feature("f")
+    assert past(learner) == [(["g"], ["b"]), ([], ["b"]), (["g"], [])]
+    learner.learn(["i", "j"], ["c", "d"])  # in the ids that were freed
 
-    kept = past(index)
+    kept = past(learner)
     assert (["i", "j"], ["c", "d"]) in kept
     assert {name for features, _ in kept for name in features} <= {"g", "i", "j"}
     assert {name for _, classes in kept for name in classes} <= {"b", "c", "d"}
-    assert not {"a", "f"} & {*names(index.dump(), "class"), *names(index.dump(), "feature")}
+    assert not {"a", "f"} & {*names(learner.dump(), "class"), *names(learner.dump(), "feature")}
     for _ in range(20):
-        index.learn(["g"], ["b"])
-    assert "a" not in dict(index.rank(["g", "i", "j"], 100))
-    assert all(features and classes for features, classes in past(index))  # each was drawn by now
+        learner.learn(["g"], ["b"])
+    assert "a" not in dict(learner.rank(["g", "i", "j"], 100))
+    assert all(features and classes for features, classes in past(learner))  # each was drawn by now
 
 
 @pytest.mark.parametrize("learner", REPLAYING)
@@ -276,19 +276,19 @@ def test_a_name_that_comes_back_is_not_the_one_that_was_kept(learner):
 
 
 def test_evicted_names_leave_the_replay_buffer():
-    index = Learner(Options.of("ff", replay=2, max_features=3, max_classes=2))
+    learner = Learner(Options.of("ff", replay=2, max_features=3, max_classes=2))
     for number in range(6):
-        index.learn([f"f{number}", "g"], [f"c{number}"])
+        learner.learn([f"f{number}", "g"], [f"c{number}"])
 
-    assert index.evicted_classes == 4
-    for features, classes in past(index):
-        assert all(index.has_feature(name) for name in features)
+    assert learner.evicted_classes == 4
+    for features, classes in past(learner):
+        assert all(learner.has_feature(name) for name in features)
         assert {*classes} <= {"c4", "c5"}
 
 
-def past(index):
+def past(learner):
     """Return feature and class names of the kept instances, without the evicted ones."""
-    state = index.dump()
+    state = learner.dump()
     features, classes = names(state, "feature"), names(state, "class")
     values = iter(state["kept_feature_ids"])
     true = iter(state["kept_class_ids"])

@@ -29,25 +29,25 @@ def options(demands):
 
 @pytest.fixture(scope="module", params=["pairs", "each"])
 def solved(request):
-    """Return an index that replayed 40 instances until its state converged."""
-    index = Learner(options(request.param))
+    """Return a learner that replayed 40 instances until its state converged."""
+    learner = Learner(options(request.param))
     random = np.random.default_rng(3)
     for _ in range(40):
         instance = {FEATURES[place]: random.uniform(0.2, 2) for place in random.permutation(12)[:5]}
         true = random.permutation(5)[: random.integers(1, 3)]
-        index.learn(instance, [CLASSES[label] for label in true])
+        learner.learn(instance, [CLASSES[label] for label in true])
     for _ in range(60):
-        learn_only_the_past(index)
-    return index
+        learn_only_the_past(learner)
+    return learner
 
 
-def learn_only_the_past(index):
-    index.learn([], [CLASSES[0]])
+def learn_only_the_past(learner):
+    learner.learn([], [CLASSES[0]])
 
 
-def past(index):
+def past(learner):
     """Return x, true columns and multipliers by (positive, negative) of each kept instance."""
-    state = index.dump()
+    state = learner.dump()
     features = [FEATURES.index(name) for name in names(state, "feature")]
     columns = dict(enumerate(CLASSES.index(name) for name in names(state, "class")))
     values = together(state, "kept_feature_ids", "kept_feature_values")
@@ -132,15 +132,15 @@ def test_a_converged_state_stays(solved):
 
 
 def test_one_demand_by_hand():
-    index = Learner(Options.of("svm", normalize="none", sublinear=False, tfidf=False, replay=0))
-    index.learn({"f": 2.0}, ["a"])
+    learner = Learner(Options.of("svm", normalize="none", sublinear=False, tfidf=False, replay=0))
+    learner.learn({"f": 2.0}, ["a"])
     first = 1 / (4 + 1 / 2)
-    assert index.feature("f")["edges"] == [("a", pytest.approx(2 * first))]
-    index.learn({"f": 1.0}, ["b"])
+    assert learner.feature("f")["edges"] == [("a", pytest.approx(2 * first))]
+    learner.learn({"f": 1.0}, ["b"])
 
     alone = 1 / (1 + 1 / 2)  # b is to score at least 1
     ahead = (1 - (alone - 2 * first)) / (2 + 1 / (2 * 0.2))  # and 1 more than a
-    edges = dict(index.feature("f")["edges"])
+    edges = dict(learner.feature("f")["edges"])
     assert edges == {
         "a": pytest.approx(2 * first - ahead),
         "b": pytest.approx(alone + ahead),
@@ -148,28 +148,28 @@ def test_one_demand_by_hand():
 
 
 def of_many(**given):
-    """Return an index that separates the classes of instances with many classes each from 0."""
+    """Return a learner that separates the classes of instances with many classes each from 0."""
     plain = {"normalize": "none", "sublinear": False, "tfidf": False, "replay": 0, "bias": 0.0}
     return Learner(Options.of("svm", constraints="auto", **plain | given))
 
 
 def test_many_classes_by_hand():
-    index = of_many(C=3.0, bias=0.5)
+    learner = of_many(C=3.0, bias=0.5)
     first, second = [f"a{number}" for number in range(9)], [f"b{number}" for number in range(11)]
-    index.learn({"f": 2.0}, first)
+    learner.learn({"f": 2.0}, first)
     softness = 1 / (2 * 3.0 / (2 * 9))
     value = 0.5 * 2.0  # of the bias
     step = 1 / (2.0**2 + value**2 + softness)
-    assert index.feature("f")["edges"] == [(name, pytest.approx(2 * step)) for name in first]
-    assert index.dump()["class_bias"].tolist() == pytest.approx([step * value] * 9)
+    assert learner.feature("f")["edges"] == [(name, pytest.approx(2 * step)) for name in first]
+    assert learner.dump()["class_bias"].tolist() == pytest.approx([step * value] * 9)
 
     score = 2 * (2 * step) + value * (step * value)
-    assert index.rank({"f": 2.0}, 1) == [("a0", pytest.approx(score))]
+    assert learner.rank({"f": 2.0}, 1) == [("a0", pytest.approx(score))]
 
-    index.learn({"f": 2.0}, second)
+    learner.learn({"f": 2.0}, second)
     price = 3.0 / (2 * 10)  # of 10 classes on average
     back = score / (2.0**2 + value**2 + 1 / (2 * min(price, 0.2)))  # a0 is to score at most 0
-    biases = index.dump()["class_bias"]
+    biases = learner.dump()["class_bias"]
     assert biases[0] == pytest.approx((step - back) * value)
     assert biases[-1] == pytest.approx(1 / (2.0**2 + value**2 + 1 / (2 * price)) * value)
 
@@ -183,8 +183,8 @@ def test_few_classes_are_separated_in_pairs_without_a_bias():
     for _ in range(200):
         instance = {FEATURES[place]: random.uniform(0.2, 2) for place in random.permutation(12)[:5]}
         true = [CLASSES[label] for label in random.permutation(5)[: random.integers(1, 4)]]
-        for index in (pairs, chosen):
-            index.learn(instance, true)
+        for learner in (pairs, chosen):
+            learner.learn(instance, true)
 
     states = pairs.dump(), chosen.dump()
     assert not states[1].pop("class_bias").any()
@@ -206,14 +206,14 @@ def test_many_noisy_classes_are_ranked_better_each_from_0_than_in_pairs():
         stream.append(({f"f{word}": 1.0 for word in words}, [f"c{each}" for each in true]))
     precision = {}
     for form in ("pairs", "auto"):
-        index = Learner(Options.of("svm", max_outdegree=1000, constraints=form))
+        learner = Learner(Options.of("svm", max_outdegree=1000, constraints=form))
         for instance, classes in stream[:1200]:
-            index.learn(instance, classes)
+            learner.learn(instance, classes)
         precision[form] = np.mean(
             [
                 name in classes
                 for instance, classes in stream[1200:]
-                for name, _ in index.rank(instance, 5)
+                for name, _ in learner.rank(instance, 5)
             ]
         )
     assert precision["auto"] > precision["pairs"] + 0.02, precision
@@ -222,46 +222,46 @@ def test_many_noisy_classes_are_ranked_better_each_from_0_than_in_pairs():
 def test_a_bias_ranks_frequent_classes_first_where_a_feature_says_nothing():
     first = {}
     for bias in (0.0, 0.3):
-        index = of_many(bias=bias)
+        learner = of_many(bias=bias)
         others = [f"c{number}" for number in range(10)]
-        index.learn({"new": 1.0}, ["rare", "frequent", *others])
+        learner.learn({"new": 1.0}, ["rare", "frequent", *others])
         for number in range(50):
-            index.learn({f"f{number % 10}": 1.0}, ["frequent", *others[:8]])
-        first[bias] = [name for name, _ in index.rank({"new": 1.0}, 12)]
+            learner.learn({f"f{number % 10}": 1.0}, ["frequent", *others[:8]])
+        first[bias] = [name for name, _ in learner.rank({"new": 1.0}, 12)]
     assert first[0.0][0] == "rare"  # of equal scores the older class
     assert first[0.3].index("frequent") < first[0.3].index("rare")
 
 
 def test_events_without_true_classes_do_not_change_the_form():
-    index = of_many(bias=0.5)
+    learner = of_many(bias=0.5)
     for number in range(20):
-        index.learn({"f": 1.0, "g": 1.0}, [f"c{(number + each) % 12}" for each in range(10)])
-    before = index.rank({"f": 1.0}, 3)
+        learner.learn({"f": 1.0, "g": 1.0}, [f"c{(number + each) % 12}" for each in range(10)])
+    before = learner.rank({"f": 1.0}, 3)
     for _ in range(60):
-        index.learn({"other": 1.0}, [], rejected=["nobody knows it"])
-    assert index.rank({"f": 1.0}, 3) == before
-    again = Learner.load(index.options, index.dump())
+        learner.learn({"other": 1.0}, [], rejected=["nobody knows it"])
+    assert learner.rank({"f": 1.0}, 3) == before
+    again = Learner.load(learner.options, learner.dump())
     assert again.rank({"f": 1.0}, 3) == before
 
 
 def test_a_bias_can_be_set_and_lifted_later():
-    index = of_many()
+    learner = of_many()
     classes = [f"c{number}" for number in range(10)]
-    index.learn({"f": 1.0}, classes)
-    assert "class_bias" not in index.dump()
+    learner.learn({"f": 1.0}, classes)
+    assert "class_bias" not in learner.dump()
 
-    index.configure(index.options.replace(bias=0.5))
-    assert not index.dump()["class_bias"].any()
-    without = index.rank({"f": 1.0}, 1)[0][1]
-    index.learn({"g": 1.0}, classes)
-    assert index.rank({"f": 1.0}, 1)[0][1] > without
+    learner.configure(learner.options.replace(bias=0.5))
+    assert not learner.dump()["class_bias"].any()
+    without = learner.rank({"f": 1.0}, 1)[0][1]
+    learner.learn({"g": 1.0}, classes)
+    assert learner.rank({"f": 1.0}, 1)[0][1] > without
 
-    index.configure(index.options.replace(bias=0.0))
-    assert index.rank({"f": 1.0}, 1)[0][1] == pytest.approx(without)
+    learner.configure(learner.options.replace(bias=0.0))
+    assert learner.rank({"f": 1.0}, 1)[0][1] == pytest.approx(without)
 
 
 def test_a_forgotten_class_takes_its_bias_along():
-    index = of_many(bias=0.5)
-    index.learn({"f": 1.0}, [f"c{number}" for number in range(10)])
-    index.forget_class("c3")
-    assert np.count_nonzero(index.dump()["class_bias"]) == 9
+    learner = of_many(bias=0.5)
+    learner.learn({"f": 1.0}, [f"c{number}" for number in range(10)])
+    learner.forget_class("c3")
+    assert np.count_nonzero(learner.dump()["class_bias"]) == 9

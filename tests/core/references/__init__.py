@@ -1,4 +1,4 @@
-"""Slow and plain reference implementations of the learners, equal to the index bit by bit.
+"""Slow and plain reference implementations of the learners, equal to the learner bit by bit.
 
 They are written from docs/learners.md, one module a learner, in dictionaries and lists.
 """
@@ -33,5 +33,5 @@ REFERENCES = {
 
 
 def reference_of(options):
-    """Return an untrained reference implementation of the index with these options."""
+    """Return an untrained reference implementation of the learner with these options."""
     return REFERENCES[options.learner](options)

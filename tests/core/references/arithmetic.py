@@ -10,7 +10,7 @@ SMALLEST_WEIGHT = np.finfo(float32).tiny  # subnormal weights depend on the proc
 
 
 def log(x):
-    """Return the natural logarithm by the index's series; others differ in the last bit."""
+    """Return the natural logarithm by the learner's series; others differ in the last bit."""
     fraction, exponent = frexp(x)
     if fraction < 0.7071067811865476:
         fraction, exponent = fraction * 2, exponent - 1
@@ -29,7 +29,7 @@ def damped(x):
 
 
 def logistic(x):
-    """Return 1 / (1 + e^-x) by the index's series; x is clipped at 700."""
+    """Return 1 / (1 + e^-x) by the learner's series; x is clipped at 700."""
     return 1 / (1 + _exp(-max(-700.0, min(x, 700.0))))
 
 

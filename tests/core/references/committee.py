@@ -1,4 +1,4 @@
-"""The slow and plain reference of the committee; its members are references of the index.
+"""The slow and plain reference of the committee; its members are references of the learner.
 
 It is written from the definition of the learner (docs/learners.md, core/native/ensemble/)
 and shares no code with it. An instance is a dict name -> value here.
@@ -61,12 +61,12 @@ class BufferedEvent:
 
 @dataclass
 class MemberReference:
-    index: Reference
+    learner: Reference
     waiting: list[BufferedEvent] = field(default_factory=list)
     ranks: list[int] = field(default_factory=list)
 
     def meet(self, number, event, waiting_limit):
-        options = self.index.options
+        options = self.learner.options
         if draw(b"subsample", options.seed, number) / 2**64 >= options.subsample:
             return False
         self.waiting.append(event)
@@ -74,11 +74,11 @@ class MemberReference:
         while self.waiting and (
             len(self.waiting) > options.shuffle or self.waiting_bytes > waiting_limit
         ):
-            place = draw(b"shuffle", options.seed, self.index.learned) % len(self.waiting)
+            place = draw(b"shuffle", options.seed, self.learner.learned) % len(self.waiting)
             self.waiting[place], self.waiting[-1] = self.waiting[-1], self.waiting[place]
             due = self.waiting.pop()
             arguments = due.instance, due.classes, due.is_first_epoch, due.rejected, due.weight
-            if self.index.learn(*arguments)[1]:
+            if self.learner.learn(*arguments)[1]:
                 updated = True
         return updated
 
@@ -100,7 +100,7 @@ class CommitteeReference:
         table, members, self.waiting_limit = options_of_parts(options)
         self.table.configure(table)
         for member, its_own in zip(self.members, members, strict=True):
-            member.index.configure(its_own)
+            member.learner.configure(its_own)
 
     # --- ranking ----------------------------------------------------------------------------------
 
@@ -109,7 +109,7 @@ class CommitteeReference:
         return [
             [
                 (name, score)
-                for name, score in member.index.rank(instance, deepest, None, among)
+                for name, score in member.learner.rank(instance, deepest, None, among)
                 if name in self.table.labels
             ]
             for member in self.members
@@ -155,7 +155,7 @@ class CommitteeReference:
                 if not scores or max(scores) == min([0.0, *scores]):
                     continue
                 span = max(scores) - min([0.0, *scores])
-                (reasons,) = member.index.explain(instance, [wanted], len(instance))
+                (reasons,) = member.learner.explain(instance, [wanted], len(instance))
                 for feature, part in reasons:
                     gave[feature] = gave.get(feature, 0.0) + part / span / len(self.members)
             answer.append(
@@ -186,7 +186,7 @@ class CommitteeReference:
         known = self.has_class(name)
         self.table.forget_class(name)
         for member in self.members:
-            member.index.forget_class(name)
+            member.learner.forget_class(name)
             for event in member.waiting:
                 event.classes = [other for other in event.classes if other != name]
                 event.rejected = [other for other in event.rejected if other != name]
@@ -196,7 +196,7 @@ class CommitteeReference:
     def forget_feature(self, name):
         known = self.has_feature(name)
         for member in self.members:
-            member.index.forget_feature(name)
+            member.learner.forget_feature(name)
             for event in member.waiting:
                 event.instance = {
                     other: value for other, value in event.instance.items() if other != name
@@ -207,20 +207,20 @@ class CommitteeReference:
 
     def has_class(self, name):
         return name in self.table.labels or any(
-            name in member.index.labels
+            name in member.learner.labels
             or any(name in event.classes + event.rejected for event in member.waiting)
             for member in self.members
         )
 
     def has_feature(self, name):
         return any(
-            name in member.index.rows or any(name in event.instance for event in member.waiting)
+            name in member.learner.rows or any(name in event.instance for event in member.waiting)
             for member in self.members
         )
 
     @property
     def features(self):
-        return max(member.index.features for member in self.members)
+        return max(member.learner.features for member in self.members)
 
     @property
     def classes(self):
@@ -233,7 +233,7 @@ class CommitteeReference:
     @property
     def bytes(self):
         return self.table.bytes + sum(
-            member.index.bytes + member.waiting_bytes for member in self.members
+            member.learner.bytes + member.waiting_bytes for member in self.members
         )
 
     @property
@@ -242,10 +242,12 @@ class CommitteeReference:
 
     def sum_of(self, counter):
         """Return the sum of a counter over the members."""
-        return sum(getattr(member.index, counter) for member in self.members)
+        return sum(getattr(member.learner, counter) for member in self.members)
 
     def feature(self, name):
-        views = [member.index.feature(name) for member in self.members if name in member.index.rows]
+        views = [
+            member.learner.feature(name) for member in self.members if name in member.learner.rows
+        ]
         edges = self.means([view["edges"] for view in views])
         return {
             "times_seen": max(view["times_seen"] for view in views),
@@ -257,16 +259,16 @@ class CommitteeReference:
 
     def class_(self, name, limit=100):
         features = self.means(
-            member.index.class_(name, len(member.index.rows))["features"]
+            member.learner.class_(name, len(member.learner.rows))["features"]
             for member in self.members
-            if name in member.index.labels
+            if name in member.learner.labels
         )
         return {"learned": self.table.labels[name].learned, "features": features[:limit]}
 
     def feature_page(self, prefix, after, limit):
         times = {}
         for member in self.members:
-            for name, feature in member.index.rows.items():
+            for name, feature in member.learner.rows.items():
                 if name.startswith(prefix) and name.encode() > after.encode():
                     times[name] = max(times.get(name, 0), feature.times_seen)
         return sorted(times.items(), key=lambda named: named[0].encode())[:limit]

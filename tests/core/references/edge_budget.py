@@ -1,4 +1,4 @@
-"""One budget of edges for a whole index: the edges that move scores least go, in rounds."""
+"""One budget of edges for a whole learner: the edges that move scores least go, in rounds."""
 
 import numpy as np
 from numpy import float32

@@ -42,7 +42,7 @@ class Past:
         self.kept = []
         self.came = 0
         self.most = self.most_bytes = 0
-        self.bytes_per_value = self.bytes_per_example = 0  # of an index of them
+        self.bytes_per_value = self.bytes_per_example = 0  # of a learner of them
 
     @property
     def bytes(self):

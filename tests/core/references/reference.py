@@ -198,7 +198,7 @@ class Reference(Forgetting):
         return values
 
     def known(self, values):
-        """Return (feature, value) for the features in the index."""
+        """Return (feature, value) for the features in the learner."""
         return [(self.rows[name], value) for name, value in values.items() if name in self.rows]
 
     # --- ranking ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The state of a reference of the index, and the arrays in which an index dumps the same."""
+"""The state of a reference of the learner, and the arrays in which a learner dumps the same."""
 
 from dataclasses import dataclass, field
 

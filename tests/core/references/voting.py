@@ -1,4 +1,4 @@
-"""Rank aggregation in plain Python: the votes of core/native/ensemble, with real indexes."""
+"""Rank aggregation in plain Python: the votes of core/native/ensemble, with real learners."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
@@ -11,7 +11,7 @@ Ranking = list[tuple[str, float]]  # (class, score), best first
 Vote = Literal["majority", "rarest", "score", "probability"]
 
 NOMINATED = 50  # classes that a member nominates: beyond it the papers score a class 0 as well
-MOST = 2**32 - 1  # places that an index can rank
+MOST = 2**32 - 1  # places that a learner can rank
 
 
 class Table(Protocol):
@@ -25,13 +25,13 @@ class Table(Protocol):
 
 
 class Voting:
-    """The vote of a committee's indexes on one instance.
+    """The vote of a committee's learners on one instance.
 
     Only classes of `table`, the committee's own, are nominated.
     """
 
-    def __init__(self, indexes: Sequence[Learner], table: Table, vote: Vote) -> None:
-        self._indexes = indexes
+    def __init__(self, learners: Sequence[Learner], table: Table, vote: Vote) -> None:
+        self._learners = learners
         self._table = table
         self._vote = vote
 
@@ -47,13 +47,13 @@ class Voting:
 
     def rank_among(self, instance: Instance, among: Sequence[str]) -> Ranking:
         """Return the ranking by votes on these classes alone, each of which may be nominated."""
-        rankings = [index.rank(instance, len(among), None, among) for index in self._indexes]
+        rankings = [learner.rank(instance, len(among), None, among) for learner in self._learners]
         return self._count(self._known(rankings))
 
     def spans(self, instance: Instance) -> list[float]:
         """Return for each member the divisor that makes shares of its scores."""
         if self._vote == "probability":
-            return [1.0] * len(self._indexes)
+            return [1.0] * len(self._learners)
         return [scale(ranking)[1] for ranking in self._nominations(instance)]
 
     def _nominations(self, instance: Instance) -> list[Ranking]:
@@ -78,7 +78,7 @@ class Voting:
             depth = min(2 * depth, MOST)
 
     def _rankings(self, instance: Instance, depth: int) -> list[Ranking]:
-        return [index.rank(instance, depth) for index in self._indexes]
+        return [learner.rank(instance, depth) for learner in self._learners]
 
     def _known(self, rankings: list[Ranking]) -> list[Ranking]:
         known = self._table.has_class
@@ -88,9 +88,9 @@ class Voting:
         """Return the nominations with each member's probability of the others' classes."""
         named = dict.fromkeys(name for ranking in nominations for name, _ in ranking)
         completed = []
-        for index, ranking in zip(self._indexes, nominations, strict=True):
+        for learner, ranking in zip(self._learners, nominations, strict=True):
             missing = list(named.keys() - {name for name, _ in ranking})
-            others = zip(missing, index.probabilities(instance, missing), strict=True)
+            others = zip(missing, learner.probabilities(instance, missing), strict=True)
             completed.append(ranking + sorted(others, key=lambda scored: (-scored[1], scored[0])))
         return completed
 

@@ -5,8 +5,8 @@ from starlette.exceptions import HTTPException
 
 from manyclass.core.errors import (
     EventConflict,
-    IndexHalfChanged,
     InstanceError,
+    LearnerHalfChanged,
     OptionError,
     UnknownName,
 )
@@ -51,7 +51,7 @@ def test_a_place_is_a_json_pointer(place, expected):
         (UnknownName("class", "x"), 404),
         (EventConflict(3, "e", 7), 409),
         (QueueFull(10, 1000), 503),
-        (IndexHalfChanged(), 503),
+        (LearnerHalfChanged(), 503),
         (NotReady("recovering"), 503),
         (StoreFull("full"), 503),
         (StoreError("broken"), 503),

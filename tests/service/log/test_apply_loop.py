@@ -5,7 +5,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from manyclass.core.errors import EventConflict, EventError, IndexHalfChanged
+from manyclass.core.errors import EventConflict, EventError, LearnerHalfChanged
 from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
 from manyclass.core.instance import Instance
@@ -162,10 +162,10 @@ async def test_an_index_half_changed_for_want_of_memory_is_not_learned_on(applyi
     NoMemory(monkeypatch).lacks = False
     batch_of = EventBatch()
     batch_of.add(Instance(["a"]), ["x"])
-    errors = [MemoryError(), IndexHalfChanged()]
+    errors = [MemoryError(), LearnerHalfChanged()]
     monkeypatch.setattr(applying.model, "apply_batch", Mock(side_effect=errors))
     applying.loop.extend([BatchRequest(batch_of, lambda: None)])
-    assert isinstance(await applying.broken(), IndexHalfChanged)
+    assert isinstance(await applying.broken(), LearnerHalfChanged)
     assert not applying.live.is_current
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from manyclass.core.errors import IndexHalfChanged, RulesDiffer
+from manyclass.core.errors import LearnerHalfChanged, RulesDiffer
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
@@ -152,11 +152,11 @@ async def test_a_log_that_numbers_otherwise_refuses_batches(parts, group_commit)
 
 async def test_a_failed_apply_acknowledges_none_of_a_batch(parts, group_commit, monkeypatch):
     def broken(self, batch, seconds):
-        raise IndexHalfChanged
+        raise LearnerHalfChanged
 
     monkeypatch.setattr(Model, "apply_batch", broken)
     answer = group_commit.admit_batch(batch_of(*lessons(3)))
-    assert isinstance(await parts.apply_loop.broken, IndexHalfChanged)
+    assert isinstance(await parts.apply_loop.broken, LearnerHalfChanged)
     monkeypatch.undo()
     await many_turns()
     assert not answer.done()

@@ -1,5 +1,4 @@
-// The steps of an update: how far it moves which classes, and in a hierarchy which classes above
-// them.
+// The steps of an update: the gain of each class, and in a hierarchy of each ancestor.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +11,8 @@
 
 namespace manyclass {
 
-// An update that moves the weight of a class, or a family, for every active feature by gain * value.
+// An update that moves the weight of a class, or a family, for every active feature by gain *
+// value.
 struct Step {
     std::uint32_t cls;
     double gain;
@@ -23,16 +23,18 @@ class StepList {
 public:
     static constexpr std::size_t NONE = static_cast<std::size_t>(-1);
 
-    // Add to the step of a class; `place` is that of the step, NONE before there is one.
-    void add(std::size_t& place, std::uint32_t cls, double gain) {
-        if (place == NONE) {
-            place = steps_.size();
+    // Add to the step of a class; `position` is the index of the step, NONE without one.
+    void add(std::size_t& position, std::uint32_t cls, double gain) {
+        if (position == NONE) {
+            position = steps_.size();
             steps_.push_back({cls, 0});
         }
-        steps_[place].gain += gain;
+        steps_[position].gain += gain;
     }
 
-    double gain(std::size_t place) const { return place == NONE ? 0.0 : steps_[place].gain; }
+    double gain(std::size_t position) const {
+        return position == NONE ? 0.0 : steps_[position].gain;
+    }
 
     const std::vector<Step>& steps() const { return steps_; }
 
@@ -40,8 +42,8 @@ private:
     std::vector<Step> steps_;
 };
 
-// The steps of some classes, each for itself. A class is given by its place among them, NOWHERE for
-// the score 0 in the place of one.
+// Independent steps of some classes. A class is given by its position in `classes`; NOWHERE stands
+// for a score of 0 instead of a class.
 class FlatSteps {
 public:
     static constexpr bool ON_PATHS = false;
@@ -68,13 +70,13 @@ public:
 
 private:
     const std::vector<Ranked>& classes_;
-    std::vector<std::size_t> step_of_;  // by place
+    std::vector<std::size_t> step_of_;  // by position of the class
     StepList list_;
 };
 
-// The same along the paths to the classes: of two classes the parts of their paths that differ are
-// moved, since the classes above both cannot tell them apart (Dekel, Keshet and Singer, ICML 2004).
-// Of a class that moves back alone nothing is known of those above it: they stay.
+// Steps along the paths to the classes. A step between two classes moves only the parts of their
+// paths that differ: common ancestors do not distinguish them (Dekel, Keshet and Singer, ICML
+// 2004). A class that moves back alone says nothing about its ancestors: they stay.
 class PathSteps {
 public:
     static constexpr bool ON_PATHS = true;
@@ -128,7 +130,7 @@ private:
         return at == NOWHERE ? 0 : begins_[at + 1] - begins_[at];
     }
 
-    // The number of classes at the top of their paths that stay.
+    // Return the number of common ancestors at the top of the two paths.
     std::size_t shared(std::size_t one, std::size_t other) const {
         if (one == NOWHERE) return length(other) - 1;
         const std::size_t most = std::min(length(one), length(other));

@@ -18,9 +18,9 @@ enum class Cost { none, sqrt, linear };
 constexpr std::initializer_list<Choice<Cost>> COSTS{
     {"none", Cost::none}, {"sqrt", Cost::sqrt}, {"linear", Cost::linear}};
 
-// For one example. The cost of a wrong class in the place of a true one is 1, the distance of the
-// two or its root; their distance is half the edges of the path between them, 1 for siblings and for
-// any two classes without a taxonomy.
+// For one example. The cost of a wrong class instead of a true one is 1, the distance of the two or
+// its root; their distance is half the edges of the path between them, 1 for siblings and for any
+// two classes without a taxonomy.
 //
 // Ownership: the nodes are the engine's.
 class Costs {
@@ -50,7 +50,7 @@ public:
     // False if all wrong classes cost 1.
     bool are_unequal() const { return cost_ != Cost::none && !nodes_->empty(); }
 
-    // Of a wrong class in the place of a true one.
+    // Return the cost of a wrong class instead of a true one.
     double of(std::uint32_t positive, std::uint32_t negative) const {
         return are_unequal() ? of_edges(nodes_->distance(positive, negative)) : 1;
     }

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "learners/rules/place_table.hpp"
+#include "learners/rules/position_table.hpp"
 #include "learners/rules/rule.hpp"
 
 namespace manyclass {
@@ -50,9 +50,9 @@ struct DualSvmBy : SignedRule {
                !has_many_classes(context.mean_classes);
     }
 
-    // The value of the bias for an example, given the sum of its squares and the mean number of true
-    // classes; 0 while there is none. In proportion to the example, so that features that are not
-    // known, which reduce the others when it is scaled, do not change a ranking.
+    // The value of the bias for an example, given the sum of its squares and the mean number of
+    // true classes; 0 while there is none. In proportion to the example, so that features that are
+    // not known, which reduce the others when it is scaled, do not change a ranking.
     double bias_of(double squares, double mean_classes) const {
         const bool counts = form == Form::each || has_many_classes(mean_classes);
         return bias > 0 && counts ? bias * std::sqrt(squares) : 0.0;
@@ -140,9 +140,9 @@ private:
 
         struct Scratch {
             std::vector<Ranked> scores;        // of the classes with a part in a constraint
-            PlaceTable classes;                // their places there, by id
-            PlaceTable constraints;            // places of those of earlier steps, by `key`
-            std::vector<std::uint8_t> is_solved;  // of the same
+            PositionTable classes;             // positions in `scores`, by id
+            PositionTable constraints;         // positions of earlier constraints, by `key`
+            std::vector<std::uint8_t> is_solved;  // by position of such a constraint
 
             // Not inlined, see LinearScratch.
             [[gnu::noinline]] static Scratch& of_thread() {
@@ -165,9 +165,9 @@ private:
             scratch_.classes.start(most);
             for (const auto* some : given)
                 for (const Ranked& each : *some) {
-                    std::uint32_t& place = scratch_.classes[each.cls];
-                    if (place != PlaceTable::NONE) continue;
-                    place = static_cast<std::uint32_t>(scratch_.scores.size());
+                    std::uint32_t& position = scratch_.classes[each.cls];
+                    if (position != PositionTable::NONE) continue;
+                    position = static_cast<std::uint32_t>(scratch_.scores.size());
                     scratch_.scores.push_back(each);
                 }
             return scratch_.scores;
@@ -186,7 +186,7 @@ private:
         void solve(std::uint32_t ahead, std::uint32_t behind) {
             Constraint made{ahead, behind, 0};
             const std::uint32_t at = scratch_.constraints.find(key(made));
-            if (at != PlaceTable::NONE) {
+            if (at != PositionTable::NONE) {
                 scratch_.is_solved[at] = true;
                 solve(constraints_[at]);
                 return;
@@ -196,7 +196,8 @@ private:
         }
 
         void solve(Constraint& constraint) {
-            const std::size_t ahead = place(constraint.ahead), behind = place(constraint.behind);
+            const std::size_t ahead = position_of(constraint.ahead);
+            const std::size_t behind = position_of(constraint.behind);
             const bool is_pair = ahead != NOWHERE && behind != NOWHERE;
             const double softness = 1 / (2 * price(constraint));
             double margin = ahead != NOWHERE ? rule_.margin : 0.0;
@@ -231,8 +232,8 @@ private:
 
         static constexpr std::size_t NOWHERE = Steps::NOWHERE;
 
-        // The place of a class of a constraint among the scores.
-        std::size_t place(std::uint32_t cls) const {
+        // Return the position of a class of a constraint among the scores.
+        std::size_t position_of(std::uint32_t cls) const {
             return cls == NO_ID ? NOWHERE : scratch_.classes.find(cls);
         }
 

@@ -27,8 +27,8 @@ namespace manyclass {
 
 class EdgeBudget {
 public:
-    // Let the next update make edges that contribute at least half of the threshold; all edges while
-    // there is room.
+    // Let the next update make edges that contribute at least half of the threshold; all edges
+    // while there is room.
     void limit(NewEdges& edges, const Tables& tables, double budget, double floor, bool by_idf) {
         constexpr float PART = 0.5f;
         const bool is_limited = is_near(tables, most_edges(tables, budget, floor));
@@ -36,8 +36,8 @@ public:
         edges.refuse_below(is_limited ? threshold_ * PART : 0, &contribution_);
     }
 
-    // Continue the round after an event that made so many edges: the hand passes ROUND times as many,
-    // and some more while the budget, which may be new, is exceeded by far.
+    // Continue the round after an event that made so many edges: the hand passes ROUND times as
+    // many, and some more while the budget, which may be new, is exceeded by far.
     void sweep(Tables& tables, double budget, double floor, bool by_idf, std::uint64_t made) {
         const double most = most_edges(tables, budget, floor);
         if (!is_near(tables, most)) return;
@@ -69,7 +69,7 @@ public:
             std::copy(histogram_.begin(), histogram_.end(), histogram.data);
         }
         if (!visitor.is_loading()) return;
-        need(*hand.data < NO_ID, "budget_hand", "a hand is out of place");
+        need(*hand.data < NO_ID, "budget_hand", "a hand is out of range");
         need(*threshold.data >= 0 && std::isfinite(*threshold.data), "budget_threshold",
              "it is not a contribution");
         hand_ = *hand.data;

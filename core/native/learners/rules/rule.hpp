@@ -1,5 +1,5 @@
 // The parts of a rule of a linear learner. A rule is a struct with its options, its update and
-// constants by which LinearLearner is compiled; it derives from one of the structs below.
+// constants by which LinearAlgorithm is compiled; it derives from one of the structs below.
 #pragma once
 
 #include <algorithm>
@@ -158,16 +158,16 @@ inline double squared_norm(const std::vector<ActiveFeature>& active) {
 
 inline void take_steps(SignedWeights&& weights, const std::vector<ActiveFeature>& active,
                        const std::vector<Step>& steps) {
-    if (steps.size() < StepPlaces::LEAST || steps.size() > StepPlaces::MOST) {
+    if (steps.size() < StepEdges::LEAST || steps.size() > StepEdges::MOST) {
         each_known(active, [&](const ActiveFeature& each) {
             for (const Step& step : steps)
                 weights.add(each.feature, step.cls, step.gain * each.value);
         });
         return;
     }
-    StepPlaces places(steps);
+    StepEdges step_edges(steps);
     each_known(active, [&](const ActiveFeature& each) {
-        weights.add_each(each.feature, places, each.value);
+        weights.add_each(each.feature, step_edges, each.value);
     });
 }
 

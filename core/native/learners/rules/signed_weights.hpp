@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "learners/rules/edge_contribution.hpp"
-#include "learners/rules/step_places.hpp"
+#include "learners/rules/step_edges.hpp"
 #include "storage/class_search.hpp"
 #include "storage/postings.hpp"
 
@@ -41,16 +41,16 @@ public:
     }
 
     // Add to the weights of feature -> the class of each step, as `add` does for one after the other.
-    void add_each(std::uint32_t feature, StepPlaces& places, double value) {
+    void add_each(std::uint32_t feature, StepEdges& step_edges, double value) {
         Row& row = rows_[feature];
-        bool is_found = places.is_faster(row.outdegree);  // until an edge of the row moves
-        if (is_found) places.find(rows_.edges(row).classes, row.outdegree);
-        for (std::size_t i = 0; i < places.steps().size(); ++i) {
-            const Step& step = places.steps()[i];
+        bool is_found = step_edges.is_faster(row.outdegree);  // until an edge of the row moves
+        if (is_found) step_edges.find(rows_.edges(row).classes, row.outdegree);
+        for (std::size_t i = 0; i < step_edges.steps().size(); ++i) {
+            const Step& step = step_edges.steps()[i];
             const double gain = step.gain * value;
             if (!is_found) {
                 add(feature, step.cls, gain);
-            } else if (const std::uint32_t at = places[i]; at == StepPlaces::NONE) {
+            } else if (const std::uint32_t at = step_edges[i]; at == StepEdges::NONE) {
                 is_found = row.outdegree < most_;
                 make(row, step.cls, bounded(gain), 1);
             } else {
@@ -128,8 +128,8 @@ public:
         }
     }
 
-    // Remove the edge at this place; the last edge of the row takes its place. If the edge was
-    // settled, the last settled edge takes its place, and the last edge that one's.
+    // Remove the edge at this index; the last edge of the row moves there. If the edge was settled,
+    // the last settled edge moves there, and the last edge moves to where that one was.
     void remove(Row& row, std::uint32_t at) {
         if (mass_is_settled_ && at < row.mass) {
             row.mass -= 1;
@@ -196,13 +196,13 @@ private:
         return lost;
     }
 
-    // Return the place of the lightest edge, the first of equal ones. Sizes are compared by their
+    // Return the index of the lightest edge, the first of equal ones. Sizes are compared by their
     // bits, which have the same order: a compiler makes vector instructions of that.
     std::uint32_t lightest(Row& row) {
         constexpr std::uint32_t BLOCK = 32;
         const float* const masses = rows_.edges(row).masses;
         std::int32_t least = std::numeric_limits<std::int32_t>::max();
-        std::uint32_t place = 0;
+        std::uint32_t lightest = 0;
         for (std::uint32_t begin = 0; begin < row.outdegree; begin += BLOCK) {
             const std::uint32_t end = std::min<std::uint32_t>(begin + BLOCK, row.outdegree);
             std::int32_t here = least;
@@ -210,11 +210,11 @@ private:
                 here = std::min(here, size_bits(masses[at]));
             if (here < least) {
                 least = here;
-                place = begin;
+                lightest = begin;
             }
         }
-        while (size_bits(masses[place]) != least) ++place;
-        return place;
+        while (size_bits(masses[lightest]) != least) ++lightest;
+        return lightest;
     }
 
     static std::int32_t size_bits(float mass) {

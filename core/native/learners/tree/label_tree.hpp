@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "learners/learner.hpp"
+#include "learners/algorithm.hpp"
 #include "learners/tree/tree_options.hpp"
 #include "learners/tree/tree_search.hpp"
 #include "learners/tree/tree_snapshot.hpp"
@@ -22,10 +22,10 @@
 
 namespace manyclass {
 
-class LabelTree : public Learner {
+class LabelTree : public Algorithm {
 public:
     LabelTree(Tables& tables, std::uint64_t seed, const OptionValues& options)
-        : Learner(tables, seed), tree_(counts_[RANDOM]) {
+        : Algorithm(tables, seed), tree_(counts_[RANDOM]) {
         LabelTree::configure(options);
     }
 
@@ -125,7 +125,7 @@ public:
         return outcome;
     }
 
-    // By the tree of today, in which its classes may have other places.
+    // By the present tree, in which its classes may have moved.
     void learn_again(Example& example) override {
         tree_.learn(input_of(example), example.classes, example.weight);
     }
@@ -233,13 +233,13 @@ private:
 
     // Add the examples of each class to the sum of its leaf.
     void add_to_sums(const EachExample& each, std::vector<Leaf>& leaves) const {
-        std::vector<std::size_t> place_of(tables_.classes.end(), leaves.size());
-        for (std::size_t i = 0; i < leaves.size(); ++i) place_of[leaves[i].cls] = i;
+        std::vector<std::size_t> position_of(tables_.classes.end(), leaves.size());
+        for (std::size_t i = 0; i < leaves.size(); ++i) position_of[leaves[i].cls] = i;
         each([&](const Example& example) {
             for (const std::uint32_t cls : example.classes)
                 for (const ActiveFeature& active : example.active)
                     if (cls != NO_ID && active.feature != NO_ID)
-                        leaves[place_of[cls]].add(active.feature, active.value);
+                        leaves[position_of[cls]].add(active.feature, active.value);
         });
     }
 

@@ -99,12 +99,12 @@ public:
     // Remove the first weight of every block.
     void drop_first() { resize(room_ - 1, 1); }
 
-    // Remove the weight at this place from every block that has it.
-    void drop(std::uint32_t place) {
+    // Remove the weight at this index from every block that has it.
+    void drop(std::uint32_t index) {
         for (std::uint32_t block = 0; block < count(); ++block) {
-            if (counts_[block] <= place) continue;
+            if (counts_[block] <= index) continue;
             for (float* run : {weights(block), squares(block)})
-                std::copy(run + place + 1, run + counts_[block], run + place);
+                std::copy(run + index + 1, run + counts_[block], run + index);
             --counts_[block];
         }
     }

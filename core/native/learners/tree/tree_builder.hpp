@@ -93,11 +93,11 @@ public:
     }
 
 private:
-    using Order = std::vector<std::uint32_t>;  // places of leaves
+    using Order = std::vector<std::uint32_t>;  // positions of leaves
 
     Branch preleaf(const Order& order) const {
         Branch branch;
-        for (const std::uint32_t place : order) branch.classes.push_back(leaves_[place].cls);
+        for (const std::uint32_t position : order) branch.classes.push_back(leaves_[position].cls);
         return branch;
     }
 
@@ -171,24 +171,24 @@ private:
         add_mean(near, 1);
         add_mean(far, -1);
         std::vector<std::pair<double, std::uint32_t>> ranked;
-        for (const std::uint32_t place : order) {
+        for (const std::uint32_t position : order) {
             double product = 0;
-            for (const Input& each : leaves_[place].sum)
+            for (const Input& each : leaves_[position].sum)
                 product += static_cast<double>(each.value) * difference_[each.feature];
-            ranked.emplace_back(-product, place);
+            ranked.emplace_back(-product, position);
         }
         std::sort(ranked.begin(), ranked.end());
         for (const Order* side : {&near, &far})
-            for (const std::uint32_t place : *side)
-                for (const Input& each : leaves_[place].sum) difference_[each.feature] = 0;
+            for (const std::uint32_t position : *side)
+                for (const Input& each : leaves_[position].sum) difference_[each.feature] = 0;
         return ranked;
     }
 
     // Add the mean direction of these leaves, of unit length, to the difference.
     void add_mean(const Order& order, double sign) {
         std::vector<std::uint32_t> features;
-        for (const std::uint32_t place : order)
-            for (const Input& each : leaves_[place].sum) {
+        for (const std::uint32_t position : order)
+            for (const Input& each : leaves_[position].sum) {
                 if (mean_[each.feature] == 0 && each.value > 0) features.push_back(each.feature);
                 mean_[each.feature] += static_cast<double>(each.value);
             }
@@ -216,8 +216,8 @@ private:
                                                 : one.made > other.made;
         };
         std::vector<Joined> heap;
-        for (std::uint32_t place = 0; place < leaves_.size(); ++place)
-            heap.push_back({leaves_[place].learned, place, preleaf({place})});
+        for (std::uint32_t position = 0; position < leaves_.size(); ++position)
+            heap.push_back({leaves_[position].learned, position, preleaf({position})});
         std::make_heap(heap.begin(), heap.end(), later);
         auto made = static_cast<std::uint32_t>(heap.size());
         const auto take = [&] {

@@ -55,13 +55,13 @@ public:
                 continue;
             }
             std::vector<double> path;
-            climb(cls, [&](std::uint32_t id, std::uint32_t place) {
+            climb(cls, [&](std::uint32_t id, std::uint32_t index) {
                 std::vector<double>& of_children = known[id];
                 if (of_children.empty()) {
                     probabilities(nodes_[id], input, work);
                     of_children = work.probabilities;
                 }
-                path.push_back(of_children[place]);
+                path.push_back(of_children[index]);
             });
             double product = 1;
             for (std::size_t at = path.size(); at-- > 0;) product *= path[at];  // as a search does
@@ -82,15 +82,15 @@ public:
     std::vector<Step> path(const std::vector<Input>& input, std::uint32_t cls) const {
         std::vector<Step> steps;
         Work& work = workspace();
-        climb(cls, [&](std::uint32_t id, std::uint32_t place) {
+        climb(cls, [&](std::uint32_t id, std::uint32_t index) {
             const Node& node = nodes_[id];
             probabilities(node, input, work);
-            Step step{node.is_preleaf ? 1 : nodes_[node.children[place]].leaves,
-                      work.probabilities[place], std::vector<double>(input.size(), 0.0)};
+            Step step{node.is_preleaf ? 1 : nodes_[node.children[index]].leaves,
+                      work.probabilities[index], std::vector<double>(input.size(), 0.0)};
             if (classifiers(node) > 0)
                 for (std::size_t i = 0; i < input.size(); ++i)
                     step.moved[i] = static_cast<double>(input[i].value) *
-                                    static_cast<double>(weight(node, input[i].feature, place));
+                                    static_cast<double>(weight(node, input[i].feature, index));
             steps.push_back(std::move(step));
         });
         std::reverse(steps.begin(), steps.end());
@@ -106,12 +106,12 @@ public:
         std::unordered_set<std::uint32_t> met;  // nodes whose paths are in already
         for (const std::uint32_t cls : true_classes) {
             if (!has(cls)) continue;
-            std::uint32_t node = places_[cls].node, place = places_[cls].place;
-            work.positives.emplace_back(node, place);
+            std::uint32_t node = positions_[cls].node, index = positions_[cls].index;
+            work.positives.emplace_back(node, index);
             while (node != root_ && met.insert(node).second) {
-                place = place_of(node);
+                index = index_in_parent(node);
                 node = nodes_[node].parent;
-                work.positives.emplace_back(node, place);
+                work.positives.emplace_back(node, index);
             }
         }
         std::sort(work.positives.begin(), work.positives.end());
@@ -135,7 +135,7 @@ protected:
         std::vector<float> scores;
         std::vector<double> probabilities;
         std::uint64_t touched;  // weights
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> positives;  // node, place of its child
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> positives;  // node, index of the child
     };
 
     [[gnu::noinline]] static Work& workspace() {
@@ -171,11 +171,11 @@ protected:
             const std::uint32_t there =
                 std::max(node.blocks.weights_in(work.blocks[i]), first) - first;
             add(scores, weights + first, std::min(there, children), input[i].value);
-            for (std::uint32_t place = there; place < children; ++place)
-                scores[place] += input[i].value * (sign(place) * weights[0]);
+            for (std::uint32_t index = there; index < children; ++index)
+                scores[index] += input[i].value * (sign(index) * weights[0]);
         }
-        for (std::uint32_t place = 0; place < children; ++place)
-            work.probabilities[place] = logistic(static_cast<double>(scores[place]));
+        for (std::uint32_t index = 0; index < children; ++index)
+            work.probabilities[index] = logistic(static_cast<double>(scores[index]));
     }
 
     static void add(float* __restrict scores, const float* __restrict weights, std::uint32_t count,
@@ -208,7 +208,7 @@ protected:
         count(node);
     }
 
-    // Of each classifier, in place of its score, the slope of its loss: negative where it is to
+    // For each classifier, the slope of its loss instead of its score: negative where it is to
     // rise.
     void slopes(const Node& node, std::size_t begin, std::size_t end, Work& work) const {
         std::vector<float>& scores = work.scores;
@@ -243,7 +243,7 @@ protected:
         }
     }
 
-    // Give every classifier of the node its place in a block.
+    // Give every classifier of the node a slot in a block.
     void fill(Node& node, std::uint32_t block) {
         NodeClassifiers& blocks = node.blocks;
         const std::uint32_t wanted = width(node), there = blocks.weights_in(block);
@@ -257,7 +257,7 @@ protected:
         count_weights(blocks.feature(block), wanted - there);
     }
 
-    // Give every classifier its place in every block; the caller then takes one of them away.
+    // Give every classifier a slot in every block; the caller then removes one of them.
     void fill_before_drop(Node& node) {
         for (std::uint32_t block = 0; block < node.blocks.count(); ++block) {
             fill(node, block);

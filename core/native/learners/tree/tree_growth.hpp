@@ -37,14 +37,14 @@ public:
         for (const Leaf& leaf : leaves) classes.push_back(leaf.cls);
         const Branch shape = TreeBuilder(std::move(leaves), options_, random_).shape();
         nodes_.clear();
-        places_.clear();
+        positions_.clear();
         free_.clear();
         std::fill_n(weights_of_.data(), weights_of_.size(), 0u);
         outdegrees_.fill(0);
         blocks_ = weights_ = 0;
         root_ = add_branch(shape, NO_ID);
         leaves_added_ = 0;
-        for (const std::uint32_t cls : classes) places_[cls].order = leaves_added_++;
+        for (const std::uint32_t cls : classes) positions_[cls].order = leaves_added_++;
     }
 
     // --- forgetting ----------------------------------------------------------------------------
@@ -62,18 +62,18 @@ public:
 
     void forget_class(std::uint32_t cls) {
         if (!has(cls)) return;
-        std::uint32_t node = places_[cls].node, place = places_[cls].place;
+        std::uint32_t node = positions_[cls].node, index = positions_[cls].index;
         for (std::uint32_t above = node; above != NO_ID; above = nodes_[above].parent)
             --nodes_[above].leaves;
-        places_[cls] = {};
+        positions_[cls] = {};
         while (true) {
-            take_child(node, place);
+            take_child(node, index);
             if (!nodes_[node].children.empty()) {
-                if (is_needless(nodes_[node])) put_child_in_place_of(node);
+                if (is_needless(nodes_[node])) replace_by_child(node);
                 return;
             }
             const std::uint32_t parent = nodes_[node].parent;
-            place = parent == NO_ID ? 0 : place_of_child(parent, node);
+            index = parent == NO_ID ? 0 : index_of_child(parent, node);
             free_node(node);
             if (parent == NO_ID) {
                 root_ = NO_ID;
@@ -100,9 +100,9 @@ protected:
     }
 
     void add_leaf(std::uint32_t node, std::uint32_t cls) {
-        if (cls >= places_.size()) places_.resize(cls + 1);
-        const auto place = static_cast<std::uint32_t>(nodes_[node].children.size());
-        places_[cls] = {node, place, leaves_added_++};
+        if (cls >= positions_.size()) positions_.resize(cls + 1);
+        const auto index = static_cast<std::uint32_t>(nodes_[node].children.size());
+        positions_[cls] = {node, index, leaves_added_++};
         add_child(node, cls);
         for (std::uint32_t at = node; at != NO_ID; at = nodes_[at].parent) ++nodes_[at].leaves;
     }
@@ -157,11 +157,11 @@ protected:
             static_cast<double>(node.leaves) / static_cast<double>(node.children.size());
         std::uint32_t chosen = node.children[0];
         double best = -1e300;
-        for (std::size_t place = 0; place < node.children.size(); ++place) {
+        for (std::size_t index = 0; index < node.children.size(); ++index) {
             if (options_.policy == Policy::sampled && random_below(random_, 2) == 0) continue;
-            const std::uint32_t child = node.children[place];
+            const std::uint32_t child = node.children[index];
             const double leaves = static_cast<double>(nodes_[child].leaves);
-            const double score = (1 - options_.alpha) * work.probabilities[place] +
+            const double score = (1 - options_.alpha) * work.probabilities[index] +
                                  options_.alpha * natural_log(share / leaves);
             if (score > best) {
                 best = score;
@@ -209,11 +209,11 @@ protected:
         return branch;
     }
 
-    // A new node in the place of this one, above it, that starts from its auxiliary classifier.
+    // Insert a new node above this one, which starts from its auxiliary classifier.
     std::uint32_t make_parent(std::uint32_t id) {
         const std::uint32_t parent = nodes_[id].parent, made = make_node(parent, false);
         if (parent == NO_ID) root_ = made;
-        else nodes_[parent].children[place_of_child(parent, id)] = made;
+        else nodes_[parent].children[index_of_child(parent, id)] = made;
         nodes_[id].parent = made;
         Node& above = nodes_[made];
         above.leaves = nodes_[id].leaves;
@@ -235,11 +235,11 @@ protected:
         count(node);
     }
 
-    void put_child_in_place_of(std::uint32_t id) {
+    void replace_by_child(std::uint32_t id) {
         const std::uint32_t parent = nodes_[id].parent, child = nodes_[id].children[0];
         nodes_[child].parent = parent;
         if (parent == NO_ID) root_ = child;
-        else nodes_[parent].children[place_of_child(parent, id)] = child;
+        else nodes_[parent].children[index_of_child(parent, id)] = child;
         free_node(id);
     }
 
@@ -252,17 +252,17 @@ protected:
         free_.push_back(id);
     }
 
-    void take_child(std::uint32_t id, std::uint32_t place) {
+    void take_child(std::uint32_t id, std::uint32_t index) {
         Node& node = nodes_[id];
         discount(node);
         if (classifiers(node) > 0) {
             fill_before_drop(node);
-            node.blocks.drop(place + node.grows);
+            node.blocks.drop(index + node.grows);
         }
-        node.children.erase(node.children.begin() + place);
+        node.children.erase(node.children.begin() + index);
         if (node.is_preleaf)
-            for (std::uint32_t at = place; at < node.children.size(); ++at)
-                --places_[node.children[at]].place;
+            for (std::uint32_t at = index; at < node.children.size(); ++at)
+                --positions_[node.children[at]].index;
         if (!node.children.empty())  // else it goes
             node.blocks.give_back(static_cast<std::uint32_t>(node.children.size()) + node.grows);
         count(node);

@@ -9,7 +9,7 @@
 // front, the auxiliary classifier, for which every instance of the node is positive. A new child
 // starts from its negation: had it been there from the start, each of these instances would have
 // been a negative one for it. The logistic step is odd-symmetric, so that negating the weights is
-// exact, and a block that was not changed since needs no place for the child before it is changed
+// exact, and a block that was not changed since needs no slot for the child before it is changed
 // again.
 //
 // If a node holds a block of a feature, so does the node above it: an instance concerns whole
@@ -37,10 +37,12 @@ public:
     void set_leaves_added(std::uint64_t added) { leaves_added_ = added; }
 
     std::uint64_t weights() const { return weights_; }
-    bool has(std::uint32_t cls) const { return cls < places_.size() && places_[cls].node != NO_ID; }
+    bool has(std::uint32_t cls) const {
+        return cls < positions_.size() && positions_[cls].node != NO_ID;
+    }
 
     // The turn of a class in the order in which classes came to the tree.
-    std::uint64_t order(std::uint32_t cls) const { return places_[cls].order; }
+    std::uint64_t order(std::uint32_t cls) const { return positions_[cls].order; }
 
     // Bytes of the tree by count: the same for one that grew and one that was loaded.
     std::uint64_t bytes() const {
@@ -52,7 +54,8 @@ public:
 
     std::size_t resident_bytes() const {
         std::size_t bytes = nodes_.capacity() * sizeof(Node) +
-                            places_.capacity() * sizeof(Place) + weights_of_.resident_bytes();
+                            positions_.capacity() * sizeof(LeafPosition) +
+                            weights_of_.resident_bytes();
         for (const Node& node : nodes_)
             bytes += node.blocks.resident_bytes() + node.children.capacity() * sizeof(std::uint32_t);
         return bytes;
@@ -60,9 +63,9 @@ public:
 
     // The weight with which a feature speaks for a class among the classes of its pre-leaf.
     float leaf_weight(std::uint32_t feature, std::uint32_t cls) const {
-        const Place place = places_[cls];
-        const Node& node = nodes_[place.node];
-        return classifiers(node) == 0 ? 0 : weight(node, feature, place.place);
+        const LeafPosition index = positions_[cls];
+        const Node& node = nodes_[index.node];
+        return classifiers(node) == 0 ? 0 : weight(node, feature, index.index);
     }
 
     // Every class with a leaf weight other than 0 for the feature.
@@ -74,13 +77,13 @@ public:
         for (const std::uint32_t id : ids) {
             const Node& node = nodes_[id];
             if (!node.is_preleaf || classifiers(node) == 0) continue;
-            for (std::uint32_t place = 0; place < node.children.size(); ++place)
-                if (const float found = weight(node, feature, place); found != 0)
-                    visit(node.children[place], found);
+            for (std::uint32_t index = 0; index < node.children.size(); ++index)
+                if (const float found = weight(node, feature, index); found != 0)
+                    visit(node.children[index], found);
         }
     }
 
-    // The numbers of features with 0, 1, ... weights with a place in a block; the last: that many
+    // The numbers of features with 0, 1, ... weights with a slot in a block; the last: that many
     // or more. Features without a block are not counted.
     const std::array<std::uint64_t, OUTDEGREES>& outdegrees() const { return outdegrees_; }
 
@@ -103,9 +106,9 @@ protected:
         bool grows = false;  // more children may come: the first classifier is the auxiliary one
     };
 
-    struct Place {  // of a class: below which node, and as which of its children
+    struct LeafPosition {  // of a class: below which node, and as which of its children
         std::uint32_t node = NO_ID;
-        std::uint32_t place = 0;
+        std::uint32_t index = 0;
         std::uint64_t order = 0;  // its turn among the classes that came to the tree
     };
 
@@ -115,9 +118,9 @@ protected:
     }
     static std::uint32_t width(const Node& node) { return node.grows + classifiers(node); }
 
-    // The sign of a missing weight, of a child without a place in a block: the negation of the
+    // The sign of a missing weight, of a child without a slot in a block: the negation of the
     // auxiliary weight, but for the first, which was once the only one.
-    static float sign(std::uint32_t place) { return place == 0 ? 1.0f : -1.0f; }
+    static float sign(std::uint32_t index) { return index == 0 ? 1.0f : -1.0f; }
 
     // --- the blocks of a feature ---------------------------------------------------------------
 
@@ -171,31 +174,31 @@ protected:
         if (weights > 0) ++outdegrees_[std::min<std::size_t>(weights, OUTDEGREES - 1)];
     }
 
-    static float weight(const Node& node, std::uint32_t feature, std::size_t place) {
+    static float weight(const Node& node, std::uint32_t feature, std::size_t index) {
         const std::uint32_t block = node.blocks.find(feature);
         if (block == NO_ID) return 0;
         const float* weights = node.blocks.weights(block);
-        const auto at = static_cast<std::uint32_t>(place) + node.grows;
+        const auto at = static_cast<std::uint32_t>(index) + node.grows;
         return at < node.blocks.weights_in(block)
                    ? weights[at]
-                   : sign(static_cast<std::uint32_t>(place)) * weights[0];
+                   : sign(static_cast<std::uint32_t>(index)) * weights[0];
     }
 
     template <class F>
     void climb(std::uint32_t cls, F&& visit) const {
-        std::uint32_t node = places_[cls].node, place = places_[cls].place;
+        std::uint32_t node = positions_[cls].node, index = positions_[cls].index;
         while (true) {
-            visit(node, place);
+            visit(node, index);
             if (node == root_) return;
-            place = place_of(node);
+            index = index_in_parent(node);
             node = nodes_[node].parent;
         }
     }
 
-    std::uint32_t place_of(std::uint32_t node) const {
-        return place_of_child(nodes_[node].parent, node);
+    std::uint32_t index_in_parent(std::uint32_t node) const {
+        return index_of_child(nodes_[node].parent, node);
     }
-    std::uint32_t place_of_child(std::uint32_t parent, std::uint32_t node) const {
+    std::uint32_t index_of_child(std::uint32_t parent, std::uint32_t node) const {
         const std::vector<std::uint32_t>& children = nodes_[parent].children;
         return static_cast<std::uint32_t>(std::find(children.begin(), children.end(), node) -
                                           children.begin());
@@ -227,12 +230,12 @@ protected:
     }
 
     std::vector<Node> nodes_;
-    std::vector<Place> places_;  // by class id
+    std::vector<LeafPosition> positions_;  // by class id
     std::vector<std::uint32_t> free_;
     std::uint32_t root_ = NO_ID;
     std::uint64_t leaves_added_ = 0;  // leaves ever added
     std::uint64_t blocks_ = 0, weights_ = 0;
-    Arena<std::uint32_t> weights_of_;  // by feature id, how many with a place in a block
+    Arena<std::uint32_t> weights_of_;  // by feature id, how many with a slot in a block
     Outdegrees outdegrees_{};
     std::uint64_t nodes_visited_ = 0;
 };

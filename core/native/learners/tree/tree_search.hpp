@@ -126,12 +126,12 @@ private:
         const auto& node = tree_.nodes_[at.id];
         ++opened_;
         tree_.probabilities(node, input_, classifiers_);
-        for (std::size_t place = 0; place < node.children.size(); ++place) {
-            const double probability = at.probability * classifiers_.probabilities[place];
+        for (std::size_t index = 0; index < node.children.size(); ++index) {
+            const double probability = at.probability * classifiers_.probabilities[index];
             if (work_.best.size() == wanted_ && probability < work_.best.front()) continue;
-            const std::uint32_t child = node.children[place];
+            const std::uint32_t child = node.children[index];
             if (node.is_preleaf) note_class(probability);
-            visit({probability, node.is_preleaf ? tree_.places_[child].order : 0, child,
+            visit({probability, node.is_preleaf ? tree_.positions_[child].order : 0, child,
                   node.is_preleaf});
         }
     }

@@ -59,21 +59,21 @@ private:
         Run<std::uint32_t> children;  // nodes; of a pre-leaf, classes
         Run<std::uint32_t> features, widths;  // of each block, and how many weights
         Run<float> weights, squares;
-        Run<std::uint64_t> turns;  // of each class, its place among the leaves ever added
+        Run<std::uint64_t> turns;  // of each class, its number among the leaves ever added
     };
 
     void dump(const Runs& runs) const {
-        std::uint64_t child = 0, place = 0, weight = 0;
+        std::uint64_t child = 0, next_block = 0, weight = 0;
         for (std::size_t id = 0; id < nodes_.size(); ++id) {
             const Node& node = nodes_[id];
             runs.kinds.data[id] = static_cast<std::uint8_t>(node.is_preleaf + 2 * node.grows);
             runs.degrees.data[id] = static_cast<std::uint32_t>(node.children.size());
             runs.blocks_of.data[id] = node.blocks.count();
             for (const std::uint32_t each : node.children) runs.children.data[child++] = each;
-            for (std::uint32_t block = 0; block < node.blocks.count(); ++block, ++place) {
+            for (std::uint32_t block = 0; block < node.blocks.count(); ++block, ++next_block) {
                 const std::uint32_t count = node.blocks.weights_in(block);
-                runs.features.data[place] = node.blocks.feature(block);
-                runs.widths.data[place] = count;
+                runs.features.data[next_block] = node.blocks.feature(block);
+                runs.widths.data[next_block] = count;
                 std::copy_n(node.blocks.weights(block), count, runs.weights.data + weight);
                 std::copy_n(node.blocks.squares(block), count, runs.squares.data + weight);
                 weight += count;
@@ -81,14 +81,14 @@ private:
         }
         std::copy(free_.begin(), free_.end(), runs.free.data);
         for (std::uint64_t cls = 0; cls < runs.turns.size; ++cls)
-            runs.turns.data[cls] = has(static_cast<std::uint32_t>(cls)) ? places_[cls].order : 0;
+            runs.turns.data[cls] = has(static_cast<std::uint32_t>(cls)) ? positions_[cls].order : 0;
     }
 
     template <class F, class C>
     void load(const Runs& runs, F&& is_feature, C&& is_class) {
         nodes_.resize(runs.kinds.size);
-        places_.resize(runs.turns.size);
-        std::uint64_t child = 0, place = 0, weight = 0;
+        positions_.resize(runs.turns.size);
+        std::uint64_t child = 0, next_block = 0, weight = 0;
         for (std::uint64_t id = 0; id < runs.kinds.size; ++id) {
             Node& node = nodes_[id];
             if (runs.kinds.data[id] > 3 || runs.kinds.data[id] == 1)  // a pre-leaf may always grow
@@ -103,11 +103,11 @@ private:
             need(node.children.size() <= MOST_CHILDREN, "node_children",
                  "a node has too many children");
             need(!is_needless(node), "node_children", "a node says nothing of its only child");
-            load_blocks(node, runs, runs.blocks_of.data[id], place, weight, is_feature);
+            load_blocks(node, runs, runs.blocks_of.data[id], next_block, weight, is_feature);
             count(node);
         }
         need(child == runs.children.size, "node_children", "more children than nodes account for");
-        need(place == runs.features.size, "node_blocks", "more blocks than nodes account for");
+        need(next_block == runs.features.size, "node_blocks", "more blocks than nodes account for");
         need(weight == runs.weights.size, "block_weights", "more weights than blocks account for");
         load_free(runs);
         join(runs, is_class);
@@ -115,14 +115,14 @@ private:
     }
 
     template <class F>
-    void load_blocks(Node& node, const Runs& runs, std::uint32_t blocks, std::uint64_t& place,
+    void load_blocks(Node& node, const Runs& runs, std::uint32_t blocks, std::uint64_t& next_block,
                      std::uint64_t& weight, F&& is_feature) {
-        if (runs.features.size - place < blocks) refuse("node_blocks", "blocks are cut short");
+        if (runs.features.size - next_block < blocks) refuse("node_blocks", "blocks are cut short");
         const auto most = static_cast<std::uint32_t>(node.children.size()) + node.grows;
         node.blocks.make_room(most);
-        for (const std::uint64_t end = place + blocks; place < end; ++place) {
-            const std::uint32_t feature = runs.features.data[place];
-            const std::uint32_t count = runs.widths.data[place];
+        for (const std::uint64_t end = next_block + blocks; next_block < end; ++next_block) {
+            const std::uint32_t feature = runs.features.data[next_block];
+            const std::uint32_t count = runs.widths.data[next_block];
             if ((feature != BIAS && !is_feature(feature)) || node.blocks.find(feature) != NO_ID)
                 refuse("block_features", "a block has no feature of its own");
             if (count == 0 || count > most || (!node.grows && count != most) ||
@@ -166,12 +166,12 @@ private:
             const std::uint32_t id = ids[at];
             if (met[id]++ || nodes_[id].children.empty())
                 refuse("children_ids", "a node is not where it should be");
-            for (std::uint32_t place = 0; place < nodes_[id].children.size(); ++place) {
-                const std::uint32_t child = nodes_[id].children[place];
+            for (std::uint32_t index = 0; index < nodes_[id].children.size(); ++index) {
+                const std::uint32_t child = nodes_[id].children[index];
                 if (nodes_[id].is_preleaf) {
-                    if (child >= places_.size() || !is_class(child) || has(child))
+                    if (child >= positions_.size() || !is_class(child) || has(child))
                         refuse("children_ids", "a class is not where it should be");
-                    places_[child] = {id, place, runs.turns.data[child]};
+                    positions_[child] = {id, index, runs.turns.data[child]};
                     orders.push_back(runs.turns.data[child]);
                 } else {
                     if (child >= nodes_.size())
@@ -190,7 +190,7 @@ private:
         }
         for (std::uint32_t cls = 0; cls < runs.turns.size; ++cls)
             if (!has(cls) && runs.turns.data[cls] != 0)
-                refuse("class_turns", "a class has a turn and no place");
+                refuse("class_turns", "a class has a turn and no leaf");
         std::sort(orders.begin(), orders.end());
         if (std::adjacent_find(orders.begin(), orders.end()) != orders.end() ||
             (!orders.empty() && orders.back() >= leaves_added_))

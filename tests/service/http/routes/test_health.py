@@ -5,7 +5,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from manyclass.core.errors import IndexHalfChanged
+from manyclass.core.errors import LearnerHalfChanged
 from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.http.routes import rank
 from manyclass.service.observability.out_of_memory import NOT_READY_SECONDS, OutOfMemory
@@ -207,7 +207,7 @@ async def test_an_event_that_finds_no_memory_to_be_applied_stops_learning(call, 
     assert "bad_alloc" in problem["detail"]
     assert (await call.metrics())['learning_paused{reason="failed"}'] == 1
     assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
-    half_changed = Mock(side_effect=IndexHalfChanged)
+    half_changed = Mock(side_effect=LearnerHalfChanged)
     monkeypatch.setattr(rank, "BatchRankings", Mock(of=half_changed))
     problem = assert_problem(await call("POST", "/rank", {"features": ["a"]}), 503)
     assert "restarted" in problem["detail"]

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "learners/learner.hpp"
+#include "learners/algorithm.hpp"
 
 namespace manyclass {
 
-class Toy final : public Learner {
+class Toy final : public Algorithm {
 public:
-    Toy(Tables& tables, std::uint64_t seed, const OptionValues& options) : Learner(tables, seed) {
+    Toy(Tables& tables, std::uint64_t seed, const OptionValues& options) : Algorithm(tables, seed) {
         configure(options);
     }
 
@@ -111,7 +111,7 @@ public:
 
     // The sections begin with the learner's name, so that no other part of a snapshot has them.
     void visit(SnapshotVisitor& visitor) override {
-        Learner::visit(visitor);
+        Algorithm::visit(visitor);
         const std::uint32_t features = tables_.features.end();
         const auto sizes = visitor.matching<std::uint32_t>("toy_sizes", features);
         const auto classes = visitor.run<std::uint32_t>("toy_classes", weights_);

@@ -1,5 +1,5 @@
-// Finds the edges of a row that the steps of an update move, in one pass over the row. An update of
-// many classes would search the row of each active feature once for each of them.
+// Finds the edges of a row that the steps of an update change, in one pass over the row instead of
+// one search for each step.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@ namespace manyclass {
 
 // A hash table of the classes of the steps, which fits into the fastest cache.
 // Ownership: the steps are the caller's, and outlive it. Threads: one at a time.
-class StepPlaces {
+class StepEdges {
 public:
-    static constexpr std::size_t LEAST = 3, MOST = 255;  // steps for which it is made
+    static constexpr std::size_t LEAST = 3, MOST = 255;  // numbers of steps that it supports
     static constexpr std::uint32_t NONE = 0xffffffffu;
 
-    explicit StepPlaces(const std::vector<Step>& steps)
-        : steps_(steps), next_(steps.size()), places_(steps.size()) {
+    explicit StepEdges(const std::vector<Step>& steps)
+        : steps_(steps), next_(steps.size()), positions_(steps.size()) {
         for (std::size_t at = 0; at < steps.size(); ++at) {
             std::uint8_t& first = first_[slot(steps[at].cls)];
             next_[at] = first;
@@ -37,7 +37,7 @@ public:
 
     // Find the classes of the steps among the class ids of a row.
     void find(const std::uint32_t* classes, std::uint32_t count) {
-        for (std::uint32_t& each : places_) each = NONE;
+        for (std::uint32_t& each : positions_) each = NONE;
         for (std::uint32_t begin = 0; begin < count; begin += BLOCK) {
             const std::uint32_t end = std::min(begin + BLOCK, count);
             std::uint32_t found[BLOCK], size = 0;
@@ -49,27 +49,27 @@ public:
         }
     }
 
-    // The place of the class of a step in the row, NONE if the row has no such edge.
-    std::uint32_t operator[](std::size_t step) const { return places_[step]; }
+    // Return the index in the row of the edge to the class of a step; NONE without such an edge.
+    std::uint32_t operator[](std::size_t step) const { return positions_[step]; }
 
 private:
     static constexpr int BITS = 12;
     static constexpr std::uint32_t BLOCK = 32;
-    // The costs of a search, and of an edge in the pass, by that of an edge in a search.
+    // The costs of a search, and of an edge in the pass, relative to that of an edge in a search.
     static constexpr std::uint32_t SEARCH = 48, EDGE = 6;
 
     static std::uint32_t slot(std::uint32_t id) { return id & ((1u << BITS) - 1); }
 
-    void note(std::uint32_t cls, std::uint32_t place) {
+    void note(std::uint32_t cls, std::uint32_t position) {
         std::uint8_t at = first_[slot(cls)];
         while (at != 0 && steps_[at - 1u].cls != cls) at = next_[at - 1u];
-        if (at != 0) places_[at - 1u] = place;
+        if (at != 0) positions_[at - 1u] = position;
     }
 
     const std::vector<Step>& steps_;
     std::array<std::uint8_t, std::size_t{1} << BITS> first_{};  // a step and 1; 0: none
     std::vector<std::uint8_t> next_;  // step of the same slot
-    std::vector<std::uint32_t> places_;
+    std::vector<std::uint32_t> positions_;
 };
 
 }  // namespace manyclass

@@ -1,4 +1,4 @@
-// Places by key: a hash table of one update.
+// Positions by key: a hash table of one update.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace manyclass {
 
-class PlaceTable {
+class PositionTable {
 public:
     static constexpr std::uint32_t NONE = 0xffffffffu;
 
-    // Forget all keys; make room for so many.
+    // Remove all keys; make room for `most` keys.
     void start(std::size_t most) {
         std::size_t size = 16;
         int bits = 4;
@@ -20,25 +20,25 @@ public:
         shift_ = 64 - bits;
     }
 
-    // The place of a key, to read or set; NONE for a new key.
+    // Return the position of a key, to read or set; NONE for a new key.
     std::uint32_t& operator[](std::uint64_t key) {
         std::size_t at = (key * 0x9e3779b97f4a7c15u) >> shift_;
-        while (slots_[at].place != NONE && slots_[at].key != key) at = (at + 1) % slots_.size();
+        while (slots_[at].position != NONE && slots_[at].key != key) at = (at + 1) % slots_.size();
         slots_[at].key = key;
-        return slots_[at].place;
+        return slots_[at].position;
     }
 
-    // The place of a key, NONE for one that was not set.
+    // Return the position of a key; NONE for a key that was not set.
     std::uint32_t find(std::uint64_t key) const {
         std::size_t at = (key * 0x9e3779b97f4a7c15u) >> shift_;
-        while (slots_[at].place != NONE && slots_[at].key != key) at = (at + 1) % slots_.size();
-        return slots_[at].place;
+        while (slots_[at].position != NONE && slots_[at].key != key) at = (at + 1) % slots_.size();
+        return slots_[at].position;
     }
 
 private:
     struct Slot {
         std::uint64_t key;
-        std::uint32_t place;
+        std::uint32_t position;
     };
     std::vector<Slot> slots_;
     int shift_ = 60;
