@@ -1,6 +1,6 @@
 """The longest event at the limits, and the delay of other threads by listings.
 
-An index at its limit learns events of ever-new features (or classes): the CPU time of the longest
+A learner at its limit learns events of ever-new features (or classes): the CPU time of the longest
 event, the 99.9th percentile and the median are shown. Then one thread learns, one lists all names,
 and a third, which only reads the clock, records the longest gap between two readings. The
 gap without a listing is shown too, because on a busy machine it is also long.
@@ -31,13 +31,13 @@ PAGE = 1000
 def ring(kind: str, limit: int, events: int) -> Figures:
     """Return CPU milliseconds of events with new names, at the limit."""
     options = {"max_features": limit} if kind == "features" else {"max_classes": limit}
-    index = Learner(Options.of("ff", rating=0, margin_threshold=100.0, **options))
+    learner = Learner(Options.of("ff", rating=0, margin_threshold=100.0, **options))
     if kind == "features":
         for begin in range(0, limit, 1000):
-            index.learn([f"feature {n}" for n in range(begin, min(begin + 1000, limit))], ["c"])
+            learner.learn([f"feature {n}" for n in range(begin, min(begin + 1000, limit))], ["c"])
     else:
         for n in range(limit):
-            index.learn([f"feature {n % 400_000}", f"feature {n * 7 % 400_000}"], [f"class {n}"])
+            learner.learn([f"feature {n % 400_000}", f"feature {n * 7 % 400_000}"], [f"class {n}"])
     times = []
     gc.disable()  # a collection is a cost of the interpreter, not of the event
     for event in range(events):
@@ -47,7 +47,7 @@ def ring(kind: str, limit: int, events: int) -> Figures:
         else:
             features, classes = [f"feature {event * 7 % 400_000}"], [f"new {event}"]
         begin = thread_time()
-        index.learn(features, classes)
+        learner.learn(features, classes)
         times.append((thread_time() - begin) * 1e3)
     times.sort()
     return {
@@ -70,16 +70,16 @@ def gaps(features: int, seconds: float) -> Figures:
 
 def gap(features: int, seconds: float, lists: bool) -> tuple[float, int]:
     """Return the longest gap of a third thread, in ms, and the number of listed names."""
-    index = Learner(Options.of("ff"))
+    learner = Learner(Options.of("ff"))
     for begin in range(0, features, 1000):
-        index.learn([f"feature {n}" for n in range(begin, begin + 1000)], ["c"])
+        learner.learn([f"feature {n}" for n in range(begin, begin + 1000)], ["c"])
     end = perf_counter() + seconds
     listed = 0
 
     def learn() -> None:
         n = 0
         while perf_counter() < end:
-            index.learn([f"feature {n}", f"feature {n + 1}"], [f"c{n % 100}"])
+            learner.learn([f"feature {n}", f"feature {n + 1}"], [f"c{n % 100}"])
             n += 1
             threading.Event().wait(0.001)
 
@@ -87,7 +87,7 @@ def gap(features: int, seconds: float, lists: bool) -> tuple[float, int]:
         nonlocal listed
         after = ""
         while perf_counter() < end:
-            page = index.feature_page("", after, PAGE)
+            page = learner.feature_page("", after, PAGE)
             listed += len(page)
             after = page[-1][0] if len(page) == PAGE else ""
 

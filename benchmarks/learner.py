@@ -1,4 +1,4 @@
-"""An index bound to the columns of a data set, which learns and ranks its rows; made-up rows."""
+"""A learner bound to the columns of a data set; synthetic rows."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,21 +9,21 @@ from manyclass.core.learners.options import Options
 from manyclass.training.rows import Rows
 
 
-class TimedLearner:
-    """An index bound to the columns `rows.features` and `rows.classes`."""
+class BoundLearner:
+    """A learner bound to the columns `rows.features` and `rows.classes`."""
 
     def __init__(self, rows: Rows, options: Options) -> None:
-        self.index = Learner(options)
+        self.learner = Learner(options)
         self.features = Columns(rows.features)
         self.classes = Columns(rows.classes)
 
     def learn(self, rows: Rows) -> NDArray[np.int32]:
-        """Learn the rows in order. Return ranks (n,) of their best true classes before, 0: none."""
-        return self.index.learn_csr(*rows.labelled(self.features, self.classes))
+        """Learn the rows in order; return the ranks (n,) before learning, 0: not retrieved."""
+        return self.learner.learn_csr(*rows.labelled(self.features, self.classes))
 
     def rank(self, rows: Rows, k: int = 5) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return class ids (n, k) and scores (n, k)."""
-        return self.index.rank_csr(self.features, rows.indptr, rows.indices, rows.values, k)
+        return self.learner.rank_csr(self.features, rows.indptr, rows.indices, rows.values, k)
 
 
 def names_of(kind: str, count: int) -> list[str]:

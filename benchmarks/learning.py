@@ -60,15 +60,15 @@ def apply_as_batch(model: Model, events: Sequence[Event]) -> None:
         model.apply_batch(batch, seconds=1.0)
 
 
-def rank_all(index: Learner, instances: Sequence[Instance]) -> None:
+def rank_all(learner: Learner, instances: Sequence[Instance]) -> None:
     for instance in instances:
-        index.rank(instance, 5)
+        learner.rank(instance, 5)
 
 
 def measure(training: Rows, test: Rows, specification: str) -> Figures:
     """Return the CPU times of learning and ranking an instance, and their ratios."""
     each, batched = Model(Options.parse(specification)), Model(Options.parse(specification))
-    index = each.learner
+    learner = each.learner
     events = list(events_of(training))
     tested = cycle([Instance(features) for features, _ in islice(test, TIMED)])
     apply_each(each, events[:-TIMED])
@@ -81,7 +81,7 @@ def measure(training: Rows, test: Rows, specification: str) -> Figures:
         instances = list(islice(tested, len(turn)))
         for way, model, found in ways:
             found.append(microseconds(partial(way, model, turn), len(turn)))
-        ranked.append(microseconds(partial(rank_all, index, instances), len(turn)))
+        ranked.append(microseconds(partial(rank_all, learner, instances), len(turn)))
         ways.reverse()  # the first one of a turn brings the events into the caches
     gc.enable()
 

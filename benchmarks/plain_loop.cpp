@@ -1,5 +1,5 @@
 // The learner `ff` as one would write it first: lists of edges, dense scores, the best class. A
-// yardstick for the index, called from benchmarks/plain_loop.py.
+// yardstick for the engine, called from benchmarks/plain_loop.py.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

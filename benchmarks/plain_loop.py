@@ -1,4 +1,4 @@
-"""The plain C++ loop of plain_loop.cpp, compiled when it is made, by the flags of the index."""
+"""The plain C++ loop of plain_loop.cpp, compiled with the flags of the engine on first use."""
 
 import ctypes
 import os

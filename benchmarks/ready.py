@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import redis
 
-from benchmarks.learner import TimedLearner, names_of, rows_of
+from benchmarks.learner import BoundLearner, names_of, rows_of
 from benchmarks.process import service
 from benchmarks.report import Cell, Figures, Report, add_json_option, over_rounds
 from manyclass.core.model import Model
@@ -39,13 +39,13 @@ def grown(edges: int) -> Model:
     # Each feature is learned once with each of OUTDEGREE classes, and gets edges to negatives too.
     names, classes = names_of("feature", features), names_of("class", CLASSES)
     none = np.empty((0, 1), np.int32)
-    learner = TimedLearner(rows_of(names, none, classes, none), Settings().model_set().primary)
+    bound = BoundLearner(rows_of(names, none, classes, none), Settings().model_set().primary)
     for _ in range(OUTDEGREE):
         active = random.permutation(features).reshape(instances, ACTIVE)
         true = random.integers(0, CLASSES, (instances, 1), dtype=np.int32)
-        learner.learn(rows_of(names, active, classes, true))
-    learner.index.sparsify(edges)
-    return Model.of(learner.index, OUTDEGREE * instances)
+        bound.learn(rows_of(names, active, classes, true))
+    bound.learner.sparsify(edges)
+    return Model.of(bound.learner, OUTDEGREE * instances)
 
 
 def keep(model: Model, store_url: str) -> int:

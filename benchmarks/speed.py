@@ -1,7 +1,7 @@
 """Costs of the core on one thread: CPU time to rank and to learn, and memory.
 
 Every figure stands beside a yardstick measured in the same run: a plain C++ loop of the same
-learner (plain_loop.cpp), NumPy gathering, all at once, the very edges that the ranks touch (what
+bound (plain_loop.cpp), NumPy gathering, all at once, the very edges that the ranks touch (what
 reading them costs without any ranking), and a plain ranker made of NumPy calls, an instance at a
 time.
 """
@@ -19,7 +19,7 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.learner import TimedLearner, names_of, rows_of
+from benchmarks.learner import BoundLearner, names_of, rows_of
 from benchmarks.plain_loop import PlainLoop
 from benchmarks.process import own_process
 from benchmarks.report import Cell, Figures, Report, add_json_option
@@ -59,15 +59,15 @@ def chunks_of(rows: Rows) -> list[Rows]:
 def measure_set(rows: Rows, options: Options) -> Figures:
     """Return the costs of ranking and learning the last tenth of the rows."""
     training, held_out = rows.shuffled(0).split(TRAINING_SHARE)
-    learner = TimedLearner(rows, options)
-    whole_pass = cpu_microseconds(learner.learn, [training])
+    bound = BoundLearner(rows, options)
+    whole_pass = cpu_microseconds(bound.learn, [training])
     chunks = chunks_of(held_out)
-    learner.rank(held_out)  # the columns' ids are looked up once
-    before = learner.index.edges_touched
-    rank = min(cpu_microseconds(learner.rank, chunks) for _ in range(3))
-    touched = (learner.index.edges_touched - before) / 3 / len(held_out)
-    gather, plain = yardsticks(learner, held_out)
-    learn = cpu_microseconds(learner.learn, chunks)
+    bound.rank(held_out)  # the columns' ids are looked up once
+    before = bound.learner.edges_touched
+    rank = min(cpu_microseconds(bound.rank, chunks) for _ in range(3))
+    touched = (bound.learner.edges_touched - before) / 3 / len(held_out)
+    gather, plain = yardsticks(bound, held_out)
+    learn = cpu_microseconds(bound.learn, chunks)
     return {
         "active": len(held_out.indices) / len(held_out),
         "edges touched": touched,
@@ -83,18 +83,18 @@ def measure_set(rows: Rows, options: Options) -> Figures:
 
 
 def measure_loop(rows: Rows, options: Options) -> Figures:
-    """Return the costs of the index and of a plain C++ loop, of ranking and learning, in turns."""
+    """Return the costs of ranking and learning, of the engine and of a plain C++ loop, in turns."""
     training, held_out = rows.shuffled(0).split(TRAINING_SHARE)
-    learner, loop = TimedLearner(rows, options), PlainLoop(rows, options)
-    pass_of_index = cpu_microseconds(learner.learn, [training])
+    bound, loop = BoundLearner(rows, options), PlainLoop(rows, options)
+    pass_of_engine = cpu_microseconds(bound.learn, [training])
     pass_of_loop = cpu_microseconds(loop.learn, [training])
-    best = learner.rank(held_out)[0][:, 0]
-    ids = learner.index.class_ids(learner.classes)
+    best = bound.rank(held_out)[0][:, 0]
+    ids = bound.learner.class_ids(bound.classes)
     loops = loop.rank(held_out)
     same = np.where(loops < 0, -1, ids[loops]) == best
     chunks = chunks_of(held_out)
     ranks = [
-        (cpu_microseconds(learner.rank, chunks), cpu_microseconds(loop.rank, chunks))
+        (cpu_microseconds(bound.rank, chunks), cpu_microseconds(loop.rank, chunks))
         for _ in range(LOOP_ROUNDS)
     ]
     rank, rank_of_loop = (median(each) for each in zip(*ranks, strict=True))
@@ -102,18 +102,18 @@ def measure_loop(rows: Rows, options: Options) -> Figures:
         "same best": float(same.mean()),
         "rank µs": rank,
         "loop's rank µs": rank_of_loop,
-        "rank, x as fast": median(loops / index for index, loops in ranks),
-        "pass µs": pass_of_index,
+        "rank, x as fast": median(loops / engine for engine, loops in ranks),
+        "pass µs": pass_of_engine,
         "loop's pass µs": pass_of_loop,
-        "pass, x as fast": pass_of_loop / pass_of_index,
+        "pass, x as fast": pass_of_loop / pass_of_engine,
     }
 
 
-def yardsticks(learner: TimedLearner, rows: Rows) -> tuple[float, float]:
+def yardsticks(bound: BoundLearner, rows: Rows) -> tuple[float, float]:
     """Return CPU microseconds an instance: to gather its edges, and to rank it with NumPy."""
-    state = learner.index.dump()
+    state = bound.learner.dump()
     sizes_of_rows = state["outdegrees"].astype(np.int64)
-    outdegrees = np.minimum(sizes_of_rows, learner.index.options.max_outdegree)
+    outdegrees = np.minimum(sizes_of_rows, bound.learner.options.max_outdegree)
     starts = np.cumsum(sizes_of_rows) - sizes_of_rows
     weights = state["edge_masses"] / np.repeat(state["feature_mass"], sizes_of_rows)
     classes = state["edge_classes"].astype(np.int64)
@@ -153,7 +153,7 @@ def yardsticks(learner: TimedLearner, rows: Rows) -> tuple[float, float]:
 def ids_of_columns(
     state: dict[str, NDArray[np.generic]], names_of_columns: list[str]
 ) -> NDArray[np.int64]:
-    """Return the feature id of each column, -1 for one unknown to the index."""
+    """Return the feature id of each column, -1 for an unknown feature."""
     names = state["feature_names"].tobytes()
     ends = np.cumsum(state["feature_name_sizes"], dtype=np.int64).tolist()
     begins = [0, *ends[:-1]]
@@ -165,7 +165,7 @@ def ids_of_columns(
 
 
 def measure_classes(class_count: int) -> Figures:
-    """Return the cost of ranking with so many classes; features and edges touched are equal."""
+    """Return the cost of ranking with so many classes, at equal features and edges touched."""
     random = np.random.default_rng(0)
     features = -(-MILLION // OUTDEGREE)
     edges = features * OUTDEGREE
@@ -178,19 +178,19 @@ def measure_classes(class_count: int) -> Figures:
     always = Options.of(
         "ff", normalize="none", rating=0, min_weight=0, margin_threshold=1e9, mass_cap=0
     )
-    learner = TimedLearner(examples, always)
-    learner.learn(examples)
+    bound = BoundLearner(examples, always)
+    bound.learn(examples)
 
     ranks = 50_000
     active = [random.choice(features, ACTIVE, replace=False) for _ in range(ranks)]
     instances = rows_of(names, np.array(active), classes, np.empty((ranks, 0), np.int32))
-    learner.rank(instances)
-    touched = learner.index.edges_touched
-    rank = min(cpu_microseconds(learner.rank, chunks_of(instances)) for _ in range(3))
+    bound.rank(instances)
+    touched = bound.learner.edges_touched
+    rank = min(cpu_microseconds(bound.rank, chunks_of(instances)) for _ in range(3))
     return {
-        "classes": learner.index.classes,
-        "edges": learner.index.edges,
-        "edges touched": (learner.index.edges_touched - touched) / 3 / ranks,
+        "classes": bound.learner.classes,
+        "edges": bound.learner.edges,
+        "edges touched": (bound.learner.edges_touched - touched) / 3 / ranks,
         "rank µs": rank,
     }
 
@@ -207,36 +207,36 @@ def resident_set() -> int:
 
 
 def measure_memory(mean_outdegree: int) -> Figures:
-    """Return an index of a million features with so many edges each on average."""
+    """Return the memory of a learner of a million features with this mean outdegree."""
     random = np.random.default_rng(0)
     per_instance, class_count = 10, 1000
     outdegrees = random.integers(1, 2 * mean_outdegree, MILLION)
     names, classes = names_of("feature", MILLION), names_of("class", class_count)
     none = np.empty((0, 1), np.int32)
     always = Options.of("ff", rating=0, min_weight=0, margin_threshold=1e9, mass_cap=0)
-    learner = TimedLearner(rows_of(names, none, classes, none), always)
+    bound = BoundLearner(rows_of(names, none, classes, none), always)
     before = resident_set()
     for edge in range(outdegrees.max()):
         features = random.permutation(np.flatnonzero(outdegrees > edge))
         count = len(features) // per_instance
         active = features[: count * per_instance].reshape(count, per_instance)
         true = random.integers(0, class_count, (count, 1), dtype=np.int32)
-        learner.learn(rows_of(names, active, classes, true))
+        bound.learn(rows_of(names, active, classes, true))
         del active, true
         del features
-    index = learner.index
+    learner = bound.learner
     return {
-        "features": index.features,
-        "edges": index.edges,
+        "features": learner.features,
+        "edges": learner.edges,
         "name bytes": len("".join(names)) / MILLION,
-        "counted MB": index.bytes / 1e6,
-        "arenas MB": index.resident_bytes / 1e6,
+        "counted MB": learner.bytes / 1e6,
+        "arenas MB": learner.resident_bytes / 1e6,
         "process MB": (resident_set() - before) / 1e6,
     }
 
 
 def per_edge_and_feature(few: Figures, many: Figures) -> list[dict[str, Cell]]:
-    """Return the bytes of an edge and of a feature, from two indexes that differ in edges."""
+    """Return the bytes of an edge and of a feature, from learners with few and many edges."""
     rows: list[dict[str, Cell]] = []
     for measure in ("counted MB", "arenas MB", "process MB"):
         edge = (many[measure] - few[measure]) * 1e6 / (many["edges"] - few["edges"])
@@ -260,7 +260,7 @@ def main(options: Namespace) -> None:
         rows.append({"set": name, **measure_set(examples, set_options)})
         loops.append({"set": name, **measure_loop(examples, set_options)})
     report.table("CPU time an instance, one thread, median", rows)
-    report.table("The index (k = 5) beside a plain C++ loop (the best class)", loops)
+    report.table("The engine (k = 5) beside a plain C++ loop (the best class)", loops)
 
     by_classes = [own(measure_classes, count) for count in CLASS_COUNTS]
     for row in by_classes:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.learner import TimedLearner, names_of, rows_of
+from benchmarks.learner import BoundLearner, names_of, rows_of
 from benchmarks.report import Cell, Report, add_json_option
 from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
@@ -69,22 +69,22 @@ def untrained(state: State) -> State:
     return emptied
 
 
-def taught(rows: Rows, options: Options) -> tuple[TimedLearner, float]:
-    """Return an index that learned the rows, and the CPU seconds."""
-    learner = TimedLearner(rows, options)
-    _, seconds = timed(partial(learner.learn, rows))
-    return learner, seconds
+def taught(rows: Rows, options: Options) -> tuple[BoundLearner, float]:
+    """Return a learner that learned the rows, and the CPU seconds."""
+    bound = BoundLearner(rows, options)
+    _, seconds = timed(partial(bound.learn, rows))
+    return bound, seconds
 
 
-def on_final_tree(rows: Rows, grown: TimedLearner) -> tuple[TimedLearner, float]:
-    """Return the same of a tree with the final shape of this one from the start."""
-    learner = TimedLearner(rows, grown.index.options)
-    learner.index = Learner.load(grown.index.options, untrained(grown.index.dump()))
-    _, seconds = timed(partial(learner.learn, rows))
-    return learner, seconds
+def on_final_tree(rows: Rows, grown: BoundLearner) -> tuple[BoundLearner, float]:
+    """Return a learner whose tree begins with the final shape of `grown`, and the seconds."""
+    bound = BoundLearner(rows, grown.learner.options)
+    bound.learner = Learner.load(grown.learner.options, untrained(grown.learner.dump()))
+    _, seconds = timed(partial(bound.learn, rows))
+    return bound, seconds
 
 
-def ranks_alike(one: TimedLearner, other: TimedLearner, rows: Rows) -> bool:
+def ranks_alike(one: BoundLearner, other: BoundLearner, rows: Rows) -> bool:
     """Return whether both rank the first rows alike, score by score."""
     some = rows.take(np.arange(min(CHECKED, len(rows))))
     return all(map(np.array_equal, one.rank(some), other.rank(some)))
@@ -98,13 +98,13 @@ def efficiency(name: str, rows: Rows, options: Options) -> dict[str, Cell]:
         "stream": name,
         "policy": options.policy,
         "instances": len(rows),
-        "classes": grown.index.classes,
+        "classes": grown.learner.classes,
         "grown s": growing,
         "fixed s": learning,
         "time ratio": growing / max(learning, 1e-9),
-        "grown MB": grown.index.bytes / 1e6,
-        "fixed MB": fixed.index.bytes / 1e6,
-        "memory ratio": grown.index.bytes / fixed.index.bytes,
+        "grown MB": grown.learner.bytes / 1e6,
+        "fixed MB": fixed.learner.bytes / 1e6,
+        "memory ratio": grown.learner.bytes / fixed.learner.bytes,
         "rank alike": "yes" if ranks_alike(grown, fixed, rows) else "no",
     }
 

@@ -2,7 +2,7 @@
 
 A feature sees 1,000 classes, drawn independently. The weights of FSU are compared with the true
 probabilities, for several minimum weights (figures 21 and 22); each value is the mean over 200
-streams. Each stream is a feature of one index of learner `ff` that always updates.
+streams. Each stream is a feature of one learner `ff` that always updates.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,9 +35,9 @@ def fsu(streams: NDArray[np.int32], min_weight: str) -> Floats:
     classes = [str(number) for number in range(int(streams.max()) + 1)]
     always = "margin_threshold=1,rating=0,mass_cap=0"  # no weight exceeds 1, so no margin
     limits = f"min_weight={min_weight},max_outdegree={len(classes)}"
-    index = Learner(Options.parse(f"ff({always},{limits})"))
+    learner = Learner(Options.parse(f"ff({always},{limits})"))
     every = np.arange(count * length + 1, dtype=np.int64)
-    index.learn_csr(
+    learner.learn_csr(
         Columns([str(number) for number in range(count)]),
         every,
         np.repeat(np.arange(count, dtype=np.int32), length),
@@ -48,7 +48,7 @@ def fsu(streams: NDArray[np.int32], min_weight: str) -> Floats:
     )
     weights = np.zeros((count, len(classes)))
     for number in range(count):
-        row: dict[str, Any] = index.feature(str(number))
+        row: dict[str, Any] = learner.feature(str(number))
         for name, weight in row["edges"]:
             weights[number, int(name)] = weight
     return weights

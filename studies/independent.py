@@ -43,7 +43,7 @@ class Independent:
         return self._learner.bytes()
 
     def _best(self, learned: Rows, held_out: Rows) -> float:
-        """Return the best threshold; only ranking reads it, so one trained index tries all."""
+        """Return the best threshold; only ranking reads it, so one trained learner tries all."""
         trial = LearnerEstimator(learned, _options(self._thresholds[0]))
         trial.fit(learned)
         right = dict[float, int]()

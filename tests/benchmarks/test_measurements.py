@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import append, committees, ready, texts
-from benchmarks.learner import TimedLearner
+from benchmarks.learner import BoundLearner
 from benchmarks.learning import TURN, apply_as_batch, apply_each, events_of, measure
 from benchmarks.pairs import interval, times
 from benchmarks.serving import ACTIVE, instances_of, many_edges
@@ -188,11 +188,11 @@ def test_events_make_about_as_many_edges_as_asked_for():
 
 def test_columns_are_found_in_a_dumped_state():
     rows = Rows.of([(["a", "bc", "def"], ["x"]), (["unknown"], ["x"])])
-    learner = TimedLearner(rows, Options())
-    learner.learn(rows.take(np.array([0])))
-    learner.index.forget_feature("bc")
+    bound = BoundLearner(rows, Options())
+    bound.learn(rows.take(np.array([0])))
+    bound.learner.forget_feature("bc")
 
-    ids = ids_of_columns(learner.index.dump(), rows.features)
+    ids = ids_of_columns(bound.learner.dump(), rows.features)
 
     assert ids.tolist() == [0, -1, 2, -1]
 

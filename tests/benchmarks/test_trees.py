@@ -36,10 +36,10 @@ def test_a_grown_tree_and_one_of_its_final_shape_rank_alike(rows, specification)
     fixed, _ = on_final_tree(rows, grown)
 
     assert ranks_alike(grown, fixed, rows)
-    kinds = fixed.index.dump()["node_kinds"]
+    kinds = fixed.learner.dump()["node_kinds"]
     assert {*kinds.tolist()} == {0, 3}
-    assert len(kinds) == len(grown.index.dump()["node_kinds"]) > 4
-    assert fixed.index.bytes <= grown.index.bytes
+    assert len(kinds) == len(grown.learner.dump()["node_kinds"]) > 4
+    assert fixed.learner.bytes <= grown.learner.bytes
 
 
 def test_trees_that_learned_other_rows_do_not_rank_alike(rows):
@@ -51,7 +51,7 @@ def test_trees_that_learned_other_rows_do_not_rank_alike(rows):
 
 def test_an_untrained_state_has_the_shape_and_no_weights(rows):
     grown, _ = taught(rows, Options.parse("oplt"))
-    state = grown.index.dump()
+    state = grown.learner.dump()
 
     emptied = untrained(state)
 

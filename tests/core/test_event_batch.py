@@ -125,7 +125,7 @@ def test_an_event_by_itself_changes_the_same_as_learning_and_counting_in_steps(s
 
 def test_without_a_learner_no_batch_is_learned():
     batch = batch_of(drawn(2))
-    with pytest.raises(ValueError, match="no learner answers"):
+    with pytest.raises(ValueError, match="no learner is published"):
         batch.learn(PublishedLearner(), 1.0)
     assert batch.learned == 0
 

@@ -189,8 +189,8 @@ def test_trees_are_built_of_the_training_rows_before_anything_is_learned(parts, 
     train_and_test(Options(), *parts, taxonomy=taxonomy)
     first, second = calls[0][0], calls[-1][0]
     assert calls == [
-        (first, "plant", True),
+        (first, "build_tree", True),
         (first, "fit_losses", True),
-        (second, "plant", True),
+        (second, "build_tree", True),
         (second, "learn", True),
     ]

@@ -117,7 +117,7 @@ def test_refused_input_changes_nothing(specification):
         ("indptr", (features, *no_rows, classes, *true)),
         ("no true class", (features, *row, classes, *no_class)),
         ("as many rows", (features, *row, classes, true[0][:-1], true[1][:-1])),
-        ("number of a column", (features, *row, classes, true[0], true[1] + len(CLASSES))),
+        ("numbers of columns", (features, *row, classes, true[0], true[1] + len(CLASSES))),
         ("columns of their own", (features, *row, features, *true)),
     ):
         with pytest.raises(ValueError, match=message):

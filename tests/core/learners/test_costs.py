@@ -38,13 +38,13 @@ def assert_equal_states(one, other):
 
 
 COSTS = pytest.mark.parametrize("cost", ["sqrt", "linear"])
-LEARNERS = pytest.mark.parametrize("learner", ["svm", "pa"])
+LEARNERS = pytest.mark.parametrize("name", ["svm", "pa"])
 
 
 @LEARNERS
 @COSTS
-def test_without_a_taxonomy_the_state_is_that_without_costs(learner, cost):
-    with_costs, without = Learner(Options.of(learner, cost=cost)), Learner(Options.of(learner))
+def test_without_a_taxonomy_the_state_is_that_without_costs(name, cost):
+    with_costs, without = Learner(Options.of(name, cost=cost)), Learner(Options.of(name))
     for each in (with_costs, without):
         teach(each, 300)
     assert_equal_states(with_costs, without)
@@ -52,9 +52,9 @@ def test_without_a_taxonomy_the_state_is_that_without_costs(learner, cost):
 
 @LEARNERS
 @COSTS
-def test_with_one_level_too(learner, cost):
+def test_with_one_level_too(name, cost):
     """All siblings and classes below the root are at the same distance."""
-    siblings, without = Learner(Options.of(learner, cost=cost)), Learner(Options.of(learner))
+    siblings, without = Learner(Options.of(name, cost=cost)), Learner(Options.of(name))
     place(siblings, dict.fromkeys(CLASSES[:4], None))
     for each in (siblings, without):
         teach(each, 300)
@@ -62,8 +62,8 @@ def test_with_one_level_too(learner, cost):
 
 
 @LEARNERS
-def test_without_costs_a_taxonomy_changes_nothing(learner):
-    placed, without = Learner(Options.of(learner)), Learner(Options.of(learner))
+def test_without_costs_a_taxonomy_changes_nothing(name):
+    placed, without = Learner(Options.of(name)), Learner(Options.of(name))
     place(placed, PARENTS)
     for each in (placed, without):
         teach(each, 100)

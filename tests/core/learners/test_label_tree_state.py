@@ -146,7 +146,7 @@ def test_a_class_without_a_leaf_has_no_turn():
     free = sections["class_free"][0]
     changed = sections["class_turns"].copy()
     changed[free] = 5
-    with pytest.raises(SnapshotError, match="no place"):
+    with pytest.raises(SnapshotError, match="no leaf"):
         Learner.load(TAUGHT[0].options, sections | {"class_turns": changed})
 
 

@@ -1,5 +1,5 @@
 // Postings that are emptied and filled again while their cells move to and fro. An empty row must point
-// to no place but the first: others are gone when the half of the cells with the place is given back.
+// to the begin of the cells: other addresses are gone when their half of the cells is released.
 #include "storage/postings.hpp"
 
 #include <cstdio>
