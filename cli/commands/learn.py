@@ -151,6 +151,6 @@ class _Progress:
         newest = f"`manyclass events list --source {quote(source)} --limit 1`" if source else ""
         unknown = f" ({newest} shows the newest)" if newest else ""
         complain(
-            f"{self._last.location} is the last acknowledged line; up to {self._batch:,} lines after"
-            f" it may be learned too{unknown}. To continue, add --skip {number}{files}"
+            f"{self._last.location} is the last acknowledged line; up to {self._batch:,} lines"
+            f" after it may be learned too{unknown}. To continue, add --skip {number}{files}"
         )
