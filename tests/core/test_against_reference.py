@@ -283,8 +283,7 @@ def test_long_streams_within_bytes(learner, data, heavy_classes):
     heavy_classes |= learner == "frequency"  # it knows no features
     features, classes = (light, heavy) if heavy_classes else (heavy, light)
     both = Both(options, features, classes)
-    count = 400 if learner == "frequency" else 260 if heavy_classes else 150
-    teach(both, lessons(data.draw(seeds), count, features, classes))
+    teach(both, lessons(data.draw(seeds), 360 if heavy_classes else 150, features, classes))
 
     assert (
         both.reference.evicted_classes if heavy_classes else both.reference.evicted_features
