@@ -347,3 +347,15 @@ def test_a_batch_too_large_for_a_row_is_refused(opened, monkeypatch):
         store.append([b"x" * 600, b"y" * 600])
     assert "fewer" in error.value.hint
     assert store.append([b"x" * 600]) == 1
+
+
+def test_a_scrub_leaves_no_byte_of_what_was_trimmed(store, path):
+    store.append([b"a secret" * 100])
+    store.append([b"what is kept"])
+    store.save_base(2, [b"the base"])
+    store.trim(1)
+    store.scrub()
+    found = b"".join(file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+    assert b"a secret" not in found
+    assert b"what is kept" in found
+    assert b"".join(store.open_snapshot(2)) == b"the base"
