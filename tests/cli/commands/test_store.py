@@ -37,7 +37,7 @@ def test_an_older_file_is_accepted_and_says_what_is_given_up(accept, tmp_path):
     assert f"manyclass store accept {url}" in error.value.hint
     done = accept(url)
     assert "is accepted with the events up to 1" in done.stdout
-    assert "given up: events 2 to 3" in done.stdout
+    assert "given up: 2 to 3" in done.stdout
     with closing(open_store(url, float)) as store:
         assert store.append([b"2"]) == 2
 

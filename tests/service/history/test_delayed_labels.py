@@ -399,7 +399,7 @@ async def test_a_label_of_many_classes_teaches_as_many_features_as_can_be_learne
             body = event if way == "one" else {"events": [event]}
             answer = (await call("POST", "/learn", body)).json()
             [told] = answer["warnings"]
-            assert "those behind the first 200 are left out" in told["detail"]
+            assert "all after the first 200 are left out" in told["detail"]
         [found] = await listed(call)
         assert found["text"] == text
         assert call.app.engine.model.learner.features == MOST_PAIRS // len(classes)

@@ -334,7 +334,7 @@ async def test_an_unkept_text_that_comes_meanwhile_ends_the_rebuild():
             return found
 
         relearning.learn = meanwhile
-        with pytest.raises(RebuildRefused, match=r"1 event was made of .* not kept.* seq:11"):
+        with pytest.raises(RebuildRefused, match=r"1 event was made from .* not kept.* seq:11"):
             await engine.rebuild_state(text=WIDE)
         assert engine.model.text == DEFAULT_TEXT
 

@@ -140,7 +140,7 @@ async def test_two_at_once_are_refused():
         await teach(engine, "a -> x")
         first = asyncio.ensure_future(engine.rebuild_state())
         await asyncio.sleep(0)
-        with pytest.raises(RebuildRefused, match="under way"):
+        with pytest.raises(RebuildRefused, match="in progress"):
             await engine.rebuild_state()
         await first
 
