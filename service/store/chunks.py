@@ -42,7 +42,7 @@ def check_chunks(
             raise SnapshotDamaged(seq, f"chunk {number}", "it is missing")
         checksum, body = chunk
         if not isinstance(body, bytes) or checksum_of(body) != checksum:
-            raise SnapshotDamaged(seq, f"chunk {number}", "its checksum does not fit")
+            raise SnapshotDamaged(seq, f"chunk {number}", "its checksum does not match")
         total.update(checksum)
         yield body
     if total.digest() != digest:

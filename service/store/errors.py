@@ -1,7 +1,7 @@
 """The errors that a store raises: each says what happened and what an operator can do."""
 
 HISTORY_HINT = (
-    "the state and the log are whole without these events; an old backup of the store may have them"
+    "the state and the log are complete without these events; an old backup may have them"
 )
 
 
@@ -14,11 +14,11 @@ class StoreError(Exception):
 
 
 class StoreUnavailable(StoreError):
-    """The store cannot do this now and may later. Nothing was changed."""
+    """The store cannot do this now but may later. Nothing was changed."""
 
 
 class CommitOutcomeUnknown(StoreUnavailable):
-    """It is not known whether these events are in the log: they may be learned yet."""
+    """It is not known whether these events are in the log: they may still be learned."""
 
 
 class StoreFull(StoreUnavailable):
@@ -26,11 +26,11 @@ class StoreFull(StoreUnavailable):
 
 
 class StoreMissing(StoreError):
-    """There is no such store, and none was to be made."""
+    """There is no such store, and the caller did not want to make one."""
 
 
 class StoreInUse(StoreError):
-    """Another process has this store."""
+    """Another process uses this store."""
 
 
 class StoreDamaged(StoreError):
@@ -43,7 +43,7 @@ class LogDamaged(StoreError):
     def __init__(self, seq: int, reason: str) -> None:
         super().__init__(
             f"the log is damaged at event {seq}: {reason}",
-            "the state in use is whole: save it by `manyclass snapshot save FILE` before a restart",
+            "the state in use is intact: save it (`manyclass snapshot save FILE`) before a restart",
         )
         self.seq = seq
         self.reason = reason
@@ -57,14 +57,14 @@ class SegmentMissing(StoreError):
 
 
 class LogTrimmed(StoreError):
-    """Event `seq` was trimmed from the log, up to event `floor`: snapshots and segments hold it.
+    """Event `seq` was trimmed from the log, up to event `floor`; snapshots and segments include it.
 
-    The store is whole. A reader goes on from a newer snapshot, or reads the history.
+    The store is intact. A reader continues from a newer snapshot, or reads the history.
     """
 
     def __init__(self, seq: int, floor: int) -> None:
         super().__init__(
-            f"event {seq} is not in the log any more, which was trimmed up to event {floor}",
+            f"event {seq} is no longer in the log, which was trimmed up to event {floor}",
             "nothing is damaged: try again",
         )
         self.seq = seq
@@ -76,7 +76,7 @@ class LogRewound(StoreError):
 
     def __init__(self, seq: int) -> None:
         super().__init__(
-            f"the log no longer holds event {seq} as it was applied",
+            f"the log no longer has event {seq} in the form that was applied",
             "the store lost its last writes; make every write durable there to prevent this",
         )
         self.seq = seq

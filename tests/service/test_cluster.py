@@ -62,7 +62,7 @@ async def test_all_go_back_when_the_log_has_lost_events(log, first, second, capl
     await until(lambda: (first.stats().rewinds, second.stats().rewinds) == (1, 1))
     await until(lambda: first.status == second.status == "ready")
     assert first.model.seq == 1
-    assert any("no longer holds event 2" in record.message for record in caplog.records)
+    assert any("no longer has event 2" in record.message for record in caplog.records)
     assert await second.submit([learn("b", "z", "two")]) == [Result(2, False, None, True)]
     await equal(first, second)
 

@@ -40,7 +40,7 @@ def general_problems(settings: Settings, open_to_all: bool) -> dict[int, Problem
         403: forbidden,
         404: problem_of(HistoryOff()),
         408: Problem(408, "Nothing more of this request came in 60 s."),
-        409: problem_of(SnapshotDamaged(5, "manifest", "its checksum does not fit")),
+        409: problem_of(SnapshotDamaged(5, "manifest", "its checksum does not match")),
         410: Problem(410, too_late, [Fault(too_late, "#/id")]),
         413: Problem(413, f"A body has at most {settings.max_body_bytes} bytes, unpacked."),
         415: _raised(require_json, {b"content-type": b"text/plain"}),

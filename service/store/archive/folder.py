@@ -14,7 +14,7 @@ from manyclass.service.store.sqlite.file import FULL_HINT, make_folder, sync_fol
 
 _LEFTOVER_SECONDS = 3600.0  # far longer than a write takes, and than clocks of machines differ
 _TEMPORARY = ".tmp"
-_HINT = "see whether it is mounted and may be written; the service then goes on by itself"
+_HINT = "see whether it is mounted and may be written; the service then continues by itself"
 
 
 class FolderArchive:

@@ -29,7 +29,7 @@ _OPTIONS = {
 _RETRIES = 3
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 
-_GOES_ON = "the service goes on by itself when the server can do this again"
+_GOES_ON = "the service continues by itself when the server can do this again"
 _CREDENTIALS_HINT = (
     "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, if needed, AWS_SESSION_TOKEN must be those of a"
     " user who may list the bucket, and get, put and delete its objects"

@@ -16,17 +16,17 @@ def describe_durability(link: Link, info: Info, replicas: int) -> str:
         parts.append(f"received by {_replicas(replicas)} before the answer")
     elif connected:
         parts.append(
-            f"{_replicas(connected)} of it may be behind: a failover can lose the newest answers"
+            f"{_replicas(connected)} may lag behind: a failover can lose the newest answers"
         )
     least = _setting(link, "min-replicas-to-write")
     if least not in (None, "0"):
-        parts.append(f"nothing is learned with fewer than {_replicas(int(least or 0))} connected")
+        parts.append(f"learning is paused with fewer than {_replicas(int(least or 0))} connected")
     return "; ".join(parts)
 
 
 def _on_disk(link: Link, info: Info) -> str:
     if info.get("aof_enabled") != "1":
-        return "in the memory of Redis: when its process ends, what its last dump lacks is lost"
+        return "in the memory of Redis: when its process ends, answers since its last dump are lost"
     sync = _setting(link, "appendfsync")
     if sync == "always":
         return "on the disk of Redis before the answer (appendonly yes, appendfsync always)"
@@ -34,7 +34,7 @@ def _on_disk(link: Link, info: Info) -> str:
     if sync == "everysec":
         return f"{kept}up to two seconds of answers are lost (appendfsync everysec)"
     if sync == "no":
-        return f"{kept}what its system had not written yet is lost (appendfsync no)"
+        return f"{kept}answers that its system had not written are lost (appendfsync no)"
     return f"{kept}an unknown number of answers is lost (appendfsync cannot be read)"
 
 

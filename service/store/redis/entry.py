@@ -53,17 +53,17 @@ def parse_entry(place: bytes, fields: Sequence[bytes], identity: str) -> Entry:
     nonce = int(place.partition(b"-")[2])
     names, values = fields[::2], fields[1::2]
     if list(names) != [b"after", b"head", b"body"] or len(values) != 3:
-        raise ValueError("it has other fields")
+        raise ValueError("its fields are not those of an entry")
     link, head, body = values
     store, after = link.split(b" ")
     if store != identity.encode():
-        raise ValueError("it is of another store")
+        raise ValueError("it belongs to another store")
     process, append_id, count, checksum = head.split(b" ")
     events = int(count)
     if nonce >> NONCE_BITS or not 0 < events <= len(body):
-        raise ValueError("its numbers are no numbers of an entry")
+        raise ValueError("its numbers are not those of an entry")
     if batch_checksum(nonce, events, body).hex().encode() != checksum:
-        raise ValueError("its checksum does not fit")
+        raise ValueError("its checksum does not match")
     last_seq = seq_of(place)
     return Entry(
         place=place,

@@ -23,13 +23,15 @@ from redis.exceptions import (
 
 from manyclass.service.store.errors import StoreDamaged, StoreError, StoreFull, StoreUnavailable
 
-GOES_ON = "the service goes on by itself when the server can do this again"
-FULL_HINT = "raise maxmemory or make room on the server's disk; the service then goes on by itself"
+GOES_ON = "the service continues by itself when the server can do this again"
+FULL_HINT = (
+    "raise maxmemory or make room on the server's disk; the service then continues by itself"
+)
 REPLACED_HINT = (
     "put the old data back, or save the state (`manyclass snapshot save FILE`) and restart all"
-    " processes to begin with what is there"
+    " processes to begin with the present data"
 )
-REPLICA_HINT = "name the server that takes writes, or use redis+sentinel://"
+REPLICA_HINT = "name the server that accepts writes, or use redis+sentinel://"
 _FULL = re.compile(r"\bOOM\b|No space left on device")
 # A word at the begin of an answer, or within it if a script raised the error.
 _AWAY = {
@@ -39,19 +41,19 @@ _AWAY = {
     "CLUSTERDOWN": GOES_ON,
     "UNBLOCKED": GOES_ON,
     "BUSY": "a script keeps the server busy; see SCRIPT KILL",
-    "MISCONF": "the server cannot write its files; its log says why",
-    "NOREPLICAS": "fewer replicas are connected than min-replicas-to-write asks for",
+    "MISCONF": "the server cannot write its files; see its log",
+    "NOREPLICAS": "fewer replicas are connected than min-replicas-to-write requires",
     "REPLACED": REPLACED_HINT,
-    "NOLEASE": "the process that leads does this",
+    "NOLEASE": "only the leading process does this",
     "NEEDED": "take a newer snapshot first",
-    "REWOUND": "the server lost its last writes, and the state is made anew",
-    "TRIMMED": "the process that leads has newer ones",
+    "REWOUND": "the server lost its last writes, and the state is restored again",
+    "TRIMMED": "the leading process has newer ones",
     "SWEPT": "it took too long; try again",
     "STALE": GOES_ON,
-    "NOTLAST": "other events came first",
-    "UNSETTLED": "the process that leads settles it; try again",
-    "NOREBUILT": "another process leads now, and gave it up; rebuild again",
-    "FOREIGN": "`manyclass copy` the store to another name, and keep others from its keys",
+    "NOTLAST": "other events were appended first",
+    "UNSETTLED": "the leading process settles it; try again",
+    "NOREBUILT": "another process leads now and has given it up; rebuild again",
+    "FOREIGN": "`manyclass copy` the store to another name, and keep other programs from its keys",
 }
 
 
@@ -84,7 +86,7 @@ def store_error(place: str, error: RedisError) -> StoreError:
     message = f"Redis at {place}: {text}"
     if isinstance(error, AuthenticationError | NoPermissionError):
         return StoreError(
-            message, "MANYCLASS_STORE must have the user and the password of one who may do this"
+            message, "MANYCLASS_STORE must have a user and a password with this permission"
         )
     if "CERTIFICATE_VERIFY_FAILED" in text:
         return StoreError(message, "name a file with the authority that signed it: ?ca_file=PATH")
@@ -102,6 +104,7 @@ def store_error(place: str, error: RedisError) -> StoreError:
             return StoreUnavailable(message, hint)
     if "NOFACTS" in text or "WRONGTYPE" in text:
         return StoreDamaged(
-            message, "if the keys are another program's, use another ?name=; else restore a backup"
+            message,
+            "if the keys belong to another program, use another ?name=; else restore a backup",
         )
     return StoreError(message)

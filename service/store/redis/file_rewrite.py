@@ -39,19 +39,17 @@ def _run(
     except StoreError as error:
         if not any(word in str(error) for word in REFUSED):
             raise
-        log.warning("the server's files hold deleted events until it rewrites them: %s", error)
+        log.warning("the files of Redis keep deleted events until it rewrites them: %s", error)
         return
     info = _wait(session, is_running, until)
     if info.get(status, "ok") != "ok":
-        raise StoreUnavailable(
-            f"{command[0]} failed: the log of the Redis server says why", GOES_ON
-        )
+        raise StoreUnavailable(f"{command[0]} failed: see the log of the Redis server", GOES_ON)
 
 
 def _wait(session: Session, is_running: Callable[[Info], bool], until: float) -> Info:
     while is_running(info := _info(session)):
         if time.monotonic() > until or session.closed.is_set():
-            raise StoreUnavailable("the Redis server still rewrites its files", GOES_ON)
+            raise StoreUnavailable("the Redis server is still rewriting its files", GOES_ON)
         time.sleep(POLL_SECONDS)
     return info
 

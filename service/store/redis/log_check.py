@@ -27,7 +27,7 @@ class LogCheck:
         if self.place is None and entry.last_seq < expected:  # reading began in an earlier epoch
             return []
         if entry.first_seq > expected or (entry.first_seq < expected and self.place == entry.after):
-            reason = f"what comes next in the log is {entry.first_seq}{self._skipped}"
+            reason = f"the next event in the log is {entry.first_seq}{self._skipped}"
             raise LogDamaged(expected, reason)
         if self.place not in (None, entry.after):
             raise LogRewound(self.seq)
@@ -42,5 +42,5 @@ class LogCheck:
 
     def missing(self, known: int) -> LogDamaged:
         """Return the error for a log without its next event, which has had `known` events."""
-        reason = f"it is not in the log, which has had {known}{self._skipped}"
+        reason = f"it is not in the log, which has had {known} events{self._skipped}"
         return LogDamaged(self.seq + 1, reason)

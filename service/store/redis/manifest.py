@@ -49,10 +49,10 @@ def check_store(manifest: Manifest, store: str) -> None:
 
 
 def parse_manifest(seq: int, text: bytes) -> Manifest:
-    """Return the manifest. Raises SnapshotDamaged if its checksum does not fit."""
+    """Return the manifest. Raises SnapshotDamaged if its checksum does not match."""
     line, _, checksum = text.decode(errors="replace").rpartition(" ")
     if _checksum(seq, line) != checksum:
-        raise SnapshotDamaged(seq, "manifest", "its checksum does not fit")
+        raise SnapshotDamaged(seq, "manifest", "its checksum does not match")
     identity, taken_at, size, chunks, digest = line.split(" ")
     return Manifest(seq, identity, float(taken_at), int(size), int(chunks), bytes.fromhex(digest))
 

@@ -107,8 +107,8 @@ class Server:
             link.close()
         if answer is None:
             raise StoreError(
-                f"the sentinel at {sentinel[0]}:{sentinel[1]} knows no {service!r}",
-                "after the hosts of redis+sentinel:// write the name in `sentinel monitor`",
+                f"the sentinel at {sentinel[0]}:{sentinel[1]} does not know {service!r}",
+                "after the hosts of redis+sentinel://, write the name from `sentinel monitor`",
             )
         host, port = answer
         return host.decode(), int(port)
@@ -134,7 +134,7 @@ class Server:
                 link.close()
                 raise
             return link
-        raise StoreUnavailable(f"the cluster at {self._url.shown} moves its slots about", GOES_ON)
+        raise StoreUnavailable(f"the cluster at {self._url.shown} is moving its slots", GOES_ON)
 
     def _check(self, info: Info) -> None:
         place = self._url.shown
@@ -143,7 +143,7 @@ class Server:
             oldest = ".".join(map(str, OLDEST_VERSION))
             raise StoreError(
                 f"Redis at {place} has version {version or 'unknown'}",
-                f"it must have version {oldest} or a later one; Valkey is fine",
+                f"it must have version {oldest} or later; Valkey works too",
             )
         is_cluster = info.get("cluster_enabled") == "1"
         if is_cluster and self._url.kind is not Kind.CLUSTER:
@@ -157,14 +157,13 @@ class Server:
                 "write redis:// in MANYCLASS_STORE, or rediss://",
             )
         if info.get("loading", "0") != "0":
-            raise StoreUnavailable(f"Redis at {place} loads its data", GOES_ON)
+            raise StoreUnavailable(f"Redis at {place} is loading its data", GOES_ON)
         if info.get("role", "master") != "master":
             raise StoreUnavailable(f"Redis at {place} is a replica", REPLICA_HINT)
         policy = info.get("maxmemory_policy", "noeviction")
         if policy != "noeviction":
             raise StoreError(
-                f"Redis at {place} throws keys away when its memory is full: maxmemory-policy"
-                f" {policy}",
+                f"Redis at {place} evicts keys when its memory is full: maxmemory-policy {policy}",
                 "set maxmemory-policy noeviction there",
             )
 

@@ -79,7 +79,7 @@ class Session:
         except StoreError as error:
             if not self.identity:
                 raise
-            # At the start it is wrong to go on; later it is wrong to give up.
+            # At the start, a missing store is an error; later, it counts as unavailable.
             raise StoreUnavailable(str(error), error.hint) from error
 
     def _connect(self, blocking_seconds: float) -> tuple[Link, bytes]:
@@ -90,7 +90,7 @@ class Session:
                 if not (new or self.identity or link.call("EXISTS", self.keys.facts)):
                     raise StoreMissing(
                         f"there is no store {self._url.name!r} at {self._url.shown}",
-                        "see whether ?name= in its URL is right",
+                        "check ?name= in its URL",
                     )
                 identity, version, tail, epoch = link.run(
                     OPEN_STORE, self.keys.of(OPEN_STORE), (new, VERSION)
@@ -98,7 +98,7 @@ class Session:
                 durability = describe_durability(link, info, self._url.replicas)
             if version.decode() != VERSION:
                 raise StoreError(
-                    f"the store at {self._url.shown} has version {version.decode()} and this"
+                    f"the store at {self._url.shown} has version {version.decode()}, but this"
                     f" service reads version {VERSION}",
                     "use the release of manyclass that wrote it, or another ?name=",
                 )

@@ -48,11 +48,11 @@ class ChainCheck:
         if not (
             isinstance(first_seq, int) and isinstance(proof, bytes) and isinstance(body, bytes)
         ):
-            return "its checksum does not fit"
+            return "its checksum does not match"
         head, checksum = proof[:-CHECKSUM_BYTES], proof[-CHECKSUM_BYTES:]
         fits = batch_checksum(first_seq, last_seq, body, head) == checksum
         if len(proof) != _PROOF_BYTES or not fits:
-            return "its checksum does not fit"
+            return "its checksum does not match"
         if self._link not in (None, head[:CHECKSUM_BYTES]):
             return "it does not follow the event before it"
         for seq, chain in self._ends.items():

@@ -28,7 +28,7 @@ class StoreFacts:
 
     @classmethod
     def read(cls, connection: sqlite3.Connection) -> "StoreFacts":
-        """Return the row. Raises StoreDamaged if its checksum does not fit."""
+        """Return the row. Raises StoreDamaged if its checksum does not match."""
         row = connection.execute("SELECT identity, marked, checksum FROM store")
         *fields, checksum = row.fetchone() or (None,)
         if checksum is None or _checksum(*fields) != checksum:
@@ -67,7 +67,7 @@ class Manifest:
             return
         if isinstance(stamp, bytes) and stamp == self.stamp(stamp[:IDENTITY_BYTES]):
             raise SnapshotDamaged(self.seq, "manifest", "it belongs to another store")
-        raise SnapshotDamaged(self.seq, "manifest", "its checksum does not fit")
+        raise SnapshotDamaged(self.seq, "manifest", "its checksum does not match")
 
 
 def find_manifest(connection: sqlite3.Connection, seq: int) -> tuple[Manifest, object]:

@@ -68,7 +68,7 @@ _HEADER_BYTES = 100
 _LOG_HEADER_BYTES = 32
 _FRAME = Struct(">II8s8s")  # of the write-ahead log: page, pages of a commit, salts, checksum
 RESTORE_HINT = "put a backup of the file in its place"
-FULL_HINT = "make room on the disk; the service then goes on by itself"
+FULL_HINT = "make room on the disk; the service then continues by itself"
 BUSY_SECONDS = 5.0  # only another program, such as a backup, can hold the file
 
 

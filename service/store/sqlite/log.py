@@ -49,7 +49,7 @@ def read_log(file: ReadableFile, after: int) -> Iterator[tuple[int, bytes]]:
                     raise LogDamaged(expected, reason)
                 inside_first_row = first_seq < expected == after + 1
                 if first_seq != expected and not inside_first_row:
-                    raise LogDamaged(expected, f"what comes next in the log is {first_seq}")
+                    raise LogDamaged(expected, f"the next event in the log is {first_seq}")
                 events = split_batch(body, last_seq - first_seq + 1)
                 for event in events[expected - first_seq :]:
                     yield expected, event

@@ -95,7 +95,7 @@ def test_an_empty_source_is_refused():
 def test_a_damaged_snapshot_is_not_copied(tmp_path):
     class Damaged(MemoryStore):
         def open_snapshot(self, seq):
-            raise SnapshotDamaged(seq, "chunk 0", "its checksum does not fit")
+            raise SnapshotDamaged(seq, "chunk 0", "its checksum does not match")
 
     store = Damaged(clock)
     store.save_snapshot(0, [b"x"])
@@ -108,7 +108,7 @@ def test_a_damaged_snapshot_is_left_out_where_another_will_do(source, damaged, l
     class Damaged(MemoryStore):
         def open_snapshot(self, seq):
             if seq == damaged:
-                raise SnapshotDamaged(seq, "chunk 0", "its checksum does not fit")
+                raise SnapshotDamaged(seq, "chunk 0", "its checksum does not match")
             return super().open_snapshot(seq)
 
     source.__class__ = Damaged

@@ -85,7 +85,7 @@ def test_a_killed_server_is_away_until_it_is_back(own_server):
     for call in CALLS.values():
         error = failure(call, archive)
         assert "does not answer" in str(error)
-        assert "goes on by itself" in error.hint
+        assert "continues by itself" in error.hint
     own_server.start()
     assert archive.names() == []  # the server forgot it
     archive.put(NAME, b"after")

@@ -15,8 +15,11 @@ def said(open_redis, url, **options):
 @pytest.mark.parametrize(
     ("appendfsync", "what"),
     [
-        (None, "in the memory of Redis: when its process ends, what its last dump lacks is lost"),
-        ("no", "what its system had not written yet is lost"),
+        (
+            None,
+            "in the memory of Redis: when its process ends, answers since its last dump are lost",
+        ),
+        ("no", "answers that its system had not written are lost"),
         ("everysec", "up to two seconds of answers are lost"),
         ("always", "on the disk of Redis before the answer"),
     ],
