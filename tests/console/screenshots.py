@@ -26,7 +26,7 @@ def try_page(page):
 def mistakes_page(page):
     """Compare the most confused pair."""
     page.get_by_role("button", name="Compare").first.click()
-    page.get_by_text("Examples, taught as").wait_for()
+    page.get_by_text("Examples taught as").wait_for()
 
 
 def live_page(page):

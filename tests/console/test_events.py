@@ -29,7 +29,7 @@ def test_events_are_found_by_id_source_and_class(taught, look):
     expect(items.first.locator(".tag")).to_have_text("card_arrival")
     expect(page.locator(".tag").filter(has_not_text="card_arrival")).to_have_count(0)
     find(page, Class="", Source="nobody")
-    expect(page.get_by_text("No such events")).to_be_visible()
+    expect(page.get_by_text("No events match")).to_be_visible()
     find(page, Source="", Id="seq:7")
     expect(items).to_have_count(1)
     expect(items).to_contain_text(questions()[6]["text"])
@@ -43,7 +43,7 @@ def test_a_label_is_corrected(taught, look):
     page.get_by_role("button", name="Correct").click()
     correct = page.get_by_role("dialog").get_by_role("button", name="Correct")
     expect(correct).to_be_disabled()
-    expect(page.get_by_text("Name another class to correct it.")).to_be_visible()
+    expect(page.get_by_text("Choose another class to correct it.")).to_be_visible()
     page.get_by_label("True class").fill("country_support")
     correct.click()
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -86,7 +86,7 @@ def test_an_event_and_then_its_source_are_erased(taught, look):
     page.get_by_role("button", name="Erase all of bank").click()
     page.get_by_role("button", name="Erase all", exact=True).click()
     expect(page.get_by_text("599 events are erased")).to_be_visible()
-    expect(page.get_by_text("No such events")).to_be_visible()
+    expect(page.get_by_text("No events match")).to_be_visible()
     assert httpx.get(f"{taught.url}/events").json()["events"] == []
 
 
@@ -119,7 +119,7 @@ def test_a_long_search_goes_on_until_it_finds_something(taught, look, monkeypatc
     further = re.compile("source=nobody&.*after=")
     page.route(further, lambda route: None)
     find(page, Source="nobody")
-    expect(page.get_by_text("the search goes on")).to_be_visible()
+    expect(page.get_by_text("the search continues")).to_be_visible()
     page.unroute(further)  # it lets the request pass, too
     find(page, Source="", Id="seq:7")
     expect(items).to_have_count(1)

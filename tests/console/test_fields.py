@@ -30,8 +30,8 @@ def test_columns_are_kept_apart_if_the_user_says_so(empty, look):
     choose(page, "messages.csv", as_csv(ROWS))
     expect(page.get_by_text("title, body are put together to one text.")).to_be_visible()
     for name in ("title", "body"):
-        page.get_by_label(f"Role of {name}").select_option("part of the text, kept apart")
-    expect(page.get_by_text("A word in one of title, body is told")).to_be_visible()
+        page.get_by_label(f"Role of {name}").select_option("separate part of the text")
+    expect(page.get_by_text("The same word in two of title, body counts")).to_be_visible()
     teach(page)
     expect(page.get_by_text("learned 3, skipped 0 duplicates")).to_be_visible()
     assert texts_of(empty) == [
@@ -44,7 +44,7 @@ def test_columns_are_kept_apart_if_the_user_says_so(empty, look):
 def test_a_part_and_a_text_are_not_mixed(empty, look):
     page = look(empty, "import")
     choose(page, "messages.csv", as_csv(ROWS))
-    page.get_by_label("Role of body").select_option("part of the text, kept apart")
+    page.get_by_label("Role of body").select_option("separate part of the text")
     expect(page.get_by_text("A row is one text, parts of a text")).to_be_visible()
     expect(page.get_by_role("button", name="Teach the file")).to_be_disabled()
 
@@ -52,14 +52,14 @@ def test_a_part_and_a_text_are_not_mixed(empty, look):
 def test_a_part_alone_is_said_to_need_its_name(empty, look):
     page = look(empty, "import")
     choose(page, "messages.csv", as_csv([["body", "label"], ["a puck", "sports"]]))
-    page.get_by_label("Role of body").select_option("part of the text, kept apart")
+    page.get_by_label("Role of body").select_option("separate part of the text")
     expect(page.get_by_text("body is the only part: messages to rank need")).to_be_visible()
-    expect(page.get_by_text("A word in one of")).to_have_count(0)
+    expect(page.get_by_text("The same word in two of")).to_have_count(0)
     mail = json.dumps({"mail": FIELDS, "label": "sports"}).encode()
     choose(page, "mails.jsonl", mail)
-    page.get_by_label("Role of mail").select_option("part of the text, kept apart")
+    page.get_by_label("Role of mail").select_option("separate part of the text")
     expect(page.get_by_text("Teach the first row")).to_be_visible()
-    expect(page.get_by_text("A word in one of")).to_have_count(0)
+    expect(page.get_by_text("The same word in two of")).to_have_count(0)
     expect(page.get_by_text("is the only part")).to_have_count(0)
 
 
@@ -102,7 +102,7 @@ def test_title_and_body_are_ranked_apart_and_put_together_again(empty, look):
         httpx.post(f"{empty.url}/learn", json=body).raise_for_status()
     page = look(empty)
     page.get_by_label("Text to rank").fill("hockey")
-    page.get_by_role("button", name="Title and body apart").click()
+    page.get_by_role("button", name="Separate title and body").click()
     page.get_by_label("title", exact=True).fill("card")
     expect(page.locator(".bars .name").first).to_have_text("bank")
     tinted = page.locator("p.tinted")
@@ -117,7 +117,7 @@ def test_title_and_body_are_ranked_apart_and_put_together_again(empty, look):
 
 def test_parts_of_other_names_are_added(empty, look):
     page = look(empty)
-    page.get_by_role("button", name="Title and body apart").click()
+    page.get_by_role("button", name="Separate title and body").click()
     page.get_by_role("button", name="Add a part").click()
     httpx.post(f"{empty.url}/learn", json={"text": {"tags": "ice"}, "classes": ["sports"]})
     page.get_by_label("Name of part 3").fill("tags")
@@ -134,10 +134,10 @@ def test_the_parts_offered_have_the_names_that_were_taught(empty, look):
     page = look(empty)
     hint = page.get_by_text("The newest texts with parts have Title, Body.")
     page.get_by_label("Text to rank").fill("hello")
-    expect(page.get_by_text("Nothing here is known yet")).to_be_visible()
+    expect(page.get_by_text("No word of this text is known yet")).to_be_visible()
     expect(hint).to_be_visible()
     page.get_by_label("Text to rank").fill("saved")
-    page.get_by_role("button", name="Title and body apart").click()
+    page.get_by_role("button", name="Separate title and body").click()
     names = page.get_by_label("Name of part")
     expect(names).to_have_count(2)
     assert [each.input_value() for each in names.all()] == ["Title", "Body"]
@@ -154,18 +154,18 @@ def test_the_parts_offered_have_the_names_that_were_taught(empty, look):
 
 def test_the_parts_taught_meanwhile_are_said_if_nothing_is_known(empty, look):
     page = look(empty)
-    page.get_by_role("button", name="Title and body apart").click()
+    page.get_by_role("button", name="Separate title and body").click()
     body = {"text": {"Subject": "hockey"}, "classes": ["sports"]}
     httpx.post(f"{empty.url}/learn", json=body).raise_for_status()
     page.get_by_label("title", exact=True).fill("hockey")
-    expect(page.get_by_text("Nothing here is known yet")).to_be_visible()
+    expect(page.get_by_text("No word of this text is known yet")).to_be_visible()
     expect(page.get_by_text("The newest texts with parts have Subject.")).to_be_visible()
 
 
 def test_the_usual_parts_are_offered_without_a_history(serve, look):
     page = look(serve(history=False))
     page.get_by_label("Text to rank").fill("a puck")
-    page.get_by_role("button", name="Title and body apart").click()
+    page.get_by_role("button", name="Separate title and body").click()
     expect(page.get_by_label("title", exact=True)).to_have_value("")
     expect(page.get_by_label("body", exact=True)).to_have_value("a puck")
 
@@ -174,16 +174,16 @@ def test_a_long_text_of_parts_that_waits_for_a_label_is_shown_cut(empty, look):
     long = {"title": "Ice hockey", "body": "goalie " * 1000}
     httpx.post(f"{empty.url}/rank", json={"text": long, "id": "m1"}).raise_for_status()
     page = look(empty, "review")
-    shown = page.get_by_label("The instance to label").locator("p.text")
+    shown = page.get_by_label("The message to label").locator("p.text")
     expect(shown.first).to_have_text("title Ice hockey")
     expect(shown.last).to_contain_text("body goalie goalie")
-    cut = page.get_by_label("The instance to label").get_by_text("… a part of it is cut")
+    cut = page.get_by_label("The message to label").get_by_text("… a part of it is cut")
     expect(cut).to_be_visible()
 
 
 def test_parts_without_a_name_of_their_own_are_not_ranked(empty, look):
     page = look(empty)
-    page.get_by_role("button", name="Title and body apart").click()
+    page.get_by_role("button", name="Separate title and body").click()
     page.get_by_label("title", exact=True).fill("a puck")
     httpx.post(f"{empty.url}/learn", json={"text": {"my tags": "ice"}, "classes": ["sports"]})
     expect(page.locator("p.tinted")).to_have_text(["title a puck"])
@@ -195,7 +195,7 @@ def test_parts_without_a_name_of_their_own_are_not_ranked(empty, look):
     said = page.get_by_role("alert")
     for typed, fault in (
         ("  ", "Part 3 has no name. Name it, or take its text away."),
-        (" title", "Another part is named title. Give part 3 another name."),
+        (" title", "Another part is named title too. Choose another name for part 3."),
     ):
         name.fill(typed)
         expect(said.filter(has_text=fault)).to_be_visible()
@@ -220,7 +220,7 @@ def test_parts_without_a_name_of_their_own_are_not_ranked(empty, look):
 def test_the_focus_goes_to_the_new_boxes(empty, look):
     page = look(empty)
     expect(page.get_by_label("Text to rank")).to_be_focused()
-    page.get_by_role("button", name="Title and body apart").press("Enter")
+    page.get_by_role("button", name="Separate title and body").press("Enter")
     expect(page.get_by_label("title", exact=True)).to_be_focused()
     page.get_by_role("button", name="Add a part").press("Enter")
     expect(page.get_by_label("Name of part 3")).to_be_focused()

@@ -166,7 +166,7 @@ def test_quotes_line_ends_and_separators_of_csv_are_read(empty, look):
     rows = [["text", "class"], *([text or "x", "a|b"] for text in texts)]
     page = look(empty, "import")
     choose(page, "odd.csv", as_csv(rows, delimiter=";"))
-    page.get_by_label("Between several classes").fill("|")
+    page.get_by_label("Separator of classes").fill("|")
     teach(page)
     events = httpx.get(f"{empty.url}/events", params={"order": "oldest"}).json()["events"]
     assert [each["text"] for each in events] == [text or "x" for text in texts]
@@ -301,7 +301,7 @@ def test_lists_and_flags_are_proposed_as_classes(empty, look):
     expect(page.get_by_text("The cells of tags are lists: each item is a class.")).to_be_visible()
     teach(page)
     choose(page, "b.csv", b"words,p,q,r\na b,1,0,1\n")
-    expect(page.get_by_text("The names of p, q, r are the classes of the rows")).to_be_visible()
+    expect(page.get_by_text("The columns p, q, r are classes")).to_be_visible()
     teach(page)
     assert taught_events(empty) == [("a", "x", "y"), ("a b", "p", "r")]
 

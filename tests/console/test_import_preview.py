@@ -13,7 +13,7 @@ def test_a_file_without_a_text_yet_is_not_said_to_be_rejected(empty, look):
     choose(page, "a.csv", as_csv([["text", "label"], ["ice", "hockey"], ["", "x"]]))
     expect(page.get_by_text("1 row will be rejected, the first in line 3")).to_be_visible()
     page.get_by_label("Role of text").select_option("not used")
-    expect(page.get_by_text("No column is the text yet")).to_be_visible()
+    expect(page.get_by_text("No column has the text yet")).to_be_visible()
     expect(page.get_by_text("rejected")).to_have_count(0)
     page.wait_for_timeout(600)
     expect(page.get_by_text("rejected")).to_have_count(0)

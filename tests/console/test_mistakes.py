@@ -16,7 +16,7 @@ def test_a_confused_pair_is_compared(taught, look):
     page = look(taught, "mistakes")
     first = page.get_by_label("Confused classes").locator("> li").first
     expect(first).to_contain_text(
-        f"{pair['ranked_first']} was ranked first in place of {pair['true']}"
+        f"{pair['ranked_first']} was ranked first instead of {pair['true']}"
     )
     first.get_by_role("button", name="Compare").click()
     for name in (pair["ranked_first"], pair["true"]):
@@ -113,7 +113,7 @@ def test_a_class_is_renamed(taught, look):
     row = page.get_by_label("Classes by their errors").locator("tbody tr").first
     name = row.locator("a").inner_text()
     row.get_by_role("button", name="Rename").click()
-    page.get_by_label("Its next name").fill("another name")
+    page.get_by_label("Its new name").fill("another name")
     page.get_by_role("dialog").get_by_role("button", name="Rename", exact=True).click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert httpx.get(f"{taught.url}/classes/another name").json()["learned"] > 0

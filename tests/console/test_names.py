@@ -65,11 +65,11 @@ def test_the_features_of_a_part_are_said_to_begin_with_its_name(empty, look):
 def test_a_class_is_renamed_merged_and_forgotten(taught, look):
     page = look(taught, "names?class=card_arrival")
     page.get_by_role("button", name="Rename").click()
-    page.get_by_label("Its next name").fill("a/b ☃?")
+    page.get_by_label("Its new name").fill("a/b ☃?")
     page.get_by_role("dialog").get_by_role("button", name="Rename").click()
     expect(page.get_by_role("heading", name="a/b ☃?")).to_be_visible()
     page.get_by_role("button", name="Rename").click()
-    page.get_by_label("Its next name").fill("country_support")
+    page.get_by_label("Its new name").fill("country_support")
     page.get_by_role("dialog").get_by_role("button", name="Rename").click()
     expect(page.get_by_role("dialog").get_by_role("alert")).not_to_be_empty()
     page.get_by_role("button", name="Cancel").click()

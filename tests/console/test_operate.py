@@ -21,7 +21,7 @@ def test_a_snapshot_is_taken_and_restored(taught, look):
     httpx.post(f"{taught.url}/learn", json={"text": "later", "classes": ["later"]})
     page.get_by_role("button", name="Restore event 600").click()
     page.get_by_role("dialog").get_by_role("button", name="Restore").click()
-    expect(page.get_by_text("The state is that of event 600 again")).to_be_visible()
+    expect(page.get_by_text("Snapshot 600 is restored")).to_be_visible()
     assert httpx.get(f"{taught.url}/classes/later").status_code == 404
 
 
@@ -81,8 +81,6 @@ def test_a_rank_key_sees_values_and_an_admin_key_where_they_come_from(serve, loo
         page.get_by_label("Find").fill("max_batch")
         cells = page.get_by_label("Settings", exact=True).locator("tbody td")
         expect(cells.nth(1)).to_have_text("7")
-        expect(page.get_by_text("To see where each value comes from")).to_have_count(
-            int(not is_told)
-        )
+        expect(page.get_by_text("To see the source of each value")).to_have_count(int(not is_told))
         if is_told:
             expect(cells.nth(2)).to_have_text("environment")

@@ -43,7 +43,7 @@ def test_axe_finds_nothing_serious_in_details_and_dialogs(lively, look):
     assert severe_faults(page) == []
     page.goto(f"{lively.url}/console#/mistakes")
     page.get_by_role("button", name="Compare").first.click()
-    page.get_by_text("Examples, taught as").wait_for()
+    page.get_by_text("Examples taught as").wait_for()
     assert severe_faults(page) == []
     page.goto(f"{lively.url}/console#/events")
     page.get_by_role("button", name="Correct").first.click()

@@ -230,7 +230,7 @@ def test_numbers_keep_their_digits(read):
     found = labelled(read("a.jsonl", content))
     assert found[1:] == [
         (2, "The line is not a JSON object: the number 1e999 is too large."),
-        (3, "The line is not a JSON object: NaN and Infinity are no JSON, write null."),
+        (3, "The line is not a JSON object: NaN and Infinity are not JSON; write null."),
     ]
     nested = '{"events": [{"text": "a", "classes": [9007199254740993]}]}'
     assert labelled(read("a.json", nested)) == [(1, "a", "9007199254740993")]

@@ -159,7 +159,7 @@ def test_without_a_history_the_undo_says_why_it_is_not_there(serve, look):
 def test_the_tinted_copy_of_a_long_text_scrolls_in_its_box(taught, look, parted):
     page = look(taught)
     if parted:
-        page.get_by_role("button", name="Title and body apart").click()
+        page.get_by_role("button", name="Separate title and body").click()
     box = page.get_by_label("body", exact=True) if parted else page.get_by_label("Text to rank")
     box.fill("where is my card " * 6000)
     tints = page.get_by_role("group", name="The text and its votes")

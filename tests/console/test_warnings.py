@@ -31,7 +31,7 @@ def test_try_shows_the_warnings_of_a_ranking_and_of_an_event(taught, look):
     warning = page.locator(".warning")
     box.fill("???")
     expect(warning).to_have_text(NO_WORDS)
-    expect(page.locator(".nothing")).to_have_text("Nothing here is known yet.")
+    expect(page.locator(".nothing")).to_have_text("No word of this text is known yet.")
     box.fill("where is my card")
     expect(page.locator(".bars li").first).to_be_visible()
     expect(warning).to_have_count(0)

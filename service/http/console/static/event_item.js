@@ -48,13 +48,13 @@ export function Correct({ event, proposed, onClose, onDone }) {
   return html`<${Dialog} title="Correct the label" confirm="Correct" kind=${question ? "" : "primary"} needs="learn" disabled=${!classes.length || isSame}
     call=${call} onConfirm=${confirm} onClose=${onClose}>
     <${InstanceText} ...${event} />
-    <p class="hint">It was taught as ${event.classes.join(", ") || "no class"}.${isSame && " Name another class to correct it."}</p>
+    <p class="hint">Its label is ${event.classes.join(", ") || "no class"}.${isSame && " Choose another class to correct it."}</p>
     ${names.map((name, index) => html`<${ClassField} key=${index} label=${index ? `Class ${index + 1}` : "True class"} value=${name}
       onInput=${(value) => {
         setNames(names.with(index, value));
         dismiss();
       }} />`)}
-    <p><button type="button" class="quiet" onClick=${() => setNames([...names, ""])}>One class more</button></p>
+    <p><button type="button" class="quiet" onClick=${() => setNames([...names, ""])}>Add a class</button></p>
     ${question}
     <p class="hint">It is learned at once with this label; after the next rebuild the state is as if it had
       always been so.</p>

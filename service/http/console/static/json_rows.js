@@ -22,9 +22,9 @@ function objectsOf(value) {
 }
 
 function reasonOf(text, error) {
-  if (/^\s*[[{]\s*$/.test(text)) return "The line is not a whole JSON object: write one object a line, as jq -c . FILE does.";
+  if (/^\s*[[{]\s*$/.test(text)) return "The line is not a complete JSON object: write one object per line, as jq -c . FILE does.";
   const isNumber = /[:[,]\s*-?(NaN|Infinity)\b/.test(text);
-  const why = isNumber ? ": NaN and Infinity are no JSON, write null" : error?.message.startsWith("the number") ? `: ${error.message}` : "";
+  const why = isNumber ? ": NaN and Infinity are not JSON; write null" : error?.message.startsWith("the number") ? `: ${error.message}` : "";
   return `The line is not a JSON object${why}.`;
 }
 
@@ -93,7 +93,7 @@ async function* objects(pieces, encoding) {
     if (held) {
       held.push(text);
       size += text.length;
-      if (size > MOST_HELD) throw new Error("This is one JSON value of more than 64 MiB. Write one object a line, as jq -c '.[]' FILE does.");
+      if (size > MOST_HELD) throw new Error("This is one JSON value of more than 64 MiB. Write one object per line, as jq -c '.[]' FILE does.");
       if (mayBeOne(held.filter(Boolean))) continue;
       yield* ofLines(held, encoding);
       held = null;

@@ -7,16 +7,16 @@ import { isEmptyLabel } from "./label_words.js";
 export const ROLES = {
   ignore: "not used",
   text: "text",
-  field: "part of the text, kept apart",
+  field: "separate part of the text",
   class: "class",
-  one_hot: "class, where it is 1",
-  not: "not of these classes",
+  one_hot: "class if the cell is 1",
+  not: "wrong classes",
   feature: "feature",
   event_id: "event id",
   source: "source",
   weight: "weight",
   parents: "parents of classes",
-  answer: "answer: only accepted rows",
+  answer: "answer: teach only accepted rows",
 };
 
 const GUESSES = [

@@ -17,6 +17,6 @@ addEventListener("hashchange", () => done.set(null));
 export function Notice() {
   const said = useShared(done);
   return html`<${Status} kind="notice">${said && html`<p>${said.what}
-    ${said.waits && html` Its former part in the weights goes with the next rebuild: <a href="#/operate">Operate</a>.`}
+    ${said.waits && html` The next rebuild removes its former effect on the suggestions: <a href="#/operate">Operate</a>.`}
     ${" "}<button type="button" class="quiet" onClick=${() => done.set(null)}>Close</button></p>`}<//>`;
 }

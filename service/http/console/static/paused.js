@@ -16,10 +16,10 @@ const WORDS = {
 /** Say why teaching is paused, and whether it goes on by itself. */
 export function pauseText({ reason, detail }) {
   if (reason === "failed") return `Teaching has stopped: ${detail}. Tell the person who runs the service.`;
-  return `Teaching is paused: ${WORDS[reason] ?? detail}. It goes on by itself as soon as it can.`;
+  return `Teaching is paused: ${WORDS[reason] ?? detail}. It continues by itself as soon as possible.`;
 }
 
 export function PauseBanner() {
   const { paused } = usePulse();
-  return html`<${Status} kind="banner">${paused && html`<p>${pauseText(paused)} Suggestions are still made. <a href="#/operate">Operate</a></p>`}<//>`;
+  return html`<${Status} kind="banner">${paused && html`<p>${pauseText(paused)} Suggestions still work. <a href="#/operate">Operate</a></p>`}<//>`;
 }

@@ -8,7 +8,7 @@ const GLIDE = 350; // milliseconds
 
 export function Confidence({ value }) {
   if (value === null)
-    return html`<p class="confidence hint">No confidence before 100 labelled outcomes.</p>`;
+    return html`<p class="confidence hint">There is no confidence before 100 labelled messages.</p>`;
   return html`<p class="confidence"><label>Confidence in the first class: <strong>${percent(value)}</strong>
     <meter min="0" max="1" low="0.4" high="0.75" optimum="1" value=${value}></meter></label></p>`;
 }

@@ -11,9 +11,9 @@ export function RenameClass({ name, merges, proposed = "", onClose, onDone }) {
   const call = { method: "POST", path: path("classes", name), body };
   return html`<${Dialog} title=${merges ? `Merge ${name}` : `Rename ${name}`} confirm=${merges ? "Merge" : "Rename"} needs="admin"
     disabled=${!to.trim()} call=${call} onDone=${() => onDone?.(to.trim())} onClose=${onClose}>
-    <${ClassField} label=${merges ? "Into the class" : "Its next name"} value=${to} onInput=${setTo} />
+    <${ClassField} label=${merges ? "Into the class" : "Its new name"} value=${to} onInput=${setTo} />
     <p class="hint">${merges
-      ? "The class is ranked no more. All that was taught of it counts for the other once the history is learned again, which begins at once."
-      : "The former name stands for the next one in everything that is taught from now on."}</p>
+      ? "The class is no longer suggested. Its messages count for the other class after a rebuild, which begins at once."
+      : "From now on, messages taught with the former name count for the new one."}</p>
   <//>`;
 }

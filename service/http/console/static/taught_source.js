@@ -32,6 +32,6 @@ export function TeachAgain({ source, events, onConfirm, onClose }) {
   return html`<${Dialog} title="Teach it again?" confirm="Teach again" needs="learn" onConfirm=${onConfirm} onClose=${onClose}>
     <p>${number} of the source <strong>${source}</strong> ${events === 1 ? "was" : "were"} taught already:
       ${" "}<a href=${`#${withParameters("/events", { source })}`}>see them under Events</a>. Taught again, a row counts twice.</p>
-    <p class="hint">If this is another file, cancel and give its events another source.</p>
+    <p class="hint">If this is another file, cancel and choose another source for its events.</p>
   <//>`;
 }

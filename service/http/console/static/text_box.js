@@ -21,7 +21,7 @@ function faultOf(parts, at) {
   if (!parts[at][1].trim()) return "";
   if (!name) return `Part ${at + 1} has no name. Name it, or take its text away.`;
   const isTwice = parts.some((each, place) => place < at && each[0].trim() === name && each[1].trim());
-  return isTwice ? `Another part is named ${name}. Give part ${at + 1} another name.` : "";
+  return isTwice ? `Another part is named ${name} too. Choose another name for part ${at + 1}.` : "";
 }
 
 /** Return what was typed, a string or [name, text] of each part, as it is sent; null if nothing is. */
@@ -65,7 +65,7 @@ export function TextBox({ typed, isUnknown, onType }) {
   // The buttons stand above the boxes, so that Tab goes from the text to its ranking.
   if (typeof typed === "string")
     return html`<p><button type="button" class="quiet"
-        onClick=${() => onType(names.map((name, at) => [name, names[at + 1] ? "" : typed]))}>Title and body apart</button></p>
+        onClick=${() => onType(names.map((name, at) => [name, names[at + 1] ? "" : typed]))}>Separate title and body</button></p>
       <label class="field big"><span>Text to rank</span>
         <textarea ref=${first} rows="2" value=${typed} placeholder="Type a text: it is ranked as you type" maxlength=${LONGEST}
           onInput=${(event) => onType(event.currentTarget.value)}></textarea></label>${hint}`;

@@ -127,7 +127,7 @@ export default function Events({ query }) {
     setSaid(`${plural(lines, "event")} in events.jsonl.`);
   });
   if (!may("learn")) return html`<h1>Events</h1><${NeedsScope} scope="learn" to="see what was taught" />`;
-  if (!keepsHistory()) return html`<h1>Events</h1><${NoHistory} needed="So there is nothing to list, correct or erase here." />`;
+  if (!keepsHistory()) return html`<h1>Events</h1><${NoHistory} needed="So this page has nothing to list, correct or erase." />`;
   return html`
     <h1>Events</h1>
     <form class="row" onSubmit=${search} role="search">
@@ -144,8 +144,8 @@ export default function Events({ query }) {
     </div>
     <${Status}>${said && html`<p>${said}</p>`}<//>
     <${Problem} error=${found.error ?? exporting.error} />
-    ${found.searched !== null && html`<p class="hint">Nothing found up to event ${count(found.searched)}, the search goes on …</p>`}
-    ${found.events?.length === 0 && html`<p class="nothing">No such events.</p>`}
+    ${found.searched !== null && html`<p class="hint">Nothing found up to event ${count(found.searched)}; the search continues …</p>`}
+    ${found.events?.length === 0 && html`<p class="nothing">No events match.</p>`}
     <ul class="list" aria-label="Events">${found.events?.map((event) => html`<${EventItem} key=${event.key} event=${event} onChanged=${found.load} />`)}</ul>
     ${found.next !== null && html`<button type="button" onClick=${found.more} disabled=${found.busy}>More</button>`}
     <${CallText} call=${{ method: "GET", path: found.url }} />

@@ -78,13 +78,13 @@ function RoleNotes({ rows, columns }) {
     ${columns.filter(({ role }) => role === "text").length > 1 && html`<p class="hint">${text} are put together to one text. To tell a word in one of them from the same word
       in another, give them the role “${ROLES.field}”.</p>`}
     ${parts.length > 0 && !isWhole && html`<p class="hint">${parts[1]
-      ? `A word in one of ${part} is told from the same word in another. Messages to rank need parts of the same names.`
+      ? `The same word in two of ${part} counts as two different words. Messages to rank need parts with the same names.`
       : `${parts[0].name} is the only part: messages to rank need a part of this name. Else give it the role text.`}</p>`}
     ${features.length > 0 && html`<p class="hint">A number is the value of its feature.
       ${cell && html` Another cell is one feature as a whole: <code>${cell[0]}=${shown(cell[1])}</code>. For its words and pairs of
       words, give ${cell[0]} the role text.`}</p>`}
     ${lists && html`<p class="hint">The cells of ${lists} are lists: each item is a class.</p>`}
-    ${namesOf(columns, "one_hot") && html`<p class="hint">The names of ${namesOf(columns, "one_hot")} are the classes of the rows where they are 1.</p>`}
+    ${namesOf(columns, "one_hot") && html`<p class="hint">The columns ${namesOf(columns, "one_hot")} are classes: a 1 in a row means that the class is right.</p>`}
     ${namesOf(columns, "answer") && html`<p class="hint">Rows whose answer is reject or ignore are not taught.</p>`}
     ${twice.length > 0 && html`<p class="hint">${twice.join(", ")}: several columns have this name. Give a role to the right one.</p>`}`;
 }
@@ -150,9 +150,9 @@ export default function Import() {
       ${table.notes.map((each) => html`<p class="hint" key=${each}>${each}</p>`)}
       <${Preview} rows=${table.rows} columns=${columns} onRole=${(at, role) => setColumns(columns.with(at, { ...columns[at], role }))} />
       <div class="row">
-        <${Field} label="Source of the events" hint="All of a source can be found and erased under Events.">
+        <${Field} label="Source of the events" hint="Under Events you can find and erase all events of a source.">
           <input type="text" value=${source} maxlength="200" onInput=${(event) => setSource(event.currentTarget.value)} /><//>
-        <${Field} label="Between several classes of a cell" hint="For example | or ; – empty: one class a cell.">
+        <${Field} label="Separator of classes in a cell" hint="For example | or ; – empty: one class a cell.">
           <input type="text" value=${separator} onInput=${(event) => setSeparator(event.currentTarget.value)} /><//>
       </div>
       ${given && labelled && may("learn") && run?.verb !== "learned" && html`<${UnknownClasses} table=${table} columns=${columns} separator=${options.separator} />
@@ -162,8 +162,8 @@ export default function Import() {
         <${Action} busy=${task.busy} disabled=${!isReady} onClick=${rank}>Rank it to CSV<//>
       </div>
       <${RoleNotes} rows=${table.rows} columns=${columns} />
-      ${!given && html`<p class="hint">No column is the text yet: give one the role text or feature.</p>`}
-      ${may("learn") && !labelled && html`<p class="hint">To teach it, give a column the role class.</p>`}
+      ${!given && html`<p class="hint">No column has the text yet: choose the role text or feature for one.</p>`}
+      ${may("learn") && !labelled && html`<p class="hint">To teach the file, choose the role class for a column.</p>`}
       <${NeedsScope} scope="learn" to="teach" />
       ${example && html`<${CallText} call=${{ method: "POST", path: "/learn", body: example }} title="Teach the first row as curl and Python" />`}
       <${CallText} call=${{ method: "POST", path: "/rank", body: { instances: instancesOf(table.rows, columns).slice(0, 2), k: 5 } }} title="Rank rows as curl and Python" />`}

@@ -50,14 +50,14 @@ function longest(accuracy) {
 function Promote({ learner, onClose, onDone }) {
   const call = { method: "POST", path: `${path("learners", learner)}/promote` };
   return html`<${Dialog} title=${`Promote ${learner}`} confirm="Promote" needs="admin" call=${call} onDone=${onDone} onClose=${onClose}>
-    <p>From now on it answers every ranking; the present primary learner becomes a shadow. Both go on to learn. No restart.</p>
+    <p>From now on it answers every ranking; the present primary learner becomes a shadow. Both continue to learn, without a restart.</p>
   <//>`;
 }
 
 function Learners({ learners, newest, onPromoted }) {
   const [promoted, setPromoted] = useState(null);
   return html`<section aria-label="Learners"><h2>Learners</h2>
-    <${Table} label="Learners" head=${["Learner", "R1", "R5", "MRR", "Calibration error", "Time an event", "Memory", "Role"]}>
+    <${Table} label="Learners" head=${["Learner", "R1", "R5", "MRR", "Calibration error", "Time per event", "Memory", "Role"]}>
       ${learners.map((each) => {
         const accuracy = longest(each.accuracy);
         return html`<tr key=${each.learner}><td><code>${each.learner}</code></td>

@@ -26,12 +26,12 @@ const LIKELY = 0.1; // confidence that a label is wrong, of those shown
 function Pairs({ pairs, onChanged }) {
   const [open, setOpen] = useState(null);
   const { shown, more } = useFirst(pairs, FIRST_PAIRS);
-  if (!pairs.length) return html`<p class="nothing">No class was ranked in place of another.</p>`;
+  if (!pairs.length) return html`<p class="nothing">No class was ranked instead of another.</p>`;
   return html`<ul class="list" aria-label="Confused classes">${shown.map((pair) => {
     const key = JSON.stringify([pair.ranked_first, pair.true]);
     return html`<li key=${key}>
       <div class="facts"><strong>${plural(pair.count, "time")}</strong></div>
-      <div><span class="tag not">${pair.ranked_first}</span> was ranked first in place of <span class="tag">${pair.true}</span></div>
+      <div><span class="tag not">${pair.ranked_first}</span> was ranked first instead of <span class="tag">${pair.true}</span></div>
       <div class="actions"><button type="button" aria-expanded=${open === key}
         aria-label=${`Compare ${pair.ranked_first} and ${pair.true}`} onClick=${() => setOpen(open === key ? null : key)}>Compare</button></div>
       ${open === key && html`<${ClassPair} pair=${pair} onChanged=${onChanged} />`}
@@ -53,7 +53,7 @@ function Classes({ classes, onChanged }) {
 
 function Suspects({ suspects, onChanged }) {
   const likely = suspects.filter((each) => each.confidence >= LIKELY);
-  if (!likely.length) return html`<p class="nothing">None: the model agrees with what it was taught, or has no confidence yet (100 outcomes).</p>`;
+  if (!likely.length) return html`<p class="nothing">None: the model agrees with all labels, or has no confidence yet (it needs 100 outcomes).</p>`;
   return html`<ul class="list" aria-label="Suspects">${likely.map(({ suggested: first, confidence, event }) => html`
     <${EventItem} key=${event.key} event=${event} proposed=${first} onChanged=${onChanged}
       note=${html`<span>the model says <strong>${first}</strong>, with confidence ${percent(confidence)}</span>`} />`)}</ul>`;

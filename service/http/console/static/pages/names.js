@@ -60,9 +60,9 @@ function Forget({ noun, name, takes, onClose }) {
     location.hash = "#/names";
   };
   return html`<${Dialog} title=${`Forget ${name}`} confirm="Forget" kind="danger" needs="admin" call=${{ method: "DELETE", path: path(noun, name) }} onDone=${leave} onClose=${onClose}>
-    <p>This takes away:</p>
+    <p>This removes:</p>
     <ul>${takes.map((each) => html`<li key=${each}>${each}</li>`)}</ul>
-    <p class="hint">It is a durable event. The taught events stay in the history; erase them under Events.</p>
+    <p class="hint">The change is durable. The taught events stay in the history; erase them under Events.</p>
   <//>`;
 }
 

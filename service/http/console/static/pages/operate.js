@@ -34,7 +34,7 @@ function Health({ stats }) {
 
 function Restore({ snapshot, onClose, onDone }) {
   return html`<${Dialog} title="Restore a snapshot" confirm="Restore" kind="danger" needs="admin" onClose=${onClose}
-    call=${{ method: "POST", path: `/snapshots/${snapshot.seq}/restore` }} onDone=${({ seq }) => onDone(`The state is that of event ${snapshot.seq} again, by event ${seq}.`)}>
+    call=${{ method: "POST", path: `/snapshots/${snapshot.seq}/restore` }} onDone=${({ seq }) => onDone(`Snapshot ${snapshot.seq} is restored, by event ${seq}.`)}>
     <p>The state becomes that after event ${count(snapshot.seq)}, of ${time(snapshot.taken_at)}. Later events have no part
       in it any more.</p>
   <//>`;
@@ -61,7 +61,7 @@ function Snapshots() {
   });
   if (!may("admin")) return html`<section><h2>Snapshots</h2><${NeedsScope} scope="admin" to="see and take snapshots" /></section>`;
   return html`<section aria-label="Snapshots"><h2>Snapshots</h2>
-    <p class="hint">A snapshot is all that was learned up to an event. The service starts from the newest one.</p>
+    <p class="hint">A snapshot holds everything learned up to an event. The service starts from the newest one.</p>
     <div class="actions">
       <${Action} needs="admin" busy=${task.busy} onClick=${take}>Take one now<//>
       <${Action} needs="admin" busy=${task.busy} onClick=${download}>Download the state<//>
@@ -138,7 +138,7 @@ function Rebuild({ stats }) {
   });
   if (!keepsHistory()) return null;
   return html`<section aria-label="Rebuild"><h2>Rebuild</h2>
-    <p class="hint">A rebuild learns the history again, without the erased events and with the corrected labels.</p>
+    <p class="hint">A rebuild learns all past events again, without the erased ones and with the corrected labels.</p>
     <${Status}><p>${status?.waiting
       ? `${plural(status.waiting, "corrected or erased event waits", "corrected or erased events wait")} for a rebuild.`
       : "No corrected or erased event waits for a rebuild."}
@@ -159,7 +159,7 @@ function Processes({ stats }) {
       ? html`<${Table} label="Processes" head=${["Name", "Event", "Role"]}>${stats.processes.map((each) => html`<tr key=${each.name}>
           <td>${each.name}${each.name === stats.process ? " (this one)" : ""}</td><td class="number">${count(each.seq)}</td>
           <td>${each.leads ? "takes the snapshots" : "follows"}</td></tr>`)}<//>`
-      : html`<p>One process, with a store of its own.</p>`}
+      : html`<p>One process with its own store.</p>`}
   </section>`;
 }
 
@@ -179,8 +179,8 @@ function Settings({ values }) {
       ${shown.map(([name, { value, source, help }]) => html`<tr key=${name}><td><code>${name}</code></td>
         <td>${value === "" ? "–" : value}</td><td class=${["default", "not given"].includes(source) ? "hint" : ""}>${source ?? "–"}</td><td class="hint">${help ?? "–"}</td></tr>`)}
     <//>
-    <${NeedsScope} scope="admin" to="see where each value comes from" />
-    <p class="hint">A setting that is not given is stored with the model, or chosen by the service.</p>
+    <${NeedsScope} scope="admin" to="see the source of each value" />
+    <p class="hint">A setting that is “not given” has the value stored with the model, or one chosen by the service.</p>
     <${CallText} call=${{ method: "GET", path: "/settings" }} />
   </section>`;
 }

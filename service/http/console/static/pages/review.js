@@ -109,12 +109,12 @@ export default function Review({ query }) {
   return html`<h1>Review</h1>
     <p>Ranked instances that wait for a label, least certain first. ${left.length > 0 && html`<strong>${count(left.length)}${waiting.length === LIMIT ? " or more" : ""}</strong> wait.`}</p>
     <${Keys} on=${keys} onChange=${setKeys} />
-    <${Field} label="Source" hint="Of instances that were ranked with a source; empty: all.">
+    <${Field} label="Source" hint="Show only messages of this source; empty: all.">
       <input type="search" value=${source} maxlength="1000" onInput=${(event) => setSource(event.currentTarget.value)} /><//>
     <${Status}>${said && html`<p>${said}</p>`}<//>
     <${Problem} error=${task.error ?? reading.error} />
     ${current
-      ? html`<section class="card" aria-label="The instance to label" data-id=${current.id}>
+      ? html`<section class="card" aria-label="The message to label" data-id=${current.id}>
           <p class="hint">ranked ${seconds(current.age)} ago,
             ${current.confidence === null ? " without a confidence" : ` confidence ${percent(current.confidence)}`}${current.abstained ? ", abstained" : ""}
             ${current.source && html`, from <button type="button" class="quiet" onClick=${() => setSource(current.source)}>${current.source}</button>`}</p>

@@ -133,7 +133,7 @@ export default function Try({ query }) {
       <${TintedText} text=${ranking.text} votes=${votes} />
       <${Status}><${Warnings} answer=${ranking} /><//>
       ${ranked.length === 0
-        ? html`<p class="nothing">Nothing here is known yet.${!ranking.warnings && " Teach it: name its class below."}</p>`
+        ? html`<p class="nothing">No word of this text is known yet.${!ranking.warnings && " Teach it: name its class below."}</p>`
         : html`<${Confidence} value=${ranking.confidence} />
           <${Bars} text=${ranking.text} ranked=${ranked} pointed=${focus?.class} taught=${taught?.isUndone ? null : taught?.name} onChoose=${teach} onPoint=${setPointed} />
           <p class="hint">${may("learn") ? "Click the right class to teach it. " : ""}The words are tinted by their votes for
