@@ -2,7 +2,7 @@
 
 python -m benchmarks.append [--rounds 12] [--appends 300] [--beside SRC] [--folder FOLDER]
 
-`--beside` names the `src` folder of another checkout, whose store is measured in place of the bare
+`--beside` names the `src` folder of another checkout, whose store is measured instead of the bare
 insert. Both run in processes of their own, in turns, a round each: the disk and the neighbours on
 the machine are the same for both. Three loads: appends one after the other; the same while another
 thread keeps the interpreter busy, as an event loop would; and 64 callers whose events are committed

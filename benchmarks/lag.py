@@ -61,9 +61,9 @@ def watch(first_port: int, second_port: int, features: list[str], seconds: float
             lag.any.append(time.perf_counter() - met)
         send(first, "/rank", instance)
         send(second, "/rank", instance)
-        places = receive(first), receive(second)
-        if places[0] is not None and places[1] is not None:
-            lag.events.append(places[0]["seq"] - places[1]["seq"])
+        states = receive(first), receive(second)
+        if states[0] is not None and states[1] is not None:
+            lag.events.append(states[0]["seq"] - states[1]["seq"])
         time.sleep(PAUSE)
     first.close()
     second.close()

@@ -121,6 +121,6 @@ if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
     readers.add_data_option(parser)
     add_json_option(parser)
-    parser.add_argument("--learner", action="append", metavar="SPEC", help="in place of svm and ff")
-    parser.add_argument("--set", action="append", metavar="NAME", help="in place of the usual four")
+    parser.add_argument("--learner", action="append", metavar="SPEC", help="instead of svm and ff")
+    parser.add_argument("--set", action="append", metavar="NAME", help="instead of the usual four")
     main(parser.parse_args())

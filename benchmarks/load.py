@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 BLOCK = 1 << 20
 ANSWERED_WITHIN = 60.0  # seconds until a server that answers nothing is given up
-CLOSED = "closed"  # in the place of a status: the server closed the connection
+CLOSED = "closed"  # instead of a status: the server closed the connection
 
 
 def post(path: str, body: bytes) -> bytes:

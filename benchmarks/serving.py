@@ -327,7 +327,7 @@ def add_options(parser: ArgumentParser, seconds: float, rounds: int) -> None:
     readers.add_data_option(parser)
     add_json_option(parser)
     parser.add_argument(
-        "--learner", action="append", metavar="SPEC", help="in place of the usual two"
+        "--learner", action="append", metavar="SPEC", help="instead of the usual two"
     )
     parser.add_argument("--seconds", type=float, default=seconds, help="length of a round")
     parser.add_argument("--rounds", type=int, default=rounds, help="rounds for each server")

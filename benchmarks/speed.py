@@ -121,7 +121,7 @@ def yardsticks(bound: BoundLearner, rows: Rows) -> tuple[float, float]:
     feature_ids = ids_of_columns(state, rows.features)
 
     def edges_of(row: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the places of the edges of an instance, and the value of each active feature."""
+        """Return the positions of an instance's edges, and the value of each active feature."""
         part = slice(rows.indptr[row], rows.indptr[row + 1])
         features, values = feature_ids[rows.indices[part]], rows.values[part].astype(float)
         known = features >= 0
@@ -129,21 +129,21 @@ def yardsticks(bound: BoundLearner, rows: Rows) -> tuple[float, float]:
         values = values[known] / np.sqrt((values**2).sum())
         sizes = outdegrees[features]
         ends = np.cumsum(sizes)
-        places = np.arange(sizes.sum())
-        places += np.repeat(starts[features] - (ends - sizes), sizes)
-        return places, np.repeat(values, sizes)
+        positions = np.arange(sizes.sum())
+        positions += np.repeat(starts[features] - (ends - sizes), sizes)
+        return positions, np.repeat(values, sizes)
 
     sample = range(min(len(rows), 2000))
     touched = [edges_of(row) for row in sample]
-    places = np.concatenate([places for places, _ in touched])
+    positions = np.concatenate([positions for positions, _ in touched])
     begin = process_time()
-    weights[places].sum()
-    classes[places].sum()
+    weights[positions].sum()
+    classes[positions].sum()
     gather = (process_time() - begin) / len(sample) * 1e6
 
     begin = process_time()
-    for places, values in touched:
-        scores = np.bincount(classes[places], weights[places] * values, minlength=class_count)
+    for positions, values in touched:
+        scores = np.bincount(classes[positions], weights[positions] * values, minlength=class_count)
         best = np.argpartition(scores, -min(5, class_count))[-5:]
         best[np.argsort(-scores[best])]
     plain = (process_time() - begin) / len(sample) * 1e6

@@ -77,7 +77,7 @@ def sklearn(rows: Labelled) -> tuple[Use, Use]:
 
     def best(text: str) -> list[str]:
         scores = model.decision_function(vectorizer.transform([text]))[0]
-        return [names[place] for place in np.argsort(-scores)[:RANKED]]
+        return [names[position] for position in np.argsort(-scores)[:RANKED]]
 
     return lambda text: vectorizer.transform([text]), best
 
@@ -96,7 +96,7 @@ def vowpalwabbit(rows: Labelled) -> tuple[Use, Use]:
 
     def best(text: str) -> list[str]:
         scores = model.predict(f"| {one_line(text).translate(signs)}")
-        return [names[place] for place in np.argsort(scores)[: -RANKED - 1 : -1]]
+        return [names[position] for position in np.argsort(scores)[: -RANKED - 1 : -1]]
 
     return read, best
 

@@ -3,7 +3,7 @@
 Jasinska-Kobus et al. (Online Probabilistic Label Trees) prove that time and memory of the two are
 within a constant factor; this measures the factor. The IPLT has the shape of the grown tree, but
 no weights, and learns the same stream; every row checks that both then rank alike, score by score.
-Instances are ranked before they are learned, but one place deep only, so the time is mostly that
+Before an instance is learned, only its first class is ranked, so the time is mostly that
 of learning. A second table compares the microseconds of an instance with other learners and
 napkinXC's OPLT.
 """

@@ -209,6 +209,6 @@ if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
     add_options(parser, seconds=3.0, rounds=5)
     parser.add_argument(
-        "--workers", action="append", type=int, metavar="N", help="in place of 0, 1 and 2"
+        "--workers", action="append", type=int, metavar="N", help="instead of 0, 1 and 2"
     )
     main(parser.parse_args())

@@ -73,26 +73,26 @@ def _variables(source):
 
 
 def _laid_out(panels, source):
-    """Yield the panels with their places: from left to right, row by row."""
+    """Yield the panels with their positions: from left to right, row by row."""
     x = y = 0
     height = HEIGHT
     for number, described in enumerate(panels, 1):
         if x + described.width > ROW_WIDTH:
             x, y = 0, y + height
         height = HEIGHT // 2 if described.kind == "stat" else HEIGHT
-        place = {"x": x, "y": y, "w": described.width, "h": height}
-        yield _panel(number, described, place, source)
+        position = {"x": x, "y": y, "w": described.width, "h": height}
+        yield _panel(number, described, position, source)
         x += described.width
 
 
-def _panel(number, described, place, source):
+def _panel(number, described, position, source):
     return {
         "id": number,
         "type": described.kind,
         "title": described.title,
         "description": described.description,
         "datasource": source,
-        "gridPos": place,
+        "gridPos": position,
         "fieldConfig": {
             "defaults": {"unit": described.unit, "min": described.least},
             "overrides": [],

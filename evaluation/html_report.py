@@ -79,9 +79,9 @@ COLUMNS = """
 <h2>Columns</h2>
 <p>R1, R5: share of the instances with a true class among the first 1 or 5 ranked classes. HR:
 harmonic rank, 1 / mean of 1 / rank of the best true class; 1 is best. macro F1: F1 of the first
-place, the mean over classes. P3, P5: share of true classes among the first 3 or 5; nDCG:
-the same, where later places count less, as a share of the best possible; PSP: P weighted by inverse
-propensity. taxo-loss: half the path in the taxonomy from the first place to
+class, the mean over classes. P3, P5: share of true classes among the first 3 or 5; nDCG:
+the same, where later ranks count less, as a share of the best possible; PSP: P weighted by inverse
+propensity. taxo-loss: half the path in the taxonomy from the first class to
 the nearest true class; parent: share of instances where the two have a common parent. training R1:
 R1 on learned rows. progressive R1: R1 of the first pass, each row ranked before it is learned.
 wins: splits with a higher and with a lower R1 than the first row; * if p is at most 0.05 by the

@@ -86,7 +86,7 @@ class Text(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A place in a file, and the words to write there instead."""
+    """A line of a file, and the words to write there instead."""
 
     file: str
     line: int

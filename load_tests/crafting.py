@@ -126,14 +126,14 @@ class Parts:
         prefix = snapshot._PREFIX.pack(snapshot.MAGIC, len(header), checksum)
         return b"".join([prefix, header, *(data for _, data in self.sections)])
 
-    def array(self, place: int) -> Array:
+    def array(self, position: int) -> Array:
         """Return a copy of the numbers of a section."""
-        entry, data = self.sections[place]
+        entry, data = self.sections[position]
         return np.frombuffer(data, entry["dtype"]).reshape(entry["shape"]).copy()
 
-    def put(self, place: int, array: Array) -> None:
+    def put(self, position: int, array: Array) -> None:
         """Replace a section, keeping its name."""
-        self.sections[place] = (self.sections[place][0] | described(array), array.tobytes())
+        self.sections[position] = (self.sections[position][0] | described(array), array.tobytes())
 
 
 def described(array: Array) -> dict[str, Any]:
@@ -156,9 +156,9 @@ def crafted(seed: int, number: int, of: list[Original]) -> tuple[Original, Parts
 
 def change_section(parts: Parts, drawn: random.Random) -> None:
     """Change the numbers of a section in one of many ways."""
-    places = [at for at, (_, data) in enumerate(parts.sections) if data]
-    place = drawn.choice(places)
-    array = parts.array(place)
+    positions = [at for at, (_, data) in enumerate(parts.sections) if data]
+    position = drawn.choice(positions)
+    array = parts.array(position)
     flat = array.reshape(-1)
     way = drawn.choice(WAYS)
     changed = way(flat, drawn)
@@ -166,8 +166,8 @@ def change_section(parts: Parts, drawn: random.Random) -> None:
         changed = changed.reshape(array.shape)
     elif array.ndim == 2 and changed.size % array.shape[1] == 0:
         changed = changed.reshape(-1, array.shape[1])
-    parts.put(place, changed)
-    parts.changes.append(f"{parts.sections[place][0]['name']}: {way.__name__}")
+    parts.put(position, changed)
+    parts.changes.append(f"{parts.sections[position][0]['name']}: {way.__name__}")
 
 
 def one_value(flat: Array, drawn: random.Random) -> Array:
@@ -256,35 +256,35 @@ def boundary(flat: Array, drawn: random.Random) -> Any:
 
 def change_layout(parts: Parts, drawn: random.Random) -> None:
     """Change which sections there are, or what the header says of one."""
-    place = drawn.randrange(len(parts.sections))
+    position = drawn.randrange(len(parts.sections))
     other = drawn.randrange(len(parts.sections))
-    entry, data = parts.sections[place]
+    entry, data = parts.sections[position]
     way = drawn.randrange(9)
     if way == 0:
-        del parts.sections[place]
+        del parts.sections[position]
     elif way == 1:
         parts.sections.append((entry, data))
     elif way == 2:
         name = drawn.choice(["shadow1.counts", "shadow9.counts", "unknown", "", "table_counts", 5])
         parts.sections.append(({**entry, "name": name}, data))
     elif way == 3:
-        parts.sections[place] = ({**entry, "name": parts.sections[other][0]["name"]}, data)
+        parts.sections[position] = ({**entry, "name": parts.sections[other][0]["name"]}, data)
     elif way == 4:  # the numbers of one under the name of the other
         theirs, numbers = parts.sections[other]
-        parts.sections[place] = ({**theirs, "name": entry["name"]}, numbers)
+        parts.sections[position] = ({**theirs, "name": entry["name"]}, numbers)
         parts.sections[other] = ({**entry, "name": theirs["name"]}, data)
     elif way == 5:
         kinds = ["<u1", "|u1", "<u2", "<u4", ">u4", "<u8", "<f4", "<f8", "<i8", "|O", "|V4", "<U1"]
         dtype = drawn.choice([*kinds, "|S0", "u4,u4", "<m8[s]", "?", "", "(2,)u4", None, 7, []])
-        parts.sections[place] = ({**entry, "dtype": dtype}, data)
+        parts.sections[position] = ({**entry, "dtype": dtype}, data)
     elif way == 6:
         size = int(np.prod(entry["shape"]))
         shapes = [[], [size, 1], [1, size], [-1], [size, 0], [2**63], [2**64], [-size], [0, 2**62]]
         shape = drawn.choice([*shapes, [float(size)], [str(size)], [True], None, size, [[size]]])
-        parts.sections[place] = ({**entry, "shape": shape}, data)
+        parts.sections[position] = ({**entry, "shape": shape}, data)
     elif way == 7:
         checksum = drawn.choice(["", None, "00" * 16, 5])
-        parts.sections[place] = ({**entry, "checksum": checksum}, data)
+        parts.sections[position] = ({**entry, "checksum": checksum}, data)
     else:
         drawn.shuffle(parts.sections)
     parts.changes.append(f"{entry['name']}: layout {way}")

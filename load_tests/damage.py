@@ -192,31 +192,31 @@ def damage(subject, random):
 def _damage(subject, random):
     content = bytearray(subject.whole)
     begin, end = random.choice(subject.ranges)
-    place = random.randrange(begin, end)
+    position = random.randrange(begin, end)
     size = random.choice(BLOCKS)
     aligned = random.random() < 0.5 and end - begin > size
-    place = place // size * size if aligned else place
+    position = position // size * size if aligned else position
     kind = random.choice(["flip", "flip", "cut", "cut", "zero", "double", "foreign", "earlier"])
     if kind == "flip":
-        content[place] ^= 1 << random.randrange(8)
+        content[position] ^= 1 << random.randrange(8)
     elif kind == "cut":
         most = len(content) - 1 if random.random() < 0.2 else min(LARGEST_CUT, len(content) - 1)
         del content[len(content) - random.randint(1, most) :]
     elif kind == "zero":
-        length = min(size, len(content) - place)
-        content[place : place + length] = bytes(length)
+        length = min(size, len(content) - position)
+        content[position : position + length] = bytes(length)
     else:
         source = {"double": subject.whole, "foreign": subject.foreign, "earlier": subject.earlier}
         other = source[kind] or subject.whole
         at = random.randrange(max(1, len(other) - size))
         at = at // size * size if aligned else at
-        if random.random() < 0.4 and place + size <= len(other):
-            at = place  # a block that was written, or not written, at its own place
+        if random.random() < 0.4 and position + size <= len(other):
+            at = position  # a block that was written, or not written, at its own position
         block = other[at : at + size]
         if random.random() < 0.2:
-            content[place:place] = block  # all behind it is moved
+            content[position:position] = block  # all behind it is moved
         else:
-            content[place : place + len(block)] = block
+            content[position : position + len(block)] = block
     return kind, bytes(content)
 
 
@@ -244,7 +244,7 @@ class Damage:
 
 
 def start(subject, content, folder):
-    """Start the store with this content in place of the subject's file; return the outcome."""
+    """Start the store with this content instead of the subject's file; return the outcome."""
     if subject.file.endswith(".snapshot"):
         return _load(subject, content, folder)
     target = folder / "damaged"

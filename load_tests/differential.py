@@ -216,7 +216,7 @@ class Run:
         self.requests = requests
         self.outcome = outcome
         self.pairs = [self._connected() for _ in range(PAIRS)]
-        self.next = Counter()  # place among the pairs of each half
+        self.next = Counter()  # position among the pairs of each half
 
     def _connected(self):
         return [Connection(server.port) for server in self.servers]
@@ -249,19 +249,19 @@ class Run:
 
     def _exchange(self, exchanges):
         """Send exchanges on a pair of connections each, at once, and compare the answers."""
-        places = [self._place(exchange) for exchange in exchanges]
+        positions = [self._position(exchange) for exchange in exchanges]
         began = time.monotonic()
         for step in range(max(len(each.pieces) for each in exchanges)):
-            for place, exchange in zip(places, exchanges, strict=True):
-                for connection in self.pairs[place]:
+            for position, exchange in zip(positions, exchanges, strict=True):
+                for connection in self.pairs[position]:
                     connection.used_at = time.monotonic()
                     if step < len(exchange.pieces):
                         connection.send(exchange.pieces[step])
             pauses = [each.pause for each in exchanges if step + 1 < len(each.pieces)]
             time.sleep(max(pauses, default=0))
         seconds = time.monotonic() - began
-        for place, exchange in zip(places, exchanges, strict=True):
-            pair = self.pairs[place]
+        for position, exchange in zip(positions, exchanges, strict=True):
+            pair = self.pairs[position]
             if exchange.answers is None:
                 answers = self._ended(pair)
             else:
@@ -271,17 +271,17 @@ class Run:
             else:
                 self._compare(exchange, *answers)
             if len(answers[0]) != exchange.answers or any(each.closed for each in pair):
-                self._replace(place)
+                self._replace(position)
 
-    def _place(self, exchange):
+    def _position(self, exchange):
         """Return the pair of connections to use, each of a half in turns."""
         half = PAIRS // 2
         first = 0 if exchange.is_plain or exchange.answers is None or exchange.resets else half
         self.next[first] += 1
-        place = first + self.next[first] % half
-        if time.monotonic() - self.pairs[place][0].used_at > MOST_UNUSED_SECONDS:
-            self._replace(place)
-        return place
+        position = first + self.next[first] % half
+        if time.monotonic() - self.pairs[position][0].used_at > MOST_UNUSED_SECONDS:
+            self._replace(position)
+        return position
 
     def _ended(self, pair):
         """Return the answers to bytes that may be incomplete; close the connection behind them."""
@@ -299,10 +299,10 @@ class Run:
                 break
         return [connection.rest() for connection in pair]
 
-    def _replace(self, place):
-        for connection in self.pairs[place]:
+    def _replace(self, position):
+        for connection in self.pairs[position]:
             connection.close()
-        self.pairs[place] = self._connected()
+        self.pairs[position] = self._connected()
 
     def _compare(self, exchange, native, python):
         self.outcome.compared += len(python)
@@ -322,12 +322,12 @@ class Run:
         """Reset the connections behind a request; its event may be learned, once."""
         self.outcome.resets += 1
         before = [seq_of(server) for server in self.servers]
-        place = self._place(exchange)
-        for connection in self.pairs[place]:
+        position = self._position(exchange)
+        for connection in self.pairs[position]:
             for piece in exchange.pieces:
                 connection.send(piece)
             connection.reset()
-        self.pairs[place] = self._connected()
+        self.pairs[position] = self._connected()
         if not exchange.learns:
             return
         deadline = time.monotonic() + SETTLE_SECONDS

@@ -305,7 +305,7 @@ class Requests:
         if kind == 4:
             return data[:at] + choose(NUMBERS) + data[at:]
         if kind == 5:
-            digits = [place for place, sign in enumerate(data) if chr(sign).isdigit()]
+            digits = [position for position, sign in enumerate(data) if chr(sign).isdigit()]
             at = choose(digits or [0])
             return data[:at] + choose(NUMBERS) + data[at + 1 :]
         if kind == 6:
@@ -323,7 +323,7 @@ class Requests:
         return data[:at] + data[upto:]
 
     def _pipeline(self):
-        """Return several requests in one piece, or in pieces at random places."""
+        """Return several requests in one piece, or in pieces at random positions."""
         count = self.random.randint(2, 14)
         chosen = [self._valid() for _ in range(count)]
         whole = b"".join(piece for each in chosen for piece in each.pieces)
@@ -371,7 +371,7 @@ class Requests:
         return Exchange(f"{path[1:].decode()}, {kind}", (whole,), None, path == b"/learn")
 
     def _in_pieces(self, exchange):
-        """Return the exchange, cut at random places now and then."""
+        """Return the exchange, cut at random positions now and then."""
         [whole] = exchange.pieces
         if len(whole) < 2 or self.random.random() < 0.7:
             return exchange
@@ -380,8 +380,8 @@ class Requests:
         cuts = {0, *(self.random.randrange(1, len(whole)) for _ in range(count))}
         if self.random.random() < 0.5 and 4 <= head < len(whole):
             cuts = {0, head}  # many clients send the head by itself
-        places = [*sorted(cuts), len(whole)]
-        pieces = tuple(whole[at:upto] for at, upto in pairwise(places))
+        positions = [*sorted(cuts), len(whole)]
+        pieces = tuple(whole[at:upto] for at, upto in pairwise(positions))
         is_plain = exchange.is_plain and cuts == {0, head}
         is_slow = len(pieces) == 2 and self.random.random() < 0.004
         pause = 1.2 if is_slow else exchange.pause  # longer than a first piece is held

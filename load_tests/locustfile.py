@@ -40,27 +40,27 @@ class Mixed(FastHttpUser):
 
     def on_start(self):
         start = next(USERS) * 997 % PREPARED  # every reader begins at another page
-        self.places = cycle([*range(start, PREPARED), *range(start)])
+        self.positions = cycle([*range(start, PREPARED), *range(start)])
         self.headers = {"Content-Type": "application/json"}
         if key := os.environ.get("MANYCLASS_KEY"):
             self.headers["Authorization"] = f"Bearer {key}"
 
     @task(10)
     def rank(self):
-        self.ask("/rank", RANK[next(self.places)])
+        self.ask("/rank", RANK[next(self.positions)])
 
     @task(2)
     def learn(self):
-        answer = self.ask("/learn", LEARN[next(self.places)])
+        answer = self.ask("/learn", LEARN[next(self.positions)])
         if answer:
             RANKS.append(answer["rank_before"] or 0)
 
     @task(1)
     def learn_late(self):
-        place = next(self.places)
-        ranked = self.ask("/rank", RANK[place], "/rank, for a late label")
+        position = next(self.positions)
+        ranked = self.ask("/rank", RANK[position], "/rank, for a late label")
         if ranked:
-            label = {"id": ranked["id"], "classes": [INSTANCES[place][1]]}
+            label = {"id": ranked["id"], "classes": [INSTANCES[position][1]]}
             self.ask("/learn", msgspec.json.encode(label), "/learn, a late label")
 
     def ask(self, path, body, name=None):

@@ -6,7 +6,7 @@ Events are taught in rounds, of features and of texts, half of them by the id of
 while others are corrected and deleted, by the ids of their texts. In each round a rebuild is asked
 for, most under another analysis of texts, and the service is killed by SIGKILL at a random moment:
 it then has the former analysis or that one. In the end one rebuild may end: the state then has to
-be, byte for byte but for its place in the log, that of a service that was begun with the analysis
+be, byte for byte except its log position, that of a service that was begun with the analysis
 and taught the amended events; no acknowledged event may be lost, and the files may hold no trace of
 a deleted event.
 
@@ -196,7 +196,7 @@ Service = OnSqlite | OnRedis
 
 
 def content_of(model: Model) -> tuple[object, object]:
-    """Return the state without its place in the log: number, marks, ids of events."""
+    """Return the state without its position in the log: number, marks, ids of events."""
     frozen = model.freeze()
     facts = {name: frozen.facts[name] for name in frozen.facts if name not in ("seq", "restores")}
     arrays = {name: each.tobytes() for name, each in frozen.arrays.items()}

@@ -42,7 +42,7 @@ Digests = dict[str, str]
 
 def weights_of(count: int) -> list[float]:
     """Return cumulative weights of Zipf's law for so many names."""
-    return list(accumulate(1 / (place + 1) for place in range(count)))
+    return list(accumulate(1 / (position + 1) for position in range(count)))
 
 
 COMMON = [f"word {number}" for number in range(800)]
@@ -139,8 +139,8 @@ def differences(specification: str, found: list[Digests], recorded: dict[str, An
     """Return a sentence for each digest that differs from the recorded one."""
     expected = recorded["digests"][specification][: len(found)]
     return [
-        f"{specification}: {what} after {recorded['every'] * place} events"
-        for place, (now, before) in enumerate(zip(found, expected, strict=True), 1)
+        f"{specification}: {what} after {recorded['every'] * position} events"
+        for position, (now, before) in enumerate(zip(found, expected, strict=True), 1)
         for what in now
         if now[what] != before[what]
     ]

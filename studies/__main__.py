@@ -84,7 +84,7 @@ def parser() -> ArgumentParser:
         "--estimator",
         action="append",
         metavar="NAME",
-        help="a learner or peer in place of the declared ones; again for more",
+        help="a learner or peer instead of the declared ones; again for more",
     )
     made.add_argument("--rows", type=int, help="most training rows of a data set")
     made.add_argument(

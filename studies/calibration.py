@@ -62,7 +62,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Confidences, 1 for each right first class and 0 for the others, and places in the stream."""
+    """Confidences, 1 or 0 for a right or wrong first class, and positions in the stream."""
 
     confidence: Floats
     right: Floats
@@ -138,8 +138,8 @@ def around_drift(
     rows = drifting(data.rows.shuffled(seed), seed, changed)
     found = outcomes(rows, name)
     for begin, end in pairwise(AROUND):
-        place = found.event - len(rows) // 2
-        part = (begin <= place) & (place < end)
+        position = found.event - len(rows) // 2
+        part = (begin <= position) & (position < end)
         if part.any():
             yield {
                 "events": f"{begin:+,} to {end:+,}",

@@ -239,9 +239,9 @@ def _accuracy(model: Model, classes: list[str], test: Rows, taxonomy: Taxonomy) 
     p = np.concatenate([*model.probabilities(test)]).astype(float)
     number = {name: column for column, name in enumerate(test.classes)}
     columns = np.array([number[name] for name in classes], np.int32)
-    place = np.full(len(test.classes), -1)
-    place[columns] = np.arange(len(classes))
-    true = place[test.class_indices]  # of each row and true class
+    position = np.full(len(test.classes), -1)
+    position[columns] = np.arange(len(classes))
+    true = position[test.class_indices]  # of each row and true class
     row = np.repeat(np.arange(len(p)), np.diff(test.class_indptr))
     row, true = row[true >= 0], true[true >= 0]
     of_true = p[row, true]

@@ -71,7 +71,7 @@ def write(folder: Path, name: str, records: Sequence[Record], note: str = "") ->
 def added(folder: Path, name: str, study: Study, records: Sequence[Record]) -> list[Record]:
     """Return the records of NAME.json and these, in the order of the study's trials.
 
-    New records take the place of those of the same estimator on the same data set.
+    New records replace those of the same estimator on the same data set.
     """
     path = folder / f"{name}.json"
     stored = json.loads(path.read_text(encoding="utf-8"))["records"] if path.exists() else []

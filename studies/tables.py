@@ -123,7 +123,7 @@ def _pivoted(pivot: Pivot, records: Sequence[Record]) -> Iterator[Table]:
         yield _table(pivot, title, at_pass(part, pivot.at), list(failed))
 
 
-Column = tuple[str, list[Cell], int]  # heading, cells, the place of the best cell or -1
+Column = tuple[str, list[Cell], int]  # heading, cells, the position of the best cell or -1
 
 
 def _table(pivot: Pivot, title: str, records: Sequence[Record], notes: list[str]) -> Table:
@@ -163,7 +163,7 @@ def _heading(pivot: Pivot, measure: str, across: Any) -> str:
 
 
 def _best(cells: Sequence[Cell], measure: str) -> int:
-    """Return the place of the best cell; -1 if all are equal or unranked."""
+    """Return the position of the best cell; -1 if all are equal or unranked."""
     if measure in UNRANKED or len({cell.value for cell in cells}) == 1:
         return -1
     return best_of(cells, "less" if measure in LESS else "more")
@@ -286,8 +286,8 @@ def _plotted(plot: Plot, dataset: str, records: Sequence[Record]) -> Figure:
     for colour, name in enumerate(each for each in names if not plot.only or each in plot.only):
         of_name = [each for each in used if each["estimator"] == name]
         points = []
-        for place in _values(of_name, plot.along) if plot.along else [None]:
-            here = [each for each in of_name if place is None or each[plot.along] == place]
+        for position in _values(of_name, plot.along) if plot.along else [None]:
+            here = [each for each in of_name if position is None or each[plot.along] == position]
             spread = Spread.of(_numbers(here, plot.y))
             points.append((mean(_numbers(here, plot.x)), spread.mean, spread.deviation))
         series.append(Series(name, points, colour))

@@ -121,10 +121,10 @@ def texts_of(name: str, data: Path) -> tuple[tuple[str, str, tuple[str, ...]], .
     chosen = list[tuple[str, str, tuple[str, ...]]]()
     for part, most in (("train", SETS[name].training), ("test", MOST_TEST)):
         of_part = [each for each in rows if each[0] == part]
-        places = np.arange(len(of_part))
-        if len(places) > most:
-            places = np.sort(draw.choice(places, most, replace=False))
-        chosen += [(part, change(of_part[at][1]), of_part[at][2]) for at in places]
+        positions = np.arange(len(of_part))
+        if len(positions) > most:
+            positions = np.sort(draw.choice(positions, most, replace=False))
+        chosen += [(part, change(of_part[at][1]), of_part[at][2]) for at in positions]
     return tuple(chosen)
 
 

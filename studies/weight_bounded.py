@@ -92,8 +92,8 @@ class Stream:
         while clean < CLEAN and drawn < MOST_DRAWN:
             drawn += 1
             x = np.zeros(self.features)
-            places = random.choice(self.features, self.active, replace=False)
-            x[places] = random.exponential(size=self.active)
+            positions = random.choice(self.features, self.active, replace=False)
+            x[positions] = random.exponential(size=self.active)
             x /= np.linalg.norm(x)
             is_first = lead(separator, x, True) > 0
             if lead(separator, x, is_first) < self.u * self.beta:

@@ -124,7 +124,7 @@ def _of_body(lines: Iterable[Line], key: str) -> list[msgspec.Raw]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FileFault(file, f"the object with `{key}` cannot be read: {error}") from error
     more = sorted(body.keys() - {key})
-    if more and key == "instances":  # beside events there are the places of the next page
+    if more and key == "instances":  # beside events there is the position of the next page
         listed = ", ".join(f"`{name}`" for name in more)
         raise FileFault(file, f"{listed} beside `instances` cannot be used here: give options")
     return found

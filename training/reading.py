@@ -28,7 +28,7 @@ class Account:
     values_left_out: int = 0  # 0: an instance holds other values only
     values_below_0: int = 0  # absent to learners without signs
     cut_texts: int = 0  # with words longer than a name may be, which are left out
-    first_cut: str = ""  # the place of the first of them
+    first_cut: str = ""  # the location of the first of them
 
 
 def read(

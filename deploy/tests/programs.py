@@ -136,8 +136,8 @@ class NginxBelowPath(NginxProgram):
             ("listen 8080;", f"listen 127.0.0.1:{port};", 1),
             ("server manyclass:8000;", f"server 127.0.0.1:{upstream};", 1),
         )
-        places = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-        paths = "".join(f"{place}_temp_path {place};" for place in places)
+        folders = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        paths = "".join(f"{folder}_temp_path {folder};" for folder in folders)
         main = "daemon off; pid nginx.pid; error_log stderr warn; events {}"
         super().__init__(folder, port, f"{main} http {{ access_log off; {paths}\n{server}\n}}")
 

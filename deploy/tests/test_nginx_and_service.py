@@ -11,7 +11,7 @@ from deploy.tests.replicas import ports_of, two_on_one_redis
 from tests.service.serving import answer_on
 
 CALLERS_EACH = 2
-CUT_SHORT = 0  # in the place of a status
+CUT_SHORT = 0  # instead of a status
 
 
 @pytest.fixture(scope="module")

@@ -50,8 +50,8 @@ class NapkinXC:
         self._model = kinds[kind](output=str(self._folder), threads=1, seed=seed, **given)
 
     def fit(self, rows: Rows) -> None:
-        self._columns, places = np.unique(rows.class_indices, return_inverse=True)
-        trained = replace(rows, class_indices=places.astype(np.int32))
+        self._columns, positions = np.unique(rows.class_indices, return_inverse=True)
+        trained = replace(rows, class_indices=positions.astype(np.int32))
         labels = [sorted(classes.tolist()) for classes in trained.true_columns()]
         matrix = Vectors.of(rows).matrix()
         with without_output():  # it draws bars with `verbose=0` too

@@ -50,7 +50,7 @@ def best_pairs(
     ranked = np.full((n, k), -1, np.int32)
     order = np.lexsort((columns, -scores, rows))
     rows = rows[order]
-    place = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    first = place < k
-    ranked[rows[first], place[first]] = columns[order][first]
+    position = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    first = position < k
+    ranked[rows[first], position[first]] = columns[order][first]
     return ranked

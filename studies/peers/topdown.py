@@ -116,14 +116,14 @@ class TopDown:
         matrix = narrow.matrix()
         model = LinearModel(len(features), len(instances))
         sigmoids = list[Sigmoid]()
-        for place, having in enumerate(positive):
+        for position, having in enumerate(positive):
             seed = int(draw.integers(2**31))
             if having.all():
-                model.add(place, (np.zeros(len(features), np.float32), 0.0))
+                model.add(position, (np.zeros(len(features), np.float32), 0.0))
                 sigmoids.append(CERTAIN)
                 continue
             sigmoids.append(self._sigmoid(matrix, having, splits, seed))
-            model.add(place, self._binary.train(matrix, having, seed))
+            model.add(position, self._binary.train(matrix, having, seed))
         model.close()
         return Siblings(features, model, sigmoids)
 

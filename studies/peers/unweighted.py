@@ -73,7 +73,7 @@ class Perceptrons:
 
     def __init__(self, features: int, classes: int, draw: np.random.Generator) -> None:
         self._draw = draw
-        self._place = np.zeros((features, classes), np.int32)  # place 0 is of no pair, and all zero
+        self._position = np.zeros((features, classes), np.int32)  # 0: no pair; all zero
         self._weights = np.zeros((1024, self.MEMBERS), np.float32)
         self._used = 1
 
@@ -81,7 +81,7 @@ class Perceptrons:
         self, active: NDArray[np.int32], values: NDArray[np.float32], classes: Columns
     ) -> NDArray[np.float32]:
         """Return the scores (classes, members) of each member of each class."""
-        weights = self._weights[self._place[np.ix_(active, classes)]]
+        weights = self._weights[self._position[np.ix_(active, classes)]]
         scores: NDArray[np.float32] = np.einsum("f,fcm->cm", values, weights)
         return scores
 
@@ -98,9 +98,9 @@ class Perceptrons:
         learning = wrong.any(axis=1)
         if not learning.any():
             return
-        places = self._joined(active, classes[learning])
+        positions = self._joined(active, classes[learning])
         steps = (sign[:, None] * wrong)[learning]
-        self._weights[places] += values[:, None, None] * steps[None, :, :]
+        self._weights[positions] += values[:, None, None] * steps[None, :, :]
 
     @property
     def bytes(self) -> int:
@@ -108,10 +108,10 @@ class Perceptrons:
         return self._used * (4 * self.MEMBERS + 4)
 
     def _joined(self, active: NDArray[np.int32], classes: Columns) -> NDArray[np.int32]:
-        """Return the places of the weights of these pairs; new weights are drawn."""
+        """Return the positions of the weights of these pairs; new weights are drawn."""
         cells = np.ix_(active, classes)
-        places: NDArray[np.int32] = self._place[cells]
-        new = places == 0
+        positions: NDArray[np.int32] = self._position[cells]
+        new = positions == 0
         count = int(new.sum())
         end = self._used + count
         if end > len(self._weights):
@@ -119,10 +119,10 @@ class Perceptrons:
             more[: self._used] = self._weights[: self._used]
             self._weights = more
         self._weights[self._used : end] = self._draw.uniform(-1, 1, (count, self.MEMBERS))
-        places[new] = np.arange(self._used, end)
-        self._place[cells] = places
+        positions[new] = np.arange(self._used, end)
+        self._position[cells] = positions
         self._used = end
-        return places
+        return positions
 
 
 class UnweightedIndex:

@@ -59,8 +59,8 @@ class Vectors:
 
     def take(self, order: NDArray[np.int64]) -> Self:
         """Return the rows of these numbers, in this order."""
-        places, indptr = runs(self.indptr, order)
-        return type(self)(indptr, self.indices[places], self.values[places], self.width)
+        positions, indptr = runs(self.indptr, order)
+        return type(self)(indptr, self.indices[positions], self.values[positions], self.width)
 
     def compact(self) -> tuple[Self, NDArray[np.int32]]:
         """Return the vectors without their empty columns, and the numbers of the other columns."""
@@ -70,8 +70,8 @@ class Vectors:
 
     def row(self, at: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Return the columns and values of one row."""
-        place = slice(self.indptr[at], self.indptr[at + 1])
-        return self.indices[place], self.values[place]
+        position = slice(self.indptr[at], self.indptr[at + 1])
+        return self.indices[position], self.values[position]
 
     def instances(self) -> Iterator[dict[int, float]]:
         """Yield each row as column -> value."""

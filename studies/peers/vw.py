@@ -178,7 +178,7 @@ class MemoryTree(OneClass):
         self._load(options).save(str(self._model))
 
     def stream(self, rows: Rows) -> NDArray[np.int32]:
-        """Predict and then learn each row, in their order, once, in place of `fit`.
+        """Predict and then learn each row, in their order, once, instead of `fit`.
 
         Return ranks (n,), int32: 1 where the first class of the row was predicted, else 0. The tree
         needs the final number of rows and classes from the start.

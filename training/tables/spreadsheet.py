@@ -12,7 +12,7 @@ from manyclass.training.tables.record import Record, TableError, cell_of
 MOST_CELLS: Final = 20_000_000  # of a sheet, empty ones too: each takes 32 bytes
 CHUNK_BYTES: Final = 2**20
 
-# A row or a cell: its kind, the letters and the number of its place, and the rest up to the next.
+# A row or a cell: its kind, the letters and number of its reference, and the rest up to the next.
 _ELEMENT = re.compile(
     rb"""<(?:[\w.-]+:)?(row|c)(?=[\s/>])"""
     rb"""(?:[^<]*?\sr\s*=\s*["']([A-Za-z]{0,9})([0-9]{1,18})["'])?([^<]*)"""
@@ -69,7 +69,7 @@ def _extents(file: BytesIO) -> Iterator[tuple[int, int]]:
 
 
 def _extents_of(part: IO[bytes]) -> Iterator[tuple[int, int]]:
-    """Follow the rows and cells of XML, as far as they say their place and else in order."""
+    """Follow the rows and cells of XML, by their references, or in order without them."""
     row = column = rows = columns = 0
     for kind, letters, number, rest in _elements(part):
         if kind == b"row":
