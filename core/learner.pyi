@@ -68,15 +68,15 @@ class Learner:
         """Return the k best classes with a score above `threshold`, best first.
 
         Without a threshold, rank all retrieved classes: classes with a positive score, or with any
-        score but 0 for learners with signed weights. A label tree retrieves
-        all classes, also for unknown features; its scores are probabilities.
+        score but 0 for learners with signed weights. A label tree retrieves all classes, also for
+        unknown features; its scores are probabilities.
 
         Each member of a committee nominates 50 classes at most; for the vote by probability, as
         many as needed.
 
-        With `among`, only classes of these names are ranked, with the same scores; names that are
-        not of a class have no place. The members of a committee then nominate all of these classes
-        that they rank. InstanceError unless it is an array.
+        With `among`, rank only the classes of these names, with the same scores; unknown names are
+        left out. Each member of a committee then nominates all of these classes that it ranks.
+        Raise InstanceError if `among` is not an array of names.
         """
 
     def explain(
@@ -296,4 +296,4 @@ class Learner:
         hash_seed: int = 0,
         taxonomy: Taxonomy | None = None,
     ) -> Learner:
-        """Return the dumped index; raise SnapshotError for arrays that are not a valid state."""
+        """Return the dumped learner; raise SnapshotError for arrays that are not a valid state."""
