@@ -459,7 +459,7 @@ def test_other_json_is_refused_with_the_way_on(read):
     assert labelled(pretty) == [(1, "a", "b")]  # one object on several lines
     two = read("a.json", '{\n"text": "a"\n}\n{\n"text": "b"\n}\n')
     assert two["error"].startswith(
-        "Line 1: The line is not a whole JSON object: write one object a line"
+        "Line 1: The line is not a complete JSON object: write one object per line"
     )
     assert "not a JSON object" in read("a.json", "7\n")["error"]
     assert "not a JSON object" in read("a.jsonl", '["text", "label"]\n["a", "b"]\n')["error"]
