@@ -213,7 +213,7 @@ async def test_a_text_with_many_classes_is_cut_to_what_can_be_learned(call, word
     classes = [str(number) for number in range(1000)]
     text = " ".join(f"word{number}" for number in range(words))
     answer = (await call("POST", "/learn", {"text": text, "classes": classes})).json()
-    assert "those behind the first 200 are left out" in answer["warnings"][0]["detail"]
+    assert "all after the first 200 are left out" in answer["warnings"][0]["detail"]
     assert call.app.engine.model.learner.features == MOST_PAIRS // len(classes)
 
 

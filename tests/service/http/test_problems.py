@@ -90,7 +90,7 @@ def test_an_unforeseen_error_reveals_nothing():
         (StoreFull("no room"), "the store is full: no room"),
         (SnapshotMissing(4), "no snapshot 4; `manyclass snapshot list`"),
         (SnapshotDamaged(4, "manifest", "cut short"), "manifest: cut short; use an older one"),
-        (LogDamaged(4, "cut short"), "event 4: cut short; the state in use is whole: save it"),
+        (LogDamaged(4, "cut short"), "event 4: cut short; the state in use is intact: save it"),
         (
             CommitOutcomeUnknown("/srv/store: no answer"),
             "may still be learned: sending them again is safe",

@@ -210,4 +210,4 @@ async def test_an_event_that_finds_no_memory_to_be_applied_stops_learning(call, 
     half_changed = Mock(side_effect=LearnerHalfChanged)
     monkeypatch.setattr(rank, "BatchRankings", Mock(of=half_changed))
     problem = assert_problem(await call("POST", "/rank", {"features": ["a"]}), 503)
-    assert "restarted" in problem["detail"]
+    assert "restart this process" in problem["detail"]

@@ -197,7 +197,7 @@ async def test_a_retry_is_acknowledged_when_what_it_repeats_is_durable():
         await label(one, "one", **sent)
         one.store.confirm_error = CommitOutcomeUnknown("too few replicas have it")
         response = await label(one, "one", **sent)
-        assert "may be learned yet" in assert_problem(response, 503)["detail"]
+        assert "may still be learned" in assert_problem(response, 503)["detail"]
         assert int(response.headers["retry-after"]) >= 1
         one.store.confirm_error = None
         assert (await label(one, "one", **sent)).json()["duplicates"] == 1

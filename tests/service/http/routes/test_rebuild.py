@@ -125,7 +125,7 @@ async def test_texts_that_were_taught_without_a_history_are_refused_by_name(nati
     async with calling(store=store, native=native) as call:
         assert (await call("POST", "/learn", EVENTS[1])).json()["duplicates"] == 1
         problem = assert_problem(await call("POST", "/rebuild", {"text": WIDE}), 409)
-        assert "3 events were made of a text that was not kept" in problem["detail"]
+        assert "3 events were made from a text that was not kept" in problem["detail"]
         assert "seq:1, seq:2, seq:4. Delete each" in problem["detail"]
         for seq in (1, 2, 4):
             assert (await call("DELETE", f"/events/seq:{seq}")).status_code == 200

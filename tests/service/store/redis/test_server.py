@@ -182,7 +182,7 @@ def test_sentinels_find_the_server(tmp_path, open_redis):
         with pytest.raises(StoreError, match=r"(?i)auth") as error:
             open_redis(f"{url}/{SERVICE}").append([b"1"])
         assert "secret" not in f"{error.value}"
-        with pytest.raises(StoreError, match="knows no 'other'") as error:
+        with pytest.raises(StoreError, match="does not know 'other'") as error:
             open_redis(f"{url}/other?sentinel_password=its-secret").append([b"1"])
         assert "sentinel monitor" in error.value.hint
 
