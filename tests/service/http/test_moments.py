@@ -74,7 +74,9 @@ def test_what_is_no_moment_is_refused_with_the_form(given):
     assert repr(given) in str(error.value)
 
 
-@pytest.mark.parametrize(("given", "why"), [("1704067200000", "milliseconds"), ("-1", "before 1970")])
+@pytest.mark.parametrize(
+    ("given", "why"), [("1704067200000", "milliseconds"), ("-1", "before 1970")]
+)
 def test_a_number_out_of_range_says_why(given, why):
     with pytest.raises(ValueError, match=why):
         moment_of(given)
