@@ -49,7 +49,7 @@ def test_an_import_waits_and_goes_on(full, look):
     choose(page, "topics.csv", as_csv([["text", "label"], *rows]))
     page.get_by_role("button", name="Teach the file").click()
     progress = page.get_by_role("region", name="Progress")
-    expect(progress).to_contain_text(f"{BANNER} It goes on by itself", timeout=LONG)
+    expect(progress).to_contain_text(f"{BANNER} It continues by itself", timeout=LONG)
     store.append_error = None
     expect(progress).to_contain_text("150 lines read: learned 150", timeout=LONG)
     expect(progress).not_to_contain_text("paused")
