@@ -14,7 +14,7 @@ from manyclass.core.enrolled import Enrolled
 from manyclass.core.errors import InstanceError, RulesDiffer, SnapshotError
 from manyclass.core.event_parts import class_names
 from manyclass.core.expected_loss import ExpectedLoss
-from manyclass.core.learners.learner import load
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
 from manyclass.core.progressive_validation import ProgressiveValidation
@@ -156,7 +156,7 @@ def enrolled_of(
     """
     own = arrays if position else of_primary(arrays)
     with within(own, prefix_of(position)) as sections:
-        learner = load(options, sections, hash_seed, taxonomy)
+        learner = Learner.load(options, sections, hash_seed, taxonomy)
         calibration = Calibration.load(sections)
         progress = ProgressiveValidation.load(sections)
         expected_loss = ExpectedLoss.load(sections)

@@ -17,7 +17,7 @@ from manyclass.core.calibration import Calibration
 from manyclass.core.columns import Columns
 from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learner import Learner
-from manyclass.core.learners.learner import load, make
+from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.core.sections import Sections
 from manyclass.core.taxonomy import Taxonomy
@@ -163,7 +163,7 @@ def train(
             break
     kept = passes[-1]
     if best is not None and best[0] is not kept:
-        kept, learner = best[0], load(options, best[1], taxonomy=taxonomy)
+        kept, learner = best[0], Learner.load(options, best[1], taxonomy=taxonomy)
     kept_back = None
     if len(parts.kept_back):
         order = order_of_pass(rows, parts.kept_back, plan, plan.passes + 1)

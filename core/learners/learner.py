@@ -1,8 +1,7 @@
-"""Creates and loads learners."""
+"""Creates learners."""
 
 from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
-from manyclass.core.sections import Sections
 from manyclass.core.taxonomy import Taxonomy
 
 
@@ -14,10 +13,3 @@ def make(options: Options, hash_seed: int = 0, taxonomy: Taxonomy | None = None)
     learner = Learner(options, hash_seed, taxonomy)
     learner.place_all()
     return learner
-
-
-def load(
-    options: Options, sections: Sections, hash_seed: int = 0, taxonomy: Taxonomy | None = None
-) -> Learner:
-    """Return the dumped learner; SnapshotError if the arrays are not a valid state."""
-    return Learner.load(options, sections, hash_seed, taxonomy)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from manyclass.core.calibration import Calibration
 from manyclass.core.errors import InstanceError, OptionError, RequestConflict, SnapshotError
 from manyclass.core.learner import Learner
-from manyclass.core.learners.learner import load, make
+from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.core.placements import placed
 from manyclass.core.taxonomy import Taxonomy
@@ -105,7 +105,7 @@ def convert(model: Model, options: Options) -> Converted:
     if "class_bias" in sections:
         sections["class_bias"] = np.zeros(classes, "<f4")
     try:
-        learner = load(options, sections, taxonomy=taxonomy)
+        learner = Learner.load(options, sections, taxonomy=taxonomy)
     except SnapshotError as error:
         raise ModelFault(f"it makes no learner: {error}") from error
     if learner.bytes > options.max_bytes:

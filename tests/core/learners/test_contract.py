@@ -9,7 +9,7 @@ from manyclass.core.columns import Columns
 from manyclass.core.errors import InstanceError
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
-from manyclass.core.learners.learner import load
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from tests.core.csr import instances_of, rows_of
@@ -62,7 +62,7 @@ def test_it_goes_on_from_a_dump_as_if_nothing_had_been(specification, stop):
     stopped, undisturbed = a_learner(specification), a_learner(specification)
     for number, (instance, classes) in enumerate(LESSONS):
         if number == stop:
-            stopped = load(stopped.options, stopped.dump(), hash_seed=99)
+            stopped = Learner.load(stopped.options, stopped.dump(), hash_seed=99)
             assert_same_state(stopped, undisturbed)
             for counter in ("features", "classes", "edges", "bytes", "learned"):
                 assert getattr(stopped, counter) == getattr(undisturbed, counter), counter
@@ -337,4 +337,4 @@ def test_scores_stay_finite(specification, value):
         learner.learn(instance, [f"{number % 4}"])
         for probe in (instance, {f"f{number % 7}": 1e30, "h0": 1e-30}):
             assert_is_ranking(learner.rank(probe))
-    load(learner.options, learner.dump())
+    Learner.load(learner.options, learner.dump())

@@ -3,7 +3,7 @@
 import pytest
 
 from manyclass.core.errors import UnknownName
-from manyclass.core.learners.learner import load
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from tests.core.dumps import assert_equal_dumps, assert_same_state
 from tests.core.learners.contract import (
@@ -128,7 +128,7 @@ def test_no_more_names_than_allowed(specification):
         assert len(names(learner.rank(instance, 100))) <= 5
     assert learner.evicted_classes > 0
     assert learner.evicted_features > 0 or not heeds_features(specification)
-    assert_same_state(load(learner.options, learner.dump(), 5), learner)
+    assert_same_state(Learner.load(learner.options, learner.dump(), 5), learner)
 
 
 @pytest.mark.parametrize("kind", ["features", "classes"])
@@ -145,7 +145,7 @@ def test_no_more_bytes_than_allowed(specification, kind):
         assert learner.bytes <= parts * 2**20
     evicted = {"features": learner.evicted_features, "classes": learner.evicted_classes}
     assert evicted[kind] > 0 or (kind == "features" and not learns_features(specification))
-    learner = load(learner.options, learner.dump())
+    learner = Learner.load(learner.options, learner.dump())
     assert learner.bytes <= parts * 2**20
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from manyclass.core.columns import Columns
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError
-from manyclass.core.learners.learner import load
+from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from tests.core.csr import instances_of, rows_of
@@ -172,10 +172,10 @@ def test_a_dump_is_whole_or_refused(specification):
     for name, section in sections.items():
         without = {other: sections[other] for other in sections if other != name}
         with pytest.raises(SnapshotError):
-            load(learner.options, without)
+            Learner.load(learner.options, without)
         for damaged in damages(section):
             with pytest.raises(SnapshotError):
-                load(learner.options, {**sections, name: damaged})
+                Learner.load(learner.options, {**sections, name: damaged})
 
 
 @every_learner
@@ -190,7 +190,7 @@ def test_a_changed_dump_is_refused_or_makes_a_learner(specification):
             as_bytes = changed.view(np.uint8)
             as_bytes[random.integers(len(as_bytes))] ^= np.uint8(1 << random.integers(8))
             try:
-                learner = load(options, {**sections, name: changed})
+                learner = Learner.load(options, {**sections, name: changed})
             except SnapshotError:
                 refused += 1
                 continue
@@ -198,5 +198,5 @@ def test_a_changed_dump_is_refused_or_makes_a_learner(specification):
                 assert_is_ranking(learner.rank(instance))
                 learner.learn(instance, classes)
             learner.forget_class(CLASSES[1])
-            load(options, learner.dump())
+            Learner.load(options, learner.dump())
     assert refused > 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyclass.core.learner import Learner
-from manyclass.core.learners.learner import load, make
+from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.core.taxonomy import Taxonomy
 
@@ -97,8 +97,8 @@ def test_a_loaded_learner_knows_the_places_of_its_classes(specification):
     teach(learner, 20)
     place(learner, PARENTS)
     teach(learner, 60, seed=1)
-    again = load(options, learner.dump(), 7, learner.taxonomy)
-    flat = load(options, learner.dump(), 7)
+    again = Learner.load(options, learner.dump(), 7, learner.taxonomy)
+    flat = Learner.load(options, learner.dump(), 7)
     for each in (learner, again, flat):
         teach(each, 60, seed=2)
     assert_equal_states(learner, again)

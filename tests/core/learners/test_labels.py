@@ -8,7 +8,7 @@ from manyclass.core.errors import InstanceError, SnapshotError
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learner import Learner
-from manyclass.core.learners.learner import load, make
+from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from manyclass.core.model import Model
@@ -176,7 +176,7 @@ def test_it_is_replayed(name):
     state = learner.dump()
     assert state["kept_rejected"].tolist() == [0, 1]
     assert state["kept_weights"].tolist() == [1, 7]
-    loaded = load(learner.options, state, 5)
+    loaded = Learner.load(learner.options, state, 5)
     for each in (learner, loaded):
         for _ in range(3):
             each.learn({"g": 1.0}, ["b"])
@@ -207,7 +207,7 @@ def test_a_damaged_section_is_refused(section, value):
     learner.learn({"f": 1.0}, ["a"])
     learner.learn({"f": 1.0}, [], rejected=["a"], weight=7)
     with pytest.raises(SnapshotError) as error:
-        load(learner.options, {**learner.dump(), section: value})
+        Learner.load(learner.options, {**learner.dump(), section: value})
     assert error.value.section == section
 
 
@@ -239,7 +239,7 @@ def test_a_committee_counts_it_as_learned_as_its_members_do():
         learner.apply(learn(rejected=["unknown"]))
     assert committee.learned == alone.learned == committee.members[0].learner.learned == 3
     assert committee.members[0].progress.examples == 1  # the others had no class to find
-    assert load(committee.options, committee.dump()).learned == 3
+    assert Learner.load(committee.options, committee.dump()).learned == 3
 
 
 def learn(classes=(), rejected=(), weight=1.0):

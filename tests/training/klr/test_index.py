@@ -203,13 +203,17 @@ def test_options_that_the_fit_cannot_have_are_refused(model, specification, opti
 
 
 def test_too_little_memory_is_refused(model, monkeypatch):
-    monkeypatch.setattr(index, "load", lambda *_, **__: Large())
+    monkeypatch.setattr(index, "Learner", Large)
     with pytest.raises(OptionError, match="budget lower"):
         convert(model, options_of(model))
 
 
 class Large:
     bytes = 1 << 40
+
+    @classmethod
+    def load(cls, *_, **__):
+        return cls()
 
 
 def test_a_model_with_constants_is_refused(rows):
