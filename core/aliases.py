@@ -6,13 +6,16 @@ from manyclass.core.event import Event
 
 
 def renamed(event: Event, aliases: Mapping[str, str]) -> Event:
-    """Return a learn, amend or forget event with the present names of its classes; others as is."""
+    """Return the event with the present names of its classes."""
     if event.kind == "forget_class" and event.name in aliases:
         return Event.forget_class(aliases[event.name])
-    if not aliases or event.kind not in ("learn", "amend"):
+    if not aliases or event.kind not in ("learn", "amend", "place"):
         return event
-    if not any(name in aliases for name in (*event.classes, *event.rejected, *event.replaced)):
+    names = (*event.classes, *event.rejected, *event.replaced)
+    if not any(name in aliases for name in names) and not places_former(event, aliases):
         return event
+    if event.kind == "place":
+        return Event.place(parents_now(event.parents, aliases), event.moves)
     classes = names_now(event.classes, aliases)
     if event.kind == "amend":
         return Event.amend(
@@ -33,7 +36,7 @@ def renamed(event: Event, aliases: Mapping[str, str]) -> Event:
         event.fingerprint,
         [name for name in names_now(event.rejected, aliases) if name not in classes],
         event.weight,
-        event.parents,
+        parents_now(event.parents, aliases),
         event.source,
         event.text,
         event.time,
@@ -45,6 +48,23 @@ def renamed(event: Event, aliases: Mapping[str, str]) -> Event:
 def names_now(names: Iterable[str], aliases: Mapping[str, str]) -> list[str]:
     """Return the present names of classes, each once, in order of first appearance."""
     return list(dict.fromkeys(aliases.get(name, name) for name in names))
+
+
+def places_former(event: Event, aliases: Mapping[str, str]) -> bool:
+    """Return whether the event places a class by a former name, or below one."""
+    return any(name in aliases for pair in event.parents.items() for name in pair)
+
+
+def parents_now(parents: Mapping[str, str], aliases: Mapping[str, str]) -> dict[str, str]:
+    """Return the placements by present names, in the same order.
+
+    The parent given with a former name counts only if none is given with the present one.
+    """
+    return {
+        aliases.get(name, name): aliases.get(parent, parent)
+        for name, parent in parents.items()
+        if aliases.get(name) not in parents
+    }
 
 
 def with_alias(aliases: Mapping[str, str], name: str, to: str) -> dict[str, str]:

@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from manyclass.core import expected_loss, rules, snapshot, taxonomic_loss, taxonomy
 from manyclass.core.abilities import check_ability
-from manyclass.core.aliases import renamed, with_alias
+from manyclass.core.aliases import places_former, renamed, with_alias
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.enrolled import Enrolled, learn_in_shadow
 from manyclass.core.errors import (
     EventConflict,
     EventError,
+    PlacementFault,
     RenameConflict,
     RequestConflict,
     RulesDiffer,
@@ -37,9 +38,9 @@ from manyclass.core.model_state import (
     whole_of,
 )
 from manyclass.core.outcome import NOTHING_LEARNED, EventKey, Outcome, ShadowOutcome
-from manyclass.core.placements import check_placements
+from manyclass.core.placements import check_merge, check_placements, moves_of_merge
 from manyclass.core.sections import need
-from manyclass.core.taxonomy import Taxonomy
+from manyclass.core.taxonomy import LARGEST_NAMES, MOST_PLACED, Taxonomy
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 
 
@@ -126,7 +127,8 @@ class Model(ModelLearners):
             for position, event in enumerate(events)
             if event.parents and event.event_id is not None and self.seen(event.event_id)
         }
-        check_placements(self.taxonomy, events, retries)
+        named = [renamed(each, self.aliases) if each.parents else each for each in events]
+        check_placements(self.taxonomy, named, retries)
 
     def _check(self, event: Event) -> None:
         if event.kind == "learn":
@@ -151,18 +153,49 @@ class Model(ModelLearners):
             if event.name not in self.aliases:
                 raise UnknownName("former name", event.name)
             return
-        name, to = event.name, self.aliases.get(event.renamed_to, event.renamed_to)
-        if not self.has_class(name):
+        name, to = event.name, self.name_after(event)
+        if not self._is_known(name):
             raise UnknownName("class", name)
-        for each in (name, to):
-            if each in self.taxonomy:
-                raise RenameConflict(
-                    f"class {each!r} is in the taxonomy", "classes of a taxonomy keep their names"
-                )
-        if event.merges and not self.has_class(to):
+        if event.merges and not self._is_known(to):
             raise UnknownName("class", to)
-        if to != name and self.has_class(to) and not event.merges:
+        if self._is_known(to) and not event.merges:
             raise RenameConflict(f"there is a class {to!r}", "merge into it instead")
+        if name not in self.taxonomy:
+            return
+        if to in self.taxonomy:
+            try:
+                check_merge(self.taxonomy, name, to)
+            except PlacementFault as fault:
+                raise RenameConflict(str(fault), "move its children first") from fault
+        elif self.taxonomy.name_bytes + len(to.encode()) > LARGEST_NAMES:
+            raise RenameConflict("the names of the taxonomy are full", "choose a shorter name")
+
+    def merge(self, name: str, to: str) -> list[Event]:
+        """Return the events that merge a class into another.
+
+        A rebuild places the class `to` below the parents of both names. So the events end with the
+        placement that counts.
+        """
+        merge = Event.rename(name, to, merges=True)
+        to = self.name_after(merge)
+        if name not in self.taxonomy or to not in self.taxonomy:
+            return [merge]
+        moves = moves_of_merge(self.taxonomy, name, to)
+        placed = {to: moves.get(to, self.taxonomy.parent(to))}
+        placed |= {each: to for each in self.taxonomy.path(to) if moves.get(each) == to}
+        return [merge, Event.place(placed, moves=True)]
+
+    def _is_known(self, name: str) -> bool:
+        return name in self.taxonomy or self.has_class(name)
+
+    def name_after(self, event: Event) -> str:
+        """Return the name that the class of a "rename" event has afterwards.
+
+        A former name of another class stands for that class.
+        """
+        to = event.renamed_to
+        present = self.aliases.get(to, event.name)
+        return to if present == event.name else present
 
     def has_class(self, name: str) -> bool:
         """Return whether a learner or the taxonomy has the class."""
@@ -213,7 +246,12 @@ class Model(ModelLearners):
         """
         try:
             repeated = self.repeats(events)
-            check_placements(self.taxonomy, events, repeated)
+            former = set[int]()
+            if self.aliases:
+                former = {at for at, each in enumerate(events) if places_former(each, self.aliases)}
+            # Placements by former names were possible under these names: a rebuild, where the
+            # present names hold from the first event on, applies those that still are.
+            check_placements(self.taxonomy, events, former.union(repeated))
         except RequestConflict:
             self.pass_over(len(events))
             raise
@@ -343,27 +381,46 @@ class Model(ModelLearners):
             self._check_rename(event)
         except (UnknownName, RenameConflict):
             return  # `check` accepted it; another event came before
-        name, to = event.name, event.renamed_to
-        if not to:
-            del self.aliases[name]
+        if not event.renamed_to:
+            del self.aliases[event.name]
             return
-        if self.aliases.get(to, name) != name:
-            to = self.aliases[to]
-        self.take_aliases(with_alias(self.aliases, name, to))
+        self.take_aliases(with_alias(self.aliases, event.name, self.name_after(event)))
 
     def take_aliases(self, aliases: Mapping[str, str]) -> None:
         """Replace the aliases.
 
         A class that a learner knows by a former name is renamed, or forgotten if the learner knows
-        the present name too.
+        the present name too. The same holds for its node in the taxonomy, whose children move below
+        the present name.
         """
         for name, to in aliases.items():
+            changed = self._rename_node(name, to)
             for each in self.enrolled:
                 if each.learner.has_class(to):
                     each.learner.forget_class(name)
                 else:
                     each.learner.rename_class(name, to)
+            self._note_nodes(changed)
         self.aliases = dict(aliases)
+
+    def _rename_node(self, name: str, to: str) -> list[str]:
+        """Rename the node of a class, or merge it into the node `to`; return the changed nodes."""
+        taxonomy = self.taxonomy
+        if name not in taxonomy:
+            return []
+        children = taxonomy.children(name, limit=MOST_PLACED)
+        is_class = taxonomy.is_class(name)
+        gone: list[str] = []
+        if to in taxonomy:
+            for child, parent in moves_of_merge(taxonomy, name, to).items():
+                gone += taxonomy.place(child, parent, moves=True)
+            gone += taxonomy.forget(name)
+        else:
+            taxonomy.rename(name, to)
+            is_class = is_class or any(each.learner.has_class(to) for each in self.enrolled)
+        if is_class:
+            taxonomy.note_classes([to])
+        return list(dict.fromkeys([to, *children, name, *gone]))
 
     def use_rules(self, version: int) -> None:
         """Put a newer version of the rules in force; RulesDiffer if this release lacks it.

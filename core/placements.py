@@ -39,6 +39,28 @@ def placed(parents: Mapping[str, str | None]) -> Taxonomy:
     return taxonomy
 
 
+def moves_of_merge(taxonomy: Taxonomy, name: str, to: str) -> dict[str, str | None]:
+    """Return the parents that classes get when the class `name` is merged into `to`, in order.
+
+    Both have nodes. The children of `name` move below `to`; if `to` is below `name`, it first moves
+    to the place of `name`.
+    """
+    moves: dict[str, str | None] = {}
+    if name in taxonomy.path(to):
+        moves[to] = taxonomy.parent(name)
+    children = taxonomy.children(name, limit=MOST_PLACED)
+    return moves | {child: to for child in children if child != to}
+
+
+def check_merge(taxonomy: Taxonomy, name: str, to: str) -> None:
+    """Raise PlacementFault if the nodes of two classes cannot be merged."""
+    left = iter(moves_of_merge(taxonomy, name, to).items())
+    events = []
+    while part := dict(islice(left, MOST_PLACEMENTS)):
+        events.append(Event.place(part, moves=True))
+    check_placements(taxonomy, events)
+
+
 class _Trial:
     """The taxonomy as the events would change it: the changed parents beside the present ones."""
 

@@ -33,6 +33,7 @@ cdef extern from "core/native/taxonomy/taxonomy.hpp" namespace "manyclass" nogil
         size_t resident_bytes() except +raise_error
         vector[string] place(string_view name, string_view parent, bint moves) except +raise_error
         vector[string] note_classes(const vector[string_view]& names) except +raise_error
+        bint rename(string_view name, string_view to) except +raise_error
         vector[string] forget(string_view name) except +raise_error
         vector[Section] measure() except +raise_error
         void dump(const vector[Section]& sections) except +raise_error

@@ -77,6 +77,13 @@ class Taxonomy:
         Return the names of the nodes that were not classes before.
         """
 
+    def rename(self, name: str, to: str) -> bool:
+        """Give a node another name; its parent and its children stay.
+
+        Return False, and change nothing, without the node, if a node has the name `to`, and if the
+        names of all nodes would have more than LARGEST_NAMES bytes.
+        """
+
     def forget(self, name: str) -> list[str]:
         """Forget a class; return the names of the removed nodes.
 

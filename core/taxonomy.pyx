@@ -101,6 +101,10 @@ cdef class Taxonomy:
             native.push_back(Instance.any_utf8(<str?>name))
         return decoded(deref(self._native).note_classes(native))
 
+    def rename(self, str name not None, str to not None):
+        cdef string_view old = Instance.any_utf8(name), new = Instance.utf8(to, "class", ())
+        return deref(self._native).rename(old, new)
+
     def forget(self, str name not None):
         return decoded(deref(self._native).forget(Instance.any_utf8(name)))
 

@@ -114,6 +114,9 @@ public:
         return prune(before);
     }
 
+    // Give a node another name, which no node has. Its parent and its children stay.
+    void rename(std::uint32_t node, std::string_view name) { names_.rename(node, name); }
+
     // Note that a node is a class, as an event learned it. False if it was one.
     bool note_class(std::uint32_t node) { return !std::exchange(nodes_[node].is_class, true); }
 

@@ -130,6 +130,18 @@ public:
         return noted;
     }
 
+    // Give a node another name. False, and nothing changes, without the node, if a node has the name,
+    // and where the names would be longer together than they may be.
+    bool rename(std::string_view name, std::string_view to) {
+        StateLock::Change change(lock_);
+        const std::uint32_t node = tree_.find(name);
+        const bool can = node != NO_ID && tree_.find(to) == NO_ID &&
+                         tree_.name_bytes() - name.size() + to.size() <= ClassTree::MOST_NAME_BYTES;
+        if (can) tree_.rename(node, to);
+        change.done();
+        return can;
+    }
+
     // Forget a class. Returns the names of the nodes that are gone.
     std::vector<std::string> forget(std::string_view name) {
         StateLock::Change change(lock_);

@@ -244,11 +244,11 @@ CHANGES: Final = (
     ),
     Call(
         "rename_class",
-        "a class of the taxonomy",
-        problem(409, "class 'hockey' is in the taxonomy; classes of a taxonomy keep their names"),
+        "a name that a class has",
+        problem(409, "there is a class 'hockey'; merge into it instead"),
         409,
-        body={"merge_into": "indoor football"},
-        parameters={"name": "hockey"},
+        body={"rename": "hockey"},
+        parameters={"name": "indoor football"},
     ),
     Call(
         "rename_class",

@@ -37,8 +37,11 @@ class RenameClass(ChangeCall):
         `{"release": true}` makes a former name a class of its own again: events sent under this
         name count for it after a rebuild, which begins within a second.
 
+        The node of the class in the taxonomy gets the new name too. If both of two merged classes
+        have nodes, the children of the merged class move below the other class.
+
         The answer is 409 if a class has the new name already (merge into it instead), or if the
-        class is in the taxonomy.
+        children of a merged class would be too deep in the taxonomy.
         """
         form = decode(_decoder, await self.body(request))
         given = [each for each in (form.rename, form.merge_into, form.release) if each is not None]
@@ -52,5 +55,9 @@ class RenameClass(ChangeCall):
         to = name_of(next_name, "rename")
         if str(to) == request.name:
             raise RenameConflict("the class has this name already", "choose another name")
-        [result] = await self._engine.submit([Event.rename(request.name, str(to), merges)])
-        return msgspec.json.encode(Renamed(result.seq))
+        if merges:
+            events = self._engine.model.merge(request.name, str(to))
+        else:
+            events = [Event.rename(request.name, str(to))]
+        results = await self._engine.submit(events)
+        return msgspec.json.encode(Renamed(results[0].seq))
