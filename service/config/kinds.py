@@ -84,6 +84,12 @@ def _are_hosts(hosts: tuple[str, ...]) -> bool:
 
 
 TEXT = Kind("text", "not empty", str, is_valid=bool)
+TITLE = Kind(
+    "title",
+    "a line of at most 60 characters",
+    str.strip,
+    is_valid=lambda title: len(title) <= 60 and (not title or title.isprintable()),
+)
 URL = Kind("URL", "not empty", str, without_passwords, bool)
 WHOLE = Kind("whole number", "a whole number", lambda text: int(_ascii(text)))
 SECONDS = Kind(

@@ -23,6 +23,7 @@ from manyclass.service.config.kinds import (
     PATH,
     SECONDS,
     TEXT,
+    TITLE,
     URL,
     WHOLE,
     Kind,
@@ -60,6 +61,7 @@ def _is(
 class Settings:
     """The operator's choices; each is valid, and so is their combination."""
 
+    title: str = _is(TITLE, "", "name of the service, which the console shows")
     host: str = _is(TEXT, "127.0.0.1", "address to listen on")
     port: int = _is(WHOLE, 8000, "port to listen on; 0 chooses a free one", 0, 65535)
     store: str = _is(

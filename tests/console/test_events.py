@@ -29,7 +29,7 @@ def test_events_are_found_by_id_source_and_class(taught, look):
     expect(items.first.locator(".tag")).to_have_text("card_arrival")
     expect(page.locator(".tag").filter(has_not_text="card_arrival")).to_have_count(0)
     find(page, Class="", Source="nobody")
-    expect(page.get_by_text("No events match")).to_be_visible()
+    expect(page.get_by_text("No message matches")).to_be_visible()
     find(page, Source="", Id="seq:7")
     expect(items).to_have_count(1)
     expect(items).to_contain_text(questions()[6]["text"])
@@ -67,12 +67,12 @@ def test_what_was_done_far_down_the_list_is_said_in_view(taught, look):
     key = last.get_attribute("data-key")
     last.get_by_role("button", name="Erase").click()
     page.get_by_role("dialog").get_by_role("button", name="Erase").click()
-    said = page.get_by_text(f"Event {key} is erased.")
+    said = page.get_by_text(f"The message {key} is erased.")
     expect(said).to_be_in_viewport()
     page.mouse.wheel(0, -9000)
     expect(said).to_be_in_viewport()
     said.get_by_role("link", name="Operate").click()
-    expect(page.get_by_text("1 corrected or erased event waits")).to_be_visible()
+    expect(page.get_by_text("1 corrected or erased message waits")).to_be_visible()
     expect(said).to_have_count(0)
 
 
@@ -85,8 +85,8 @@ def test_an_event_and_then_its_source_are_erased(taught, look):
     expect(page.locator(f".list > li[data-key='{key}']")).to_have_count(0)
     page.get_by_role("button", name="Erase all of bank").click()
     page.get_by_role("button", name="Erase all", exact=True).click()
-    expect(page.get_by_text("599 events are erased")).to_be_visible()
-    expect(page.get_by_text("No events match")).to_be_visible()
+    expect(page.get_by_text("599 messages erased")).to_be_visible()
+    expect(page.get_by_text("No message matches")).to_be_visible()
     assert httpx.get(f"{taught.url}/events").json()["events"] == []
 
 
@@ -119,7 +119,7 @@ def test_a_long_search_goes_on_until_it_finds_something(taught, look, monkeypatc
     further = re.compile("source=nobody&.*after=")
     page.route(further, lambda route: None)
     find(page, Source="nobody")
-    expect(page.get_by_text("the search continues")).to_be_visible()
+    expect(page.get_by_text("Searching on")).to_be_visible()
     page.unroute(further)  # it lets the request pass, too
     find(page, Source="", Id="seq:7")
     expect(items).to_have_count(1)

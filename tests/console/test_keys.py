@@ -15,13 +15,13 @@ def keyed(serve):
 
 
 def enter(page, key):
-    page.get_by_label("Key").fill(key)
-    page.get_by_role("button", name="Use this key").click()
+    page.get_by_label("Access key").fill(key)
+    page.get_by_role("button", name="Continue").click()
 
 
 def test_a_key_is_asked_for_once_in_a_tab(keyed, look):
     page = look(keyed)
-    expect(page.get_by_role("heading", name="A key, please")).to_be_visible()
+    expect(page.get_by_role("heading", name="Enter an access key")).to_be_visible()
     assert severe_faults(page) == []
     enter(page, "wrong")
     expect(page.get_by_role("alert")).to_have_text("This key is unknown.")
@@ -31,8 +31,8 @@ def test_a_key_is_asked_for_once_in_a_tab(keyed, look):
     page.reload()
     settled(page, "try")
     assert page.evaluate("localStorage.length") == 0
-    page.get_by_role("button", name="Forget it").click()
-    expect(page.get_by_role("heading", name="A key, please")).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Enter an access key")).to_be_visible()
 
 
 def test_a_rank_key_sees(keyed, look):

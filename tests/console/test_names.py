@@ -1,4 +1,4 @@
-"""Classes and features: found by prefix, shown with weights and examples, renamed, forgotten."""
+"""Classes and words: found by prefix, shown with weights and examples, renamed, forgotten."""
 
 import httpx
 import pytest
@@ -20,33 +20,33 @@ def test_classes_are_found_by_their_beginning(taught, look):
     expect(rows).to_have_count(3)
     page.get_by_role("link", name="card_arrival").click()
     expect(page.get_by_role("heading", name="card_arrival")).to_be_visible()
-    expect(page.get_by_label("Heaviest features").locator("li")).to_have_count(30)
+    expect(page.get_by_label("Words with the largest votes").locator("li")).to_have_count(30)
     expect(page.locator(".list > li .tag").first).to_have_text("card_arrival")
     expect(page.get_by_text("With ~ in front: a part of words")).to_be_visible()
-    page.get_by_label("Heaviest features").get_by_role("link", name="~").first.click()
+    page.get_by_label("Words with the largest votes").get_by_role("link", name="~").first.click()
     expect(page.get_by_text("With ~ in front: a part of words")).to_be_visible()
     page = look(taught, "names?feature=card")
-    expect(page.get_by_text("seen in")).to_be_visible()
+    expect(page.get_by_text("A word in")).to_be_visible()
     expect(page.get_by_text("With ~ in front")).to_have_count(0)
 
 
 def test_a_feature_is_found_by_its_beginning_and_forgotten(taught, look):
     page = look(taught, "names")
-    rows = page.get_by_label("Features", exact=True).locator("tbody tr")
+    rows = page.get_by_label("Words", exact=True).locator("tbody tr")
     expect(rows).to_have_count(50)
-    page.get_by_label("Feature begins with").fill("card")
+    page.get_by_label("Word begins with").fill("card")
     expect(rows.first).to_have_text(
         f"card{httpx.get(f'{taught.url}/features/card').json()['times_seen']}"
     )
     page.get_by_role("link", name="card", exact=True).click()
     detail = httpx.get(f"{taught.url}/features/card").json()
-    expect(page.get_by_text(f"seen in {detail['times_seen']} events")).to_be_visible()
+    expect(page.get_by_text(f"in {detail['times_seen']} messages")).to_be_visible()
     page.get_by_role("button", name="Forget").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text(f"its {detail['outdegree']} edges")
+    expect(dialog).to_contain_text(f"its {detail['outdegree']} votes")
     assert httpx.get(f"{taught.url}/features/card").status_code == 200
     dialog.get_by_role("button", name="Forget").click()
-    expect(page.get_by_role("heading", name="Classes and features")).to_be_visible()
+    expect(page.get_by_role("heading", name="Classes and words")).to_be_visible()
     assert httpx.get(f"{taught.url}/features/card").status_code == 404
 
 
@@ -57,8 +57,8 @@ def test_the_features_of_a_part_are_said_to_begin_with_its_name(empty, look):
     expect(
         page.get_by_text("Of a part kept apart, behind its name as it is written")
     ).to_be_visible()
-    page.get_by_label("Feature begins with").fill("Body:invoice")
-    rows = page.get_by_label("Features", exact=True).locator("tbody tr")
+    page.get_by_label("Word begins with").fill("Body:invoice")
+    rows = page.get_by_label("Words", exact=True).locator("tbody tr")
     expect(rows).to_have_text(["Body:invoice1"])
 
 
@@ -74,9 +74,9 @@ def test_a_class_is_renamed_merged_and_forgotten(taught, look):
     expect(page.get_by_role("dialog").get_by_role("alert")).not_to_be_empty()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Forget").click()
-    expect(page.get_by_role("dialog")).to_contain_text("the votes of 30 or more features")
+    expect(page.get_by_role("dialog")).to_contain_text("the votes of 30 or more words")
     page.get_by_role("dialog").get_by_role("button", name="Forget").click()
-    expect(page.get_by_role("heading", name="Classes and features")).to_be_visible()
+    expect(page.get_by_role("heading", name="Classes and words")).to_be_visible()
     assert httpx.get(f"{taught.url}/classes/a%2Fb%20%E2%98%83%3F").status_code == 404
 
 

@@ -9,9 +9,28 @@ pytestmark = pytest.mark.slow  # needs chromium
 
 def test_the_health_is_said(taught, look):
     page = look(taught, "operate")
-    expect(page.get_by_text("The service ranks and learns.")).to_be_visible()
+    expect(page.get_by_text("Everything works.")).to_be_visible()
+    rows = page.get_by_label("Health", exact=True).locator("tbody tr")
+    expect(rows.filter(has_text="Teaching")).to_contain_text("works")
+    expect(rows.filter(has_text="Learned so far")).to_contain_text("classes")
+    page.get_by_text("Storage and last start").click()
     durability = httpx.get(f"{taught.url}/stats").json()["durability"]
     expect(page.get_by_text(durability)).to_be_visible()
+
+
+def test_the_health_says_what_needs_attention(taught, look):
+    page = look(taught, "try")
+    stats = httpx.get(f"{taught.url}/stats").json()
+    stats["health"] |= {"disk": {"free": 10, "total": 1000}, "snapshot_failures": 2}
+    page.route("**/stats", lambda route: route.fulfill(json=stats))
+    page.goto(f"{taught.url}/console#/operate")
+    expect(page.get_by_text("2 things need attention.")).to_be_visible()
+    rows = page.get_by_label("Health", exact=True).locator("tbody tr")
+    expect(rows.filter(has_text="Disk")).to_contain_text("nearly full")
+    expect(rows.filter(has_text="Newest snapshot")).to_contain_text("2 snapshots failed")
+    stats["health"] |= {"disk": None, "snapshot_failures": 0}
+    expect(page.get_by_text("Everything works.")).to_be_visible(timeout=30_000)
+    expect(rows.filter(has_text="Disk")).to_have_count(0)
 
 
 def test_a_snapshot_is_taken_and_restored(taught, look):
@@ -36,9 +55,9 @@ def test_the_state_is_downloaded(taught, look):
 def test_a_rebuild_folds_what_waits(taught, look):
     httpx.delete(f"{taught.url}/events/seq:3")
     page = look(taught, "operate")
-    expect(page.get_by_text("1 corrected or erased event waits")).to_be_visible()
+    expect(page.get_by_text("1 corrected or erased message waits")).to_be_visible()
     page.get_by_role("button", name="Rebuild now").click()
-    expect(page.get_by_text("No corrected or erased event waits")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("No corrected or erased message waits")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("The last one learned 599 events")).to_be_visible()
 
 
@@ -52,18 +71,19 @@ def test_a_rebuild_that_began_elsewhere_is_followed_to_its_end(taught, look):
     page.goto(f"{taught.url}/console#/operate")
     expect(page.get_by_role("button", name="Rebuilding …")).to_be_disabled()
     expect(page.get_by_text("7 events learned so far")).to_be_visible()
-    classes = page.locator("dt", has_text="Classes").locator("+ dd")
-    before = int(classes.inner_text())
+    learned = page.get_by_role("row").filter(has_text="Learned so far").locator("td").nth(1)
+    before = int(learned.inner_text().split()[0])
     httpx.post(f"{taught.url}/rebuild", timeout=60).raise_for_status()
     page.unroute(running)
-    expect(page.get_by_text("No corrected or erased event waits")).to_be_visible()
+    expect(page.get_by_text("No corrected or erased message waits")).to_be_visible()
     expect(page.get_by_text("The last one learned 600 events")).to_be_visible()
     expect(page.get_by_role("button", name="Rebuild now")).to_be_enabled()
-    expect(classes).to_have_text(str(before - 1))
+    expect(learned).to_contain_text(f"{before - 1} classes")
 
 
 def test_settings_are_found_by_a_part_of_their_name(taught, look):
     page = look(taught, "operate")
+    page.locator("summary", has_text="settings").click()
     page.get_by_label("Find").fill("max_body")
     rows = page.get_by_label("Settings", exact=True).locator("tbody tr")
     expect(rows).to_have_count(1)
@@ -76,8 +96,9 @@ def test_a_rank_key_sees_values_and_an_admin_key_where_they_come_from(serve, loo
     served = serve(max_batch=7, given={"max_batch": "environment"}, **keys)
     for key, is_told in {"reads": False, "operates": True}.items():
         page = look(served, "operate")
-        page.get_by_label("Key").fill(key)
+        page.get_by_label("Access key").fill(key)
         page.keyboard.press("Enter")
+        page.locator("summary", has_text="settings").click()
         page.get_by_label("Find").fill("max_batch")
         cells = page.get_by_label("Settings", exact=True).locator("tbody td")
         expect(cells.nth(1)).to_have_text("7")

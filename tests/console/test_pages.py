@@ -39,7 +39,7 @@ def test_axe_finds_nothing_serious_in_details_and_dialogs(lively, look):
     page.get_by_role("button", name="Forget").click()
     assert severe_faults(page) == []
     page.goto(f"{lively.url}/console#/names?feature=card")
-    page.get_by_label("Heaviest edges").wait_for()
+    page.get_by_label("Largest votes").wait_for()
     assert severe_faults(page) == []
     page.goto(f"{lively.url}/console#/mistakes")
     page.get_by_role("button", name="Compare").first.click()
@@ -77,7 +77,7 @@ def test_the_pages_are_reached_by_the_keyboard(lively, look):
     settled(page, "operate")
     page.keyboard.press("Tab")
     expect(page.get_by_text("Skip to the page")).to_be_focused()
-    for _ in range(3):
+    for _ in range(4):
         page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Import")).to_be_focused()
     page.keyboard.press("Enter")
@@ -126,6 +126,6 @@ def test_below_a_path_of_a_proxy_every_address_is_relative(look, lively, browser
         ),
     )
     page.goto(f"{lively.url}/some/path/console#/names?class=card_arrival")
-    page.get_by_label("Heaviest features").wait_for()
+    page.get_by_label("Words with the largest votes").wait_for()
     page.unroute_all(behavior="wait")  # the page polls: a call may be under way
     page.close()

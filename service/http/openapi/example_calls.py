@@ -91,6 +91,11 @@ _STATS = {
     "accuracy": _accuracy(0.4, 0.5),
     "learners": _LEARNERS,
     "late_labels": {"waiting": 5, "bytes": 2212},
+    "health": {
+        "disk": {"free": 53687091200, "total": 107374182400},
+        **{"store_full": False, "queued_events": 0, "refused_by_queue": 0},
+        **{"failed_commits": 0, "snapshot_failures": 0},
+    },
     "history": {
         "first_seq": 1,
         "events": 5,

@@ -1,15 +1,19 @@
 """GET /stats: contents, accuracy and settings of the service."""
 
+import asyncio
 from typing import Annotated, Literal
 
 from fastapi import Query, Request
 
+from manyclass.service.engine_stats import EngineStats
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.routes.contract import TheEngine, needs, require, router_of
 from manyclass.service.http.routes.learners import TheMetrics, learners_of
 from manyclass.service.http.schemas.learners import LearnerStats
 from manyclass.service.http.schemas.snapshots import RecoveryReport, Snapshot
 from manyclass.service.http.schemas.stats import (
+    DiskStats,
+    HealthStats,
     HistoryStats,
     LateLabelStats,
     ProcessStats,
@@ -19,6 +23,7 @@ from manyclass.service.http.schemas.stats import (
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.instruments import ServedScore
 from manyclass.service.store.protocol import Heartbeat
+from manyclass.service.store.room import Room, room_of
 
 router = router_of("stats")
 
@@ -44,6 +49,7 @@ async def stats(
     if digest == "yes":
         require(Scope.ADMIN, request)
         seq, hashed = await engine.digest()
+    room = await asyncio.to_thread(room_of, engine.settings.store)
     model = engine.model
     figures = engine.stats()
     learners = learners_of(model, metrics)
@@ -66,12 +72,24 @@ async def stats(
         outdegrees=outdegrees,
         learners=learners,
         late_labels=LateLabelStats(waiting=len(pending), bytes=pending.bytes),
+        health=_health(figures, room),
         history=None if kept is None else HistoryStats.model_validate(kept),
         served=_served(metrics.served),
         newest_snapshot=None if newest is None else Snapshot.model_validate(newest),
         recovery=RecoveryReport.model_validate(engine.recovery),
         durability=engine.store.durability,
         settings=engine.settings.shown(model),
+    )
+
+
+def _health(figures: EngineStats, room: Room | None) -> HealthStats:
+    return HealthStats(
+        disk=None if room is None else DiskStats.model_validate(room),
+        store_full=figures.store_full,
+        queued_events=figures.queued_events,
+        refused_by_queue=figures.queue_full,
+        failed_commits=figures.failed_commits,
+        snapshot_failures=figures.snapshot_failures,
     )
 
 

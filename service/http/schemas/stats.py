@@ -18,6 +18,26 @@ class LateLabelStats(BaseModel):
     bytes: int
 
 
+class DiskStats(BaseModel, from_attributes=True):
+    """The room on the disk of the store, in bytes."""
+
+    free: int
+    total: int
+
+
+class HealthStats(BaseModel):
+    """What an operator watches in this process. Counts are since the process started."""
+
+    disk: DiskStats | None = Field(
+        description="null if the store has no file on the machine of the service"
+    )
+    store_full: bool = Field(description="true while the store has no room for an event")
+    queued_events: int = Field(description="events that are not answered yet")
+    refused_by_queue: int = Field(description="events or requests refused with 503: a full queue")
+    failed_commits: int = Field(description="number of failed appends to the log")
+    snapshot_failures: int
+
+
 class HistoryStats(BaseModel, from_attributes=True):
     """The history of events, from event `first_seq` on. `amendments` counts the amended events that
     wait for a rebuild, the oldest for `amendment_age_seconds`; `deleted_events` counts the events
@@ -97,6 +117,7 @@ class Stats(BaseModel):
     accuracy: AccuracyByWindow = Field(description="by the number of last events it covers")
     learners: list[LearnerStats]
     late_labels: LateLabelStats
+    health: HealthStats
     history: HistoryStats | None = Field(description="null if the service keeps none")
     served: ServedStats
     newest_snapshot: Snapshot | None

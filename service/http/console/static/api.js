@@ -51,7 +51,7 @@ export async function send(method, url, { body, lines, signal } = {}) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refusal(0, { detail: "The service does not answer." });
+    throw new Refusal(0, { detail: "Cannot reach the service." });
   }
   if (response.ok) return response;
   const problem = await response.json().catch(() => ({}));

@@ -7,23 +7,13 @@ import { PauseBanner } from "./paused.js";
 import { beat, usePulse } from "./pulse.js";
 import { count } from "./format.js";
 import { Notice } from "./notice.js";
+import { GROUPS, PAGES, place } from "./page_list.js";
+import { Palette } from "./palette.js";
 
-const PAGES = {
-  try: "Try",
-  import: "Import",
-  review: "Review",
-  mistakes: "Mistakes",
-  names: "Classes and features",
-  live: "Live",
-  events: "Events",
-  operate: "Operate",
-};
+const PRODUCT = "manyclass";
 
-/** The page and its parameters from the address: #/events?source=anna. */
-function place() {
-  const [name, query] = location.hash.replace(/^#\/?/, "").split("?");
-  return { name: Object.hasOwn(PAGES, name) ? name : "try", query: Object.fromEntries(new URLSearchParams(query)) };
-}
+/** Return the name that the operator gave to the service, or that of the product. */
+const nameOf = (stats) => stats?.settings.MANYCLASS_TITLE || PRODUCT;
 
 function KeyBox({ detail }) {
   const [text, setText] = useState("");
@@ -35,14 +25,14 @@ function KeyBox({ detail }) {
     checkAccess();
   };
   return html`<form class="card narrow" onSubmit=${submit}>
-    <h1>A key, please</h1>
-    <p>This service has keys. A rank key sees, a learn key teaches, an admin key operates. The key stays
-      in this tab until you close it.</p>
-    <label class="field"><span>Key</span>
+    <h1>Enter an access key</h1>
+    <p>This service needs an access key. Rank keys can read, learn keys can also teach, admin keys can do everything.
+      The key is kept until you close this tab.</p>
+    <label class="field"><span>Access key</span>
       <input type="password" ref=${field} value=${text} autocomplete="off" required
         onInput=${(event) => setText(event.currentTarget.value)} /></label>
     <div role="alert">${detail && html`<p class="problem">${detail}</p>`}</div>
-    <div class="actions"><button class="primary">Use this key</button></div>
+    <div class="actions"><button class="primary">Continue</button></div>
   </form>`;
 }
 
@@ -59,10 +49,10 @@ function KeyState({ scope }) {
     setKey(null);
     checkAccess();
   };
-  return html`<span class="key">${scope} key <button type="button" class="quiet" onClick=${leave}>Forget it</button></span>`;
+  return html`<span class="key">${scope} key <button type="button" class="quiet" onClick=${leave}>Sign out</button></span>`;
 }
 
-function Page({ at }) {
+function Page({ at, title }) {
   const [loaded, setLoaded] = useState({ name: null, Content: null });
   const main = useRef();
   const first = useRef(true);
@@ -72,11 +62,13 @@ function Page({ at }) {
       (module) => wanted && setLoaded({ name: at.name, Content: module.default }),
       () => wanted && setLoaded({ name: at.name, Content: Missing }),
     );
-    document.title = `${PAGES[at.name]} · manyclass`;
     return () => {
       wanted = false;
     };
   }, [at.name]);
+  useEffect(() => {
+    document.title = `${PAGES[at.name]} · ${title}`;
+  }, [at.name, title]);
   useEffect(() => {
     if (loaded.name && !first.current) main.current.focus();
     if (loaded.name) first.current = false;
@@ -87,10 +79,10 @@ function Page({ at }) {
   </main>`;
 }
 
-const Missing = () => html`<p class="problem" role="alert">This page could not be loaded. Is the service there?</p>`;
+const Missing = () => html`<p class="problem" role="alert">Cannot load this page. Check the connection to the service and try again.</p>`;
 
 function Waiting({ detail }) {
-  return html`<main class="card narrow"><h1>Not ready yet</h1><p role="status">${detail}</p></main>`;
+  return html`<main class="card narrow"><h1>Connecting …</h1><p role="status">${detail} Retrying …</p></main>`;
 }
 
 function App() {
@@ -106,21 +98,27 @@ function App() {
     if (access.state !== "key needed") checkAccess();
   }, [status]);
   const granted = access.state === "granted";
+  const title = nameOf(access.stats);
+  const nav = useRef();
+  useEffect(() => { // on a phone the pages stand in one row that scrolls
+    nav.current.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [at.name]);
   return html`
     <a class="skip" href="#main" onClick=${(event) => {
       event.preventDefault();
       document.getElementById("main")?.focus();
     }}>Skip to the page</a>
     <header>
-      <a class="home" href="#/try">manyclass</a>
-      <nav aria-label="Pages">
-        ${Object.entries(PAGES).map(([name, title]) => html`<a key=${name} href=${`#/${name}`}
-          aria-current=${name === at.name ? "page" : undefined}>${title}</a>`)}
+      <a class="home" href="#/try">${title}</a>
+      <nav aria-label="Pages" ref=${nav}>
+        ${GROUPS.map(({ title: group, pages }) => html`<div key=${group} role="group" aria-label=${group}>
+          ${Object.entries(pages).map(([name, title]) => html`<a key=${name} href=${`#/${name}`}
+            aria-current=${name === at.name ? "page" : undefined}>${title}</a>`)}</div>`)}
       </nav>
-      <div class="corner"><${KeyState} scope=${access.scope} /><${Pulse} /><a href="docs">API</a></div>
+      <div class="corner">${granted && html`<${Palette} />`}<${KeyState} scope=${access.scope} /><${Pulse} /><a href="docs">API</a></div>
     </header>
     <${PauseBanner} />
-    ${granted && html`<${Page} at=${at} /><${Notice} />`}
+    ${granted && html`<${Page} at=${at} title=${title} /><${Notice} />`}
     ${access.state === "key needed" && html`<main><${KeyBox} key=${access.detail} detail=${access.detail} /></main>`}
     ${access.state === "failed" && html`<${Waiting} detail=${access.detail} />`}
   `;

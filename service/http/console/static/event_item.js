@@ -3,7 +3,7 @@
 import { html, useState } from "./html.js";
 import { ask, path } from "./api.js";
 import { ClassField } from "./class_field.js";
-import { ordinal, time } from "./format.js";
+import { time } from "./format.js";
 import { useNewClass } from "./new_class.js";
 import { sayAmended, sayKept } from "./notice.js";
 import { Action, Dialog, Problem, useTask } from "./parts.js";
@@ -24,9 +24,9 @@ export function InstanceText({ text, features, isCut = false }) {
 
 /** Where the true class stood before the event was learned. */
 export function RankBefore({ event }) {
-  if (!event.outcome_known) return html`<span>its rank was not recorded</span>`;
-  if (event.rank_before === null) return html`<span>was not ranked</span>`;
-  return html`<span>was ranked ${ordinal(event.rank_before)}</span>`;
+  if (!event.outcome_known) return html`<span>its position was not recorded</span>`;
+  if (event.rank_before === null) return html`<span>was not among the suggestions</span>`;
+  return html`<span>was suggestion no. ${event.rank_before}</span>`;
 }
 
 const same = (some, others) => some.length === others.length && some.every((each) => others.includes(each));
@@ -40,7 +40,7 @@ export function Correct({ event, proposed, onClose, onDone }) {
   const confirm = async () => {
     if (!(await mayUse(...classes))) return false;
     await ask(call.method, call.path, { body: call.body });
-    sayAmended(`Event ${event.key} is corrected.`);
+    sayAmended(`The label of ${event.key} is corrected.`);
     await beat();
     onDone?.();
     return true;
@@ -56,21 +56,20 @@ export function Correct({ event, proposed, onClose, onDone }) {
       }} />`)}
     <p><button type="button" class="quiet" onClick=${() => setNames([...names, ""])}>Add a class</button></p>
     ${question}
-    <p class="hint">It is learned at once with this label; after the next rebuild the state is as if it had
-      always been so.</p>
+    <p class="hint">It is learned with this label at once. After the next rebuild it is as if it had always been so.</p>
   <//>`;
 }
 
 function Delete({ event, onClose, onDone }) {
   const say = () => {
-    sayAmended(`Event ${event.key} is erased.`);
+    sayAmended(`The message ${event.key} is erased.`);
     onDone?.();
   };
-  return html`<${Dialog} title="Erase this event" confirm="Erase" kind="danger" needs="admin" call=${{ method: "DELETE", path: path("events", event.key) }} onDone=${say} onClose=${onClose}>
+  return html`<${Dialog} title="Erase this message" confirm="Erase" kind="danger" needs="admin" call=${{ method: "DELETE", path: path("events", event.key) }} onDone=${say} onClose=${onClose}>
     <${InstanceText} ...${event} />
     <p>${event.classes.join(", ")}</p>
-    <p class="hint">It is listed and replayed no longer. Its part in the weights, and its bytes in the store, go with the
-      next rebuild (Operate).</p>
+    <p class="hint">The message is hidden now. A rebuild (Operate) removes its influence and its data from the disk for
+      good.</p>
   <//>`;
 }
 
@@ -80,7 +79,7 @@ export function EventItem({ event, note, proposed, onChanged }) {
   const task = useTask();
   const keepLabel = () => task.run(async () => {
     await ask("PUT", path("events", event.key), { body: { classes: event.classes } });
-    sayKept(`Event ${event.key} keeps its label.`);
+    sayKept(`The message ${event.key} keeps its label.`);
     await beat();
     onChanged?.();
   });

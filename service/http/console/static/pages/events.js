@@ -54,9 +54,9 @@ function EraseSource({ source, onClose, onDone }) {
     await beat();
     onDone(erased);
   };
-  return html`<${Dialog} title="Erase all events of a source" confirm="Erase all" kind="danger" needs="admin" call=${call} onConfirm=${confirm} onClose=${onClose}>
-    <p>All events of <strong>${source}</strong>, not only those in view, are deleted. Their part in the weights and
-      their bytes in the store go with the next rebuild (Operate).</p>
+  return html`<${Dialog} title="Erase all messages of a source" confirm="Erase all" kind="danger" needs="admin" call=${call} onConfirm=${confirm} onClose=${onClose}>
+    <p>All messages of <strong>${source}</strong>, not only those in view, are hidden at once. A rebuild (Operate) removes
+      their influence and their data from the disk for good.</p>
   <//>`;
 }
 
@@ -123,18 +123,18 @@ export default function Events({ query }) {
     setFilter({ ...form, id: form.id.trim(), source: form.source.trim(), of: form.of.trim() });
   };
   const exportAll = () => exporting.run(async () => {
-    const lines = await exported(filter, (done) => setSaid(`${plural(done, "event")} …`));
-    setSaid(`${plural(lines, "event")} in events.jsonl.`);
+    const lines = await exported(filter, (done) => setSaid(`${plural(done, "message")} …`));
+    setSaid(`${plural(lines, "message")} in events.jsonl.`);
   });
-  if (!may("learn")) return html`<h1>Events</h1><${NeedsScope} scope="learn" to="see what was taught" />`;
-  if (!keepsHistory()) return html`<h1>Events</h1><${NoHistory} needed="So this page has nothing to list, correct or erase." />`;
+  if (!may("learn")) return html`<h1>Messages</h1><${NeedsScope} scope="learn" to="see what was taught" />`;
+  if (!keepsHistory()) return html`<h1>Messages</h1><${NoHistory} needed="So this page has nothing to list, correct or erase." />`;
   return html`
-    <h1>Events</h1>
+    <h1>Messages</h1>
     <form class="row" onSubmit=${search} role="search">
       <${Field} label="Id"><input type="text" value=${form.id} placeholder="event_id, id or seq:42" onInput=${put("id")} /><//>
       <${Field} label="Source"><input type="text" value=${form.source} onInput=${put("source")} /><//>
       <${ClassField} value=${form.of} onInput=${(of) => setForm({ ...form, of })} />
-      <label class="check"><input type="checkbox" checked=${form.wrong} onChange=${tick("wrong")} /> only wrongly ranked</label>
+      <label class="check"><input type="checkbox" checked=${form.wrong} onChange=${tick("wrong")} /> only those with a wrong first suggestion</label>
       <label class="check"><input type="checkbox" checked=${form.oldest} onChange=${tick("oldest")} /> oldest first</label>
       <button class="primary">Find</button>
     </form>
@@ -144,14 +144,14 @@ export default function Events({ query }) {
     </div>
     <${Status}>${said && html`<p>${said}</p>`}<//>
     <${Problem} error=${found.error ?? exporting.error} />
-    ${found.searched !== null && html`<p class="hint">Nothing found up to event ${count(found.searched)}; the search continues …</p>`}
-    ${found.events?.length === 0 && html`<p class="nothing">No events match.</p>`}
-    <ul class="list" aria-label="Events">${found.events?.map((event) => html`<${EventItem} key=${event.key} event=${event} onChanged=${found.load} />`)}</ul>
+    ${found.searched !== null && html`<p class="hint">Nothing found back to message ${count(found.searched)}. Searching on …</p>`}
+    ${found.events?.length === 0 && html`<p class="nothing">No message matches.</p>`}
+    <ul class="list" aria-label="Messages">${found.events?.map((event) => html`<${EventItem} key=${event.key} event=${event} onChanged=${found.load} />`)}</ul>
     ${found.next !== null && html`<button type="button" onClick=${found.more} disabled=${found.busy}>More</button>`}
     <${CallText} call=${{ method: "GET", path: found.url }} />
     ${erasing && html`<${EraseSource} source=${filter.source} onClose=${() => setErasing(false)}
       onDone=${(erased) => {
-        setSaid(`${count(erased)} events are erased from the history.`);
+        setSaid(`${plural(erased, "message")} erased.`);
         found.load();
       }} />`}
   `;

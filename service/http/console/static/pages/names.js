@@ -1,4 +1,4 @@
-// Classes and features: find one, see its weights and examples, rename, merge and forget.
+// Classes and words: find one, see its weights and examples, rename, merge and forget.
 
 import { html, useEffect, useState } from "../html.js";
 import { get, path, withParameters } from "../api.js";
@@ -18,7 +18,7 @@ const EXAMPLES = 5;
 const RUN_HINT = "With ~ in front: a part of words, where < is the beginning of a word and > its end.";
 
 const CLASSES = { noun: "classes", title: "Classes", head: "Class", nameOf: (each) => each.class, countOf: (each) => each.learned, addressOf: classAddress };
-const FEATURES = { noun: "features", title: "Features", head: "Feature", nameOf: (each) => each.feature, countOf: (each) => each.times_seen, addressOf: featureAddress };
+const FEATURES = { noun: "features", title: "Words", head: "Word", nameOf: (each) => each.feature, countOf: (each) => each.times_seen, addressOf: featureAddress };
 
 /** Classes or features whose name begins with a prefix, a page at a time. */
 function NameList({ kind, hint }) {
@@ -41,7 +41,7 @@ function NameList({ kind, hint }) {
     <${Field} label=${`${kind.head} begins with`} hint=${hint}><input type="search" value=${prefix} onInput=${search} /><//>
     <${Problem} error=${task.error} />
     ${found.names?.length
-      ? html`<${Table} label=${title} head=${[kind.head, "Events"]}>${found.names.map((each) => html`<tr key=${kind.nameOf(each)}>
+      ? html`<${Table} label=${title} head=${[kind.head, "Messages"]}>${found.names.map((each) => html`<tr key=${kind.nameOf(each)}>
           <td><a href=${kind.addressOf(kind.nameOf(each))}>${kind.nameOf(each)}</a></td><td class="number">${count(kind.countOf(each))}</td></tr>`)}<//>`
       : html`<p class="nothing">${found.names === null ? "…" : `No such ${kind.head.toLowerCase()}.`}</p>`}
     <div class="actions">
@@ -62,7 +62,7 @@ function Forget({ noun, name, takes, onClose }) {
   return html`<${Dialog} title=${`Forget ${name}`} confirm="Forget" kind="danger" needs="admin" call=${{ method: "DELETE", path: path(noun, name) }} onDone=${leave} onClose=${onClose}>
     <p>This removes:</p>
     <ul>${takes.map((each) => html`<li key=${each}>${each}</li>`)}</ul>
-    <p class="hint">The change is durable. The taught events stay in the history; erase them under Events.</p>
+    <p class="hint">This cannot be undone. The messages stay in the history; erase them under Messages.</p>
   <//>`;
 }
 
@@ -91,7 +91,7 @@ function Examples({ name }) {
   if (!shown || !events.length) return null;
   return html`<section aria-label="Newest examples"><h2>Newest examples</h2>
     <ul class="list">${events.map((event) => html`<${EventItem} key=${event.key} event=${event} onChanged=${load} />`)}</ul>
-    <a href=${`#/events?class=${encodeURIComponent(name)}`}>All events of ${name}</a></section>`;
+    <a href=${`#/events?class=${encodeURIComponent(name)}`}>All messages of ${name}</a></section>`;
 }
 
 function ClassDetail({ name }) {
@@ -106,27 +106,27 @@ function ClassDetail({ name }) {
     <${Problem} error=${error} />
     <${Status}>${said && html`<p>${said}</p>`}<//>
     ${detail && html`
-      <p>${plural(detail.learned, "event")} named it.
-        ${detail.path.length > 1 && html` Its place: ${detail.path.join(" › ")}.`}</p>
+      <p>${plural(detail.learned, "example")}.
+        ${detail.path.length > 1 && html` Position in the taxonomy: ${detail.path.join(" › ")}.`}</p>
       ${detail.children.length > 0 && html`<p>Below it: ${detail.children.map((each) => html`<a key=${each} href=${classAddress(each)}>${each}</a>${" "}`)}</p>`}
       <div class="actions">
         <${Action} needs="admin" onClick=${() => setDialog("rename")}>Rename<//>
         <${Action} needs="admin" onClick=${() => setDialog("merge")}>Merge into another<//>
         <${Action} needs="admin" onClick=${() => setDialog("forget")}>Forget<//>
       </div>
-      <h2>Heaviest features</h2>
-      <${WeightList} label="Heaviest features" addressOf=${featureAddress}
+      <h2>Words with the largest votes</h2>
+      <${WeightList} label="Words with the largest votes" addressOf=${featureAddress}
         entries=${features.map(({ feature, weight }) => ({ name: feature, weight }))} />
       ${features.some(({ feature }) => isRun(feature)) && html`<p class="hint">${RUN_HINT}</p>`}
-      ${features.length === SHOWN && html`<p class="hint">The ${SHOWN} heaviest; the call gives up to 10,000.</p>`}
+      ${features.length === SHOWN && html`<p class="hint">The first ${SHOWN}; the call gives up to 10,000.</p>`}
       <${CallText} call=${{ method: "GET", path: withParameters(path("classes", name), { limit: 10000 }) }} />
       <${Examples} name=${name} />`}
     ${["rename", "merge"].includes(dialog) && html`<${RenameClass} name=${name} merges=${dialog === "merge"} onClose=${close} onDone=${(to) => (location.hash = classAddress(to))} />`}
     ${dialog === "forget" && html`<${Forget} noun="classes" name=${name} onClose=${close} takes=${[
-      `the class, as ${plural(detail.learned, "event")} taught it`,
+      `the class, with ${plural(detail.learned, "example")}`,
       features.length === SHOWN
-        ? `the votes of ${SHOWN} or more features, ${features[0].feature} at their head`
-        : `the votes of ${plural(features.length, "feature")}`,
+        ? `the votes of ${SHOWN} or more words, such as ${features[0].feature}`
+        : `the votes of ${plural(features.length, "word")}`,
     ]} />`}
   `;
 }
@@ -138,21 +138,20 @@ function FeatureDetail({ name }) {
   const edges = detail?.edges ?? [];
   const heaviest = [...edges].sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight)).slice(0, SHOWN);
   return html`<h1>${name}</h1>
-    <p><a href="#/names">Classes and features</a></p>
+    <p><a href="#/names">All classes and words</a></p>
     <${Problem} error=${error} />
     ${detail && html`
-      <p>A feature, seen in ${plural(detail.times_seen, "event")}; its outdegree, the number of its edges to classes, is
-        ${" "}${count(detail.outdegree)}; its rating, by which its votes count, is
-        ${" "}${fixed(detail.rating, 2)}.</p>
+      <p>A word in ${plural(detail.times_seen, "message")}, with votes for ${plural(detail.outdegree, "class", "classes")}. Each
+        vote is multiplied by ${fixed(detail.rating, 2)}, the rating of the word.</p>
       ${isRun(name) && html`<p class="hint">${RUN_HINT}</p>`}
       <div class="actions"><${Action} needs="admin" onClick=${() => setForgetting(true)}>Forget<//></div>
-      <h2>Heaviest edges</h2>
-      <${WeightList} label="Heaviest edges" addressOf=${classAddress}
+      <h2>Largest votes</h2>
+      <${WeightList} label="Largest votes" addressOf=${classAddress}
         entries=${heaviest.map((each) => ({ name: each.class, weight: each.weight }))} />
-      ${edges.length > SHOWN && html`<p class="hint">The ${SHOWN} heaviest of ${count(edges.length)}; the call gives all.</p>`}
+      ${edges.length > SHOWN && html`<p class="hint">The first ${SHOWN} of ${count(edges.length)}; the call gives all.</p>`}
       <${CallText} call=${{ method: "GET", path: url }} />`}
     ${forgetting && html`<${Forget} noun="features" name=${name} onClose=${() => setForgetting(false)}
-      takes=${[`the feature, seen in ${plural(detail.times_seen, "event")}`, `its ${plural(detail.outdegree, "edge")}`]} />`}
+      takes=${[`the word, seen in ${plural(detail.times_seen, "message")}`, `its ${plural(detail.outdegree, "vote")}`]} />`}
   `;
 }
 
@@ -160,9 +159,9 @@ export default function Names({ query }) {
   const { stats } = useAccess();
   if (query.class !== undefined) return html`<${ClassDetail} key=${query.class} name=${query.class} />`;
   if (query.feature !== undefined) return html`<${FeatureDetail} key=${query.feature} name=${query.feature} />`;
-  return html`<h1>Classes and features</h1>
-    <p>${plural(stats.classes, "class", "classes")}, ${plural(stats.features, "feature")} and ${plural(stats.edges, "edge")}: the
-      weights of features for classes.</p>
+  return html`<h1>Classes and words</h1>
+    <p>${plural(stats.classes, "class", "classes")} and ${plural(stats.features, "word")}, with ${plural(stats.edges, "vote")} of words for
+      classes.</p>
     <div class="columns"><${NameList} kind=${CLASSES} hint="In the order of their names, capital letters first." />
       <${NameList} kind=${FEATURES} hint=${`Of a text, in lower case: ${readingOf(stats.settings.MANYCLASS_TEXT)}. Of a part kept apart, behind its name as it is written: Body:invoice.`} /></div>`;
 }

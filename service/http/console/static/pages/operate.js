@@ -5,38 +5,65 @@ import { ask, get, save, send } from "../api.js";
 import { checkAccess, keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { bytes, count, plural, seconds, time } from "../format.js";
-import { Action, Dialog, Facts, Field, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
+import { Action, Dialog, Field, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
 import { pauseText } from "../paused.js";
 import { beat, usePulse } from "../pulse.js";
 import { TEXT_PARTS } from "../text_parts.js";
 
 const EVERY = 1000; // milliseconds, while a rebuild runs
+const WATCH = 10_000; // milliseconds between two looks at the health
+
+const SCARCE = 0.05; // share of the disk, below which it needs attention
+const OLD_SNAPSHOT = 86_400; // seconds
+
+/** What an operator watches: { name, value, fault }; `fault` says what to do, empty while all is well. */
+function checksOf(stats, pulse) {
+  const { health, history, newest_snapshot: newest } = stats;
+  const { status, detail, paused } = pulse;
+  const age = newest && Date.now() / 1000 - newest.taken_at;
+  const waits = history?.amendments ?? 0;
+  return [
+    { name: "Suggestions", value: ["ready", "paused"].includes(status) ? "work" : status, fault: ["ready", "paused"].includes(status) ? "" : detail },
+    { name: "Teaching", value: paused ? "paused" : status === "ready" ? "works" : status, fault: paused ? `${pauseText(paused)} The reason: ${paused.detail}.` : "" },
+    { name: "Learned so far", value: `${plural(stats.classes, "class", "classes")}, ${plural(stats.features, "word")}`, fault: "" },
+    health.disk && { name: "Disk", value: `${bytes(health.disk.free)} free of ${bytes(health.disk.total)}`,
+      fault: health.store_full ? "It is full: free some room." : health.disk.free < SCARCE * health.disk.total ? "It is nearly full: free some room." : "" },
+    { name: "Memory", value: `${bytes(stats.bytes)} of ${stats.settings.MANYCLASS_MAX_BYTES} allowed`,
+      fault: stats.evicted_features + stats.evicted_classes > 0 ? `${plural(stats.evicted_features, "rare word")} and ${plural(stats.evicted_classes, "rare class", "rare classes")} were dropped at a limit: see MANYCLASS_MAX_FEATURES, _CLASSES and _BYTES.` : "" },
+    { name: "Queue", value: plural(health.queued_events, "message"), fault: health.refused_by_queue ? `${plural(health.refused_by_queue, "request")} found it full and was refused.` : "" },
+    { name: "Newest snapshot", value: newest ? `${time(newest.taken_at)}, event ${count(newest.seq)}` : "none yet",
+      fault: health.snapshot_failures ? `${plural(health.snapshot_failures, "snapshot")} failed: see the log of the service.` : age > OLD_SNAPSHOT && stats.seq > newest.seq ? "It is older than a day." : "" },
+    history && { name: "History", value: `${plural(history.events, "event")}, ${bytes(history.bytes)}`,
+      fault: history.failures ? `${plural(history.failures, "write")} failed: see the log of the service.` : "" },
+    history && { name: "Corrections", value: waits ? `${plural(waits, "message")} ${waits === 1 ? "waits" : "wait"} for a rebuild` : "none waits for a rebuild",
+      fault: history.rebuild_failures ? `${plural(history.rebuild_failures, "rebuild")} failed: see the log of the service.` : "" },
+    stats.store_unreachable_seconds > 1 && { name: "Store", value: `unreachable for ${seconds(stats.store_unreachable_seconds)}`, fault: "Check the connection to the store." },
+  ].filter(Boolean);
+}
 
 function Health({ stats }) {
-  const { status, detail, seq, paused } = usePulse();
+  const checks = checksOf(stats, usePulse());
+  const faults = checks.filter((each) => each.fault);
   const { recovery } = stats;
   return html`<section aria-label="Health"><h2>Health</h2>
-    <p>${status === "ready" ? "The service ranks and learns." : paused ? `The service ranks. ${pauseText(paused)} The reason: ${paused.detail}.` : `The service is ${status}. ${detail}`}</p>
-    <p>Durability of an answered event: ${stats.durability}.</p>
-    <${Facts} of=${[
-      ["Newest event", count(seq)],
-      ["Classes", count(stats.classes)],
-      ["Features", count(stats.features)],
-      ["Events not yet applied", count(stats.log_seq - stats.seq)],
-      ["Store unreachable for", seconds(stats.store_unreachable_seconds)],
-      ["Started from", recovery.snapshot ? `event ${count(recovery.snapshot.seq)}` : "nothing"],
-    ]} />
-    <p class="hint">The start took ${seconds(recovery.seconds)} and replayed ${plural(recovery.replayed, "event")}.
-      ${Object.entries(recovery.refused).map(([number, reason]) => ` Snapshot ${number} was refused: ${reason}.`)}</p>
-    <${CallText} call=${{ method: "GET", path: "/readyz" }} />
+    <${Status}><p>${faults.length ? `${plural(faults.length, "thing needs", "things need")} attention.` : "Everything works."}</p><//>
+    <${Table} label="Health" head=${["Part", "State", "To do"]}>${checks.map(({ name, value, fault }) => html`<tr key=${name}>
+      <td><span class=${`dot ${fault ? "bad" : "well"}`} aria-hidden="true"></span> ${name}</td><td>${value}</td><td>${fault || html`<span class="hint">nothing</span>`}</td></tr>`)}<//>
+    <details><summary>Storage and last start</summary>
+      <p>A taught message is ${stats.durability}.</p>
+      <p>The service started from ${recovery.snapshot ? `the snapshot of event ${count(recovery.snapshot.seq)}` : "nothing"} in
+        ${" "}${seconds(recovery.seconds)} and read ${plural(recovery.replayed, "event")} again.
+        ${Object.entries(recovery.refused).map(([number, reason]) => ` Snapshot ${number} was refused: ${reason}.`)}</p>
+    </details>
+    <${CallText} call=${{ method: "GET", path: "/stats" }} />
   </section>`;
 }
 
 function Restore({ snapshot, onClose, onDone }) {
   return html`<${Dialog} title="Restore a snapshot" confirm="Restore" kind="danger" needs="admin" onClose=${onClose}
     call=${{ method: "POST", path: `/snapshots/${snapshot.seq}/restore` }} onDone=${({ seq }) => onDone(`Snapshot ${snapshot.seq} is restored, by event ${seq}.`)}>
-    <p>The state becomes that after event ${count(snapshot.seq)}, of ${time(snapshot.taken_at)}. Later events have no part
-      in it any more.</p>
+    <p>The service returns to what it had learned at event ${count(snapshot.seq)}, ${time(snapshot.taken_at)}. What was
+      taught later has no influence any more.</p>
   <//>`;
 }
 
@@ -138,10 +165,10 @@ function Rebuild({ stats }) {
   });
   if (!keepsHistory()) return null;
   return html`<section aria-label="Rebuild"><h2>Rebuild</h2>
-    <p class="hint">A rebuild learns all past events again, without the erased ones and with the corrected labels.</p>
+    <p class="hint">A rebuild learns all messages of the history again, without the erased ones and with the corrected labels.</p>
     <${Status}><p>${status?.waiting
-      ? `${plural(status.waiting, "corrected or erased event waits", "corrected or erased events wait")} for a rebuild.`
-      : "No corrected or erased event waits for a rebuild."}
+      ? `${plural(status.waiting, "corrected or erased message waits", "corrected or erased messages wait")} for a rebuild.`
+      : "No corrected or erased message waits for a rebuild."}
       ${status?.last && html` The last one learned ${plural(status.last.events, "event")} in ${seconds(status.last.seconds)}, ${time(status.last.finished_at)}.`}</p><//>
     <${Reading} text=${chosen ?? present} onChange=${setChosen} />
     <div class="actions"><${Action} needs="admin" busy=${isRunning} onClick=${rebuild}>
@@ -173,6 +200,7 @@ function Settings({ values }) {
   }, []);
   const shown = Object.entries(settings).filter(([name]) => name.toLowerCase().includes(wanted.toLowerCase()));
   return html`<section aria-label="Settings in force"><h2>Settings in force</h2>
+    <details><summary>${plural(Object.keys(settings).length, "setting")}</summary>
     <${Field} label="Find"><input type="search" value=${wanted} onInput=${(event) => setWanted(event.currentTarget.value)} /><//>
     <${Problem} error=${task.error} />
     <${Table} label="Settings" kind="settings" head=${["Setting", "Value", "From", "Meaning"]}>
@@ -181,7 +209,7 @@ function Settings({ values }) {
     <//>
     <${NeedsScope} scope="admin" to="see the source of each value" />
     <p class="hint">A setting that is “not given” has the value stored with the model, or one chosen by the service.</p>
-    <${CallText} call=${{ method: "GET", path: "/settings" }} />
+    <${CallText} call=${{ method: "GET", path: "/settings" }} /></details>
   </section>`;
 }
 
@@ -190,6 +218,8 @@ export default function Operate() {
   const { seq } = usePulse();
   useEffect(() => {
     checkAccess();
+    const timer = setInterval(checkAccess, WATCH);
+    return () => clearInterval(timer);
   }, [seq]);
   return html`<h1>Operate</h1>
     <${Health} stats=${stats} />
