@@ -7,7 +7,9 @@ from manyclass.training.encodings import not_utf8
 from manyclass.training.lines import Line, LineFault
 
 RANK_KEYS = frozenset({"features", "text", "id"})
-LABEL_KEYS = frozenset({"classes", "not", "weight", "parents", "event_id", "source"})
+LABEL_KEYS = frozenset(
+    {"classes", "not", "weight", "parents", "event_id", "source", "reviewer", "batch"}
+)
 LEARN_KEYS = LABEL_KEYS | {"features", "text"}
 LATE_LABEL_KEYS = LABEL_KEYS | {"id"}
 

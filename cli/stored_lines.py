@@ -29,6 +29,8 @@ def _members(event: Event) -> dict[str, object]:
         "id": event.instance_id,
         "time": event.time and _moment(event.time / 1000),
         "source": event.source,
+        "reviewer": event.reviewer,
+        "batch": event.batch,
         "target": event.target,
         "classes": event.classes,
         "not": event.rejected,

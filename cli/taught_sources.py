@@ -14,6 +14,7 @@ import typer
 from manyclass.cli.connection import FAILED, complain
 from manyclass.cli.request_lines import Body
 from manyclass.cli.run_summary import counted
+from manyclass.client.bodies import Origin
 from manyclass.client.client import Client
 from manyclass.client.errors import RequestRefused
 from manyclass.training.lines import STANDARD_INPUT, Source
@@ -32,12 +33,14 @@ def default_source(file: str) -> str | None:
     return os.fsencode(Path(file).name).decode(errors="replace") if is_kept(file) else None
 
 
-def events_of(client: Client, source: str, last: int | None = None, *, undone: bool = False) -> int:
-    """Return the number of events of a source in the history, at most MOST_COUNTED + 1.
+def events_of(
+    client: Client, origin: Origin, last: int | None = None, *, undone: bool = False
+) -> int:
+    """Return the number of events of an origin in the history, at most MOST_COUNTED + 1.
 
     Those behind event `last` do not count; with `undone`, those do that a restore has undone.
     """
-    events = client.events(source=source, page=PAGE, oldest_first=last is not None, undone=undone)
+    events = client.events(**origin, page=PAGE, oldest_first=last is not None, undone=undone)
     former = takewhile(lambda event: last is None or event.seq <= last, events)
     return sum(1 for _ in islice(former, MOST_COUNTED + 1))
 
@@ -90,7 +93,7 @@ class TaughtSources:
 
     def _counted(self, source: str) -> int:
         try:
-            return events_of(self._client, source, self._last)
+            return events_of(self._client, {"source": source}, self._last)
         except RequestRefused as error:
             if error.status != HTTPStatus.NOT_FOUND:
                 raise

@@ -8,6 +8,14 @@ Text = str | Mapping[str, str]  # one text, or the texts of fields such as `titl
 GivenText = str | Mapping[str, str | None]  # a field that is None is absent
 
 
+class Origin(TypedDict, total=False):
+    """Names by which events are listed and deleted; an event has to match all given ones."""
+
+    source: str
+    reviewer: str
+    batch: str
+
+
 class InstanceBody(TypedDict, total=False):
     """An instance to rank: exactly one of `features` and `text`. `source` is the origin of the
     instance or event."""
@@ -24,9 +32,11 @@ _Rejection = TypedDict("_Rejection", {"not": Sequence[str | int]}, total=False) 
 class EventBody(InstanceBody, _Rejection, total=False):
     """A labelled event: an instance, or the `id` of a ranked one, and its true `classes`, or wrong
     classes in `not`. `weight` says how much the event counts; `parents` places classes in the
-    taxonomy."""
+    taxonomy. `reviewer` names who labelled the instance, `batch` the import it came with."""
 
     classes: Sequence[str | int]
     weight: float
     parents: Mapping[str, str | int]
     event_id: str
+    reviewer: str
+    batch: str

@@ -171,6 +171,8 @@ class Client:
         *,
         of_class: str | None = None,
         source: str | None = None,
+        reviewer: str | None = None,
+        batch: str | None = None,
         instance_id: str | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
@@ -190,7 +192,16 @@ class Client:
         RequestRefused 404 if the service keeps no history.
         """
         parameters = event_filter(
-            of_class, source, instance_id, since, until, wrong, undone, oldest_first
+            of_class,
+            source,
+            reviewer,
+            batch,
+            instance_id,
+            since,
+            until,
+            wrong,
+            undone,
+            oldest_first,
         )
         parameters["limit"] = page
         while True:
@@ -224,11 +235,17 @@ class Client:
         """
         return self._ask("DELETE", path_of("events", key), Deleted)
 
-    def delete_events(self, *, source: str) -> Deleted:
-        """Delete all events of a source, as `delete_event` does. Waits without a time limit."""
+    def delete_events(
+        self, *, source: str | None = None, reviewer: str | None = None, batch: str | None = None
+    ) -> Deleted:
+        """Delete all events of a source, a reviewer or a batch, as `delete_event` does, and
+        with several names the events that match all. Waits without a time limit. Raises
+        RequestRefused 422 without a name.
+        """
+        given = {"source": source, "reviewer": reviewer, "batch": batch}
+        parameters: Parameters = {name: each for name, each in given.items() if each is not None}
         deleted, more, seq = 0, True, None
         while more:
-            parameters = {"source": source}
             answer = self._ask("DELETE", "/events", Deleted, parameters=parameters, is_long=True)
             deleted += answer.deleted
             more, seq = answer.more, answer.seq or seq

@@ -22,6 +22,8 @@ class TaughtEvent(msgspec.Struct, frozen=True):
     id: str | None = None
     time: float | None = None
     source: str | None = None
+    reviewer: str | None = None
+    batch: str | None = None
     rejected: tuple[str, ...] = msgspec.field(name="not", default=())
     weight: float = 1.0
     parents: dict[str, str] = {}
@@ -52,6 +54,10 @@ class TaughtEvent(msgspec.Struct, frozen=True):
             body["parents"] = self.parents
         if self.source is not None:
             body["source"] = self.source
+        if self.reviewer is not None:
+            body["reviewer"] = self.reviewer
+        if self.batch is not None:
+            body["batch"] = self.batch
         if self.event_id is not None:
             body["event_id"] = self.event_id
         return body

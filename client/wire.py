@@ -53,6 +53,8 @@ def rank_options(
 def event_filter(
     of_class: str | None,
     source: str | None,
+    reviewer: str | None,
+    batch: str | None,
     instance_id: str | None,
     since: Moment | None,
     until: Moment | None,
@@ -64,6 +66,8 @@ def event_filter(
     given = {
         "class": of_class,
         "source": source,
+        "reviewer": reviewer,
+        "batch": batch,
         "id": instance_id,
         "since": _as_text(since),
         "until": _as_text(until),

@@ -42,6 +42,8 @@ def renamed(event: Event, aliases: Mapping[str, str]) -> Event:
         event.time,
         event.instance_id,
         event.reading,
+        event.reviewer,
+        event.batch,
     )
 
 

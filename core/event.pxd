@@ -21,6 +21,8 @@ cdef class Event:
     cdef readonly unsigned int rules
     cdef readonly bint joined
     cdef readonly str source
+    cdef readonly str reviewer
+    cdef readonly str batch
     cdef readonly object text
     cdef readonly unsigned long long time
     cdef readonly str instance_id

@@ -45,14 +45,16 @@ class Event:
         time: int = 0,
         instance_id: str | None = None,
         reading: Reading | None = None,
+        reviewer: str | None = None,
+        batch: str | None = None,
     ) -> Event:
         """Return an event that learns `instance` with its true classes, each once.
 
         `rejected` are classes labelled as wrong. `weight`, from SMALLEST_WEIGHT to LARGEST_WEIGHT,
         is the weight of the event in learning. `parents` places classes in the taxonomy, each below
-        its parent. `source`, `time` (Unix milliseconds) and `instance_id` (the id under which the
-        instance was ranked) record the origin of the event and do not affect learning. An instance
-        of a text has a `reading`, and the `text` if it is kept.
+        its parent. `source`, `reviewer`, `batch`, `time` (Unix milliseconds) and `instance_id` (the
+        id under which the instance was ranked) record the origin of the event and do not affect
+        learning. An instance of a text has a `reading`, and the `text` if it is kept.
 
         Raise ValueError for a text without a reading. Raise InstanceError without any class, for a
         class in both lists, for another weight, and for a name that is empty, overlong or not valid
@@ -212,7 +214,15 @@ class Event:
 
     @property
     def source(self) -> str | None:
-        """The name of the source of a "learn" event, such as a user or a file; None without one."""
+        """The name of the source of a "learn" event, such as a user; None without one."""
+
+    @property
+    def reviewer(self) -> str | None:
+        """The name of the person who labelled the instance of a "learn" event; None without one."""
+
+    @property
+    def batch(self) -> str | None:
+        """The name of the import that a "learn" event came with; None without one."""
 
     @property
     def text(self) -> Text | None:

@@ -4,8 +4,8 @@ An event's bytes, little-endian:
     kind u8 (| 0x80: joined, | 0x40: with an origin, | 0x20: with the id of its instance),
     fingerprint u64, event id (u16 size, UTF-8; 0: none), the origin, the id of the instance, and
     the content of the kind
-    origin          time u64, source (u16 size, UTF-8), text (u32 size, see text/stored_text.hpp);
-                    of learn events; amend events have the text only
+    origin          time u64, source, reviewer and batch (u16 size, UTF-8 each), text (u32 size,
+                    see text/stored_text.hpp); of learn events; amend events have the text only
     id of the instance  u16 size, UTF-8; of learn events only
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
     learn, weighted u32 count, the classes, u32 count, the rejected ones, weight f64, the instance
@@ -65,6 +65,8 @@ cdef enum:
     WITH_ORIGIN = 0x40
     JOINED = 0x80
     MARKS = WITH_INSTANCE_ID | WITH_ORIGIN | JOINED
+    ORIGIN_NAMES = 3  # source, reviewer and batch
+    NO_ORIGIN_BYTES = ORIGIN_NAMES * 2 + 4  # of an origin behind its time, without names and text
 cdef dict NAMED = {
     FORGET_CLASS: "class", FORGET_FEATURE: "feature", PROMOTE: "learner", ADOPT: "state",
 }
@@ -98,7 +100,7 @@ cdef class Event:
     def learn(cls, Instance instance not None, classes, str event_id=None,
               unsigned long long fingerprint=0, rejected=(), double weight=1, parents=None,
               str source=None, text=None, unsigned long long time=0, str instance_id=None,
-              reading=None):
+              reading=None, str reviewer=None, str batch=None):
         cdef list names = class_names(classes)
         cdef list wrong = class_names(rejected, "not") if rejected else []
         if not names and not wrong:
@@ -119,13 +121,17 @@ cdef class Event:
         event.fingerprint = fingerprint
         event.classes = names
         event.source = source
+        event.reviewer = reviewer
+        event.batch = batch
         if stored:
             event.text, event.reading = text, reading
         event.time = time
         event.instance_id = instance_id
         event._instance = instance
         event._data = b"".join((
-            wire_of_head(kind, event_id, fingerprint, time, source, stored, instance_id),
+            wire_of_head(
+                kind, event_id, fingerprint, time, source, stored, instance_id, reviewer, batch
+            ),
             wire_of(names),
             b"" if is_plain else wire_of(wrong) + struct.pack("<d", weight),
             wire_of_placements(placed) if placed else b"",
@@ -235,7 +241,8 @@ cdef class Event:
         if marked_kind & WITH_ORIGIN:
             return b"".join((data[:at], _TIME.pack(time), data[at + _TIME.size:]))
         return b"".join((
-            bytes([marked_kind | WITH_ORIGIN]), data[1:at], _TIME.pack(time), bytes(6), data[at:]
+            bytes([marked_kind | WITH_ORIGIN]), data[1:at],
+            _TIME.pack(time), bytes(NO_ORIGIN_BYTES), data[at:],
         ))
 
     @staticmethod
@@ -260,7 +267,10 @@ cdef class Event:
 
     def without_id(self):
         cdef bint is_bare = self.event_id is None and self.fingerprint == 0 and not self.joined
-        cdef bint is_of_no_origin = self.source is None and self.reading is None
+        cdef bint is_of_no_origin = (
+            self.source is None and self.reviewer is None and self.batch is None
+            and self.reading is None
+        )
         if is_bare and is_of_no_origin and not self.time and self.instance_id is None:
             return self
         return Event.learn(
@@ -273,7 +283,8 @@ cdef class Event:
             return True
         _, _, id_size = _HEAD.unpack_from(data)
         cdef Py_ssize_t at = _HEAD.size + id_size + _TIME.size
-        at += 2 + struct.unpack_from("<H", data, at)[0]
+        for _ in range(ORIGIN_NAMES):
+            at += 2 + struct.unpack_from("<H", data, at)[0]
         size = struct.unpack_from("<I", data, at)[0]
         if size != READING_BYTES or data[at + 4] == analysis.parts.code():
             return True
@@ -294,6 +305,7 @@ cdef class Event:
         return Event.learn(
             instance, self.classes, self.event_id, self.fingerprint, self.rejected, self.weight,
             self.parents, self.source, self.text, self.time, self.instance_id, reading,
+            self.reviewer, self.batch,
         )
 
     def join(self):
@@ -317,6 +329,8 @@ cdef class Event:
         event.restored = self.restored
         event.rules = self.rules
         event.source = self.source
+        event.reviewer = self.reviewer
+        event.batch = self.batch
         event.text = self.text
         event.reading = self.reading
         event.time = self.time
@@ -367,19 +381,21 @@ cdef Event parse(bytes data):
     cdef Py_ssize_t at = _HEAD.size
     event_id = take(data, at, id_size).decode("utf-8") if id_size else None
     at += id_size
-    time, source, text, reading, instance_id = 0, None, None, None, None
+    time, names, text, reading, instance_id = 0, [None] * ORIGIN_NAMES, None, None, None
     if marked_kind & (WITH_ORIGIN | WITH_INSTANCE_ID):
         if kind not in (LEARN, WEIGHTED, PLACING) and marked_kind & ~JOINED != AMEND | WITH_ORIGIN:
             raise EventError("only a learn event can have an origin or the id of an instance")
         if marked_kind & WITH_ORIGIN:
-            time, source, text, reading, at = origin_at(data, at)
+            time, names, text, reading, at = origin_at(data, at)
         if marked_kind & WITH_INSTANCE_ID:
             instance_id, at = name_at(data, at)
+    source, reviewer, batch = names
     if kind == LEARN:
         classes, at = names_at(data, at)
         event = Event.learn(
             Instance.from_bytes(data[at:]), classes, event_id, fingerprint,
             source=source, text=text, time=time, instance_id=instance_id, reading=reading,
+            reviewer=reviewer, batch=batch,
         )
     elif kind == WEIGHTED or kind == PLACING:
         classes, at = names_at(data, at)
@@ -392,7 +408,7 @@ cdef Event parse(bytes data):
         instance = Instance.from_bytes(data[at:])
         event = Event.learn(
             instance, classes, event_id, fingerprint, rejected, weight, parents,
-            source, text, time, instance_id, reading,
+            source, text, time, instance_id, reading, reviewer, batch,
         )
     elif kind == PLACE:
         moves = take(data, at, 1) == b"\x01"
@@ -433,12 +449,16 @@ cdef Event parse(bytes data):
 
 
 cdef tuple origin_at(bytes data, Py_ssize_t at):
-    """Return time, source, text and reading of the origin at this offset, and its end."""
+    """Return time, names, text and reading of the origin at this offset, and its end."""
     time = _TIME.unpack_from(data, at)[0]
-    source, at = name_at(data, at + _TIME.size)
+    at += _TIME.size
+    names = []
+    for _ in range(ORIGIN_NAMES):
+        name, at = name_at(data, at)
+        names.append(name)
     size = struct.unpack_from("<I", data, at)[0]
     stored = take(data, at + 4, size)
-    return time, source, text_in(stored), reading_in(stored), at + 4 + size
+    return time, names, text_in(stored), reading_in(stored), at + 4 + size
 
 
 cdef tuple name_at(bytes data, Py_ssize_t at):

@@ -4,6 +4,7 @@ from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
+from manyclass.core.event_parts cimport EventOrigin
 from manyclass.core.learner cimport Seconds
 from manyclass.core.locking cimport raise_error
 from manyclass.core.published_learner cimport NativePublishedLearner
@@ -19,15 +20,14 @@ cdef extern from "core/native/event_batch.hpp" namespace "manyclass" nogil:
 
     cdef cppclass NativeEventBatch "manyclass::EventBatch":
         NativeEventBatch()
-        void add[Names](string_view instance, const Names& classes, string_view source,
-                        string_view text) except +
+        void add[Names](string_view instance, const Names& classes,
+                        const EventOrigin& origin) except +
         size_t count()
         size_t bytes()
         const BatchedEvent& operator[](size_t at)
         string_view payload(size_t at)
         string_view instance(size_t at)
-        string_view source(size_t at)
-        string_view text(size_t at)
+        EventOrigin origin(size_t at)
         cpp_bool is_read_by(uint8_t parts)
         void read_classes(size_t at, vector[string_view]& names) except +
         size_t learned()

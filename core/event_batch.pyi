@@ -10,8 +10,8 @@ from manyclass.core.text import Reading, TextAnalysis
 class EventBatch:
     """Plain "learn" events in the order of the log, and their outcomes.
 
-    A plain event has features above 0, true classes, and optionally a source and a text. It has no
-    event id, weight, rejected classes, placements or time.
+    A plain event has features above 0, true classes, and optionally a source, a reviewer, a batch
+    and a text. It has no event id, weight, rejected classes, placements or time.
     Threads: one at a time; `learn` releases the GIL.
     """
 
@@ -23,6 +23,8 @@ class EventBatch:
         source: str | None = None,
         text: Text | None = None,
         reading: Reading | None = None,
+        reviewer: str | None = None,
+        batch: str | None = None,
     ) -> None:
         """Add an event.
 

@@ -10,7 +10,7 @@ from libcpp.vector cimport vector
 cimport cython
 
 from manyclass.core.event cimport Event
-from manyclass.core.event_parts cimport reading_in, stored_text, text_in
+from manyclass.core.event_parts cimport EventOrigin, reading_in, stored_text, text_in, view_of
 from manyclass.core.learner cimport Seconds
 from manyclass.core.instance cimport Instance, bytes_of, is_signed, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
@@ -31,19 +31,22 @@ cdef class EventBatch:
     Threads: one at a time; `learn` releases the GIL.
     """
 
-    def add(self, Instance instance not None, classes, str source=None, text=None, reading=None):
+    def add(self, Instance instance not None, classes, str source=None, text=None, reading=None,
+            str reviewer=None, str batch=None):
         cdef vector[string_view] names
-        cdef string_view origin
+        cdef EventOrigin origin
         if len(instance) == 0 or is_signed(bytes_of(instance)):
             raise ValueError("a plain event has features, all above 0")
         for name in classes:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes",)))
         if names.empty():
             raise ValueError("a plain event has true classes")
-        if source is not None:
-            origin = Instance.utf8(source, "source", ("source",))
         cdef bytes stored = stored_text(text, reading)
-        self._native.add(bytes_of(instance), names, origin, string_view(stored, len(stored)))
+        origin.source = view_of(source, "source")
+        origin.reviewer = view_of(reviewer, "reviewer")
+        origin.batch = view_of(batch, "batch")
+        origin.text = string_view(stored, len(stored))
+        self._native.add(bytes_of(instance), names, origin)
 
     def __len__(self):
         return self._native.count()
@@ -63,17 +66,21 @@ cdef class EventBatch:
         cdef vector[string_view] names
         cdef uint32_t features
         cdef list events = []
+        cdef EventOrigin origin
         cdef bytes stored
         for at in range(self._native.count()):
             self._native.read_classes(at, names)
             memcpy(&features, self._native.instance(at).data(), sizeof(features))
-            stored = bytes_in(self._native.text(at))
+            origin = self._native.origin(at)
+            stored = bytes_in(origin.text)
             events.append(Event.learn(
                 Instance.wrap(bytes_in(self._native.instance(at)), features),
                 [text_of(name) for name in names],
-                source=text_of(self._native.source(at)) or None,
+                source=text_of(origin.source) or None,
                 text=text_in(stored),
                 reading=reading_in(stored),
+                reviewer=text_of(origin.reviewer) or None,
+                batch=text_of(origin.batch) or None,
             ))
         return events
 

@@ -4,13 +4,18 @@ from libcpp.string_view cimport string_view
 
 
 cdef extern from "core/native/event_bytes.hpp" namespace "manyclass" nogil:
+    cdef cppclass EventOrigin:
+        string_view source
+        string_view reviewer
+        string_view batch
+        string_view text
+
     cdef cppclass EventHead:
         uint8_t kind
         uint64_t fingerprint
         string_view event_id
         uint64_t time
-        string_view source
-        string_view text
+        EventOrigin origin
         string_view instance_id
 
     void put_head(string& out, const EventHead& head) except +
@@ -26,7 +31,8 @@ cdef int refuse_both(list names, rejected) except -1
 
 cdef bytes wire_of_head(int kind, str event_id=*, unsigned long long fingerprint=*,
                         unsigned long long time=*, str source=*, bytes text=*,
-                        str instance_id=*)
+                        str instance_id=*, str reviewer=*, str batch=*)
+cdef string_view view_of(str given, str what)
 cdef bytes wire_of(list names)
 cdef bytes wire_of_placements(dict parents)
 

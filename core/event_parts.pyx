@@ -58,18 +58,20 @@ cdef dict placements(parents, bint to_root):
 
 cdef bytes wire_of_head(int kind, str event_id=None, unsigned long long fingerprint=0,
                         unsigned long long time=0, str source=None, bytes text=b"",
-                        str instance_id=None):
+                        str instance_id=None, str reviewer=None, str batch=None):
     """Return the bytes of an event in front of its content; InstanceError for a bad name.
 
-    They include an origin if there is a time, a source or a stored text.
+    They include an origin if there is a time, a source, a reviewer, a batch or a stored text.
     """
     cdef EventHead before
     cdef string out
     before.kind = <uint8_t>kind
     before.fingerprint = fingerprint
     before.time = time
-    before.source = view_of(source, "source")
-    before.text = string_view(text, len(text))
+    before.origin.source = view_of(source, "source")
+    before.origin.reviewer = view_of(reviewer, "reviewer")
+    before.origin.batch = view_of(batch, "batch")
+    before.origin.text = string_view(text, len(text))
     before.instance_id = view_of(instance_id, "id")
     before.event_id = view_of(event_id, "event_id")
     put_head(out, before)

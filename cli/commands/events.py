@@ -15,6 +15,7 @@ from manyclass.cli.event_text import beginning_of
 from manyclass.cli.printable import print_cells
 from manyclass.cli.run_summary import counted
 from manyclass.cli.taught_sources import events_of, in_words
+from manyclass.client.bodies import Origin
 from manyclass.client.client import Client
 from manyclass.client.types import TaughtEvent
 from manyclass.service.http.moments import moment_of
@@ -49,6 +50,12 @@ def list_events(
     ] = None,
     source: Annotated[
         str | None, typer.Option(help="List only events of this source.", show_default=False)
+    ] = None,
+    reviewer: Annotated[
+        str | None, typer.Option(help="List only events of this reviewer.", show_default=False)
+    ] = None,
+    batch: Annotated[
+        str | None, typer.Option(help="List only events of this batch.", show_default=False)
     ] = None,
     instance_id: Annotated[
         str | None,
@@ -105,6 +112,8 @@ def list_events(
         events = client.events(
             of_class=of_class,
             source=source,
+            reviewer=reviewer,
+            batch=batch,
             instance_id=instance_id,
             since=began,
             until=ended,
@@ -162,25 +171,39 @@ def delete(
     source: Annotated[
         str | None, typer.Option(help="Delete all events of this source.", show_default=False)
     ] = None,
+    reviewer: Annotated[
+        str | None, typer.Option(help="Delete all events of this reviewer.", show_default=False)
+    ] = None,
+    batch: Annotated[
+        str | None, typer.Option(help="Delete all events of this batch.", show_default=False)
+    ] = None,
     url: Url = URL,
     key: Key = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete an event, all events that label a ranked instance, or all events of a source.
 
-    Events with the same id or source that a restore has undone are deleted too. From now on the
-    events are neither listed nor replayed. The next rebuild (`manyclass rebuild`) removes their
-    effect on the weights and all copies of them that the service has written.
+    With --source, --reviewer and --batch, events that match all of them are deleted, also events
+    that a restore has undone. From now on the events are neither listed nor replayed. The next
+    rebuild (`manyclass rebuild`) removes their effect on the weights and all copies of them that
+    the service has written.
     """
-    if (event is None) == (source is None):
-        raise typer.BadParameter("name either an EVENT or --source NAME")
+    origin = Origin()
+    if source is not None:
+        origin["source"] = source
+    if reviewer is not None:
+        origin["reviewer"] = reviewer
+    if batch is not None:
+        origin["batch"] = batch
+    if (event is None) == (not origin):
+        raise typer.BadParameter("name either an EVENT, or --source, --reviewer or --batch NAME")
     with connected(url, key) as client:
         if not yes:
-            typer.confirm(f"Delete {_deleted(client, event, source)} at {client.url}?", abort=True)
+            typer.confirm(f"Delete {_deleted(client, event, origin)} at {client.url}?", abort=True)
         if event is not None:
             deleted = client.delete_event(event)
         else:
-            deleted = client.delete_events(source=str(source))
+            deleted = client.delete_events(**origin)
     by = "" if deleted.seq is None else f", up to event {deleted.seq} of the log"
     typer.echo(f"deleted {counted(deleted.deleted, 'event')}{by}")
 
@@ -195,12 +218,12 @@ def _check_classes(client: Client, names: Sequence[str]) -> None:
             raise typer.Exit(FAILED)
 
 
-def _deleted(client: Client, event: str | None, source: str | None) -> str:
-    """Return the words for the events to delete."""
-    if source is None:
+def _deleted(client: Client, event: str | None, origin: Origin) -> str:
+    """Return the words for the events to delete: one, or those of an origin."""
+    if event is not None:
         return f"event {event}"
-    number = events_of(client, source, undone=True)
-    return f"{in_words(number)} of source {source!r}"
+    names = " and ".join(f"{what} {name!r}" for what, name in origin.items())
+    return f"{in_words(events_of(client, origin, undone=True))} of {names}"
 
 
 def _cells(event: TaughtEvent) -> list[str]:

@@ -27,19 +27,18 @@ struct BatchedEvent {
     double seconds = 0;  // that learning took
 };
 
-// Plain events: features and true classes, perhaps a source and a text, no event id, weight 1.
+// Plain events: features and true classes, perhaps an origin, no event id, weight 1.
 //
 // Threads: one at a time. `learn` may take the locks of the learner.
 class EventBatch {
 public:
     // Add an event: an instance in wire form, true classes, at least one, of which each counts
-    // once, and a source and a text as it is stored, empty without one.
+    // once, and its origin.
     template <class Names>
-    void add(std::string_view instance, const Names& classes, std::string_view source = {},
-             std::string_view text = {}) {
+    void add(std::string_view instance, const Names& classes, const EventOrigin& origin = {}) {
         const std::size_t before = bytes_.size();
         try {
-            events_.push_back(written(instance, classes, source, text));
+            events_.push_back(written(instance, classes, origin));
         } catch (...) {
             bytes_.resize(before);
             throw;
@@ -57,14 +56,14 @@ public:
         return view(events_[at].instance, events_[at].end);
     }
 
-    // The source of an event, empty without one, and its text as it is stored, empty without one.
-    std::string_view source(std::size_t at) const { return origin(at).source; }
-    std::string_view text(std::size_t at) const { return origin(at).text; }
+    EventOrigin origin(std::size_t at) const {
+        return origin_in(view(events_[at].payload, events_[at].classes));
+    }
 
     // Every text was read by the analysis of these parts, as the first byte of a stored one says.
     bool is_read_by(std::uint8_t parts) const {
         for (std::size_t at = 0; at < events_.size(); ++at) {
-            const std::string_view stored = text(at);
+            const std::string_view stored = origin(at).text;
             if (!stored.empty() && static_cast<std::uint8_t>(stored[0]) != parts) return false;
         }
         return true;
@@ -115,12 +114,11 @@ private:
     // Write an event behind the others.
     template <class Names>
     BatchedEvent written(std::string_view instance, const Names& classes,
-                         std::string_view source, std::string_view text) {
+                         const EventOrigin& origin) {
         BatchedEvent event{};
         event.payload = bytes_.size();
         EventHead head;  // of kind 0, to learn
-        head.source = source;
-        head.text = text;
+        head.origin = origin;
         put_head(bytes_, head);
         event.classes = bytes_.size();
         put_names(bytes_, each_once(classes));
@@ -137,10 +135,6 @@ private:
         for (const std::string_view name : names)
             if (std::find(once.begin(), once.end(), name) == once.end()) once.push_back(name);
         return once;
-    }
-
-    EventOrigin origin(std::size_t at) const {
-        return EventOrigin::in(view(events_[at].payload, events_[at].classes));
     }
 
     std::string_view view(std::size_t begin, std::size_t end) const {

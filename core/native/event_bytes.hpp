@@ -14,16 +14,25 @@ namespace manyclass {
 // The bits of a kind that say what stands between the event id and the content.
 constexpr std::uint8_t WITH_INSTANCE_ID = 0x20, WITH_ORIGIN = 0x40;
 
+// The origin of an event beside its time, each part empty without one.
+struct EventOrigin {
+    std::string_view source, reviewer, batch, text;  // the text as it is stored, text/stored_text.hpp
+
+    bool is_empty() const {
+        return source.empty() && reviewer.empty() && batch.empty() && text.empty();
+    }
+};
+
 // The bytes of an event in front of its content. All but the kind may be absent: 0 or empty.
 struct EventHead {
     std::uint8_t kind = 0;
     std::uint64_t fingerprint = 0;
     std::string_view event_id;
     std::uint64_t time = 0;
-    std::string_view source, text;  // the text as it is stored, text/stored_text.hpp
+    EventOrigin origin;
     std::string_view instance_id;
 
-    bool has_origin() const { return time != 0 || !source.empty() || !text.empty(); }
+    bool has_origin() const { return time != 0 || !origin.is_empty(); }
 };
 
 // A name of at most LONGEST_NAME bytes; an empty one stands for none.
@@ -40,9 +49,11 @@ inline void put_head(std::string& out, const EventHead& head) {
     put_name(out, head.event_id);
     if (has_origin) {
         put(out, head.time);
-        put_name(out, head.source);
-        put(out, static_cast<std::uint32_t>(head.text.size()));
-        out.append(head.text);
+        const EventOrigin& origin = head.origin;
+        for (const std::string_view name : {origin.source, origin.reviewer, origin.batch})
+            put_name(out, name);
+        put(out, static_cast<std::uint32_t>(origin.text.size()));
+        out.append(origin.text);
     }
     if (!head.instance_id.empty()) put_name(out, head.instance_id);
 }
@@ -58,18 +69,24 @@ void put_names(std::string& out, const Names& names) {
 constexpr std::size_t BARE_HEAD_BYTES =
     sizeof(std::uint8_t) + sizeof(std::uint64_t) + sizeof(std::uint16_t);
 
-// The source and the text of an event without an id, whose head these bytes are.
-struct EventOrigin {
-    std::string_view source, text;
+// Take the name in front of the bytes away from them.
+inline std::string_view take_name(std::string_view& bytes) {
+    std::uint16_t size;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    const std::string_view name = bytes.substr(sizeof size, size);
+    bytes.remove_prefix(sizeof size + size);
+    return name;
+}
 
-    static EventOrigin in(std::string_view head) {
-        if (head.size() == BARE_HEAD_BYTES) return {};
-        head.remove_prefix(BARE_HEAD_BYTES + sizeof(std::uint64_t));  // and the time
-        std::uint16_t size;
-        std::memcpy(&size, head.data(), sizeof size);
-        const std::string_view source = head.substr(sizeof size, size);
-        return {source, head.substr(sizeof size + size + sizeof(std::uint32_t))};
-    }
-};
+// The origin of an event without an id, whose head these bytes are.
+inline EventOrigin origin_in(std::string_view head) {
+    EventOrigin origin;
+    if (head.size() == BARE_HEAD_BYTES) return origin;
+    head.remove_prefix(BARE_HEAD_BYTES + sizeof(std::uint64_t));  // and the time
+    for (std::string_view* name : {&origin.source, &origin.reviewer, &origin.batch})
+        *name = take_name(head);
+    origin.text = head.substr(sizeof(std::uint32_t));
+    return origin;
+}
 
 }  // namespace manyclass

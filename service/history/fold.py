@@ -35,6 +35,8 @@ def corrected(payload: bytes, amended: Amended) -> bytes:
             event.time,
             event.instance_id,
             event.reading,
+            event.reviewer,
+            event.batch,
         )
     )
 

@@ -50,6 +50,8 @@ class EventFields(TypedDict):
     id: str | None  # of the instance, if a label named it
     time: float | None  # unix seconds
     source: str | None
+    reviewer: str | None
+    batch: str | None
     classes: tuple[str, ...]
     rejected: tuple[str, ...]
     weight: float
@@ -72,6 +74,8 @@ def fields_of(record: Record, model: Model) -> EventFields:
         "id": event.instance_id,
         "time": record.time / 1000 or None,
         "source": event.source,
+        "reviewer": event.reviewer,
+        "batch": event.batch,
         "classes": tuple(record.classes),
         "rejected": tuple(record.rejected),
         "weight": event.weight,
@@ -91,6 +95,8 @@ class Filter:
 
     of_class: str | None = None
     source: str | None = None
+    reviewer: str | None = None
+    batch: str | None = None
     instance_id: str | None = None
     since: int | None = None  # Unix milliseconds
     until: int | None = None
@@ -103,10 +109,15 @@ class Filter:
             return False
         if self.of_class is not None and self.of_class not in record.classes:
             return False
-        if self.source is not None and record.event.source != self.source:
-            return False
-        if self.instance_id is not None and record.event.instance_id != self.instance_id:
-            return False
+        event = record.event
+        for wanted, name in (
+            (self.source, event.source),
+            (self.reviewer, event.reviewer),
+            (self.batch, event.batch),
+            (self.instance_id, event.instance_id),
+        ):
+            if wanted is not None and name != wanted:
+                return False
         if self.since is not None and record.time < self.since:
             return False
         if self.until is not None and record.time > self.until:
@@ -118,7 +129,7 @@ class Sieve:
     """Tells most events that a filter does not match without decoding them."""
 
     def __init__(self, wanted: Filter, aliases: Mapping[str, str]) -> None:
-        exact = (wanted.source, wanted.instance_id)
+        exact = (wanted.source, wanted.reviewer, wanted.batch, wanted.instance_id)
         self._exact = [each.encode() for each in exact if each is not None]
         self._names: list[bytes] = []  # that the class has now, and had
         if (wanted_class := wanted.of_class) is not None:
@@ -127,7 +138,7 @@ class Sieve:
         self._wrong = wanted.wrong
 
     def places(self, payloads: Sequence[bytes]) -> Sequence[int]:
-        """Return the places of the events whose bytes hold the source and the id asked for."""
+        """Return the places of the events whose bytes hold the origin and the id asked for."""
         found: Sequence[int] = range(len(payloads))
         for name in self._exact:
             found = [at for at in found if name in payloads[at]]

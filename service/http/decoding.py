@@ -34,6 +34,8 @@ _TAKES: Final = {
     "id": 'a string of 1 to 200 characters: "q-1"',
     "event_id": 'a string of 1 to 200 characters: "e-1"',
     "source": 'a string of 1 to 1000 bytes: "ann"',
+    "reviewer": 'a string of 1 to 1000 bytes: "ann"',
+    "batch": 'a string of 1 to 1000 bytes: "letters.xlsx"',
     "learner": 'a shadow: "svm(replay=4)"',
     "rename": 'the new name of the class: "ice hockey"',
     "release": "true",

@@ -197,6 +197,8 @@ class EventBuilder:
             text if self._keeps_texts else None,
             instance_id=form.id if self._keeps_texts else None,
             reading=read.reading,
+            reviewer=form.reviewer,
+            batch=form.batch,
         )
         self._engine.model.check(event)  # here the position of a fault is known
         return event

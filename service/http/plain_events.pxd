@@ -7,6 +7,7 @@ from libcpp.vector cimport vector
 
 from manyclass.core.event cimport Event
 from manyclass.core.event_batch cimport EventBatch
+from manyclass.core.event_parts cimport EventOrigin
 from manyclass.core.text cimport TextParts
 from manyclass.service.http.gate cimport Gate
 from manyclass.service.http.plain_rankings cimport PlainRequest
@@ -19,10 +20,13 @@ cdef extern from "service/http/native/plain_learner.hpp" namespace "manyclass::h
         vector[string] classes
         string id
         string source
+        string reviewer
+        string batch
         string text
         double weight
         cpp_bool keeps_text
         cpp_bool is_alone()
+        EventOrigin origin()
 
     cdef cppclass PlainLearner:
         PlainLearner(size_t most_bytes, size_t most_features, size_t most_pairs,

@@ -13,7 +13,7 @@ __pyx_capi__: dict[str, object]  # the functions of the .pxd
 @final
 class PlainEvents:
     """The reader of plain requests to learn one instance with its true classes, and optionally an
-    `event_id`, a `source` and a `weight`."""
+    `event_id`, a `source`, a `reviewer`, a `batch` and a `weight`."""
 
     def __new__(cls, settings: Settings, keys: ApiKeys, csrf: CsrfGuard, keeps_texts: bool) -> Self:
         """`keeps_texts`: events have their texts, for the history."""

@@ -66,15 +66,14 @@ cdef class PlainEvents:
             instance, classes, event_id, fingerprint, weight=read.weight,
             source=text_of(string_view(read.source)) or None,
             text=text if read.keeps_text else None, reading=reading_in(stored),
+            reviewer=text_of(string_view(read.reviewer)) or None,
+            batch=text_of(string_view(read.batch)) or None,
         )
 
     @staticmethod
     cdef int add_to(EventBatch batch, const PlainEvent& read) except -1:
         """Add an event that is not alone, which the reader has checked, to a batch."""
-        batch._native.add(
-            string_view(read.instance), read.classes, string_view(read.source),
-            string_view(read.text),
-        )
+        batch._native.add(string_view(read.instance), read.classes, read.origin())
         return 0
 
     cdef bint _reads_head(self, bytes data):

@@ -26,6 +26,7 @@ def instance_of(ignore_unknown=False, **body):
 def test_an_event_in_each_of_its_forms():
     assert event_of(text="x", classes=["a"], event_id="e")["event_id"] == "e"
     assert event_of(text="x", classes=["a"], source="anna")["source"] == "anna"
+    assert event_of(text="x", classes=["a"], reviewer="ben", batch="b")["reviewer"] == "ben"
     assert event_of(features={"f": 1.5}, classes=["a", 7]) == {
         "features": {"f": 1.5},
         "classes": ["a", 7],
@@ -54,7 +55,9 @@ def test_an_unknown_key_is_a_fault_unless_it_is_to_be_ignored(read, body, key):
 
 
 def test_the_keys_of_a_text_are_told_to_a_line_without_an_instance():
-    with pytest.raises(LineFault, match=r"known are classes, event_id, features, id, .*, text"):
+    with pytest.raises(
+        LineFault, match=r"known are batch, classes, event_id, features, id, .*, text"
+    ):
         event_of(mail="x", classes=["a"])
 
 

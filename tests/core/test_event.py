@@ -36,6 +36,8 @@ events = st.one_of(
         ),
         time=st.integers(0, 2**64 - 1),
         instance_id=st.none() | names,
+        reviewer=st.none() | names,
+        batch=st.none() | names,
     ),
     names.map(Event.forget_class),
     names.map(Event.forget_feature),

@@ -21,7 +21,15 @@ from tests.core.streams import lessons
 def batch_of(events):
     batch = EventBatch()
     for event in events:
-        batch.add(event.instance, event.classes, event.source, event.text, event.reading)
+        batch.add(
+            event.instance,
+            event.classes,
+            event.source,
+            event.text,
+            event.reading,
+            event.reviewer,
+            event.batch,
+        )
     return batch
 
 
@@ -34,12 +42,15 @@ def drawn(count, seed=0):
         names = [f"f{chance.randrange(40)}" for _ in range(4)] + [f"of {n}" for n in of]
         features = {name: chance.choice([0.5, 1.0, 3.0]) for name in names}
         source = chance.choice([None, "web", "a file"])
+        origin = {
+            "source": source,
+            "reviewer": chance.choice([None, "anna"]),
+            "batch": chance.choice([None, "letters.xlsx"]),
+        }
         text = chance.choice([None, "Größe", {"title": "é", "body": ""}])
         classes = [f"c{n}" for n in of]
         by = None if text is None else Reading(DEFAULT_TEXT, 1000)
-        events.append(
-            Event.learn(Instance(features), classes, source=source, text=text, reading=by)
-        )
+        events.append(Event.learn(Instance(features), classes, text=text, reading=by, **origin))
     return events
 
 
@@ -59,7 +70,10 @@ def test_payloads_and_events_are_those_of_events_by_themselves():
     assert batch.payloads() == [bytes(event) for event in events]
     assert batch.events() == events
     assert [event.classes for event in batch.events()] == [event.classes for event in events]
-    assert [event.source for event in batch.events()] == [event.source for event in events]
+    for name in ("source", "reviewer", "batch"):
+        assert [getattr(each, name) for each in batch.events()] == [
+            getattr(each, name) for each in events
+        ]
     assert [event.text for event in batch.events()] == [event.text for event in events]
     assert [event.reading for event in batch.events()] == [event.reading for event in events]
     assert len(batch.events()[-1].instance) == 1

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/native/event_bytes.hpp"
 #include "core/native/pipeline/wire.hpp"
 #include "service/http/native/instance_reader.hpp"
 #include "service/http/native/members.hpp"
@@ -15,15 +16,17 @@ namespace manyclass::http {
 
 constexpr std::size_t MOST_PLAIN_CLASSES = 100;  // a tenth of the limit of the Python tier
 
-// An instance, as its bytes, its true classes as they came, the id and the source of the event and its
-// text as it is stored, each empty without one, and its weight. Names are valid UTF-8.
+// An instance, as its bytes, its true classes as they came, the id and the origin of the event, of
+// which each part is empty without one, and its weight. Names are valid UTF-8.
 struct PlainEvent {
     std::string instance;
     std::uint32_t features = 0;
     std::vector<std::string> classes;
-    std::string id, source, text;
+    std::string id, source, reviewer, batch, text;  // the text as it is stored
     double weight = 1;
     bool keeps_text = true;  // or the text only tells the event from another of its id
+
+    EventOrigin origin() const { return {source, reviewer, batch, text}; }
 
     // It can be refused, or keep another event out: no event of a batch can.
     bool is_alone() const { return !id.empty() || weight != 1; }
@@ -32,7 +35,7 @@ struct PlainEvent {
 class LearnBody {
 public:
     // Read a whole body: `features`, at most so many, or `text`, by this analysis, `classes`, and
-    // perhaps `event_id`, `source` and `weight`, each key once. False for another key, a value of
+    // perhaps `event_id`, `source`, `reviewer`, `batch` and `weight`, each key once. False for another key, a value of
     // another form or out of range, a feature below 0, which not every learner takes, and invalid
     // JSON; then use no event.
     static bool read(std::string_view data, const TextParts& parts, std::size_t most_features,
@@ -42,10 +45,15 @@ public:
         event.classes.clear();
         event.weight = 1;
         bool has_weight = false;
+        std::string_view reviewer, batch;
         const auto read_value = [&](JsonCursor& json, std::string_view name) {
             if (instance.reads(name)) return instance.read(json, name);
             if (name == "classes" && event.classes.empty())
                 return read_classes(json, event.classes);
+            if (name == "reviewer" || name == "batch") {
+                std::string_view& read = name == "batch" ? batch : reviewer;
+                return read.empty() && json.read_name(read);
+            }
             if (name != "weight" || has_weight) return false;
             has_weight = true;
             return json.read_number(event.weight) && event.weight >= LEAST_EXAMPLE_WEIGHT &&
@@ -55,6 +63,8 @@ public:
             return false;
         event.id.assign(instance.id());
         event.source.assign(instance.source());
+        event.reviewer.assign(reviewer);
+        event.batch.assign(batch);
         event.features = instance.write(event.instance);
         event.text.clear();
         if (!instance.text().empty())

@@ -72,7 +72,8 @@ private:
     // The bytes that an event takes in the queue, about.
     static std::size_t size_of(const PlainEvent& event) {
         std::size_t size = sizeof(Asker) + sizeof(QueuedPart) + event.instance.size() +
-                           event.id.size() + event.source.size() + event.text.size();
+                           event.id.size() + event.source.size() + event.reviewer.size() +
+                           event.batch.size() + event.text.size();
         for (const std::string& name : event.classes) size += sizeof name + name.size();
         return size;
     }
@@ -83,12 +84,12 @@ private:
         const bool begins = parts.empty() || parts.back().alone.is_alone() || event.is_alone() ||
                             parts.back().batch.bytes() >= FULL_BATCH_BYTES;
         if (!begins) {
-            parts.back().batch.add(event.instance, event.classes, event.source, event.text);
+            parts.back().batch.add(event.instance, event.classes, event.origin());
             return;
         }
         QueuedPart part;
         if (event.is_alone()) part.alone = event;
-        else part.batch.add(event.instance, event.classes, event.source, event.text);
+        else part.batch.add(event.instance, event.classes, event.origin());
         parts.push_back(std::move(part));
     }
 

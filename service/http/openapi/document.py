@@ -45,7 +45,7 @@ _NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
 
 # A type that reads a body has all fields. Its forms are the valid combinations, each with the type,
 # the required fields and the optional fields.
-_LABELS = ["classes", "not", "weight", "parents", "event_id", "source"]
+_LABELS = ["classes", "not", "weight", "parents", "event_id", "source", "reviewer", "batch"]
 _RANKING = ["k", "threshold", "among", "min_confidence", "decode", "explain", "min_seq"]
 _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "RankFeatures": ("RankRequest", ["features"], ["id", "source", *_RANKING]),

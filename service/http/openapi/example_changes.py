@@ -20,6 +20,8 @@ _TAUGHT = {
     "id": None,
     "time": 1767225600.0,
     "source": "anna",
+    "reviewer": "ben",
+    "batch": "letters.xlsx",
     "classes": ["baseball"],
     "not": [],
     "weight": 1.0,
@@ -122,6 +124,8 @@ CHANGES: Final = (
             "classes": ["baseball"],
             "event_id": "e-7",
             "source": "anna",
+            "reviewer": "ben",
+            "batch": "letters.xlsx",
         },
     ),
     Call(
@@ -131,6 +135,8 @@ CHANGES: Final = (
         parameters={
             "class": "baseball",
             "source": "anna",
+            "reviewer": "ben",
+            "batch": "letters.xlsx",
             "since": 0,
             "until": 1767312000,
             "wrong": True,
@@ -199,7 +205,13 @@ CHANGES: Final = (
         "delete_events",
         "the events of a source",
         {"seq": 15, "deleted": 1, "more": False},
-        parameters={"source": "anna"},
+        parameters={"source": "anna", "reviewer": "ben", "batch": "letters.xlsx"},
+    ),
+    Call(
+        "delete_events",
+        "events of no name",
+        problem(422, "Name the `source`, the `reviewer` or the `batch` of the events to delete."),
+        422,
     ),
     Call(
         "rebuild_status",

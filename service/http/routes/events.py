@@ -18,7 +18,7 @@ from manyclass.service.history.history import History
 from manyclass.service.history.reader import Filter, Record, fields_of
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.moments import FORM, LAST, moment_of
-from manyclass.service.http.problems import Problem
+from manyclass.service.http.problems import Fault, Problem
 from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import TheEngine, needs, router_of
 from manyclass.service.http.routes.names import Name
@@ -30,7 +30,7 @@ router = router_of("events")
 
 AMENDED_AT_ONCE = 200  # events in one request to the log
 PAGE_BYTES = 512 * 1024  # of the events on a page
-MOST_DELETED = 100_000  # events of a source in one call
+MOST_DELETED = 100_000  # events of an origin in one call
 
 InstanceId = Annotated[
     str | None,
@@ -50,6 +50,10 @@ _MOMENT: dict[str, Any] = {
         {"type": "string", "format": "date"},
     ]
 }
+
+
+def _origin_name(description: str) -> Any:
+    return Query(min_length=1, max_length=LONGEST_NAME, description=description)
 
 
 def _moment(given: object, ends: bool = False) -> float:
@@ -87,6 +91,14 @@ OfClass = Annotated[
 Source = Annotated[
     str | None,
     Query(max_length=LONGEST_NAME, description="List only events with exactly this source."),
+]
+Reviewer = Annotated[
+    str | None,
+    Query(max_length=LONGEST_NAME, description="List only events with exactly this reviewer."),
+]
+Batch = Annotated[
+    str | None,
+    Query(max_length=LONGEST_NAME, description="List only events of exactly this batch."),
 ]
 Wrong = Annotated[
     bool,
@@ -192,6 +204,8 @@ async def list_events(
     reads: TheReads,
     of_class: OfClass = None,
     source: Source = None,
+    reviewer: Reviewer = None,
+    batch: Batch = None,
     instance_id: InstanceId = None,
     since: Since = None,
     until: Until = None,
@@ -210,6 +224,8 @@ async def list_events(
     wanted = Filter(
         of_class=of_class,
         source=source,
+        reviewer=reviewer,
+        batch=batch,
         instance_id=instance_id,
         since=None if since is None else int(1000 * since),
         until=None if until is None else int(1000 * until),
@@ -252,23 +268,26 @@ async def delete_event(engine: TheEngine, reads: TheReads, name: Name) -> Delete
     return Deleted(seq=await _delete(engine, records), deleted=len(records), more=False)
 
 
-@router.delete("/events", **needs(Scope.ADMIN, 404, 413))
+@router.delete("/events", **needs(Scope.ADMIN, 404, 413, 422))
 async def delete_events(
     engine: TheEngine,
     source: Annotated[
-        str,
-        Query(
-            min_length=1,
-            max_length=LONGEST_NAME,
-            description="The source of the events to delete.",
-        ),
-    ],
+        str | None, _origin_name("The source of the events to delete, such as a person.")
+    ] = None,
+    reviewer: Annotated[str | None, _origin_name("The reviewer whose events are deleted.")] = None,
+    batch: Annotated[
+        str | None, _origin_name("The batch of the events to delete, such as a file.")
+    ] = None,
 ) -> Deleted:
-    """Delete all events of a source, for example of a person, as `DELETE /events/{name}` does.
+    """Delete all events of a `source`, a `reviewer` or a `batch`, as `DELETE /events/{name}` does.
 
-    This includes events that a restore has undone.
+    With several of them, an event is deleted if it matches all. This includes events that a restore
+    has undone.
     """
-    wanted = Filter(source=source, with_undone=True)
+    if source is None and reviewer is None and batch is None:
+        detail = "Name the `source`, the `reviewer` or the `batch` of the events to delete."
+        raise Problem(422, detail, [Fault(detail, parameter="source")])
+    wanted = Filter(source=source, reviewer=reviewer, batch=batch, with_undone=True)
     seq, deleted = None, 0
     next_page: int | None = 0
     while next_page is not None and deleted < MOST_DELETED:

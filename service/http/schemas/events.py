@@ -29,6 +29,8 @@ class EventRecord(BaseModel):
     id: str | None
     time: float | None
     source: str | None
+    reviewer: str | None
+    batch: str | None
     classes: tuple[str, ...]
     rejected: tuple[str, ...] = Field(serialization_alias="not")
     weight: float

@@ -21,12 +21,21 @@ Weight = Annotated[
     Annotated[float, Meta(ge=SMALLEST_WEIGHT, le=LARGEST_WEIGHT)] | None,
     Meta(description="How much the event counts; 1 by default."),
 ]
+_OriginName = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 Source = Annotated[
-    Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | None,
+    _OriginName | None,
     Meta(
-        description="The origin of the event: a user, a file, an annotator. Learning ignores it;"
+        description="Where the instance comes from: a user, a channel. Learning ignores it;"
         " `GET /events` and `DELETE /events` find events by it."
     ),
+]
+Reviewer = Annotated[
+    _OriginName | None,
+    Meta(description="The person who labelled the instance. Used as `source` is."),
+]
+Batch = Annotated[
+    _OriginName | None,
+    Meta(description="The import that the event came with, such as a file. Used as `source` is."),
 ]
 Parents = Annotated[dict[str, Name], Meta(max_length=MOST_PLACEMENTS)] | None
 
@@ -47,6 +56,8 @@ class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     id: Id | None = None
     event_id: Id | None = None
     source: Source = None
+    reviewer: Reviewer = None
+    batch: Batch = None
 
     @property
     def text(self) -> Text | None:
@@ -80,6 +91,8 @@ class LearnRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     id: Id | None = None
     event_id: Id | None = None
     source: Source = None
+    reviewer: Reviewer = None
+    batch: Batch = None
     events: list[LearnEvent] | None = None
 
     @property

@@ -208,10 +208,24 @@ def test_what_a_restore_has_undone_is_listed_when_asked_for_and_deleted(manyclas
         assert manyclass("events", "list", "--undone", *given).stdout == ""
 
 
+def test_events_of_a_reviewer_and_a_batch(manyclass, service):
+    for reviewer, batch in (("ann", "1.csv"), ("ann", "2.csv"), ("ben", "1.csv")):
+        event = {"text": "a", "reviewer": reviewer, "batch": batch, "classes": ["a"]}
+        teach(service, f"{reviewer} {batch}", event)
+    ann, one = ("--url", service, "--reviewer", "ann"), ("--batch", "1.csv")
+    assert len(manyclass("events", "list", *ann).stdout.splitlines()) == 2
+    assert len(manyclass("events", "list", *ann, *one).stdout.splitlines()) == 1
+    asked = manyclass("events", "delete", *ann, *one, input="n\n", exit_code=1)
+    assert "Delete 1 event of reviewer 'ann' and batch '1.csv'" in asked.output
+    manyclass("events", "delete", *ann, *one, "--yes")
+    [left] = manyclass("events", "list", *ann, "--json").stdout.splitlines()
+    assert json.loads(left)["batch"] == "2.csv"
+
+
 @pytest.mark.parametrize("arguments", [(), ("seq:1", "--source", "x")])
 def test_one_thing_to_delete_is_to_be_named(manyclass, service, arguments):
     result = manyclass("events", "delete", *arguments, "--yes", "--url", service, exit_code=2)
-    assert "an EVENT or --source NAME" in result.stderr
+    assert "an EVENT, or --source" in result.stderr
 
 
 def test_a_rebuild_gives_a_new_shadow_all_of_the_history(manyclass, service):

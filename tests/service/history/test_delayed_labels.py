@@ -319,6 +319,9 @@ WAYS = {
     "id": "/events/q-1",
     "event_id": "/events/e-1",
     "source": "/events?source=anna",
+    "reviewer": "/events?reviewer=ben",
+    "batch": "/events?batch=letters.xlsx",
+    "all origins": "/events?source=anna&reviewer=ben&batch=letters.xlsx",
     "number": "/events/seq:2",
 }
 
@@ -332,8 +335,9 @@ async def test_nothing_of_an_erased_label_is_left(tmp_path, way, undone):
         await label(call, features=["b"])
         kept = (await call("POST", "/snapshots")).json()["seq"]
         await rank(call, text=TEXT, id="q-1", source="anna")
-        await label(call, id="q-1", event_id="e-1")
-        await label(call, id="q-1", event_id="e-1")
+        named = {"reviewer": "ben", "batch": "letters.xlsx"}
+        await label(call, id="q-1", event_id="e-1", **named)
+        await label(call, id="q-1", event_id="e-1", **named)
         if undone:
             await call("POST", f"/snapshots/{kept}/restore")
         await call("POST", "/snapshots")

@@ -38,6 +38,10 @@ PLAIN = [
     % ("é" * 100).encode(),
     b'{"features":["a"],"classes":["x"],"source":"web"}',
     b'{"source":"%s","features":["a"],"classes":["x"]}' % ("é" * 2048).encode(),
+    b'{"features":["a"],"classes":["x"],"batch":"letters.xlsx"}',
+    b'{"reviewer":"anna","batch":"b","features":["a"],"source":"s","classes":["x"]}',
+    b'{"reviewer":"%s","features":["a"],"classes":["x"]}' % ("é" * 2048).encode(),
+    b'{"features":["a"],"reviewer":"anna","event_id":"e-r","batch":"b","classes":["x"]}',
     b'{"features":["a"],"source":"s","event_id":"e","classes":["x"]}',
     b'{"weight":1,"features":["a"],"classes":["x"]}',
     b'{"features":["a"],"classes":["x"],"weight":2.5,"source":"s"}',
@@ -59,6 +63,10 @@ OTHERS = [
     b'{"features":["a"],"classes":["x"],"source":"%s"}' % (b"s" * 4097),
     b'{"features":["a"],"classes":["x"],"source":"%s"}' % ("é" * 2049).encode(),
     b'{"features":["a"],"classes":["x"],"source":"s","source":"t"}',
+    b'{"features":["a"],"classes":["x"],"reviewer":"s","reviewer":"t"}',
+    b'{"features":["a"],"classes":["x"],"batch":"%s"}' % (b"s" * 4097),
+    b'{"features":["a"],"classes":["x"],"batch":7}',
+    b'{"features":["a"],"classes":["x"],"reviewer":""}',
     b'{"features":["a"],"classes":["x"],"event_id":"%s"}' % (b"e" * 201),
     b'{"features":["a"],"classes":["x"],"event_id":"%s"}' % ("é" * 200).encode(),
     b'{"features":["a"],"classes":["x"],"event_id":""}',
@@ -74,7 +82,17 @@ OTHERS = [
     b'{"features":["a"],"not":["y"]}',
     *(
         b'{"%s":null,"features":["a"],"classes":["x"]}' % member
-        for member in (b"event_id", b"source", b"weight", b"not", b"parents", b"text", b"id")
+        for member in (
+            b"event_id",
+            b"source",
+            b"weight",
+            b"reviewer",
+            b"batch",
+            b"not",
+            b"parents",
+            b"text",
+            b"id",
+        )
     ),
     b'{"features":null,"text":"a","classes":["x"]}',
     b'{"features":["a"],"classes":null,"not":["y"]}',
@@ -218,6 +236,8 @@ async def test_a_stream_of_random_events(ways):
             asked["event_id"] = f"e{drawn.randrange(100)}"  # some of them with other content
         if drawn.random() < 0.5:
             asked["source"] = drawn.choice(["web", "mail"])
+        if drawn.random() < 0.2:
+            asked["reviewer"], asked["batch"] = "anna", drawn.choice(["a.csv", "b.csv"])
         if drawn.random() < 0.3:
             asked["weight"] = drawn.choice([1, 2, 0.25])
         await ways.talk(learn(json.dumps(asked).encode()), rank(b'{"features":["a","b"]}'))

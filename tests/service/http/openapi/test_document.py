@@ -42,6 +42,11 @@ not_a_server_error.expected-statuses = ["2xx", "4xx", 503]
 include-name = "POST /learn"
 [operations.checks]
 positive_data_acceptance.expected-statuses = ["2xx", 401, 403, 404, 409, 422, 429]
+
+[[operations]]
+include-name = "DELETE /events"
+[operations.checks]
+positive_data_acceptance.expected-statuses = ["2xx", 401, 403, 404, 409, 422, 429]
 """
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from manyclass.core.dedup_window import DedupWindow
 from manyclass.service.http.routes import events
-from tests.service.serving import calling
+from tests.service.serving import assert_problem, calling
 
 
 async def teach(call, *features, **fields):
@@ -170,6 +170,43 @@ async def test_a_page_of_large_events_is_shorter(monkeypatch, order):
                 break
             after = f"&after={page['next']}"
         assert seqs == (list(range(7, 0, -1)) if order == "newest" else list(range(1, 8)))
+
+
+async def test_events_are_listed_and_deleted_by_source_reviewer_and_batch():
+    origins = [
+        {"source": "mail", "reviewer": "anna", "batch": "a.csv"},
+        {"source": "mail", "reviewer": "ben", "batch": "a.csv"},
+        {"source": "phone", "reviewer": "anna", "batch": "b.csv"},
+        {"source": "anna", "batch": "ben", "reviewer": "mail"},
+        {},
+    ]
+    async with calling() as call:
+        for origin in origins:
+            await teach(call, "a", **origin)
+        shown = (await listed(call, "?order=oldest"))["events"]
+        names = ("source", "reviewer", "batch")
+        assert [{name: each[name] for name in names if each[name]} for each in shown] == origins
+
+        async def found(query):
+            return [
+                each["seq"] for each in (await listed(call, f"?order=oldest&{query}"))["events"]
+            ]
+
+        assert await found("reviewer=anna") == [1, 3]
+        assert await found("batch=a.csv") == [1, 2]
+        assert await found("reviewer=anna&batch=a.csv&source=mail") == [1]
+        assert await found("reviewer=an") == []
+        assert (await call("DELETE", "/events?reviewer=anna&batch=b.csv")).json()["deleted"] == 1
+        assert (await call("DELETE", "/events?batch=a.csv")).json()["deleted"] == 2
+        assert await found("") == [4, 5]
+
+
+@pytest.mark.parametrize("query", ["", "?source=", "?reviewer=", f"?batch={'n' * 4097}"])
+async def test_a_delete_needs_the_name_of_an_origin(query):
+    async with calling() as call:
+        await teach(call, "a")
+        assert_problem(await call("DELETE", f"/events{query}"), 422)
+        assert len((await listed(call))["events"]) == 1
 
 
 async def test_the_events_of_a_source_are_deleted_in_parts(monkeypatch):
