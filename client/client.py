@@ -174,6 +174,7 @@ class Client:
         reviewer: str | None = None,
         batch: str | None = None,
         instance_id: str | None = None,
+        text: str | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
         wrong: bool = False,
@@ -188,7 +189,9 @@ class Client:
         datetime, which is in UTC unless it has another zone. With `wrong`, yields only events whose
         true class was not ranked first before they were learned. With `undone`, also yields events
         that a restore has undone. With `instance_id`, yields only events that label the ranked
-        instance with this id. With `after`, begins after the event with this number. Raises
+        instance with this id. With `text`, yields only events that contain each of its words, or
+        parts of words, in any case: in the text, the features, an id or an origin. With `after`,
+        begins after the event with this number. Raises
         RequestRefused 404 if the service keeps no history.
         """
         parameters = event_filter(
@@ -197,6 +200,7 @@ class Client:
             reviewer,
             batch,
             instance_id,
+            text,
             since,
             until,
             wrong,

@@ -56,6 +56,7 @@ def event_filter(
     reviewer: str | None,
     batch: str | None,
     instance_id: str | None,
+    text: str | None,
     since: Moment | None,
     until: Moment | None,
     wrong: bool,
@@ -69,6 +70,7 @@ def event_filter(
         "reviewer": reviewer,
         "batch": batch,
         "id": instance_id,
+        "text": text,
         "since": _as_text(since),
         "until": _as_text(until),
     }

@@ -65,6 +65,15 @@ def list_events(
             show_default=False,
         ),
     ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(
+            help="List only events that contain each of these words or parts of words, in any case:"
+            " in the text, the features, an id, the source, the reviewer or the batch.",
+            metavar="WORDS",
+            show_default=False,
+        ),
+    ] = None,
     since: Annotated[
         str | None,
         typer.Option(
@@ -115,6 +124,7 @@ def list_events(
             reviewer=reviewer,
             batch=batch,
             instance_id=instance_id,
+            text=text,
             since=began,
             until=ended,
             wrong=wrong,

@@ -98,6 +98,7 @@ class Filter:
     reviewer: str | None = None
     batch: str | None = None
     instance_id: str | None = None
+    words: tuple[str, ...] = ()  # in lower case; each is in a text, a feature, an id or an origin
     since: int | None = None  # Unix milliseconds
     until: int | None = None
     wrong: bool = False  # only those whose true class was not ranked first before learning
@@ -118,11 +119,22 @@ class Filter:
         ):
             if wanted is not None and name != wanted:
                 return False
+        if self.words and not all(map(_searched(event).__contains__, self.words)):
+            return False
         if self.since is not None and record.time < self.since:
             return False
         if self.until is not None and record.time > self.until:
             return False
         return not self.wrong or record.outcome == NOT_RETRIEVED or record.outcome > 1
+
+
+def _searched(event: Event) -> str:
+    """Return all that a search for words looks through, in lower case, one part a line."""
+    text = event.text
+    fields = text.values() if isinstance(text, dict) else [text or ""]
+    features = [] if text is not None else [name for name, _ in event.instance.items()]
+    origins = (event.source, event.reviewer, event.batch, event.event_id, event.instance_id)
+    return "\n".join([*fields, *features, *filter(None, origins)]).lower()
 
 
 class Sieve:
@@ -135,6 +147,7 @@ class Sieve:
         if (wanted_class := wanted.of_class) is not None:
             former = (name for name, now in aliases.items() if now == wanted_class)
             self._names = [name.encode() for name in (wanted_class, *former)]
+        self._words = wanted.words
         self._wrong = wanted.wrong
 
     def places(self, payloads: Sequence[bytes]) -> Sequence[int]:
@@ -151,6 +164,10 @@ class Sieve:
         """
         if self._wrong and outcome <= 1 and outcome != NOT_RETRIEVED:
             return False
+        if self._words:
+            text = payload.decode("utf-8", "ignore").lower()
+            if not all(word in text for word in self._words):
+                return False
         return not self._names or is_amended or any(name in payload for name in self._names)
 
 

@@ -1,4 +1,4 @@
-"""Events: found by id, source and class; corrected, erased, exported."""
+"""Messages: found by words, id, source and class; corrected, erased, exported, many at once."""
 
 import json
 import re
@@ -14,6 +14,9 @@ pytestmark = pytest.mark.slow  # needs chromium
 
 
 def find(page, **fields):
+    page.locator("details:has(summary:text('More ways')):not([open]) summary").evaluate_all(
+        "all => all.forEach((each) => each.click())"
+    )
     for label, value in fields.items():
         page.get_by_label(label, exact=True).fill(value)
     page.get_by_role("button", name="Find").click()
@@ -35,6 +38,60 @@ def test_events_are_found_by_id_source_and_class(taught, look):
     expect(items).to_contain_text(questions()[6]["text"])
     find(page, Id="unknown")
     expect(page.get_by_role("alert").first).to_contain_text("no event 'unknown'")
+
+
+def test_messages_are_found_by_words_and_dates(taught, look):
+    page = look(taught, "events")
+    items = page.locator(".list > li")
+    find(page, Words="CARD arriv")
+    expect(items.first).to_contain_text("arriv")
+    expect(items.filter(has_not_text=re.compile("card", re.IGNORECASE))).to_have_count(0)
+    find(page, Words="card", From="2999-01-01")
+    expect(page.get_by_text("No message matches")).to_be_visible()
+    find(page, From="", To="2001-01-01")
+    expect(page.get_by_text("No message matches")).to_be_visible()
+    find(page, Words="seq", To="")  # a key is no content
+    expect(page.get_by_text("No message matches")).to_be_visible()
+
+
+def test_many_are_corrected_and_erased_at_once(taught, look):
+    body = {"text": "Mrs Meier asks", "classes": ["a"], "reviewer": "Ann", "batch": "mail.csv"}
+    for _ in range(3):
+        httpx.post(f"{taught.url}/learn", json=body).raise_for_status()
+    page = look(taught, "events?text=meier")
+    items = page.locator(".list > li")
+    expect(items).to_have_count(3)
+    expect(items.first).to_contain_text("labelled by Ann")
+    items.nth(0).get_by_role("checkbox").check()
+    items.nth(1).get_by_role("checkbox").check()
+    page.get_by_role("button", name="Correct the selected").click()
+    page.get_by_label("Their class").fill("card_arrival")
+    page.get_by_role("dialog").get_by_role("button", name="Correct").click()
+    expect(page.get_by_text("2 messages labelled card_arrival")).to_be_visible()
+    expect(items.locator(".tag", has_text="card_arrival")).to_have_count(2)
+    page.get_by_label("Select all shown").check()
+    expect(page.get_by_text("3 selected")).to_be_visible()
+    page.get_by_role("button", name="Erase the selected").click()
+    page.get_by_role("dialog").get_by_role("button", name="Erase").click()
+    expect(page.get_by_text("3 messages erased.")).to_be_visible()
+    expect(page.get_by_text("No message matches")).to_be_visible()
+    assert httpx.get(f"{taught.url}/events?text=meier").json()["events"] == []
+
+
+def test_a_fault_in_the_middle_says_how_many_were_done(taught, look):
+    page = look(taught, "events")
+    page.get_by_label("Select all shown").check()
+    broken = re.compile("/events/[^?]")
+    calls = []
+    page.route(
+        broken,
+        lambda route: (
+            route.continue_() if len(calls) < 2 and not calls.append(1) else route.abort()
+        ),
+    )
+    page.get_by_role("button", name="Erase the selected").click()
+    page.get_by_role("dialog").get_by_role("button", name="Erase").click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("2 messages of 20 done")
 
 
 def test_a_label_is_corrected(taught, look):
@@ -85,7 +142,7 @@ def test_an_event_and_then_its_source_are_erased(taught, look):
     expect(page.locator(f".list > li[data-key='{key}']")).to_have_count(0)
     page.get_by_role("button", name="Erase all of bank").click()
     page.get_by_role("button", name="Erase all", exact=True).click()
-    expect(page.get_by_text("599 messages erased")).to_be_visible()
+    expect(page.get_by_text("599 messages erased")).to_be_visible(timeout=30_000)
     expect(page.get_by_text("No message matches")).to_be_visible()
     assert httpx.get(f"{taught.url}/events").json()["events"] == []
 

@@ -36,7 +36,7 @@ def test_an_example_is_corrected_to_the_class_ranked_first(taught, look):
     expect(dialog.get_by_label("True class")).to_have_value(pair["ranked_first"])
     dialog.get_by_role("button", name="Correct", exact=True).click()
     expect(dialog).to_have_count(0)
-    expect(page.get_by_text(f"Event {key} is corrected.")).to_be_in_viewport()
+    expect(page.get_by_text(f"The label of {key} is corrected.")).to_be_in_viewport()
     event = httpx.get(f"{taught.url}/events/{key}").json()
     assert event["classes"] == [pair["ranked_first"]]
 
@@ -80,7 +80,7 @@ def test_a_label_that_is_right_is_suspected_no_more(taught, look):
     before = httpx.get(f"{taught.url}/events/{key}").json()["classes"]
     first.get_by_role("button", name=f"Keep the label of {key}").click()
     expect(page.locator(f'ul[aria-label="Suspects"] > li[data-key="{key}"]')).to_have_count(0)
-    expect(page.get_by_text(f"Event {key} keeps its label.")).to_be_in_viewport()
+    expect(page.get_by_text(f"The message {key} keeps its label.")).to_be_in_viewport()
     event = httpx.get(f"{taught.url}/events/{key}").json()
     assert (event["classes"], event["corrected"]) == (before, True)
 

@@ -30,6 +30,7 @@ router = router_of("events")
 
 AMENDED_AT_ONCE = 200  # events in one request to the log
 PAGE_BYTES = 512 * 1024  # of the events on a page
+LONGEST_SEARCH = 1000  # characters
 MOST_DELETED = 100_000  # events of an origin in one call
 
 InstanceId = Annotated[
@@ -99,6 +100,16 @@ Reviewer = Annotated[
 Batch = Annotated[
     str | None,
     Query(max_length=LONGEST_NAME, description="List only events of exactly this batch."),
+]
+Words = Annotated[
+    str | None,
+    Query(
+        alias="text",
+        max_length=LONGEST_SEARCH,
+        description="List only events that contain each of these words, in any case: in the text or"
+        " the names of features, in an id, the source, the reviewer or the batch. A part of a word"
+        " is enough.",
+    ),
 ]
 Wrong = Annotated[
     bool,
@@ -207,6 +218,7 @@ async def list_events(
     reviewer: Reviewer = None,
     batch: Batch = None,
     instance_id: InstanceId = None,
+    words: Words = None,
     since: Since = None,
     until: Until = None,
     wrong: Wrong = False,
@@ -227,6 +239,7 @@ async def list_events(
         reviewer=reviewer,
         batch=batch,
         instance_id=instance_id,
+        words=() if words is None else tuple(words.lower().split()),
         since=None if since is None else int(1000 * since),
         until=None if until is None else int(1000 * until),
         wrong=wrong,

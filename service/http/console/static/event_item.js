@@ -73,7 +73,8 @@ function Delete({ event, onClose, onDone }) {
   <//>`;
 }
 
-export function EventItem({ event, note, proposed, onChanged }) {
+/** `onSelect`: a box in front selects the event. */
+export function EventItem({ event, note, proposed, onChanged, isSelected, onSelect }) {
   const [dialog, setDialog] = useState(null);
   const close = () => setDialog(null);
   const task = useTask();
@@ -85,9 +86,12 @@ export function EventItem({ event, note, proposed, onChanged }) {
   });
   return html`<li data-key=${event.key}>
     <div class="facts">
+      ${onSelect && html`<input type="checkbox" checked=${isSelected} onChange=${onSelect} aria-label=${`Select ${event.key}`} />`}
       <a href=${`#/events?id=${encodeURIComponent(event.key)}`}>${event.key}</a>
       ${event.time !== null && html`<span>${time(event.time)}</span>`}
       ${event.source && html`<a href=${`#/events?source=${encodeURIComponent(event.source)}`}>${event.source}</a>`}
+      ${event.reviewer && html`<span>labelled by <a href=${`#/events?reviewer=${encodeURIComponent(event.reviewer)}`}>${event.reviewer}</a></span>`}
+      ${event.batch && html`<span>in <a href=${`#/events?batch=${encodeURIComponent(event.batch)}`}>${event.batch}</a></span>`}
       ${event.id !== null && event.id !== event.key && html`<span>id ${event.id}</span>`}
       <${RankBefore} event=${event} />
       ${event.corrected && html`<span>corrected</span>`}

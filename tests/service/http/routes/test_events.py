@@ -220,3 +220,33 @@ async def test_the_events_of_a_source_are_deleted_in_parts(monkeypatch):
         found = (await call("DELETE", "/events?source=ann")).json()
         assert found == {"seq": 21, "deleted": 2, "more": False}
         assert {each["source"] for each in (await listed(call))["events"]} == {"ben"}
+
+
+async def test_events_are_found_by_words_of_their_texts_features_and_origins():
+    async with calling() as call:
+        events = [
+            {"text": "Frau MÜLLER fragt nach dem Hund", "classes": ["x"], "source": "letter"},
+            {"text": {"title": "Müll", "body": "wohin damit"}, "classes": ["x"]},
+            {"features": ["hund", "katze"], "classes": ["x"], "event_id": "K-77"},
+            {"text": "nichts", "classes": ["hund"], "reviewer": "Ann", "batch": "Hundesteuer.xlsx"},
+            {"text": "ΑΘΗΝΑ по-русски ПриВет", "classes": ["x"]},
+        ]
+        assert (await call("POST", "/learn", {"events": events})).status_code == 200
+        for words, found in {
+            "hund": [4, 3, 1],
+            "HUND frau": [1],
+            "müll": [2, 1],
+            "title": [],  # the name of a field
+            "k-77": [3],
+            "ann": [4],
+            "letter": [1],
+            "αθηνα": [5],
+            "привет": [5],
+            "frau wohin": [],
+            "%20": [5, 4, 3, 2, 1],  # no word at all
+        }.items():
+            listing = await listed(call, f"?text={words}")
+            assert [each["seq"] for each in listing["events"]] == found, words
+        await call("PUT", "/events/seq:1", {"classes": ["y"]})
+        [corrected] = (await listed(call, "?text=müller&class=y"))["events"]
+        assert corrected["seq"] == 1

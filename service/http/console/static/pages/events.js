@@ -1,4 +1,4 @@
-// Events: find what was taught, correct, erase and export it.
+// Messages: find what was taught, correct, erase and export it, one or many at once.
 
 import { html, useEffect, useRef, useState } from "../html.js";
 import { ask, get, path, save, withParameters } from "../api.js";
@@ -7,23 +7,29 @@ import { CallText } from "../call_text.js";
 import { ClassField } from "../class_field.js";
 import { EventItem } from "../event_item.js";
 import { count, plural } from "../format.js";
+import { useNewClass } from "../new_class.js";
 import { NoHistory } from "../no_history.js";
+import { sayAmended } from "../notice.js";
 import { Action, Dialog, Field, NeedsScope, Problem, Status, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
 
 const PAGE = 20;
 const EXPORT_PAGE = 1000;
 
-const parametersOf = ({ source, of, wrong, oldest }) => ({ class: of, source, wrong: wrong && "true", order: oldest && "oldest" });
+const ORIGINS = { source: "Source", reviewer: "Reviewer", batch: "File or import" };
+const EMPTY = { id: "", text: "", source: "", reviewer: "", batch: "", of: "", since: "", until: "", wrong: false, oldest: false };
+
+const parametersOf = ({ text, source, reviewer, batch, of, since, until, wrong, oldest }) => (
+  { text, class: of, source, reviewer, batch, since, until, wrong: wrong && "true", order: oldest && "oldest" });
 
 /** An event as /learn and `manyclass train` read it. */
-function line({ text, features, classes, not, weight, parents, source, event_id }) {
+function line({ text, features, classes, not, weight, parents, source, reviewer, batch, event_id }) {
   const event = text === null ? { features } : { text };
   if (classes.length) event.classes = classes;
   if (not.length) event.not = not;
   if (weight !== 1) event.weight = weight;
   if (Object.keys(parents).length) event.parents = parents;
-  if (source) event.source = source;
+  Object.assign(event, source && { source }, reviewer && { reviewer }, batch && { batch });
   if (event_id) event.event_id = event_id;
   return `${JSON.stringify(event)}\n`;
 }
@@ -42,8 +48,9 @@ async function exported(filter, report) {
   return parts.length;
 }
 
-function EraseSource({ source, onClose, onDone }) {
-  const call = { method: "DELETE", path: withParameters("/events", { source }) };
+/** Erase all messages of a source, a reviewer or an import. */
+function EraseOrigin({ kind, name, onClose, onDone }) {
+  const call = { method: "DELETE", path: withParameters("/events", { [kind]: name }) };
   const confirm = async () => {
     let erased = 0;
     let answer;
@@ -52,11 +59,55 @@ function EraseSource({ source, onClose, onDone }) {
       erased += answer.deleted;
     } while (answer.more);
     await beat();
-    onDone(erased);
+    onDone(`${plural(erased, "message")} erased.`);
   };
-  return html`<${Dialog} title="Erase all messages of a source" confirm="Erase all" kind="danger" needs="admin" call=${call} onConfirm=${confirm} onClose=${onClose}>
-    <p>All messages of <strong>${source}</strong>, not only those in view, are hidden at once. A rebuild (Operate) removes
+  return html`<${Dialog} title=${`Erase all messages of this ${ORIGINS[kind].toLowerCase()}`} confirm="Erase all" kind="danger" needs="admin" call=${call} onConfirm=${confirm} onClose=${onClose}>
+    <p>All messages of <strong>${name}</strong>, not only those in view, are hidden at once. A rebuild (Operate) removes
       their influence and their data from the disk for good.</p>
+  <//>`;
+}
+
+/** Call a function for each key in order; raise an error that says how many were done before it. */
+async function inTurn(keys, act) {
+  for (const [at, key] of keys.entries()) {
+    try {
+      await act(key);
+    } catch (error) {
+      if (error.status !== 404) throw new Error(`${error.message} ${plural(at, "message")} of ${count(keys.length)} done.`); // 404: gone meanwhile
+    }
+  }
+  await beat();
+}
+
+function EraseSelected({ keys, onClose, onDone }) {
+  const confirm = async () => {
+    await inTurn(keys, (key) => ask("DELETE", path("events", key)));
+    onDone(`${plural(keys.length, "message")} erased.`);
+  };
+  return html`<${Dialog} title=${`Erase ${plural(keys.length, "message")}`} confirm="Erase" kind="danger" needs="admin" call=${{ method: "DELETE", path: path("events", keys[0]) }}
+    onConfirm=${confirm} onClose=${onClose}>
+    <p>They are hidden at once. A rebuild (Operate) removes their influence and their data from the disk for good.</p>
+  <//>`;
+}
+
+function CorrectSelected({ keys, onClose, onDone }) {
+  const [name, setName] = useState("");
+  const { mayUse, dismiss, question } = useNewClass((_, instead) => setName(instead));
+  const body = { classes: [name.trim()] };
+  const confirm = async () => {
+    if (!(await mayUse(name.trim()))) return false;
+    await inTurn(keys, (key) => ask("PUT", path("events", key), { body }));
+    onDone(`${plural(keys.length, "message")} labelled ${name.trim()}.`);
+    return true;
+  };
+  return html`<${Dialog} title=${`Correct ${plural(keys.length, "message")}`} confirm="Correct" kind=${question ? "" : "primary"} needs="learn" disabled=${!name.trim()}
+    call=${{ method: "PUT", path: path("events", keys[0]), body }} onConfirm=${confirm} onClose=${onClose}>
+    <${ClassField} label="Their class" value=${name} onInput=${(value) => {
+      setName(value);
+      dismiss();
+    }} />
+    ${question}
+    <p class="hint">It replaces the present labels of each of them.</p>
   <//>`;
 }
 
@@ -103,56 +154,96 @@ function useEvents(filter) {
   return { ...found, searched, error: task.error, busy: task.busy, load, more, url: filter.id ? path("events", filter.id) : url };
 }
 
+/** Buttons for the selected messages, and for all of an origin that was asked for. */
+function ManyActions({ events, selected, filter, exporting, onSelect, onExport, onDialog }) {
+  const keys = events.map((each) => each.key);
+  const isWhole = keys.length > 0 && keys.every((key) => selected.has(key));
+  const origins = Object.keys(ORIGINS).filter((kind) => filter[kind]);
+  return html`<div class="actions" aria-label="Actions" role="group">
+    <label class="check"><input type="checkbox" checked=${isWhole} disabled=${!keys.length} onChange=${() => onSelect(isWhole ? [] : keys)} />
+      ${selected.size ? `${count(selected.size)} selected` : "Select all shown"}</label>
+    ${selected.size > 0 && html`<${Action} needs="learn" onClick=${() => onDialog({ kind: "correct" })}>Correct the selected<//>
+      <${Action} needs="admin" onClick=${() => onDialog({ kind: "erase" })}>Erase the selected<//>`}
+    ${origins.map((kind) => html`<${Action} key=${kind} needs="admin" onClick=${() => onDialog({ kind })}>Erase all of ${filter[kind]}<//>`)}
+    <${Action} needs="learn" busy=${exporting} disabled=${Boolean(filter.id)} onClick=${onExport}>Export as JSON lines<//>
+  </div>`;
+}
+
 export default function Events({ query }) {
   useAccess();
-  const fromAddress = { id: query.id ?? "", source: query.source ?? "", of: query.class ?? "", wrong: query.wrong === "true", oldest: false };
+  const { class: of, wrong, ...given } = query;
+  const fromAddress = { ...EMPTY, ...given, of: of ?? "", wrong: wrong === "true" };
   const [form, setForm] = useState(fromAddress);
   const [filter, setFilter] = useState(fromAddress);
-  const [erasing, setErasing] = useState(false);
+  const [dialog, setDialog] = useState(null);
+  const [selected, setSelected] = useState(() => new Set());
   const [said, setSaid] = useState("");
   const exporting = useTask();
   const found = useEvents(filter);
+  const events = found.events ?? [];
   useEffect(() => {
     setForm(fromAddress);
     setFilter(fromAddress);
   }, [JSON.stringify(query)]);
+  useEffect(() => setSelected(new Set()), [JSON.stringify(filter)]);
   const put = (name) => (event) => setForm({ ...form, [name]: event.currentTarget.value });
   const tick = (name) => (event) => setForm({ ...form, [name]: event.currentTarget.checked });
   const search = (event) => {
     event.preventDefault();
-    setFilter({ ...form, id: form.id.trim(), source: form.source.trim(), of: form.of.trim() });
+    setFilter(Object.fromEntries(Object.entries(form).map(([name, value]) => [name, value.trim?.() ?? value])));
   };
   const exportAll = () => exporting.run(async () => {
     const lines = await exported(filter, (done) => setSaid(`${plural(done, "message")} …`));
     setSaid(`${plural(lines, "message")} in events.jsonl.`);
   });
+  const select = (key) => {
+    const next = new Set(selected);
+    if (!next.delete(key)) next.add(key);
+    setSelected(next);
+  };
+  const close = () => setDialog(null);
+  const done = (what) => {
+    sayAmended(what);
+    setSelected(new Set());
+    found.load();
+  };
+  const keys = [...selected];
   if (!may("learn")) return html`<h1>Messages</h1><${NeedsScope} scope="learn" to="see what was taught" />`;
   if (!keepsHistory()) return html`<h1>Messages</h1><${NoHistory} needed="So this page has nothing to list, correct or erase." />`;
   return html`
     <h1>Messages</h1>
-    <form class="row" onSubmit=${search} role="search">
-      <${Field} label="Id"><input type="text" value=${form.id} placeholder="event_id, id or seq:42" onInput=${put("id")} /><//>
-      <${Field} label="Source"><input type="text" value=${form.source} onInput=${put("source")} /><//>
-      <${ClassField} value=${form.of} onInput=${(of) => setForm({ ...form, of })} />
-      <label class="check"><input type="checkbox" checked=${form.wrong} onChange=${tick("wrong")} /> only those with a wrong first suggestion</label>
-      <label class="check"><input type="checkbox" checked=${form.oldest} onChange=${tick("oldest")} /> oldest first</label>
-      <button class="primary">Find</button>
+    <form onSubmit=${search} role="search">
+      <div class="row">
+        <${Field} label="Words"><input type="search" value=${form.text} placeholder="words or parts of words" onInput=${put("text")} /><//>
+        <${ClassField} value=${form.of} onInput=${(name) => setForm({ ...form, of: name })} />
+        <button class="primary">Find</button>
+      </div>
+      <details open=${Object.keys(ORIGINS).some((kind) => query[kind]) || Boolean(query.id)}><summary>More ways to find</summary>
+        <div class="row">
+          <${Field} label="Id"><input type="text" value=${form.id} placeholder="event_id, id or seq:42" onInput=${put("id")} /><//>
+          ${Object.entries(ORIGINS).map(([kind, label]) => html`<${Field} key=${kind} label=${label}><input type="text" value=${form[kind]} onInput=${put(kind)} /><//>`)}
+        </div>
+        <div class="row">
+          <${Field} label="From"><input type="date" value=${form.since} onInput=${put("since")} /><//>
+          <${Field} label="To"><input type="date" value=${form.until} onInput=${put("until")} /><//>
+          <label class="check"><input type="checkbox" checked=${form.wrong} onChange=${tick("wrong")} /> only those with a wrong first suggestion</label>
+          <label class="check"><input type="checkbox" checked=${form.oldest} onChange=${tick("oldest")} /> oldest first</label>
+        </div>
+      </details>
     </form>
-    <div class="actions">
-      <${Action} needs="learn" busy=${exporting.busy} disabled=${Boolean(filter.id)} onClick=${exportAll}>Export as JSON lines<//>
-      ${filter.source && html`<${Action} needs="admin" onClick=${() => setErasing(true)}>Erase all of ${filter.source}<//>`}
-    </div>
+    <${ManyActions} events=${events} selected=${selected} filter=${filter} exporting=${exporting.busy} onSelect=${(all) => setSelected(new Set(all))}
+      onExport=${exportAll} onDialog=${setDialog} />
     <${Status}>${said && html`<p>${said}</p>`}<//>
     <${Problem} error=${found.error ?? exporting.error} />
     ${found.searched !== null && html`<p class="hint">Nothing found back to message ${count(found.searched)}. Searching on …</p>`}
-    ${found.events?.length === 0 && html`<p class="nothing">No message matches.</p>`}
-    <ul class="list" aria-label="Messages">${found.events?.map((event) => html`<${EventItem} key=${event.key} event=${event} onChanged=${found.load} />`)}</ul>
+    ${found.events?.length === 0 && html`<p class="nothing">${JSON.stringify(filter) === JSON.stringify(EMPTY)
+      ? html`Nothing was taught yet. <a href="#/import">Import a file</a> or teach a message under <a href="#/try">Try</a>.` : "No message matches."}</p>`}
+    <ul class="list" aria-label="Messages">${events.map((event) => html`<${EventItem} key=${event.key} event=${event} onChanged=${found.load}
+      isSelected=${selected.has(event.key)} onSelect=${() => select(event.key)} />`)}</ul>
     ${found.next !== null && html`<button type="button" onClick=${found.more} disabled=${found.busy}>More</button>`}
     <${CallText} call=${{ method: "GET", path: found.url }} />
-    ${erasing && html`<${EraseSource} source=${filter.source} onClose=${() => setErasing(false)}
-      onDone=${(erased) => {
-        setSaid(`${plural(erased, "message")} erased.`);
-        found.load();
-      }} />`}
+    ${dialog?.kind === "erase" && html`<${EraseSelected} keys=${keys} onClose=${close} onDone=${done} />`}
+    ${dialog?.kind === "correct" && html`<${CorrectSelected} keys=${keys} onClose=${close} onDone=${done} />`}
+    ${dialog && ORIGINS[dialog.kind] && html`<${EraseOrigin} kind=${dialog.kind} name=${filter[dialog.kind]} onClose=${close} onDone=${done} />`}
   `;
 }
