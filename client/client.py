@@ -31,6 +31,7 @@ from manyclass.client.types import (
     Learned,
     LearnedMany,
     Learner,
+    LearnerAdded,
     LearnerList,
     Live,
     Ranking,
@@ -394,6 +395,20 @@ class Client:
     def learners(self) -> tuple[Learner, ...]:
         """Return the learners, the primary one first."""
         return self._get("/learners", LearnerList).learners
+
+    def add_learner(self, learner: str, history: bool = False) -> LearnerAdded:
+        """Add a shadow, such as `svm(C=0.3)`, without a restart.
+
+        With `history`, it learns the whole history by a rebuild; waits without a time limit then.
+        Raises RequestRefused: 409 for the primary learner, for too many shadows, or during another
+        rebuild; 422 for a text that is not a specification.
+        """
+        content = encoded({"learner": learner, "history": history})
+        return self._ask("POST", "/learners", LearnerAdded, content=content, is_long=history)
+
+    def remove_learner(self, label: str) -> int:
+        """Remove a shadow with all it has learned; return the number of the event."""
+        return self._ask("DELETE", path_of("learners", label), EventNumber).seq
 
     def promote(self, label: str) -> int:
         """Make a shadow the primary learner; return the number of the event."""

@@ -343,6 +343,15 @@ class LearnerList(msgspec.Struct, frozen=True):
     learners: tuple[Learner, ...]
 
 
+class LearnerAdded(msgspec.Struct, frozen=True):
+    """The number of the last event after the addition, and the name of the shadow; `rebuild` is
+    None unless it has learned the history."""
+
+    seq: int
+    learner: str
+    rebuild: RebuildReport | None = None
+
+
 class EventNumber(msgspec.Struct, frozen=True):
     """The number of the event that made a change."""
 

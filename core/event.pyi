@@ -112,7 +112,7 @@ class Event:
 
     @classmethod
     def configure(cls, options: Mapping[str, object]) -> Event:
-        """Return an event that sets the model's learners, as from `ModelSet.to_dict`."""
+        """Return an event that changes the model's learners, see `ModelLearners.changed`."""
 
     @classmethod
     def restore(cls, seq: int) -> Event:
@@ -275,7 +275,7 @@ class Event:
 
     @property
     def options(self) -> dict[str, object]:
-        """The learners of a "configure" event as from `ModelSet.to_dict`, else an empty dict."""
+        """The change of learners of a "configure" event, else an empty dict."""
 
     @property
     def restored(self) -> int:

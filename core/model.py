@@ -146,7 +146,7 @@ class Model(ModelLearners):
             if self.model_set.find(event.name) is None:
                 raise UnknownName("learner", event.name)
         elif event.kind == "configure":
-            self.agreed(ModelSet.from_dict(event.options))
+            self.changed(event.options)
 
     def _check_rename(self, event: Event) -> None:
         if not event.renamed_to:  # the event releases a former name
@@ -337,9 +337,7 @@ class Model(ModelLearners):
             state = event.name or f"snapshot {event.restored}"
             raise EventError(f"event {self.seq + 1} switches to {state}: load it first")
         if event.kind == "configure":
-            whole = event.options.get("whole", ())
-            named = whole if isinstance(whole, list) else ()
-            self._configure(ModelSet.from_dict(event.options), map(str, named))
+            self._configure(event.options)
         elif event.kind == "promote":
             self._promote(event.name)
         elif event.kind == "rename":
@@ -464,6 +462,8 @@ class Model(ModelLearners):
             facts["aliases"] = dict(self.aliases)
         if self.whole:
             facts["whole"] = sorted(self.whole)
+        if self.chosen is not None:
+            facts["chosen"] = self.chosen.to_dict()
         arrays: snapshot.Arrays = self.taxonomy.dump()
         for position, each in enumerate(self.enrolled):
             outcomes = {**each.progress.dump(), **each.calibration.dump()}
@@ -503,6 +503,7 @@ class Model(ModelLearners):
         model.recent = recent_of(arrays, seq)
         model.seq, model.restores, model.rules = seq, restores, in_force
         model.aliases, model.whole = aliases_of(facts), whole_of(facts, model_set)
+        model.chosen = model_set_of(facts, "chosen") if "chosen" in facts else None
         return model
 
     def digest(self) -> str:

@@ -1,9 +1,10 @@
 """The learners of a model: the primary answers, shadows learn the same events."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from manyclass.core.enrolled import Enrolled, continued
-from manyclass.core.errors import OptionError
+from manyclass.core.errors import OptionError, UnknownName
 from manyclass.core.instance import Instance
 from manyclass.core.learner import Learner
 from manyclass.core.learners.learner import make
@@ -28,6 +29,8 @@ class ModelLearners:
         self.taxonomy = Taxonomy(hash_seed)  # of the classes of all learners
         # Specifications of learners that a rebuild begins empty, to learn the whole history.
         self.whole: frozenset[str] = frozenset()
+        # The learners that the settings chose, if calls have added or removed some since.
+        self.chosen: ModelSet | None = None
         self._hash_seed = hash_seed
         self._enroll([self._begun(options) for options in model_set.learners])
 
@@ -130,13 +133,41 @@ class ModelLearners:
                 raise
             return asked
 
-    def _configure(self, asked: ModelSet, whole: Iterable[str]) -> None:
+    def changed(self, change: Mapping[str, object]) -> ModelSet:
+        """Return the learners after a "configure" event with these options.
+
+        They are the options of the learner `added` or the specification of the shadow `removed`, or
+        all learners as from `ModelSet.to_dict`. Raise OptionError if this is not possible,
+        UnknownName for a shadow that is not there.
+        """
+        if "added" in change:
+            return self.model_set.having(Options.from_dict(_object(change["added"])))
+        if "removed" in change:
+            return self.model_set.lacking(str(change["removed"]))
+        return self.agreed(ModelSet.from_dict(change))
+
+    def _configure(self, change: Mapping[str, object]) -> None:
+        """Change the learners; see `changed`.
+
+        `whole` lists the learners to learn the whole history. With all learners, `chosen` has those
+        of the settings, if they are others.
+        """
         before = self.model_set
         try:
-            model_set = self.agreed(asked)
-        except OptionError:
-            return  # `check` accepted it; another learner was promoted since
-        origins = model_set.origins(before)
+            model_set = self.changed(change)
+        except (OptionError, UnknownName):
+            return  # `check` accepted it; another event came before
+        if "added" not in change and "removed" not in change:
+            chosen = change.get("chosen")
+            self.chosen = None if chosen is None else ModelSet.from_dict(_object(chosen))
+        elif model_set != before:
+            self.chosen = self.chosen or before
+        whole = change.get("whole", ())
+        self._continue(model_set, map(str, whole) if isinstance(whole, list) else ())
+
+    def _continue(self, model_set: ModelSet, whole: Iterable[str]) -> None:
+        """Replace the learners by these, each of which continues the state of its origin."""
+        origins = model_set.origins(self.model_set)
         enrolled = self.enrolled
         self._enroll(
             [
@@ -172,3 +203,9 @@ class ModelLearners:
         self.answering, *shadows = enrolled
         self.shadows = {each.label: each for each in shadows}
         self.published.use(self.answering)
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"the options of learners must be an object, not {value!r}")
+    return value

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from manyclass.core.errors import OptionError
+from manyclass.core.errors import OptionError, UnknownName
 from manyclass.core.learners.options import Options
 
 Role = Literal["primary", "shadow"]
@@ -60,6 +60,22 @@ class ModelSet:
         if self.find(shadow.specification) is not None:
             return self
         return ModelSet(self.primary, (*self.shadows, shadow))
+
+    def lacking(self, specification: str) -> "ModelSet":
+        """Return the same learners without this shadow.
+
+        Raise UnknownName for a learner that is not there, OptionError for the primary one.
+        """
+        found = self.find(specification)
+        if found is None:
+            raise UnknownName("learner", specification)
+        if found == self.primary:
+            raise OptionError(
+                "learner",
+                f"{found.specification!r} is the primary learner, which answers: promote another"
+                " one first",
+            )
+        return ModelSet(self.primary, tuple(each for each in self.shadows if each is not found))
 
     def without(self, primary: Options) -> tuple[Options, ...]:
         """Return the shadows that remain beside this primary, which may be a shadow here."""
@@ -154,7 +170,9 @@ class ModelSet:
 def check_shadows(shadows: Sequence[Options]) -> None:
     """Raise OptionError for shadows that are invalid with any primary."""
     if len(shadows) > MOST_SHADOWS:
-        raise OptionError("shadows", f"there may be {MOST_SHADOWS} at most")
+        raise OptionError(
+            "shadows", f"there may be {MOST_SHADOWS} at most, not {len(shadows)}: remove one first"
+        )
     check_together(shadows)
 
 

@@ -46,7 +46,7 @@ class Frozen:
 
 def marks_of(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
     """Return `seq` and `restores` from the header of a snapshot; SnapshotError."""
-    if facts.keys() - {"aliases", "whole"} != {*FACTS}:
+    if facts.keys() - {"aliases", "whole", "chosen"} != {*FACTS}:
         raise SnapshotError(f"the header must have {', '.join(FACTS)}, not {[*facts]}")
     seq, restores = facts["seq"], facts["restores"]
     if not _is_count(seq):
@@ -120,15 +120,15 @@ def _is_count(value: object) -> bool:
 NOT_OPTIONS = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
 
 
-def model_set_of(facts: dict[str, Any]) -> ModelSet:
-    """Return the learners that the header of a snapshot names; SnapshotError."""
-    given = facts["learners"]
+def model_set_of(facts: dict[str, Any], name: str = "learners") -> ModelSet:
+    """Return the learners that the header of a snapshot has under this name; SnapshotError."""
+    given = facts[name]
     try:
         if given.keys() != {"primary", "shadows"}:
             raise ValueError(f"there must be primary and shadows, not {[*given]}")
         return ModelSet.from_dict(given)
     except NOT_OPTIONS as error:
-        raise SnapshotError(f"the learners in the header cannot be: {error}") from error
+        raise SnapshotError(f"the {name} in the header cannot be: {error}") from error
 
 
 def recent_of(arrays: snapshot.Arrays, seq: int) -> DedupWindow:

@@ -123,7 +123,7 @@ class Engine:
         self._live.use(model)
         pipeline = self._make_pipeline(await self._opened_history())
         try:
-            await pipeline.agree_on_learners(settings.model_set(model.model_set))
+            await pipeline.agree_on_learners()
             await self.cluster.poll_until(lambda _: True)  # the first heartbeat, before any request
             if self._status != "closed":
                 self._pipeline, self._status = pipeline, "ready"
@@ -304,9 +304,24 @@ class Engine:
         `learner` is a shadow that learns the whole history; it is added if it is new. Raises
         OptionError. `text` is the analysis of texts for the new state.
         """
-        self._able()
-        join = None if learner is None else partial(self._able().join, learner)
-        return await self._tasks.finish(self.rebuild.run(join, text))
+        pipeline = self._able()
+        if learner is None:
+            return await self._tasks.finish(self.rebuild.run(None, text))
+        join = partial(pipeline.add_shadow, learner, whole=True)
+        return await self._tasks.finish(
+            self.rebuild.run(join, text, pipeline.bytes_to_add(learner))
+        )
+
+    # --- learners --------------------------------------------------------------------------------
+
+    async def add_shadow(self, learner: str) -> tuple[int, str]:
+        """Add a shadow, see Pipeline.add_shadow; return the seq of the event and its name."""
+        seq, options = await self._able().add_shadow(learner)
+        return seq, options.specification
+
+    async def remove_shadow(self, learner: str) -> tuple[int, str]:
+        """Remove a shadow, see Pipeline.remove_shadow."""
+        return await self._able().remove_shadow(learner)
 
     # --- snapshots -------------------------------------------------------------------------------
 

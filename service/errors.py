@@ -60,11 +60,11 @@ class RebuildRefused(Exception):
 
 
 class MemoryShort(Rejected):
-    """The system has less memory than a rebuild needs."""
+    """The system has less memory than a rebuild, say, needs."""
 
-    def __init__(self, needed: int, available: int) -> None:
+    def __init__(self, what: str, needed: int, available: int) -> None:
         super().__init__(
-            f"a rebuild needs about {needed} bytes of memory, and {available} are available"
+            f"{what} needs about {needed} bytes of memory, and {available} are available"
         )
         self.retry_after = 60.0
 

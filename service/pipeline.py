@@ -3,15 +3,17 @@
 import asyncio
 import logging
 
+from manyclass.core.errors import OptionError
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
 from manyclass.service.cluster import RETRY_SECONDS, Cluster, Replica, StateRestorer
-from manyclass.service.config.learners import as_variables, limits_of, meant_by
-from manyclass.service.config.settings import Settings
+from manyclass.service.config.learners import as_variables, limits_of
+from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.engine_stats import EngineStats, HistoryStats
-from manyclass.service.errors import OptionsDiffer, RebuildRefused, with_hint
+from manyclass.service.errors import OptionsDiffer, with_hint
 from manyclass.service.history.history import History
+from manyclass.service.history.memory import check_available
 from manyclass.service.history.rebuild import Rebuild
 from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.log.group_commit import GroupCommit, QueueLimits
@@ -81,15 +83,23 @@ class Pipeline:
         )
         self._following = asyncio.create_task(self._replica.run())
 
-    async def agree_on_learners(self, asked: ModelSet) -> None:
+    async def agree_on_learners(self) -> None:
         """Change the learners to those of the settings if `reconfigure` is set; otherwise raise
         OptionsDiffer if they differ.
 
-        The primary learner stays: MANYCLASS_LEARNER chooses it before the first learned event, and
-        a promotion afterwards.
+        If the settings are as at the last start, the learners stay as calls have changed them
+        since. The primary learner stays: MANYCLASS_LEARNER chooses it before the first learned
+        event, and a promotion afterwards.
         """
         live = self._cluster.live
-        stored = live.model.model_set
+        stored, chosen = live.model.model_set, live.model.chosen
+        if chosen is not None and self._agree(chosen):
+            log.info(
+                "the learners are %s, as calls have changed them since the settings chose %s",
+                *(", ".join(each.labels) for each in (stored, chosen)),
+            )
+            return
+        asked = self._settings.model_set(stored)
         model_set = live.model.agreed(asked)
         if model_set.primary is not asked.primary:
             log.warning(
@@ -98,9 +108,9 @@ class Pipeline:
                 asked.primary.specification,
             )
         differences = stored.differences(model_set)
-        if not differences:
+        if not differences and chosen is None:
             return
-        if not self._settings.reconfigure:
+        if differences and not self._settings.reconfigure:
             raise OptionsDiffer(differences, as_variables(stored))
         agreed = False
         while not agreed:
@@ -113,28 +123,50 @@ class Pipeline:
                 log.warning("the learners cannot be changed yet: %s", with_hint(error))
                 await asyncio.sleep(RETRY_SECONDS)
         live.model.agreed(asked)  # check again: another process may have changed them before
-        log.warning("the learners have changed (former, present): %s", differences)
+        if differences:
+            log.warning("the learners have changed (former, present): %s", differences)
 
-    async def join(self, learner: str) -> None:
-        """Make a shadow learn the whole history in rebuilds; a new shadow is added.
+    def _agree(self, chosen: ModelSet) -> bool:
+        """Return whether the settings choose these learners."""
+        try:
+            return not chosen.differences(self._settings.model_set(chosen).after(chosen))
+        except (OptionError, SettingError):
+            return False
 
-        Raises OptionError. Raises RebuildRefused for the primary learner, and for a new shadow if
-        the settings name the shadows, because the next start would refuse it.
+    async def add_shadow(self, learner: str, whole: bool = False) -> tuple[int, Options]:
+        """Add a shadow that has learned nothing, unless it is there; return the seq of the event.
+
+        With `whole`, rebuilds make it learn the whole history. Raises OptionError for the primary
+        learner and for too many, MemoryShort.
         """
         model = self._cluster.live.model
-        known = meant_by(learner, model.model_set.learners)
-        if known is model.options:
-            raise RebuildRefused(f"{learner!r} is the primary learner, not a shadow")
-        if known is None and self._settings.shadows is not None:
-            raise RebuildRefused(
-                f"MANYCLASS_SHADOWS lists the shadows without {learner!r}: add it there, start with"
-                " --reconfigure, and rebuild then"
-            )
+        known = model.model_set.find(learner)
+        if known == model.options:
+            raise OptionError("learner", f"{known.specification!r} is the primary learner already")
+        if known is None:
+            check_available(self.bytes_to_add(learner), "another learner")
+        elif not whole or known.specification in model.whole:
+            return model.seq, known
         options = known or Options.parse(learner, **limits_of(model.options))
-        if options.specification in model.whole:
-            return
-        chosen = {**model.model_set.having(options).to_dict(), "whole": [options.specification]}
-        await self.group_commit.admit([Event.configure(chosen)])
+        change: dict[str, object] = {"added": options.to_dict()}
+        if whole:
+            change["whole"] = [options.specification]
+        [result] = await self.group_commit.admit([Event.configure(change)])
+        return result.seq, options
+
+    def bytes_to_add(self, learner: str) -> int:
+        """Return about how much memory this learner will need; 0 if it is there already."""
+        model = self._cluster.live.model
+        return 0 if model.model_set.find(learner) else model.learner.resident_bytes
+
+    async def remove_shadow(self, learner: str) -> tuple[int, str]:
+        """Remove a shadow; return the seq of the event and the name. Raises UnknownName,
+        OptionError.
+        """
+        label = self._cluster.live.model.model_set.find(learner)
+        name = learner if label is None else label.specification
+        [result] = await self.group_commit.admit([Event.configure({"removed": name})])
+        return result.seq, name
 
     @property
     def pause(self) -> Pause | None:

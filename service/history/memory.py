@@ -20,7 +20,11 @@ def available_bytes() -> int | None:
 
 def check_memory(state_bytes: int) -> None:
     """Raise MemoryShort if the system lacks memory to rebuild a state of this size."""
+    check_available(STATES * state_bytes, "a rebuild")
+
+
+def check_available(needed: int, what: str) -> None:
+    """Raise MemoryShort if the system lacks this much memory for something."""
     available = available_bytes()
-    needed = STATES * state_bytes
     if available is not None and needed > available:
-        raise MemoryShort(needed, available)
+        raise MemoryShort(what, needed, available)

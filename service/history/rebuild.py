@@ -136,25 +136,30 @@ class Rebuild:
         """True if it is time to look for a rebuilt state that is left over."""
         return self.may_be_unsettled and self._clock() >= self._settle_at
 
-    def check(self) -> None:
-        """Raise RebuildRefused while a rebuild is in progress, MemoryShort if memory is short."""
+    def check(self, more_bytes: int = 0) -> None:
+        """Raise RebuildRefused while a rebuild is in progress, MemoryShort if memory is short.
+
+        `more_bytes`: of a learner that the rebuild adds.
+        """
         if self._lock.locked():
             raise RebuildRefused("a rebuild is in progress")
-        check_memory(self._state_bytes())
+        check_memory(self._state_bytes() + more_bytes)
 
     async def run(
         self,
-        join: Callable[[], Awaitable[None]] | None = None,
+        join: Callable[[], Awaitable[object]] | None = None,
         text: TextAnalysis | None = None,
+        more_bytes: int = 0,
     ) -> RebuildReport:
         """Rebuild the state; return when it is durable and the amended events are gone.
 
-        `join` is called before the rebuild begins, to make a learner learn the whole history.
+        `join` is called before the rebuild begins, to make a learner learn the whole history; it
+        may add a learner of `more_bytes`.
         `text` is the text analysis of the new state, None for the present one; all texts are
         analysed again with another one. The rebuild includes all amendments that any process has
         answered before. Raises RebuildRefused or MemoryShort without any change, or StoreError.
         """
-        self.check()
+        self.check(more_bytes)
         async with self._lock:
             if join is not None:
                 if text is not None:  # check it first: a later refusal would leave the new learner
@@ -333,7 +338,12 @@ class Rebuild:
         await asyncio.to_thread(self._relearning.apply_tail, model, live.seq)
         if model.seq != live.seq or live.restores != restores:
             raise RebuildRefused("the log has changed meanwhile: rebuild again")
-        model.restores = restores
+        if {*model.model_set.labels} != {*live.model_set.labels}:
+            raise RebuildRefused(
+                "the history has more learners at once than a model can have: remove shadows, and"
+                " rebuild again"
+            )
+        model.restores, model.chosen = restores, live.chosen
 
     # --- afterwards ------------------------------------------------------------------------------
 

@@ -78,10 +78,14 @@ def learn_again(interpreter: Interpreter, payload: bytes, whole: Sequence[Option
         return
     event = Event.from_bytes(payload)
     if whole and event.kind == "configure":
-        model_set = ModelSet.from_dict(event.options)
-        for options in whole:
-            model_set = model_set.having(options)
-        event = Event.configure(model_set.to_dict())
+        if event.options.get("removed") in {each.specification for each in whole}:
+            interpreter.pass_over()
+            return
+        if "primary" in event.options:
+            model_set = ModelSet.from_dict(event.options)
+            for options in whole:
+                model_set = model_set.having(options)
+            event = Event.configure({**event.options, **model_set.to_dict()})
     apply_all(interpreter.request([event]))
 
 

@@ -52,6 +52,7 @@ from manyclass.service.http.routes import (
     state,
     stats,
 )
+from manyclass.service.http.routes.add_learner import AddLearner
 from manyclass.service.http.routes.correct import CorrectEvent
 from manyclass.service.http.routes.learn import Learn
 from manyclass.service.http.routes.learn_stream import LearnStream
@@ -139,6 +140,7 @@ class App(Front):
             CorrectEvent(settings, self.engine, keys, self.limits.budget, threads),
             RenameClass(settings, self.engine, keys, self.limits.budget),
             RebuildState(settings, self.engine, keys, self.limits.budget, rebuilds),
+            AddLearner(settings, self.engine, keys, self.limits.budget, rebuilds),
         ]
         error_counts = ErrorCounts(clock)
         csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins, settings.allowed_hosts)

@@ -69,7 +69,10 @@ class Metrics(Collector):
         histogram.observe(seconds)
 
     def applied(self, event: Event, outcome: Outcome, seconds: float) -> None:
-        """Count an applied event if it was labelled."""
+        """Count an applied event if it was labelled; forget the counts of a removed learner."""
+        if event.kind == "configure":
+            for scores in self._scores.values():
+                scores.pop(str(event.options.get("removed")), None)
         if event.kind != "learn":
             return
         self.learn_duration.observe(seconds)

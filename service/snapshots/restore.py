@@ -50,7 +50,7 @@ class Restore:
         """
         async with self._schedule.exclusive() as take:
             model = await self._loader.load(seq)
-            events = [Event.restore(seq), *learner_changes(self._live.model.model_set, model)]
+            events = [Event.restore(seq), *learner_changes(self._live.model, model)]
             with self._loader.keep_ready(seq, model):
                 results = await self._group_commit.admit(events)
             last = results[-1].seq
@@ -61,21 +61,26 @@ class Restore:
             return last
 
 
-def learner_changes(in_force: ModelSet, restored: Model) -> list[Event]:
+def learner_changes(present: Model, restored: Model) -> list[Event]:
     """Return the events that change the learners of a restored state to the present ones.
 
     They form one request with the mark before them.
     """
+    in_force = present.model_set
     model_sets = [restored.model_set]
     changes: list[Event] = []
 
-    def configure(model_set: ModelSet) -> None:
-        if model_sets[-1].differences(model_set):
-            changes.append(Event.configure(model_set.to_dict()))
-        model_sets.append(model_set)
-
     answered = restored.model_set.primary
     heir = _heir(in_force, restored.model_set)
+    chosen = present.chosen or (in_force if heir is None else None)
+    of_settings = {} if chosen is None else {"chosen": chosen.to_dict()}
+
+    def configure(model_set: ModelSet) -> None:
+        differs = bool(model_sets[-1].differences(model_set))
+        if differs or (len(model_sets) == 1 and restored.chosen != chosen):
+            changes.append(Event.configure({**model_set.to_dict(), **of_settings}))
+        model_sets.append(model_set)
+
     if heir is not None:
         configure(in_force.promoted(heir.specification))
     else:
@@ -85,8 +90,7 @@ def learner_changes(in_force: ModelSet, restored: Model) -> list[Event]:
     if answering is None:
         log.warning(
             "the restored state has none of the present learners, so %s is added as the primary"
-            " learner: before the next start, add it to MANYCLASS_LEARNER or MANYCLASS_SHADOWS, or"
-            " promote another learner and omit it",
+            " learner; the others begin empty",
             answered.specification,
         )
     elif answering != model_sets[1].primary:
@@ -115,8 +119,7 @@ def _beside(answered: Options, in_force: ModelSet) -> ModelSet:
         raise OptionError(
             error.option,
             f"the primary learner of the snapshot, {answered.specification!r}, is not among the"
-            f" present learners and cannot be added: {error}; first start with fewer shadows and"
-            " --reconfigure",
+            f" present learners and cannot be added: {error}",
         ) from error
 
 

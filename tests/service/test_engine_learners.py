@@ -2,8 +2,11 @@
 
 import pytest
 
+from manyclass.core.errors import OptionError, UnknownName
 from manyclass.core.event import Event
 from manyclass.core.text import DEFAULT_TEXT
+from manyclass.service.errors import MemoryShort
+from manyclass.service.history import memory
 from manyclass.service.store.errors import StoreUnavailable
 from tests.service.engines import engine_threads
 from tests.service.faulty import learn
@@ -183,3 +186,96 @@ async def test_a_log_without_a_snapshot_is_not_replayed_until_its_learner_and_te
         await engine.close()
     engine = await start(store, learner="svm", text=DEFAULT_TEXT)
     assert engine.model.digest() == digest
+
+
+# --- added and removed by calls -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chosen", [{}, {"learner": "svm", "shadows": ("pa",)}, {"shadows": ()}])
+async def test_learners_stay_as_calls_have_changed_them(store, start, chosen):
+    engine = await start(store, **chosen)
+    await engine.submit([learn("a", "x")])
+    assert await engine.add_shadow("ff(rating=0)") == (2, "ff(rating=0)")
+    for shadow in chosen.get("shadows", ()):
+        await engine.remove_shadow(shadow)
+    await engine.submit([learn("a b", "y")])
+    assert engine.model.shadows["ff(rating=0)"].learner.learned == 1
+    last = store.last_seq
+    for reconfigure in (False, True):
+        again = await start(store, reconfigure=reconfigure, **chosen)  # killed
+        assert labels(again) == ["svm", "ff(rating=0)"]
+        assert again.model.digest() == engine.model.digest()
+        await again.close()  # with a snapshot
+    promoted = await start(store, **chosen)
+    await promoted.submit([Event.promote("ff(rating=0)")])
+    await promoted.remove_shadow("svm")
+    again = await start(store, **chosen)
+    assert labels(again) == ["ff(rating=0)"]
+    assert store.last_seq == last + 2
+
+
+async def test_changed_settings_are_refused_after_calls_changed_the_learners(store, start):
+    engine = await start(store, shadows=("pa",))
+    await engine.submit([learn("a", "x")])
+    await engine.add_shadow("ff")
+    for changed in ({"shadows": ("ema",)}, {"shadows": ("pa",), "max_classes": 9}):
+        refused = await start(store, **changed)
+        assert "start with MANYCLASS_LEARNER='svm' MANYCLASS_SHADOWS='pa,ff'" in refused.failure
+    changed = await start(store, shadows=("ema", "ff"), reconfigure=True)
+    assert labels(changed) == ["svm", "ema", "ff"]
+    again = await start(store, shadows=("pa",))
+    assert "shadows is 'ema,ff' in the store and 'pa' in the settings" in again.failure
+
+
+async def test_settings_that_take_over_the_changes_are_compared_from_then_on(store, start):
+    engine = await start(store, shadows=("pa",))
+    await engine.add_shadow("ff")
+    taken = await start(store, shadows=("pa", "ff"))
+    assert (labels(taken), taken.model.chosen, store.last_seq) == (["svm", "pa", "ff"], None, 2)
+    await taken.remove_shadow("ff")
+    again = await start(store, shadows=("pa", "ff"))
+    assert labels(again) == ["svm", "pa"]
+
+
+async def test_a_restore_keeps_the_changes(store, start):
+    engine = await start(store, shadows=("pa",))
+    await engine.submit([learn("a", "x")])
+    taken = await engine.take_snapshot()
+    await engine.add_shadow("ff")
+    await engine.remove_shadow("pa")
+    await engine.restore(taken.seq)
+    assert labels(engine) == ["svm", "ff"]
+    again = await start(store, shadows=("pa",))
+    assert labels(again) == ["svm", "ff"]
+    await again.add_shadow("pa")  # the learners of the snapshot, with others of the settings
+    await again.remove_shadow("ff")
+    await again.restore(taken.seq)
+    assert again.model.chosen.labels == ["svm", "pa"]
+    assert labels(await start(store, shadows=("pa",))) == ["svm", "pa"]
+
+
+async def test_learners_that_cannot_be_added_or_removed(store, start, monkeypatch):
+    engine = await start(store)
+    for name in ("svm", "svm()"):
+        with pytest.raises(OptionError, match="'svm' is the primary learner already"):
+            await engine.add_shadow(name)
+    with pytest.raises(OptionError, match="promote another one first"):
+        await engine.remove_shadow("svm")
+    with pytest.raises(UnknownName, match="no learner is named 'pa'"):
+        await engine.remove_shadow("pa")
+    for n in range(1, 16):
+        await engine.add_shadow(f"pa(replay={n})")
+    assert await engine.add_shadow("pa( replay=3 )") == (15, "pa(replay=3)")  # it is there
+    with pytest.raises(OptionError, match="15 at most, not 16: remove one first"):
+        await engine.add_shadow("ema")
+    await engine.remove_shadow("pa(replay=1)")
+    monkeypatch.setattr(memory, "available_bytes", lambda: 100)
+    with pytest.raises(MemoryShort, match="another learner needs about"):
+        await engine.add_shadow("ema")
+    assert store.last_seq == 16
+    events = [
+        Event.configure({"removed": "pa(replay=2)"}),
+        Event.configure({"removed": "pa(replay=2)"}),
+    ]
+    await engine.submit(events)  # the second had no effect
+    assert len(engine.model.shadows) == 13

@@ -249,13 +249,13 @@ class EngineStates(RuleBasedStateMachine):
         if self.damaged is not None:
             return  # the mark might point to an unreadable snapshot
         last = self.run(self.engine.restore(seq))
-        mark, before = self.reference.seq + 1, self.reference.model_set
+        mark, before = self.reference.seq + 1, self.reference
         self.reference = Model.load(self.dumps[seq])
         self.reference.restored(mark, seq)
         for event in learner_changes(before, self.reference):
             self.reference.apply(self.reference.seq + 1, event)
         assert not self.reference.model_set.differences(
-            before.promoted(self.reference.answering.label)
+            before.model_set.promoted(self.reference.answering.label)
         )
         assert last == self.reference.seq
         self.snapshot_was_taken()

@@ -14,7 +14,15 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.http.openapi.examples import add_examples, general_problems
 from manyclass.service.http.problems import ProblemDocument
 from manyclass.service.http.routes.contract import REFERENCE
-from manyclass.service.http.schemas import events, learn, place, rank, rebuild, rename
+from manyclass.service.http.schemas import (
+    add_learner,
+    events,
+    learn,
+    place,
+    rank,
+    rebuild,
+    rename,
+)
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
 from manyclass.service.http.schemas.rank import (
     DEFAULT_RANKED,
@@ -34,7 +42,7 @@ _TYPES = [
     ProblemDocument,
     *(
         each
-        for module in (rank, learn, place, events, rename, rebuild)
+        for module in (rank, learn, place, events, rename, rebuild, add_learner)
         for each in vars(module).values()
         if isinstance(each, type) and issubclass(each, msgspec.Struct)
     ),
@@ -104,7 +112,7 @@ _UNIONS = {
 }
 _BODIES = [
     *("PlaceClassRequest", "PlaceClassesRequest", "CorrectRequest", "RenameRequest"),
-    "RebuildRequest",
+    *("RebuildRequest", "AddLearnerRequest"),
 ]
 _RENAMED = {"ProblemDocument": "Problem"}
 

@@ -237,7 +237,7 @@ CHANGES: Final = (
     Call(
         "rebuild",
         "a learner that is not a shadow",
-        problem(409, "'ff' is the primary learner, not a shadow"),
+        problem(409, "learner: 'ff' is the primary learner already"),
         body={"learner": SHADOW},  # it was promoted above
         status=409,
     ),
@@ -292,5 +292,33 @@ CHANGES: Final = (
             "finished_at": 1767225600.0,
         },
         body={"text": "words+pairs"},
+    ),
+    Call(
+        "add_learner",
+        "a shadow that begins empty",
+        {"seq": 20, "learner": "svm(C=0.3)", "rebuild": None},
+        body={"learner": "svm(C=0.3)"},
+    ),
+    Call(
+        "add_learner",
+        "the primary learner",
+        problem(409, "learner: 'ff' is the primary learner already"),
+        409,
+        body={"learner": SHADOW},
+    ),
+    Call(
+        "remove_learner",
+        "a shadow",
+        {"seq": 21, "learner": "svm(C=0.3)"},
+        parameters={"name": "svm(C=0.3)"},
+    ),
+    Call(
+        "remove_learner",
+        "the primary learner",
+        problem(
+            409, "learner: 'ff' is the primary learner, which answers: promote another one first"
+        ),
+        409,
+        parameters={"name": SHADOW},
     ),
 )

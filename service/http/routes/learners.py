@@ -1,4 +1,4 @@
-"""The learners: the accuracy of each, and the promotion of a shadow."""
+"""The learners: the accuracy of each; the promotion and the removal of a shadow."""
 
 from typing import Annotated
 
@@ -26,6 +26,7 @@ from manyclass.service.http.schemas.learners import (
     MemberStats,
     Promoted,
     ReliabilityBin,
+    Removed,
 )
 from manyclass.service.observability.metrics import Metrics
 
@@ -57,6 +58,17 @@ async def promote_learner(engine: TheEngine, name: Name) -> Promoted:
     options = enrolled(engine.model, name).learner.options
     [result] = await engine.submit([Event.promote(options.specification)])
     return Promoted(seq=result.seq, learner=options.specification)
+
+
+@router.delete("/learners/{name:name}", **needs(Scope.ADMIN, 400, 404, 409, 413, 422))
+async def remove_learner(engine: TheEngine, name: Name) -> Removed:
+    """Remove a shadow with all it has learned, without a restart.
+
+    The removal is a durable event and holds for every process on the store and after a restart,
+    also if the settings name the shadow. The answer is 409 for the primary learner.
+    """
+    seq, label = await engine.remove_shadow(enrolled(engine.model, name).label)
+    return Removed(seq=seq, learner=label)
 
 
 def enrolled(model: Model, name: str) -> Enrolled:

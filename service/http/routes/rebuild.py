@@ -54,7 +54,7 @@ class RebuildState(ChangeCall):
 
         With `learner`, a shadow with this specification learns the whole history too, as if it had
         been there from the first event on, and can be promoted afterwards. If there is no such
-        shadow, it is added; 409 if `MANYCLASS_SHADOWS` lists the shadows.
+        shadow, it is added.
 
         With `text`, the new state is the one of a service that started with this analysis of texts
         and learned the same events. Until then the service ranks and learns with the former

@@ -95,3 +95,10 @@ class Promoted(BaseModel):
 
     seq: int
     learner: str
+
+
+class Removed(BaseModel):
+    """The number of the event that removed a shadow, and the shadow."""
+
+    seq: int
+    learner: str

@@ -53,3 +53,28 @@ def test_before_anything_is_learned_there_is_no_time_to_tell(manyclass):
 
 def test_a_window_there_is_not(manyclass, several):
     manyclass("learners", "list", "--window", "99", "--url", several, exit_code=2)
+
+
+def test_add_and_remove(manyclass):
+    with new_service() as url:
+        with Client(url) as client:
+            client.learn({"features": ["a"], "classes": ["x"]})
+        added = manyclass("learners", "add", "pa(replay=2)", "--url", url)
+        assert added.stdout == "pa(replay=2) is a shadow, by event 2 of the log\n"
+        manyclass("learners", "remove", "pa(replay=2)", "--url", url, input="n\n", exit_code=1)
+        removed = manyclass("learners", "remove", "pa(replay=2)", "--yes", "--url", url)
+        assert removed.stdout == "pa(replay=2) is removed, by event 3 of the log\n"
+        [_, only] = table(manyclass("learners", "list", "--url", url))
+        assert only[0] == "svm"
+        refused = manyclass("learners", "remove", "svm", "--yes", "--url", url, exit_code=1)
+        assert "promote another one first" in refused.stderr
+
+
+def test_add_with_the_history(manyclass, tmp_path):
+    with new_service(store=f"sqlite:{tmp_path}/a.db") as url:
+        with Client(url) as client:
+            client.learn({"features": ["a"], "classes": ["x"]})
+        added = manyclass("learners", "add", "ff", "--history", "--url", url)
+        assert "; it has learned 2 events of the history" in added.stdout
+        rows = table(manyclass("learners", "list", "--url", url))
+        assert [row[:3] for row in rows[1:]] == [["svm", "primary", "1"], ["ff", "shadow", "1"]]

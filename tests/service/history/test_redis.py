@@ -151,11 +151,33 @@ async def test_a_learner_of_a_rebuild_joins_in_every_process(archived):
         assert shadow.specification == "pa(replay=4)"
         state = taught(ModelSet(primary, (shadow,)), expected)
         state.begin_whole([shadow])
+        state.chosen = ModelSet(primary)
         assert content(engines[1].model) == content(state)
         await first.rebuild_state()
         assert content(first.model) == content(state)
     async with archived.engine() as again:
         assert content(again.model) == content(state)
+
+
+async def test_learners_that_any_process_adds_and_removes_are_those_of_every_process(archived):
+    async with AsyncExitStack() as stack:
+        engines = [await stack.enter_async_context(archived.engine()) for _ in range(2)]
+        await _amended(engines[1])
+        adding = (
+            engine.add_shadow(name) for engine, name in zip(engines, ("pa", "ff"), strict=True)
+        )
+        await asyncio.gather(*adding)
+        await same(*engines)
+        assert {*engines[0].model.shadows} == {"pa", "ff"}
+        await engines[1].submit([event("f1", "c1")])
+        await engines[0].remove_shadow("pa")
+        first, other = await leader(*engines)
+        await first.rebuild_state("ema")
+        await same(*engines)
+        assert [*other.model.shadows] == [*first.model.shadows] == ["ema", "ff"]
+        digest = other.model.digest()
+    async with archived.engine() as again:
+        assert again.model.digest() == digest
 
 
 @everywhere

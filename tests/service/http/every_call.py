@@ -17,6 +17,8 @@ SCOPES = {  # of each call in the document; None needs no key
     "GET /features/{name}": Scope.RANK,
     "DELETE /features/{name}": Scope.ADMIN,
     "GET /learners": Scope.RANK,
+    "POST /learners": Scope.ADMIN,
+    "DELETE /learners/{name}": Scope.ADMIN,
     "POST /learners/{name}/promote": Scope.ADMIN,
     "GET /events": Scope.LEARN,
     "GET /events/{name}": Scope.LEARN,
@@ -46,9 +48,11 @@ BODIES = {
     "PUT /classes/{name}": {"parent": "learners"},
     "POST /classes": {"parents": {"svm": "learners"}},
     "PUT /events/{name}": {"classes": ["ff"]},
+    "POST /learners": {"learner": "pa"},
 }
 FIRST_EVENT = "seq:1"
 RENAME = "POST /classes/{name}"
+REMOVAL = "DELETE /learners/{name}"
 NUMBERS = count()
 
 
@@ -61,6 +65,9 @@ async def call_of(call, name, headers):
         await call("POST", "/learn", event, headers=headers)
         body = json.dumps({"rename": f"{named}-now"}).encode()
         return await call("POST", f"/classes/{named}", body, headers=headers)
+    if name == REMOVAL:  # of a shadow, which was added before
+        await call("POST", "/learners", b'{"learner": "ema"}', headers=headers)
+        named = "ema"
     method, path = name.format(name=named, seq=0).split()
     path += "?source=nobody" if name == "DELETE /events" else ""
     body = json.dumps(BODIES[name]).encode() if name in BODIES else None

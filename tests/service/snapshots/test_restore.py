@@ -122,9 +122,10 @@ async def test_the_primary_of_the_snapshot_returns_also_after_its_removal(caplog
         assert engine.model.model_set.labels == ["pa"]
         assert await labels_after(engine, 1) == ["svm", "pa"]
         assert [each.learner.learned for each in engine.model.enrolled] == [1, 0]
-        assert "add it to MANYCLASS_LEARNER or MANYCLASS_SHADOWS" in caplog.text
-    async with running(store, learner="pa", shadows=("svm",)) as (engine, _):
-        assert engine.model.model_set.labels == ["svm", "pa"]
+        assert "so svm is added as the primary learner" in caplog.text
+    for shadows in ((), ("svm",), None):  # as before the restore, or as after it
+        async with running(store, learner="pa", shadows=shadows) as (engine, _):
+            assert engine.model.model_set.labels == ["svm", "pa"]
 
 
 async def with_a_snapshot(*lessons, **settings):

@@ -166,3 +166,60 @@ async def test_options_another_process_has_set_are_told():
         model_set["shadows"][0]["negatives"] = 2
         await call.app.engine.submit([Event.configure(model_set)])
         assert [each["learner"] for each in await learners(call)] == ["svm", "pa(negatives=2)"]
+
+
+async def test_a_shadow_is_added_and_removed_without_a_restart():
+    async with three() as call:
+        await call.learn(*LESSONS)
+        added = await call("POST", "/learners", {"learner": "ff( rating=3 )"})
+        assert added.json() == {"seq": 41, "learner": "ff(rating=3)", "rebuild": None}
+        await call.learn(*LESSONS[:2])
+        found = {each["learner"]: each for each in await learners(call)}
+        assert [*found] == [*LABELS, "ff(rating=3)"]
+        assert found["ff(rating=3)"]["learned"] == 2
+        gone = await call("DELETE", "/learners/pa(replay=2)")
+        assert gone.json() == {"seq": 44, "learner": "pa(replay=2)"}
+        assert [each["learner"] for each in await learners(call)] == [LEARNER, "pa", "ff(rating=3)"]
+        metrics = (await call("GET", "/metrics")).text
+        assert 'learner="ff(rating=3)"' in metrics
+        assert 'learner="pa(replay=2)"' not in metrics
+
+
+async def test_a_shadow_is_added_with_the_whole_history():
+    async with three() as call:
+        await call.learn(*LESSONS)
+        added = (await call("POST", "/learners", {"learner": "ff", "history": True})).json()
+        assert (added["learner"], added["rebuild"]["seq"]) == ("ff", added["seq"])
+        assert added["rebuild"]["events"] == 41
+        found = {each["learner"]: each for each in await learners(call)}
+        assert found["ff"]["learned"] == found[LEARNER]["learned"] == 40
+    async with calling(history=False) as call:
+        assert_problem(await call("POST", "/learners", {"learner": "ff", "history": True}), 404)
+
+
+async def test_learners_that_cannot_be_added_or_removed_are_refused():
+    async with three() as call:
+        digest = call.digest()
+        for wrong in ("nobody", "pa(rating=-1)", "pa("):
+            answer = await call("POST", "/learners", {"learner": wrong})
+            assert_problem(answer, 422, "#/learner")
+        assert_problem(await call("POST", "/learners", {"learner": 7}), 422, "#/learner")
+        assert_problem(await call("POST", "/learners", {}), 422)
+        for history in (False, True):
+            body = {"learner": LEARNER, "history": history}
+            assert_problem(await call("POST", "/learners", body), 409)
+        problem = assert_problem(await call("DELETE", f"/learners/{LEARNER}"), 409)
+        assert "promote another one first" in problem["detail"]
+        assert_problem(await call("DELETE", "/learners/ema"), 404)
+        assert call.digest() == digest
+
+
+async def test_added_and_removed_learners_reach_every_process():
+    async with side_by_side(shadows=("pa",)) as (one, two):
+        await one.learn(*LESSONS)
+        await two("POST", "/learners", {"learner": "ff"})
+        seq = (await one("DELETE", "/learners/pa")).json()["seq"]
+        for call in (one, two):
+            assert await call.app.engine.reached(seq, PATIENCE)
+            assert [each["learner"] for each in await learners(call)] == ["svm", "ff"]
+        assert one.digest() == two.digest()
