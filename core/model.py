@@ -250,7 +250,7 @@ class Model(ModelLearners):
             if self.aliases:
                 former = {at for at, each in enumerate(events) if places_former(each, self.aliases)}
             # Placements by former names were possible under these names: a rebuild, where the
-            # present names hold from the first event on, applies those that still are.
+            # present names hold from the first event on, applies the ones that are still possible.
             check_placements(self.taxonomy, events, former.union(repeated))
         except RequestConflict:
             self.pass_over(len(events))

@@ -45,8 +45,9 @@ class AddLearner(ChangeCall):
         """Add a shadow, without a restart. It ranks and learns every event from now on.
 
         The addition is a durable event and holds for every process on the store and after a
-        restart, also if the settings do not name it. With `history`, the shadow also learns the whole
-        history, by a rebuild as in `POST /rebuild`; the answer then comes when the rebuild is done.
+        restart, also if the settings do not name it. With `history`, the shadow also learns the
+        whole history, by a rebuild as in `POST /rebuild`; the answer then comes when the rebuild is
+        done.
         A shadow that is there already stays as it is.
 
         The answer is 422 for a text that is not a specification; 409 for the primary learner, for

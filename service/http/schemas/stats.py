@@ -26,7 +26,7 @@ class DiskStats(BaseModel, from_attributes=True):
 
 
 class HealthStats(BaseModel):
-    """What an operator watches in this process. Counts are since the process started."""
+    """Figures of this process for an operator. Counts are since the process started."""
 
     disk: DiskStats | None = Field(
         description="null if the store has no file on the machine of the service"
