@@ -104,6 +104,8 @@ cdef extern from "core/native/learner.hpp" namespace "manyclass" nogil:
                  vector[pair[string, double]]& weights) except +raise_error
         void class_page(string_view prefix, string_view after, size_t limit,
                         vector[pair[string, uint64_t]]& page) except +raise_error
+        void classes_by(bint is_newest_first, string_view prefix, string_view after, size_t limit,
+                        vector[pair[string, uint64_t]]& page) except +raise_error
         void feature_page(string_view prefix, string_view after, size_t limit,
                           vector[pair[string, uint64_t]]& page) except +raise_error
         void class_ids(NativeColumns& columns, int32_t* ids) except +raise_error

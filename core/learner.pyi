@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Self, final
+from typing import Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -273,6 +273,13 @@ class Learner:
 
     def class_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
         """Return (class, learned) for names after `after`, in the order of UTF-8 bytes."""
+
+    def classes_by(
+        self, order: Literal["events", "newest"], prefix: str, after: str, limit: int
+    ) -> list[tuple[str, int]]:
+        """Return (class, learned) for classes after `after`: those learned most often first, or the
+        newest first. The list is empty after a class that is gone. Reads every class.
+        """
 
     def feature_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
         """Return (feature, times seen) for names after `after`, in the order of UTF-8 bytes."""

@@ -445,6 +445,18 @@ cdef class Learner:
             deref(self._native).inspection().class_page(begins, behind, limit, page)
         return [(page[i].first.decode("utf-8"), page[i].second) for i in range(page.size())]
 
+    def classes_by(self, str order not None, str prefix not None, str after not None, size_t limit):
+        if order not in ("events", "newest"):
+            raise ValueError(f"order must be 'events' or 'newest', not {order!r}")
+        cdef vector[pair[string, uint64_t]] page
+        cdef string_view begins = Instance.any_utf8(prefix), behind = Instance.any_utf8(after)
+        cdef bint is_newest_first = order == "newest"
+        with nogil:
+            deref(self._native).inspection().classes_by(
+                is_newest_first, begins, behind, limit, page
+            )
+        return [(page[i].first.decode("utf-8"), page[i].second) for i in range(page.size())]
+
     def feature_page(self, str prefix not None, str after not None, size_t limit):
         cdef vector[pair[string, uint64_t]] page
         cdef string_view begins = Instance.any_utf8(prefix), behind = Instance.any_utf8(after)

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -124,6 +125,42 @@ public:
                     Page& page) const override {
         read_page(tables_.classes, tables_.class_order, prefix, after, limit, page,
                   [this](std::uint32_t id) { return tables_.class_records[id].learned; });
+    }
+
+    void classes_by(bool is_newest_first, std::string_view prefix, std::string_view after,
+                    std::size_t limit, Page& page) const override {
+        // By what the classes are ordered, then the oldest first.
+        using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>;
+        const auto key_of = [&](std::uint32_t id) {
+            const ClassRecord& record = tables_.class_records[id];
+            const std::uint64_t least_first = is_newest_first ? record.creation_order : record.learned;
+            return Key(~least_first, record.creation_order, id);
+        };
+        Key least{};
+        if (!after.empty()) {
+            const StateLock::Read lock(lock_);
+            const std::uint32_t id = tables_.classes.find(after);
+            if (id == NO_ID) return;
+            least = key_of(id);
+        }
+        std::vector<Key> found;
+        for (std::uint32_t begin = 0, end = 1; begin < end; begin += BLOCK) {
+            const StateLock::Read lock(lock_);
+            end = tables_.classes.end();
+            for (std::uint32_t id = begin; id < std::min(end, begin + BLOCK); ++id) {
+                if (!tables_.classes.alive(id)) continue;
+                if (tables_.classes.name(id).substr(0, prefix.size()) != prefix) continue;
+                if (const Key key = key_of(id); after.empty() || least < key) found.push_back(key);
+            }
+        }
+        const auto kept = static_cast<std::ptrdiff_t>(std::min(limit, found.size()));
+        std::partial_sort(found.begin(), found.begin() + kept, found.end());
+        found.resize(static_cast<std::size_t>(kept));
+        const StateLock::Read lock(lock_);
+        for (const auto& [order, created, id] : found)
+            if (tables_.classes.alive(id))
+                page.emplace_back(std::string(tables_.classes.name(id)),
+                                  tables_.class_records[id].learned);
     }
 
     void feature_page(std::string_view prefix, std::string_view after, std::size_t limit,

@@ -79,7 +79,12 @@ public:
     virtual void class_page(std::string_view prefix, std::string_view after, std::size_t limit,
                             Page& page) const = 0;
 
-    // The same of features, and how often each was seen.
+    // The next classes after `after`, those learned most often first, or those made last first; none
+    // after a class that is gone. Records are read block by block, as by `cls`.
+    virtual void classes_by(bool is_newest_first, std::string_view prefix, std::string_view after,
+                            std::size_t limit, Page& page) const = 0;
+
+    // The same as `class_page` of features, and how often each was seen.
     virtual void feature_page(std::string_view prefix, std::string_view after, std::size_t limit,
                               Page& page) const = 0;
 

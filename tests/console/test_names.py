@@ -16,6 +16,12 @@ def test_classes_are_found_by_their_beginning(taught, look):
     page.get_by_role("button", name="Previous classes").click()
     expect(rows).to_have_count(50)
     page.get_by_role("button", name="Next classes").click()
+    page.get_by_label("Order").select_option("most messages first")
+    expect(rows).to_have_count(50)
+    most = httpx.get(f"{taught.url}/classes?order=events&limit=1").json()["classes"][0]
+    expect(rows.first).to_have_text(f"{most['class']}{most['learned']}")
+    page.get_by_role("button", name="Next classes").click()
+    expect(rows).to_have_count(27)
     page.get_by_label("Class begins with").fill("card_a")
     expect(rows).to_have_count(3)
     page.get_by_role("link", name="card_arrival").click()

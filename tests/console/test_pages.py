@@ -99,7 +99,7 @@ def test_teaching_needs_no_pointer(lively, look):
     name = second.locator(".name").inner_text()
     expect(page.get_by_text("The words are tinted").locator("strong")).to_have_text(name)
     page.keyboard.press("Enter")
-    expect(page.locator(".moved")).to_contain_text(f"{name} was 2nd")
+    expect(page.locator(".moved")).to_contain_text(f"{name} was suggestion no. 2")
 
 
 def test_a_service_that_ends_is_seen_to_end(serve, browser):

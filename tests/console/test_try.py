@@ -30,7 +30,9 @@ def test_the_first_minute(taught, look):
     type_text(page, "my kitten is hungry")
     expect(page.locator(".bars")).not_to_contain_text("pets")
     teach(page, "pets")
-    expect(page.locator(".moved")).to_have_text("pets was not ranked, now 1st (event 601).")
+    expect(page.locator(".moved")).to_have_text(
+        "pets was not among the suggestions, now no. 1 (event 601)."
+    )
     type_text(page, "a hungry kitten")
     expect(page.locator(".bars .name").first).to_have_text("pets")
     expect(page.locator(".tinted mark.for", has_text="kitten")).to_be_visible()
@@ -44,40 +46,48 @@ def test_a_click_teaches_a_lower_class_and_the_bars_move(taught, look):
     third = page.locator(".bars .name").nth(2)
     name = third.inner_text()
     third.click()
-    expect(page.locator(".moved")).to_contain_text(f"{name} was 3rd, now")
+    expect(page.locator(".moved")).to_contain_text(f"{name} was suggestion no. 3, now")
     event = httpx.get(f"{taught.url}/events/seq:601").json()
     assert (event["text"], event["classes"]) == ("top up my card with my card", [name])
     assert event["source"] == "console"
 
 
-def test_rows_stay_under_the_pointer_until_it_leaves_the_list(taught, look):
+def test_the_order_after_teaching_is_the_new_one(taught, look):
     page = look(taught)
     type_text(page, "top up my card with my card")
     names = page.locator(".bars .name")
     expect(names).to_have_count(8)
-    before = names.all_inner_texts()
+    third = names.nth(2).inner_text()
     names.nth(2).click()
-    expect(page.locator(".moved")).to_contain_text(f"{before[2]} was 3rd, now 1st")
-    row = page.locator(".bars li").nth(2)
-    expect(row.locator(".rank")).to_have_text("was 3rd, now 1st")
-    assert names.all_inner_texts()[:8] == before
-    page.wait_for_timeout(600)  # else it is a double click, which teaches once
-    row.click()
-    expect(page.locator(".moved")).to_contain_text("(event 602)")
-    assert httpx.get(f"{taught.url}/events/seq:602").json()["classes"] == [before[2]]
-    page.get_by_label("Text to rank").hover()
-    expect(names.first).to_have_text(before[2])
-    expect(page.locator(".bars .rank")).to_have_count(0)
+    expect(page.locator(".moved")).to_contain_text(f"{third} was suggestion no. 3, now no. 1")
+    expect(names.first).to_have_text(third)
 
 
-def test_another_text_is_ranked_anew_below_the_pointer(taught, look):
+def test_several_classes_are_taught_as_one_message(taught, look):
     page = look(taught)
     type_text(page, "top up my card with my card")
-    page.locator(".bars .name").nth(2).click()
-    expect(page.locator(".bars .rank").first).to_be_visible()
-    page.get_by_label("Text to rank").press_sequentially(" and my pin")
-    expect(page.locator(".tinted")).to_have_text("top up my card with my card and my pin")
-    expect(page.locator(".bars .rank")).to_have_count(0)
+    names = page.locator(".bars .name")
+    expect(names).to_have_count(8)
+    page.get_by_label("This message has several classes").check()
+    expect(page.get_by_role("button", name="Teach 0 classes")).to_be_disabled()
+    first, third = names.nth(0).inner_text(), names.nth(2).inner_text()
+    names.nth(0).click()
+    names.nth(1).click()
+    names.nth(1).click()  # and not after all
+    names.nth(2).click()
+    expect(page.locator(".bars [aria-pressed=true]")).to_have_count(2)
+    page.get_by_label("Another class").fill("brand new")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Create brand new").click()
+    chosen = page.get_by_role("group", name="Chosen classes")
+    expect(chosen.get_by_role("button", name="Remove brand new")).to_be_visible()
+    assert severe_faults(page) == []
+    chosen.get_by_role("button", name="Teach 3 classes").click()
+    expect(page.locator(".moved")).to_contain_text(f"{first}, {third}, brand new was suggestion")
+    event = httpx.get(f"{taught.url}/events/seq:601").json()
+    assert event["classes"] == [first, third, "brand new"]
+    assert httpx.get(f"{taught.url}/stats").json()["seq"] == 601
+    expect(page.locator(".bars [aria-pressed=true]")).to_have_count(0)
 
 
 def test_a_double_click_teaches_once(taught, look):
@@ -208,7 +218,7 @@ def test_it_reads_the_novel_until_it_is_stopped(empty, look):
 def test_an_action_shows_itself_as_curl_and_python(taught, look):
     page = look(taught)
     type_text(page, "it isn't here")
-    page.get_by_text("This ranking as curl and Python").click()
+    page.get_by_text("These suggestions as curl and Python").click()
     curl, python = page.locator(".call[open] pre").all_inner_texts()
     assert curl.startswith(f"curl {taught.url}/rank --json '")
     assert "isn'\\''t" in curl

@@ -29,6 +29,7 @@ WAITING = {
     "feature": lambda learner: learner.feature("f1"),
     "class_": lambda learner: learner.class_("c1"),
     "class_page": lambda learner: learner.class_page("", "", 10),
+    "classes_by": lambda learner: learner.classes_by("events", "", "", 10),
     "feature_page": lambda learner: learner.feature_page("", "", 10),
     "class_ids": lambda learner: learner.class_ids(Columns(["c1"])),
     "outdegrees": lambda learner: learner.outdegrees(),

@@ -153,6 +153,11 @@ public:
         table_.class_page(prefix, after, limit, page);
     }
 
+    void classes_by(bool is_newest_first, std::string_view prefix, std::string_view after,
+                    std::size_t limit, Page& page) const override {
+        table_.classes_by(is_newest_first, prefix, after, limit, page);
+    }
+
     // With the most times that a member has seen each feature.
     void feature_page(std::string_view prefix, std::string_view after, std::size_t limit,
                       Page& page) const override {

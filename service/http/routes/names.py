@@ -3,7 +3,7 @@
 place.py places classes in the taxonomy.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Path, Query, Request, Response
 from starlette.convertors import StringConvertor, register_url_convertor
@@ -51,6 +51,12 @@ AfterName = Annotated[
 ]
 
 
+ClassOrder = Annotated[
+    Literal["name", "events", "newest"],
+    Query(description="List the classes by name, the most frequent first, or the newest first."),
+]
+
+
 async def _name(request: Request, name: _InPath) -> str:
     """Return the name at the end of the path; the parameter declares it for the document."""
     _ = name
@@ -67,14 +73,18 @@ async def list_classes(
     prefix: Prefix = "",
     limit: PageLimit = 100,
     after: AfterName = "",
+    order: ClassOrder = "name",
 ) -> Response:
-    """List the classes whose names begin with `prefix`, in order of their UTF-8 bytes, after the
-    name `after`.
+    """List the classes whose names begin with `prefix`, after the class `after`: in order of their
+    UTF-8 bytes, by their number of events, or the newest first.
     """
     learner = engine.model.learner
 
     def page() -> dict[str, Any]:
-        found = learner.class_page(prefix, after, limit)
+        if order == "name":
+            found = learner.class_page(prefix, after, limit)
+        else:
+            found = learner.classes_by(order, prefix, after, limit)
         return {
             "classes": [{"class": name, "learned": learned} for name, learned in found],
             "next": found[-1][0] if len(found) == limit else None,

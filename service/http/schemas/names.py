@@ -11,7 +11,7 @@ class ClassCount(BaseModel):
 
 
 class ClassPage(BaseModel):
-    """Classes in order of their names' UTF-8 bytes. Pass `next` as `after` for the next page."""
+    """Classes in the order of the request. Pass `next` as `after` for the next page."""
 
     classes: list[ClassCount]
     next: str | None

@@ -55,6 +55,19 @@ def test_classes_by_page(specification):
     ]
     for name in CLASSES:
         assert learner.class_(name)["learned"] == times[name]
+    first = {name: next(n for n, (_, of) in enumerate(LESSONS) if name in of) for name in CLASSES}
+    newest = learner.classes_by("newest", "", "", 100)
+    assert sorted(newest) == sorted(everything)
+    assert [first[name] for name, _ in newest] == sorted(first.values(), reverse=True)
+    frequent = learner.classes_by("events", "", "", 100)
+    assert sorted(frequent) == sorted(everything)
+    assert [learned for _, learned in frequent] == sorted(times.values(), reverse=True)
+    assert learner.classes_by("events", "", frequent[2][0], 3) == frequent[3:6]
+    assert learner.classes_by("newest", "", newest[-1][0], 3) == []
+    assert learner.classes_by("newest", "", "nobody", 3) == []
+    assert learner.classes_by("newest", "<class 1", "", 100) == [
+        each for each in newest if each[0].startswith("<class 1")
+    ]
     ids = learner.class_ids(Columns([*CLASSES, "nobody"])).tolist()
     assert ids[-1] == -1
     assert len(set(ids)) == len(ids)

@@ -1,8 +1,6 @@
 // Numbers, times and names as texts.
 
 const WHOLE = new Intl.NumberFormat("en");
-const SUFFIXES = { one: "st", two: "nd", few: "rd", other: "th" };
-const ORDER = new Intl.PluralRules("en", { type: "ordinal" });
 
 export const count = (value) => (value == null ? "–" : WHOLE.format(value));
 
@@ -13,8 +11,6 @@ export const fixed = (value, digits = 3) => (value == null ? "–" : value.toFix
 
 export const percent = (share, digits = 0) =>
   share == null ? "–" : `${(100 * share).toFixed(digits)} %`;
-
-export const ordinal = (position) => `${position}${SUFFIXES[ORDER.select(position)]}`;
 
 export function bytes(value) {
   if (value == null) return "–";

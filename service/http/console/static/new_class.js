@@ -66,7 +66,7 @@ export function useNewClass(onChoose) {
 }
 
 /** A form to teach a class by its name; `onTeach` returns true if it was taught. */
-export function ClassForm({ label, placeholder, inputRef, disabled, onTeach, children }) {
+export function ClassForm({ label, placeholder, verb = "Teach", inputRef, disabled, onTeach, children }) {
   const [name, setName] = useState("");
   const task = useTask();
   const teach = async (wanted) => {
@@ -84,7 +84,7 @@ export function ClassForm({ label, placeholder, inputRef, disabled, onTeach, chi
   };
   return html`<form onSubmit=${submit}>
     <div class="row"><${ClassField} label=${label} value=${name} onInput=${type} placeholder=${placeholder} inputRef=${inputRef} />
-      <button class=${question ? "" : "primary"} disabled=${!name.trim() || disabled || task.busy}>Teach</button>
+      <button class=${question ? "" : "primary"} disabled=${!name.trim() || disabled || task.busy}>${verb}</button>
       ${children}</div>
     ${question}
     <${Problem} error=${task.error} />

@@ -1,39 +1,16 @@
-// A ranking as bars: the confidence, the classes with their scores, and a button on each to teach it.
+// Suggestions as bars: the confidence, the classes with their probabilities and scores, and a button on each to teach it.
 
-import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
-import { fixed, ordinal, percent } from "./format.js";
+import { html, useLayoutEffect, useRef } from "./html.js";
+import { fixed, percent } from "./format.js";
 import { may } from "./access.js";
 
 const GLIDE = 350; // milliseconds
 
 export function Confidence({ value }) {
   if (value === null)
-    return html`<p class="confidence hint">There is no confidence before 100 labelled messages.</p>`;
-  return html`<p class="confidence"><label>Confidence in the first class: <strong>${percent(value)}</strong>
+    return html`<p class="confidence hint">How sure a suggestion is, is known after 100 labelled messages.</p>`;
+  return html`<p class="confidence"><label>The first suggestion is right with a probability of <strong>${percent(value)}</strong>
     <meter min="0" max="1" low="0.4" high="0.75" optimum="1" value=${value}></meter></label></p>`;
-}
-
-/** Return { rows, hold }: the classes as ranked; but once `hold` was called, in the order of then until the text changes
- * or the pointer or the focus is outside of the list, so that a second click meets the same class. */
-function useSteadyRows(ranked, text, list) {
-  const [isHeld, setHeld] = useState(false);
-  const order = useRef({ text: null, names: [] });
-  useEffect(() => {
-    if (!isHeld) return undefined;
-    const leave = (event) => list.current?.contains(event.target) || setHeld(false);
-    const signs = ["pointermove", "pointerdown", "focusin"];
-    for (const each of signs) addEventListener(each, leave);
-    return () => signs.forEach((each) => removeEventListener(each, leave));
-  }, [isHeld]);
-  const names = ranked.map((each) => each.class);
-  const before = isHeld && order.current.text === text ? order.current.names : [];
-  order.current = { text, names: [...before, ...names.filter((name) => !before.includes(name))] };
-  const rows = order.current.names.map((name, at) => {
-    const now = names.indexOf(name);
-    const is = now < 0 ? "no longer among these" : `now ${ordinal(now + 1)}`;
-    return { name, score: ranked[now]?.score ?? null, moved: now === at ? "" : at < before.length ? `was ${ordinal(at + 1)}, ${is}` : is };
-  });
-  return { rows, hold: () => setHeld(true) };
 }
 
 /** Let the rows of a list glide to their next place, while it is about the same text. */
@@ -52,28 +29,32 @@ function useGlide(list, text) {
   });
 }
 
-/** Bars of the ranked classes. `onChoose` teaches a class; `onPoint` is called with the class under
- * the pointer or the focus. */
-export function Bars({ text, ranked, pointed, taught, onChoose, onPoint }) {
+/** The share of a bar: the probability of the class, as far as it is known. */
+function shareOf({ score, probability }, confidence, most) {
+  if (probability != null) return probability;
+  return (confidence ?? 1) * Math.max(0, score) / most;
+}
+
+/** Bars of the ranked classes. `onChoose` gets the class of a click: to teach it, or, with a set `chosen`, to choose it or
+ * not; `onPoint` is called with the class under the pointer or the focus. */
+export function Bars({ text, ranked, confidence, pointed, taught, chosen, onChoose, onPoint }) {
   const list = useRef();
-  const { rows, hold } = useSteadyRows(ranked, text, list);
   useGlide(list, text);
   const most = Math.max(1e-9, ...ranked.map((each) => each.score));
   const teaches = may("learn");
-  const point = (name) => {
-    hold();
-    onPoint(name);
-  };
-  return html`<ol class="bars" aria-label="Ranked classes" ref=${list}>${rows.map(({ name, score, moved }) => html`
-    <li key=${name} data-class=${name} class=${[name === pointed && "pointed", name === taught && "taught"].filter(Boolean).join(" ")}>
-      <button type="button" onClick=${(event) => event.detail < 2 && onChoose(name)} disabled=${!teaches}
-        onPointerEnter=${() => point(name)} onFocus=${() => point(name)}
-        title=${teaches ? `Teach: this is ${name}` : "needs a key of the scope learn"}>
-        <span class="bar" style=${{ "--share": Math.max(0, score) / most }} aria-hidden="true"></span>
-        <span class="name">${name}</span>
-        ${moved && html`<span class="rank">${moved}</span>`}
-        <span class="score">${fixed(score)}</span>
-        <span class="teach" aria-hidden="true">teach</span>
+  const does = (name) => (chosen ? `Choose ${name}` : `Teach: this is ${name}`);
+  return html`<ol class="bars" aria-label="Suggestions" ref=${list}>${ranked.map((each) => html`
+    <li key=${each.class} data-class=${each.class} class=${[each.class === pointed && "pointed", each.class === taught && "taught"].filter(Boolean).join(" ")}>
+      <button type="button" onClick=${(event) => (chosen || event.detail < 2) && onChoose(each.class)} disabled=${!teaches}
+        aria-pressed=${chosen ? chosen.has(each.class) : undefined}
+        onPointerEnter=${() => onPoint(each.class)} onFocus=${() => onPoint(each.class)}
+        title=${teaches ? does(each.class) : "needs a key of the scope learn"}>
+        <span class="bar" style=${{ "--share": shareOf(each, confidence, most) }} aria-hidden="true"></span>
+        ${chosen && html`<span aria-hidden="true">${chosen.has(each.class) ? "☑" : "☐"}</span>`}
+        <span class="name">${each.class}</span>
+        ${each.probability != null && html`<span class="score">${percent(each.probability)}</span>`}
+        <span class="score hint">${fixed(each.score)}</span>
+        ${!chosen && html`<span class="teach" aria-hidden="true">teach</span>`}
       </button>
     </li>`)}</ol>`;
 }

@@ -17,18 +17,20 @@ const SHOWN = 30; // edges and features of one name
 const EXAMPLES = 5;
 const RUN_HINT = "With ~ in front: a part of words, where < is the beginning of a word and > its end.";
 
-const CLASSES = { noun: "classes", title: "Classes", head: "Class", nameOf: (each) => each.class, countOf: (each) => each.learned, addressOf: classAddress };
+const CLASSES = { noun: "classes", title: "Classes", head: "Class", nameOf: (each) => each.class, countOf: (each) => each.learned, addressOf: classAddress,
+  orders: { name: "by name", events: "most messages first", newest: "newest first" } };
 const FEATURES = { noun: "features", title: "Words", head: "Word", nameOf: (each) => each.feature, countOf: (each) => each.times_seen, addressOf: featureAddress };
 
 /** Classes or features whose name begins with a prefix, a page at a time. */
 function NameList({ kind, hint }) {
   const { noun, title } = kind;
   const [prefix, setPrefix] = useState("");
+  const [order, setOrder] = useState("name");
   const [pages, setPages] = useState([""]); // the name behind which each page up to this one begins
   const [found, setFound] = useState({ names: null, next: null });
   const task = useTask();
   const { seq } = usePulse();
-  const url = withParameters(`/${noun}`, { prefix, limit: PAGE, after: pages.at(-1) });
+  const url = withParameters(`/${noun}`, { prefix, order: order !== "name" && order, limit: PAGE, after: pages.at(-1) });
   useLater((signal) => task.run(async () => {
     const page = await get(url, { signal });
     setFound({ names: page[noun], next: page.next });
@@ -37,8 +39,14 @@ function NameList({ kind, hint }) {
     setPages([""]);
     setPrefix(event.currentTarget.value);
   };
+  const sort = (event) => {
+    setPages([""]);
+    setOrder(event.currentTarget.value);
+  };
   return html`<section aria-label=${title}><h2>${title}</h2>
-    <${Field} label=${`${kind.head} begins with`} hint=${hint}><input type="search" value=${prefix} onInput=${search} /><//>
+    <div class="row"><${Field} label=${`${kind.head} begins with`} hint=${hint}><input type="search" value=${prefix} onInput=${search} /><//>
+      ${kind.orders && html`<${Field} label="Order"><select value=${order} onChange=${sort}>${Object.entries(kind.orders).map(([value, text]) => html`
+        <option key=${value} value=${value}>${text}</option>`)}</select><//>`}</div>
     <${Problem} error=${task.error} />
     ${found.names?.length
       ? html`<${Table} label=${title} head=${[kind.head, "Messages"]}>${found.names.map((each) => html`<tr key=${kind.nameOf(each)}>
@@ -162,6 +170,6 @@ export default function Names({ query }) {
   return html`<h1>Classes and words</h1>
     <p>${plural(stats.classes, "class", "classes")} and ${plural(stats.features, "word")}, with ${plural(stats.edges, "vote")} of words for
       classes.</p>
-    <div class="columns"><${NameList} kind=${CLASSES} hint="In the order of their names, capital letters first." />
+    <div class="columns"><${NameList} kind=${CLASSES} hint="Capital letters count." />
       <${NameList} kind=${FEATURES} hint=${`Of a text, in lower case: ${readingOf(stats.settings.MANYCLASS_TEXT)}. Of a part kept apart, behind its name as it is written: Body:invoice.`} /></div>`;
 }

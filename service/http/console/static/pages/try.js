@@ -4,7 +4,7 @@ import { html, useCallback, useMemo, useRef, useState } from "../html.js";
 import { ask } from "../api.js";
 import { checkAccess, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
-import { ordinal } from "../format.js";
+import { plural } from "../format.js";
 import { gapFeatures } from "../gap_words.js";
 import { ClassForm } from "../new_class.js";
 import { NeedsScope, Problem, Status, useLater, useTask } from "../parts.js";
@@ -65,13 +65,22 @@ function positionIn(ranking, name) {
   return at < 0 ? null : at + 1;
 }
 
-/** "card_arrival was 3rd, now 1st (event 42)". */
+/** "card_arrival was suggestion no. 3, now no. 1 (event 42)". */
 function Moved({ taught, ranking }) {
-  const now = ranking && ranking.text === taught.text && ranking.seq >= taught.seq
-    ? positionIn(ranking, taught.name) : undefined;
-  const was = taught.before === null ? "was not ranked" : `was ${ordinal(taught.before)}`;
-  const is = now === undefined ? "" : now === null ? `, now not among the first ${K}` : `, now ${ordinal(now)}`;
-  return html`<strong>${taught.name}</strong> ${was}${is} (event ${taught.seq}).`;
+  const places = ranking && ranking.text === taught.text && ranking.seq >= taught.seq
+    ? taught.names.map((name) => positionIn(ranking, name) ?? Infinity) : [];
+  const now = Math.min(...places);
+  const was = taught.before === null ? "was not among the suggestions" : `was suggestion no. ${taught.before}`;
+  const is = !places.length ? "" : now === Infinity ? `, now not among the first ${K}` : `, now no. ${now}`;
+  return html`<strong>${taught.names.join(", ")}</strong> ${was}${is} (event ${taught.seq}).`;
+}
+
+/** The classes chosen for one message, and the button that teaches them together. */
+function Chosen({ chosen, busy, onDrop, onTeach }) {
+  return html`<div class="row" role="group" aria-label="Chosen classes">
+    ${[...chosen].map((name) => html`<button type="button" class="chip" key=${name} aria-label=${`Remove ${name}`} onClick=${() => onDrop(name)}>${name} ×</button>`)}
+    <button type="button" class="primary" disabled=${!chosen.size || busy || !may("learn")} onClick=${onTeach}>Teach ${plural(chosen.size, "class", "classes")}</button>
+  </div>`;
 }
 
 function Start({ onTry }) {
@@ -82,9 +91,9 @@ function Start({ onTry }) {
   const [wasEmpty] = useState(empty);
   if (!wasEmpty) return null;
   return html`<section class="start" aria-labelledby="start-title">
-    <h2 id="start-title">${empty ? "This service has learned nothing yet" : "Begin with a sample"}</h2>
-    ${!shown && html`<p>Type a text above and teach it a class of your own, <a href="#/import">import a file of
-      yours</a>, or begin with a sample. Each is taught through the ordinary calls, and can be erased by its source.</p>`}
+    <h2 id="start-title">${empty ? "This service has learned nothing yet" : "Start with a sample"}</h2>
+    ${!shown && html`<p>Type a message above and teach it a class of your own, <a href="#/import">import a file</a>, or start
+      with a sample. A sample can be erased again by its source.</p>`}
     <${NeedsScope} scope="learn" to="teach" />
     ${!shown && html`<div class="choices">${SAMPLES.map((sample) => html`<button type="button" key=${sample.name} class="choice"
       disabled=${!may("learn")} onClick=${() => setShown(sample)}>
@@ -98,6 +107,7 @@ export default function Try({ query }) {
   const [taught, setTaught] = useState(kept.taught?.text === text ? kept.taught : null);
   const [pointed, setPointed] = useState(null);
   const [again, setAgain] = useState(0);
+  const [chosen, setChosen] = useState(null); // a set, while several classes are chosen for one message
   const { ranking, error } = useRanking(text, again);
   const task = useTask();
   kept = { entry: { typed, text }, taught: taught?.isUndone ? null : taught };
@@ -106,21 +116,30 @@ export default function Try({ query }) {
     const entry = entryOf(next);
     setEntry(entry);
     if (taught?.text !== entry.text) setTaught(null);
+    if (chosen && entry.text !== text) setChosen(new Set());
   };
   const undone = () => {
     setTaught({ ...taught, isUndone: true });
     setAgain((times) => times + 1);
   };
-  const teach = useCallback((label) => task.run(async () => {
-    const body = { ...instanceOf(text), classes: [label], source: "console" };
+  const teach = useCallback((labels) => task.run(async () => {
+    const body = { ...instanceOf(text), classes: labels, source: "console" };
     const answer = await ask("POST", "/learn", { body });
-    setTaught({ name: label, text, seq: answer.seq, before: answer.rank_before, warnings: answer.warnings, call: { method: "POST", path: "/learn", body } });
-    setPointed(label);
+    setTaught({ names: labels, text, seq: answer.seq, before: answer.rank_before, warnings: answer.warnings, call: { method: "POST", path: "/learn", body } });
+    setPointed(labels[0]);
+    setChosen((before) => before && new Set());
     setAgain((times) => times + 1);
     await beat();
     return true;
   }), [text]);
 
+  const toggle = (label) => {
+    const next = new Set(chosen);
+    if (!next.delete(label)) next.add(label);
+    setChosen(next);
+    return true;
+  };
+  const choose = (label) => (chosen ? toggle(label) : teach([label]));
   const ranked = ranking?.ranked ?? [];
   const focus = ranked.find((each) => each.class === pointed) ?? ranked[0];
   const votes = useMemo(() => focus?.features ?? [], [focus]);
@@ -128,25 +147,29 @@ export default function Try({ query }) {
     <h1>Try</h1>
     <${TextBox} typed=${typed} isUnknown=${ranking?.ranked.length === 0 && text !== null} onType=${type} />
     <${Problem} error=${error ?? task.error} />
-    ${ranking && text !== null && html`<section aria-label="Ranking">
+    ${ranking && text !== null && html`<section aria-label="Suggestions for this message">
       ${gapIn(text) && html`<p class="hint">The gap _ asks for a word: its features are the words around it.</p>`}
       <${TintedText} text=${ranking.text} votes=${votes} />
       <${Status}><${Warnings} answer=${ranking} /><//>
       ${ranked.length === 0
         ? html`<p class="nothing">No word of this text is known yet.${!ranking.warnings && " Teach it: name its class below."}</p>`
         : html`<${Confidence} value=${ranking.confidence} />
-          <${Bars} text=${ranking.text} ranked=${ranked} pointed=${focus?.class} taught=${taught?.isUndone ? null : taught?.name} onChoose=${teach} onPoint=${setPointed} />
-          <p class="hint">${may("learn") ? "Click the right class to teach it. " : ""}The words are tinted by their votes for
-            ${" "}<strong>${focus.class}</strong>.</p>`}
-      <${ClassForm} label="Another class" placeholder="a class, new or known" disabled=${task.busy || !may("learn")} onTeach=${teach} />
+          <${Bars} text=${ranking.text} ranked=${ranked} confidence=${ranking.confidence} pointed=${focus?.class} chosen=${chosen}
+            taught=${taught?.isUndone ? null : taught?.names[0]} onChoose=${choose} onPoint=${setPointed} />
+          <p class="hint">${!may("learn") ? "" : chosen ? "Click every right class, then teach them. " : "Click the right class to teach it. "}The words are tinted by their
+            votes for ${" "}<strong>${focus.class}</strong>.</p>`}
+      ${may("learn") && html`<label class="check"><input type="checkbox" checked=${chosen !== null}
+        onChange=${(event) => setChosen(event.currentTarget.checked ? new Set() : null)} /> This message has several classes</label>`}
+      ${chosen && html`<${Chosen} chosen=${chosen} busy=${task.busy} onDrop=${toggle} onTeach=${() => teach([...chosen])} />`}
+      <${ClassForm} label="Another class" placeholder="a class, new or known" verb=${chosen ? "Add" : "Teach"} disabled=${task.busy || !may("learn")} onTeach=${choose} />
       <${NeedsScope} scope="learn" to="teach" />
     </section>`}
     <${Status}>${taught && !taught.isUndone && html`<p class="moved"><${Moved} taught=${taught} ranking=${ranking} /></p>
       <${Warnings} answer=${taught} />`}<//>
     ${taught && html`<div class="after"><${Undo} key=${taught.seq} eventKey=${`seq:${taught.seq}`} onDone=${undone} />
-      <${CallText} call=${taught.call} title="The taught event as curl and Python" /></div>`}
+      <${CallText} call=${taught.call} title="The taught message as curl and Python" /></div>`}
     ${ranking && text !== null && html`<${VoteTable} name=${focus?.class} votes=${votes} />
-      <${CallText} call=${rankCall(text)} title="This ranking as curl and Python" />`}
+      <${CallText} call=${rankCall(text)} title="These suggestions as curl and Python" />`}
     <${Start} onTry=${type} />
   `;
 }
