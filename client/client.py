@@ -13,6 +13,7 @@ from manyclass.client.address import check_key, divided
 from manyclass.client.encoding import Parameters, checked_parameters, encoded
 from manyclass.client.errors import ClientError
 from manyclass.client.proxies import http_client
+from manyclass.client.quality import ClassQualityPage, QualityReport, Sort
 from manyclass.client.retry import Backoff, is_worth_retrying
 from manyclass.client.types import (
     Amended,
@@ -52,6 +53,7 @@ from manyclass.client.types import (
 from manyclass.client.wire import (
     Answer,
     Moment,
+    counted_events,
     decoded,
     error_filter,
     event_filter,
@@ -292,6 +294,31 @@ class Client:
         far.
         """
         return self._get("/suspects", SuspectList, error_filter(last, limit, seconds)).suspects
+
+    def quality(self, last: int = 10_000, seconds: float | None = None) -> QualityReport:
+        """Return the accuracy of the `last` events by time, source and parent, and the drift.
+
+        `seconds` is as for `confusions`.
+        """
+        return self._get("/quality", QualityReport, counted_events(last, seconds))
+
+    def class_quality(
+        self,
+        sort: Sort = "errors",
+        reverse: bool = False,
+        limit: int = 100,
+        after: int = 0,
+        last: int = 10_000,
+    ) -> ClassQualityPage:
+        """Return classes of the `last` events with recall, precision and confusions.
+
+        `sort` is the order, for example most `errors` or least `recall` first; `after` is the
+        `next` of the previous page.
+        """
+        parameters = counted_events(last, None) | {"sort": sort, "limit": limit, "after": after}
+        if reverse:
+            parameters["reverse"] = "true"
+        return self._get("/quality/classes", ClassQualityPage, parameters)
 
     def review(
         self, limit: int = 20, learner: str | None = None, source: str | None = None

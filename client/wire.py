@@ -92,10 +92,12 @@ def _as_text(moment: Moment | None) -> str | float | None:
 
 def error_filter(last: int, limit: int, seconds: float | None) -> Parameters:
     """Return the parameters that bound a count of errors."""
-    bounds: dict[str, int | float] = {"last": last, "limit": limit}
-    if seconds is not None:
-        bounds["seconds"] = seconds
-    return bounds
+    return counted_events(last, seconds) | {"limit": limit}
+
+
+def counted_events(last: int, seconds: float | None) -> dict[str, str | int | float]:
+    """Return the parameters of the events to count, and of the time to wait."""
+    return {"last": last} if seconds is None else {"last": last, "seconds": seconds}
 
 
 def path_of(kind: str, name: str) -> str:

@@ -1,16 +1,18 @@
-"""Counts of the newest events' errors, made in a thread and read meanwhile."""
+"""Counts of the newest events' errors and quality, made in a thread and read meanwhile."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from threading import Lock
 from weakref import ref
 
 from manyclass.core.model import Model
 from manyclass.service.history.history import History
+from manyclass.service.history.learning_curve import Block, LearningCurve
 from manyclass.service.history.likely_errors import Confusions, LikelyErrors, Suspect, dispute
-from manyclass.service.history.reader import Record
+from manyclass.service.history.quality import Quality
 from manyclass.service.threads import lower_priority
 
 MOST_SUSPECTS = 100
@@ -18,7 +20,10 @@ FRESH_SECONDS = 10.0  # age of a count that is still good enough for a call with
 
 
 class ErrorCount:
-    """A count of the errors of the `last` newest events, as of event `seq`."""
+    """A count of the errors of the `last` newest events, as of event `seq`, and their quality.
+
+    `curve` is the accuracy along the whole history.
+    """
 
     def __init__(self, model: Model, last: int) -> None:
         self.seq = model.seq
@@ -27,21 +32,34 @@ class ErrorCount:
         self.is_done = False
         self._lock = Lock()
         self._errors = LikelyErrors(MOST_SUSPECTS)
+        self._quality = Quality()
+        self.curve: list[Block] = []
 
     def is_by(self, model: Model) -> bool:
         """Return whether the count used this model; a rebuild may have replaced it since."""
         return self._model() is model
 
-    def run(self, model: Model, records: Iterable[Record], goes_on: Callable[[], bool]) -> None:
-        """Count the records, newest first. Blocks. Raises StoreError."""
-        for record in records:
+    def run(
+        self, history: History, model: Model, curve: LearningCurve, goes_on: Callable[[], bool]
+    ) -> None:
+        """Count the newest records, newest first. Blocks. Raises StoreError."""
+        self.curve = curve.read(history, self.seq, goes_on)
+        for record in history.newest(self.last):
             if not goes_on():
                 return
             is_disputed = record.outcome != 1 and bool(record.classes)
             disputed = dispute(model, record) if is_disputed else None
             with self._lock:
                 self._errors.add(record, disputed)
+                self._quality.add(record)
+        self._quality.look_up(model.learner)
         self.is_done = True
+
+    @contextmanager
+    def counted(self) -> Iterator[tuple[Quality, Confusions]]:
+        """Give what was counted so far; the count waits meanwhile."""
+        with self._lock:
+            yield self._quality, self._errors.confusions
 
     def confusions(self, limit: int) -> Confusions:
         """Return the confusions of the events counted so far, of `limit` pairs and classes."""
@@ -62,6 +80,7 @@ class ErrorCounts:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._thread = ThreadPoolExecutor(1, "errors", initializer=lower_priority)
+        self._curve = LearningCurve()
         self._newest: ErrorCount | None = None
         self._ended = 0.0  # by the clock, when the newest one was done
         self._running: tuple[ErrorCount, asyncio.Future[None]] | None = None
@@ -106,7 +125,7 @@ class ErrorCounts:
     def _start(self, history: History, model: Model, last: int) -> None:
         count = ErrorCount(model, last)
         counting = asyncio.get_running_loop().run_in_executor(
-            self._thread, count.run, model, history.newest(last), lambda: not self._is_closed
+            self._thread, count.run, history, model, self._curve, lambda: not self._is_closed
         )
         self._running = count, counting
         counting.add_done_callback(partial(self._end, count))

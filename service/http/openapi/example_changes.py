@@ -33,6 +33,37 @@ _TAUGHT = {
     "text": "the goalie saved it",
     "features": None,
 }
+_QUALITY: Final = {
+    "seq": 12,
+    "complete": True,
+    "all": {"events": 6, "r1": 0.3333, "r5": 0.5},
+    "begin": 1767225600.0,
+    "end": 1767225600.0,
+    "classes": 2,
+    "seen_classes": 2,
+    "curve": [{"seq": 12, "time": 1767225600.0, "events": 6, "r1": 0.3333, "r5": 0.5}],
+    "weeks": [{"end": 1767225600.0, "unknown_features": 1.0, "events": 6, "r1": 0.3333, "r5": 0.5}],
+    "class_mix": None,
+    "sources": [
+        {"source": None, "events": 5, "r1": 0.4, "r5": 0.6},
+        {"source": "anna", "events": 1, "r1": 0.0, "r5": 0.0},
+    ],
+    "parents": [
+        {"parent": None, "classes": 1, "events": 3, "r1": 0.3333, "r5": 0.3333},
+        {"parent": "sports", "classes": 1, "events": 3, "r1": 0.3333, "r5": 0.6667},
+    ],
+}
+_CLASS_QUALITY: Final = {
+    "class": "hockey",
+    "parent": "sports",
+    "events": 3,
+    "first": 3,
+    "recall": 0.3333,
+    "precision": 0.3333,
+    "r5": 0.6667,
+    "trend": None,
+    "confusions": [{"class": "baseball", "count": 2}],
+}
 CHANGES: Final = (
     Call("take_snapshot", "a snapshot", _SNAPSHOT, 201),
     Call("list_snapshots", "two snapshots", {"snapshots": [_SNAPSHOT, RECOVERY["snapshot"]]}),
@@ -178,6 +209,27 @@ CHANGES: Final = (
         "none before the model has a confidence",
         {"seq": 12, "complete": True, "suspects": []},
         parameters={"last": 1000, "limit": 10, "seconds": 0.5},
+    ),
+    Call(
+        "get_quality",
+        "the newest events",
+        _QUALITY,
+        parameters={"last": 1000, "seconds": 0.5},
+    ),
+    Call(
+        "list_class_quality",
+        "classes with most errors",
+        {"seq": 12, "complete": True, "total": 1, "classes": [_CLASS_QUALITY], "next": None},
+        parameters={
+            "last": 1000,
+            "sort": "errors",
+            "reverse": False,
+            "contains": "ckey",
+            "parent": "sports",
+            "limit": 10,
+            "after": 0,
+            "seconds": 0.5,
+        },
     ),
     Call(
         "correct_event",

@@ -30,6 +30,11 @@ class History:
     def __init__(self):
         self.reads = 0
         self.error = None
+        self.live = SimpleNamespace(model=SimpleNamespace(restores=[]))
+        self.reader = SimpleNamespace(first_seq=1)
+
+    def behind(self, after, last_seq):
+        yield from ()
 
     def newest(self, last):
         self.reads += 1
@@ -86,7 +91,8 @@ async def test_closing_ends_the_count_under_way_and_starts_no_other():
         assert goes_on.wait(PATIENCE)
         yield SimpleNamespace(outcome=1, classes=())
 
-    history = SimpleNamespace(newest=newest)
+    history = History()
+    history.newest = newest
     running = asyncio.ensure_future(counts.of(history, model, 10, None))
     await asyncio.to_thread(began.wait, PATIENCE)
     closing = asyncio.ensure_future(counts.close())

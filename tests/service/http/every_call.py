@@ -28,6 +28,8 @@ SCOPES = {  # of each call in the document; None needs no key
     "DELETE /events": Scope.ADMIN,
     "GET /confusions": Scope.LEARN,
     "GET /suspects": Scope.LEARN,
+    "GET /quality": Scope.LEARN,
+    "GET /quality/classes": Scope.LEARN,
     "POST /rebuild": Scope.ADMIN,
     "GET /rebuild": Scope.LEARN,
     "GET /review": Scope.LEARN,

@@ -27,6 +27,8 @@ VARYING = {
         "finished_at",
         "age",
         "learn_seconds",
+        "begin",
+        "end",
     ),
     "durability",
 }

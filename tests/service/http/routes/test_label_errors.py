@@ -242,3 +242,65 @@ async def test_an_error_of_the_store_is_the_answer(monkeypatch):
 async def test_a_service_without_a_history_has_none(path):
     async with calling(history=False) as call:
         assert (await call("GET", path)).status_code == 404
+
+
+async def test_quality_by_class_source_and_parent():
+    async with calling() as call:
+        await teach(call, events_of("xy", 20))
+        await teach(call, [mislabelled("x", "y", at) for at in range(3)])
+        await call("PUT", "/classes/x", {"parent": "letters"})
+        found = (await call("GET", "/quality")).json()
+        assert found["complete"]
+        assert found["all"]["events"] == 43
+        assert found["classes"] == found["seen_classes"] == 2
+        assert [(each["source"], each["events"]) for each in found["sources"]] == [
+            ("sound", 40),
+            ("wrong", 3),
+        ]
+        assert found["sources"][1]["r1"] == 0.0
+        assert [(each["parent"], each["events"], each["classes"]) for each in found["parents"]] == [
+            (None, 23, 1),
+            ("letters", 20, 1),
+        ]
+        assert sum(each["events"] for each in found["curve"]) == 43
+        newest = (await call("GET", "/quality?last=3")).json()
+        assert newest["all"] == {"events": 3, "r1": 0.0, "r5": 1.0}
+        listed = (await call("GET", "/quality/classes?last=3")).json()
+        assert listed["total"] == 2
+        [first, second] = listed["classes"]
+        assert (first["class"], first["recall"], first["r5"]) == ("y", 0.0, 1.0)
+        assert first["confusions"] == [{"class": "x", "count": 3}]
+        assert (second["class"], second["parent"], second["precision"]) == ("x", "letters", 0.0)
+
+
+async def test_classes_are_sorted_filtered_and_paged():
+    async with calling() as call:
+        names = [f"class {at:02}" for at in range(30)]
+        await teach(call, events_of(names, 3))
+        await teach(call, events_of(names[:7], 2))
+
+        async def listed(query):
+            answer = (await call("GET", f"/quality/classes?{query}")).json()
+            return [each["class"] for each in answer["classes"]], answer
+
+        assert (await listed("sort=class"))[0] == names
+        assert (await listed("sort=class&reverse=true"))[0] == names[::-1]
+        assert (await listed("sort=events&limit=7"))[0] == names[:7]
+        first, page = await listed("sort=class&limit=20")
+        assert (first, page["total"], page["next"]) == (names[:20], 30, 20)
+        rest, page = await listed("sort=class&limit=20&after=20")
+        assert (rest, page["next"]) == (names[20:], None)
+        assert (await listed("contains=CLASS 1"))[1]["total"] == 10
+        _, page = await listed("sort=recall")
+        recalls = [each["recall"] for each in page["classes"]]
+        assert recalls == sorted(recalls)
+        for reverse in ("false", "true"):  # classes without a figure come last
+            _, page = await listed(f"sort=trend&reverse={reverse}")
+            assert all(each["trend"] is None for each in page["classes"])
+        assert (await call("GET", "/quality/classes?sort=size")).status_code == 422
+
+
+async def test_quality_needs_a_history():
+    async with calling(history=False) as call:
+        for path in ("/quality", "/quality/classes"):
+            assert (await call("GET", path)).status_code == 404

@@ -1,0 +1,246 @@
+"""Quality: the accuracy of the newest events by class, source, parent and time."""
+
+from collections import Counter
+from typing import Annotated, Any, Literal, NamedTuple
+
+from fastapi import Query, Response
+
+from manyclass.core.instance import LONGEST_NAME
+from manyclass.core.model import Model
+from manyclass.core.taxonomy import Taxonomy
+from manyclass.service.history.error_count import ErrorCount
+from manyclass.service.history.likely_errors import ClassCounts, Confusions
+from manyclass.service.history.quality import WEEK, Quality, Ranks
+from manyclass.service.http.auth import Scope
+from manyclass.service.http.reads import TheReads
+from manyclass.service.http.routes.contract import TheEngine, needs, router_of
+from manyclass.service.http.routes.label_errors import Last, Seconds, TheCounts
+from manyclass.service.http.schemas.quality import ClassQualityPage, QualityReport
+
+router = router_of("stats")
+
+MOST_SOURCES = 100
+MOST_PARENTS = 1_000
+MOST_CHANGED = 10
+MOST_CONFUSIONS = 3
+LEAST_FOR_TREND = 5  # events of a class in the newest week, and before
+NO_RANKS = Ranks()
+
+Sort = Literal["errors", "events", "recall", "precision", "r5", "trend", "class"]
+
+
+@router.get("/quality", response_model=QualityReport, **needs(Scope.LEARN, 404))
+async def get_quality(
+    engine: TheEngine,
+    reads: TheReads,
+    counts: TheCounts,
+    last: Last = 10_000,
+    seconds: Seconds = None,
+) -> Response:
+    """Return the accuracy of the newest events: in all, along the history, by week, by source and
+    by parent in the taxonomy; and how features and classes drift.
+
+    The events count as they ranked before they were learned, with corrected labels. With `seconds`,
+    the answer does not wait until all are counted, as for `/confusions`.
+    """
+    count = await counts.of(engine.history, engine.model, last, seconds)
+    model = engine.model
+    return await reads.page(lambda: _report(count, model))
+
+
+def _report(count: ErrorCount, model: Model) -> dict[str, Any]:
+    """Return the fields of a QualityReport."""
+    with count.counted() as (found, _):
+        sources = sorted(found.sources.items(), key=lambda item: -item[1].events)[:MOST_SOURCES]
+        mix = found.mix(MOST_CHANGED)
+        return {
+            "seq": count.seq,
+            "complete": count.is_done,
+            "all": _recall(found.all),
+            "begin": found.oldest / 1000 or None,
+            "end": found.newest / 1000 or None,
+            "classes": model.learner.classes,
+            "seen_classes": len(found.by_class),
+            "curve": [
+                {
+                    "seq": each.last_seq,
+                    "time": each.time / 1000 or None,
+                    **_recall(Ranks(each.events, each.first, each.five)),
+                }
+                for each in count.curve
+            ],
+            "weeks": [
+                {
+                    "end": (found.newest - at * WEEK) / 1000,
+                    "unknown_features": found.unknown[at] if at < len(found.unknown) else None,
+                    **_recall(week.ranks),
+                }
+                for at, week in enumerate(found.weeks)
+            ],
+            "class_mix": mix
+            and {
+                "distance": mix[0],
+                "changed": [
+                    {"class": each.name, "share": each.share, "before": each.before}
+                    for each in mix[1]
+                ],
+            },
+            "sources": [{"source": name, **_recall(ranks)} for name, ranks in sources],
+            "parents": _parents(found, model.taxonomy),
+        }
+
+
+def _recall(ranks: Ranks) -> dict[str, Any]:
+    return {
+        "events": ranks.events,
+        "r1": ranks.first / ranks.events if ranks.events else None,
+        "r5": ranks.five / ranks.events if ranks.events else None,
+    }
+
+
+def _parents(found: Quality, taxonomy: Taxonomy) -> list[dict[str, Any]]:
+    if not len(taxonomy):
+        return []
+    parents: dict[str | None, tuple[Ranks, int]] = {}
+    for name, (ranks, _) in found.by_class.items():
+        parent = taxonomy.parent(name)
+        whole, classes = parents.get(parent, (NO_RANKS, 0))
+        whole = Ranks(
+            whole.events + ranks.events, whole.first + ranks.first, whole.five + ranks.five
+        )
+        parents[parent] = whole, classes + 1
+    most = sorted(parents.items(), key=lambda item: -item[1][0].events)[:MOST_PARENTS]
+    return [
+        {"parent": parent, "classes": classes, **_recall(ranks)}
+        for parent, (ranks, classes) in most
+    ]
+
+
+@router.get("/quality/classes", response_model=ClassQualityPage, **needs(Scope.LEARN, 404, 422))
+async def list_class_quality(
+    engine: TheEngine,
+    reads: TheReads,
+    counts: TheCounts,
+    last: Last = 10_000,
+    sort: Annotated[
+        Sort,
+        Query(
+            description="The order: most `errors` or `events` first; least `recall`, `precision`,"
+            " `r5` or `trend` first; by name (`class`)."
+        ),
+    ] = "errors",
+    reverse: Annotated[bool, Query(description="Reverse the order.")] = False,
+    contains: Annotated[
+        str,
+        Query(max_length=LONGEST_NAME, description="List only names that contain this text."),
+    ] = "",
+    parent: Annotated[
+        str | None,
+        Query(
+            max_length=LONGEST_NAME,
+            description="List only classes below this parent in the taxonomy; empty: at the top.",
+        ),
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="The largest number of classes.")] = 100,
+    after: Annotated[
+        int,
+        Query(ge=0, description="Leave out so many classes: the `next` of the previous page."),
+    ] = 0,
+    seconds: Seconds = None,
+) -> Response:
+    """List the classes of the newest events with recall, precision, trend and confusions.
+
+    Only the rank of the true class is recorded, so the class ranked first instead, on which
+    `precision` and `confusions` depend, is the best other class of the present model.
+    """
+    count = await counts.of(engine.history, engine.model, last, seconds)
+    model = engine.model
+
+    def page() -> dict[str, Any]:
+        with count.counted() as (found, confusions):
+            every = [
+                _ClassRow.of(name, counted, found) for name, counted in confusions.classes.items()
+            ]
+            matching = [
+                each
+                for each in every
+                if contains.casefold() in each.name.casefold()
+                and (parent is None or (model.taxonomy.parent(each.name) or "") == parent)
+            ]
+            matching.sort(key=lambda each: (-each.counts.true, each.name))
+            known = [each for each in matching if each.figure(sort) is not None]
+            known.sort(key=lambda each: each.figure(sort), reverse=reverse)
+            unknown = [each for each in matching if each.figure(sort) is None]
+            shown = [*known, *unknown][after : after + limit]
+            instead = _instead({each.name for each in shown}, confusions)
+            end = after + len(shown)
+            return {
+                "seq": count.seq,
+                "complete": count.is_done,
+                "total": len(matching),
+                "classes": [each.fields(model.taxonomy, instead) for each in shown],
+                "next": end if end < len(matching) else None,
+            }
+
+    return await reads.page(page)
+
+
+class _ClassRow(NamedTuple):
+    """A class with its counts."""
+
+    name: str
+    counts: ClassCounts
+    ranks: Ranks
+    trend: float | None
+
+    @classmethod
+    def of(cls, name: str, counts: ClassCounts, found: Quality) -> "_ClassRow":
+        ranks, _ = found.by_class.get(name, (NO_RANKS, NO_RANKS))
+        return cls(name, counts, ranks, found.trend(name, LEAST_FOR_TREND))
+
+    @property
+    def recall(self) -> float | None:
+        """The share of its events for which it was ranked first."""
+        return self.counts.right / self.counts.true if self.counts.true else None
+
+    @property
+    def precision(self) -> float | None:
+        """The share of rankings with this class first that were right."""
+        return self.counts.right / self.counts.first if self.counts.first else None
+
+    @property
+    def r5(self) -> float | None:
+        """The share of its events for which it was among the first five."""
+        return self.ranks.five / self.ranks.events if self.ranks.events else None
+
+    def figure(self, sort: Sort) -> Any:
+        """Return what to sort by, in ascending order; None if it is not known."""
+        if sort == "class":
+            return self.name
+        if sort == "errors":
+            return -self.counts.errors
+        return -self.counts.true if sort == "events" else getattr(self, sort)
+
+    def fields(self, taxonomy: Taxonomy, instead: dict[str, Counter[str]]) -> dict[str, Any]:
+        """Return the fields of a ClassQuality."""
+        most = instead.get(self.name, Counter()).most_common(MOST_CONFUSIONS)
+        return {
+            "class": self.name,
+            "parent": taxonomy.parent(self.name),
+            "events": self.counts.true,
+            "first": self.counts.first,
+            "recall": self.recall,
+            "precision": self.precision,
+            "r5": self.r5,
+            "trend": self.trend,
+            "confusions": [{"class": name, "count": times} for name, times in most],
+        }
+
+
+def _instead(names: set[str], confusions: Confusions) -> dict[str, Counter[str]]:
+    """Return, for each of these classes, how often each class was ranked first instead."""
+    found: dict[str, Counter[str]] = {}
+    for (first, true), times in confusions.pairs.items():
+        if true in names:
+            found.setdefault(true, Counter())[first] += times
+    return found
