@@ -56,3 +56,21 @@ def test_a_name_that_is_taken_is_refused_with_the_way_out(manyclass, service):
     assert "merge into it instead" in refused.stderr
     with Client(service) as client, pytest.raises(RequestRefused, match="404"):
         client.rename_class("taken nobody", "x")
+
+
+def test_the_classes_of_a_table_are_renamed_and_merged(manyclass, service, tmp_path):
+    learned(service, (["many a"], "many Müll"), (["many b"], "many Muell"), (["many c"], "many 3"))
+    table = tmp_path / "names.csv"
+    table.write_text("from,to\nmany Muell,many Müll\nmany 3,many three\nmany nobody,x\n")
+    dry = manyclass("classes", "apply", str(table), "--header", "--dry-run", "--url", service)
+    assert "many Muell\tmerged\tmany Müll" in dry.stdout
+    assert "many 3\trenamed\tmany three" in dry.stdout
+    assert ranked(service, ["many c"]) == ["many 3"]
+    made = manyclass("classes", "apply", str(table), "--header", "--url", service)
+    assert made.stdout.splitlines()[-1] == "renamed 1 class, merged 1; 1 unknown"
+    assert ranked(service, ["many c"]) == ["many three"]
+    again = manyclass("classes", "apply", str(table), "--header", "--url", service)
+    assert again.stdout.splitlines()[-1] == "renamed 0 classes, merged 0; 3 unknown"
+    table.write_text("a,b,c,d\n")
+    refused = manyclass("classes", "apply", str(tmp_path / "none.csv"), exit_code=1)
+    assert "none.csv" in refused.stderr
