@@ -31,7 +31,7 @@ def mistakes_page(page):
 
 def live_page(page):
     """Wait until the lines begin."""
-    page.locator("figure.chart", has_text="a second").locator("polyline").first.wait_for(
+    page.locator("figure.chart", has_text="per second").locator("polyline").first.wait_for(
         state="attached"
     )
 

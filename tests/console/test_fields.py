@@ -109,7 +109,7 @@ def test_title_and_body_are_ranked_apart_and_put_together_again(empty, look):
     expect(tinted).to_have_text(["title card", "body hockey"])
     expect(tinted.locator("mark")).to_have_text(["card"])
     page.locator(".bars .name").first.click()
-    expect(page.locator(".moved")).to_contain_text("bank was 1st, now 1st")
+    expect(page.locator(".moved")).to_contain_text("bank was suggestion no. 1, now no. 1")
     assert texts_of(empty)[-1] == {"title": "card", "body": "hockey"}
     page.get_by_role("button", name="One text again").click()
     expect(page.get_by_label("Text to rank")).to_have_value("card hockey")

@@ -22,20 +22,20 @@ def chart(page, title):
 
 def test_the_accuracy_of_the_past_and_the_reliability_are_drawn(two_learners, look):
     page = look(two_learners, "live")
-    accuracy = chart(page, "Accuracy before each event")
+    accuracy = chart(page, "Accuracy of the suggestions")
     expect(accuracy.locator("polyline")).to_have_count(3)
     points = accuracy.locator("polyline").first.get_attribute("points").split()
     assert len(points) == 6  # of a hundred events each
-    expect(chart(page, "Reliability").locator("circle").first).to_be_visible()
-    assert chart(page, "Features by outdegree").locator("rect").count() > 5
+    expect(chart(page, "How sure, and how often right").locator("circle").first).to_be_visible()
+    assert chart(page, "Words by the number of classes").locator("rect").count() > 5
 
 
 def test_rankings_and_events_show_up(two_learners, look):
     page = look(two_learners, "live")
-    throughput = chart(page, "Events and rankings a second")
+    throughput = chart(page, "Messages taught and suggestions made")
     expect(throughput.locator("polyline")).to_have_count(2, timeout=15_000)
     ranked(two_learners.url, *(each["text"] for each in questions(50)))
-    expect(chart(page, "Time of a ranking").locator("polyline").first).to_be_attached(
+    expect(chart(page, "Time per suggestion").locator("polyline").first).to_be_attached(
         timeout=20_000
     )
     httpx.post(f"{two_learners.url}/learn", json={"text": "x", "classes": ["new"]})
@@ -54,13 +54,13 @@ def test_the_line_breaks_where_the_page_was_asleep(two_learners, look):
         }"""
     )
     expect(memory).to_have_count(2, timeout=30_000)
-    expect(chart(page, "Events and rankings a second").locator("polyline")).to_have_count(4)
+    expect(chart(page, "Messages taught and suggestions made").locator("polyline")).to_have_count(4)
 
 
 def test_the_age_of_the_newest_event_is_told(two_learners, look):
     page = look(two_learners, "live")
     told = page.get_by_text("each ranked before it was learned")
-    expect(told).to_contain_text("Over the last 600 events")
+    expect(told).to_contain_text("Over the last 600 messages")
     expect(told).to_contain_text(re.compile(r"the newest \d+(\.\d)? m?s ago, \d{4}-"))
 
 

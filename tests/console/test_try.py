@@ -123,7 +123,7 @@ def test_undo_deletes_the_event_and_a_rebuild_takes_its_part_out(taught, look):
     teach(page, "pets")
     expect(page.locator(".bars .name").first).to_have_text("pets")
     page.get_by_role("button", name="Undo").click()
-    said = "The event is deleted. The ranking still includes it until the next rebuild."
+    said = "The message is hidden. It still influences the suggestions until the next rebuild."
     expect(page.get_by_text(said)).to_be_visible()
     expect(page.locator(".moved")).to_have_count(0)
     assert httpx.get(f"{taught.url}/events/seq:601").status_code == 404
@@ -146,7 +146,7 @@ def test_an_undo_goes_with_its_text_and_is_offered_once(taught, look):
 
     come_back()
     undo.click()
-    expect(page.get_by_text("The event is deleted")).to_be_visible()
+    expect(page.get_by_text("The message is hidden")).to_be_visible()
     come_back()
     expect(page.get_by_label("Text to rank")).to_have_value("my kitten is hungry")
     expect(undo).to_have_count(0)
@@ -190,11 +190,11 @@ def test_typing_leaves_one_instance_to_review(taught, look):
 def test_an_empty_service_offers_the_questions_to_a_bank(empty, look):
     page = look(empty)
     page.get_by_role("button", name="77 banking intents").click()
-    expect(page.get_by_text("1,925 of 1,925 events")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("1,925 of 1,925 messages")).to_be_visible(timeout=60_000)
     expect(page.locator(".chart polyline")).to_have_count(2)
-    said = page.get_by_text("1,925 of 1,925 events").inner_text()
+    said = page.get_by_text("1,925 of 1,925 messages").inner_text()
     page.wait_for_timeout(2500)
-    expect(page.get_by_text("1,925 of 1,925 events")).to_have_text(said)  # the rate too
+    expect(page.get_by_text("1,925 of 1,925 messages")).to_have_text(said)  # the rate too
     page.get_by_role("button", name="my new card is still not here").click()
     expect(page.locator(".bars .name").first).to_have_text("card_arrival")
     events = httpx.get(f"{empty.url}/events", params={"limit": 1}).json()["events"]

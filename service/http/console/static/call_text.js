@@ -43,6 +43,7 @@ const CALLS = {
       : `client.rank(${literal(text === undefined ? { features } : { text })}${named(how)})`,
   "POST /learn": ({ body }) => `client.learn(${literal(body)})`,
   "GET /stats": () => "client.stats()",
+  "GET /settings": () => "client.settings()",
   "GET /learners": () => "client.learners()",
   "POST /learners/*": byName("promote"),
   "GET /classes": ({ query }) => `client.classes(${query.prefix ? literal(query.prefix) : ""})`,
@@ -54,14 +55,14 @@ const CALLS = {
       : `client.merge_class(${literal(name)}, ${literal(body.merge_into)})`,
   "GET /features/*": byName("feature"),
   "DELETE /features/*": byName("forget_feature"),
-  "GET /events": ({ query: { class: of_class, source, wrong } }) => {
-    const filter = { of_class, source, wrong: wrong ? true : undefined };
+  "GET /events": ({ query: { class: of_class, wrong, order, limit, id: instance_id, ...rest } }) => {
+    const filter = { of_class, ...rest, instance_id, wrong: wrong && true, oldest_first: order === "oldest" || undefined };
     return `client.events(${only(JSON.parse(JSON.stringify(filter)))})`;
   },
   "GET /events/*": byName("event"),
   "PUT /events/*": ({ name, body }) => `client.correct(${literal(name)}, ${literal(body.classes)})`,
   "DELETE /events/*": byName("delete_event"),
-  "DELETE /events": ({ query }) => `client.delete_events(source=${literal(query.source)})`,
+  "DELETE /events": ({ query }) => `client.delete_events(${only(query)})`,
   "GET /confusions": () => "client.confusions()",
   "GET /suspects": () => "client.suspects()",
   "GET /review": () => "client.review()",

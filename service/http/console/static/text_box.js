@@ -42,7 +42,7 @@ function Part({ parts, at, nameRef, textRef, onPart }) {
       <label class="field big"><span>${name.trim() || "Text"}</span><textarea ref=${textRef} rows=${at ? 3 : 1} value=${text} maxlength=${LONGEST}
         onInput=${(event) => onPart([name, event.currentTarget.value])}></textarea></label>
     </div>
-    <div role="alert" id=${id}>${fault && html`<p class="problem">${fault} Until then, nothing is ranked.</p>`}</div>`;
+    <div role="alert" id=${id}>${fault && html`<p class="problem">${fault} Until then there are no suggestions.</p>`}</div>`;
 }
 
 /** `typed` is a string, or [name, text] of each part; `isUnknown` says that it has no class. */
@@ -67,7 +67,7 @@ export function TextBox({ typed, isUnknown, onType }) {
     return html`<p><button type="button" class="quiet"
         onClick=${() => onType(names.map((name, at) => [name, names[at + 1] ? "" : typed]))}>Separate title and body</button></p>
       <label class="field big"><span>Text to rank</span>
-        <textarea ref=${first} rows="2" value=${typed} placeholder="Type a text: it is ranked as you type" maxlength=${LONGEST}
+        <textarea ref=${first} rows="2" value=${typed} placeholder="Type a message: suggestions follow as you type" maxlength=${LONGEST}
           onInput=${(event) => onType(event.currentTarget.value)}></textarea></label>${hint}`;
   return html`<p><button type="button" class="quiet" disabled=${number >= MOST} onClick=${() => onType([...typed, ["", ""]])}>Add a part</button>${" "}
       <button type="button" class="quiet" onClick=${() => onType(typed.map(([, its]) => its).filter(Boolean).join(" "))}>One text again</button></p>

@@ -13,7 +13,7 @@ export function Undo({ eventKey, onDone }) {
   const [rebuilt, setRebuilt] = useState(null);
   const task = useTask();
   if (!keepsHistory())
-    return html`<span class="hint">No undo here: this store keeps no history, and its events cannot be
+    return html`<span class="hint">No undo here: this store keeps no history, and its messages cannot be
       deleted (404).</span>`;
   if (!may("admin"))
     return html`<span class="hint">To undo it, a key of the scope admin is needed.</span>`;
@@ -25,9 +25,9 @@ export function Undo({ eventKey, onDone }) {
   });
   return html`<span class="undo">
     ${!deleted && html`<button type="button" onClick=${send} disabled=${task.busy}>Undo</button>`}
-    ${deleted && !rebuilt && html`<span>The event is deleted. The ranking still includes it until the next rebuild.</span>
+    ${deleted && !rebuilt && html`<span>The message is hidden. It still influences the suggestions until the next rebuild.</span>
       <button type="button" onClick=${send} disabled=${task.busy}>${task.busy ? "Rebuilding …" : "Rebuild now"}</button>`}
-    ${rebuilt && html`<span>Undone: the state is as if the event had never been.</span>`}
+    ${rebuilt && html`<span>Undone, as if the message had never been taught.</span>`}
     <${Problem} error=${task.error} />
     <${CallText} call=${call} />
   </span>`;

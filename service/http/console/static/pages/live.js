@@ -4,7 +4,7 @@ import { html, useEffect, useState } from "../html.js";
 import { get, path } from "../api.js";
 import { CallText } from "../call_text.js";
 import { Columns, Lines, Reliability, compact } from "../chart.js";
-import { bytes, count, fixed, percent, seconds, time } from "../format.js";
+import { bytes, count, fixed, percent, plural, seconds, time } from "../format.js";
 import { keepsHistory, may } from "../access.js";
 import { GAP, useLive } from "../live_series.js";
 import { Action, Dialog, Facts, NeedsScope, Problem, Table, useTask } from "../parts.js";
@@ -50,7 +50,7 @@ function longest(accuracy) {
 function Promote({ learner, onClose, onDone }) {
   const call = { method: "POST", path: `${path("learners", learner)}/promote` };
   return html`<${Dialog} title=${`Promote ${learner}`} confirm="Promote" needs="admin" call=${call} onDone=${onDone} onClose=${onClose}>
-    <p>From now on it answers every ranking; the present primary learner becomes a shadow. Both continue to learn, without a restart.</p>
+    <p>From now on it makes the suggestions, and the present one only learns. Both continue to learn, without a restart.</p>
   <//>`;
 }
 
@@ -68,7 +68,7 @@ function Learners({ learners, newest, onPromoted }) {
             onClick=${() => setPromoted(each.learner)}>Promote<//>`}</td></tr>`;
       })}
     <//>
-    <p class="hint">Over the last ${count(longest(learners[0].accuracy).examples)} events, each ranked before it was learned${newest !== null && `; the newest ${seconds(Math.max(0, Date.now() / 1000 - newest))} ago, ${time(newest)}`}.
+    <p class="hint">Over the last ${plural(longest(learners[0].accuracy).examples, "message")}, each ranked before it was learned${newest !== null && `; the newest ${seconds(Math.max(0, Date.now() / 1000 - newest))} ago, ${time(newest)}`}.
       ${learners.length === 1 && " Start the service with --shadows to compare learners on the same events."}</p>
     ${learners.length > 1 && html`<${NeedsScope} scope="admin" to="promote a learner" />`}
     <${CallText} call=${{ method: "GET", path: "/learners" }} />
@@ -93,37 +93,36 @@ export default function Live() {
   return html`<h1>Live</h1>
     <${Problem} error=${live.failure ?? error} />
     <${Facts} of=${[
-      ["Events", count(seq)],
-      ...["Classes", "Features", "Edges"].map((each) => [each, stats ? compact(stats[each.toLowerCase()]) : "–"]),
+      ["Newest event", count(seq)],
+      ...Object.entries({ Classes: "classes", Words: "features", Votes: "edges" }).map(([title, size]) => [title, stats ? compact(stats[size]) : "–"]),
       ["In the queue", count(live.queue)],
-      ["Refused, overload", count(live.shed)],
+      ["Refused at overload", count(live.shed)],
     ]} />
-    <${Lines} label="Accuracy before each event was learned, by event" yTo=${1} yText=${decimal} series=${[
+    <${Lines} label="Accuracy of the suggestions, before each message was learned" yTo=${1} yText=${decimal} series=${[
       { name: "R1", points: live.accuracy("r1") },
       { name: "R5", points: live.accuracy("r5") },
       { name: "MRR", points: live.accuracy("mrr") },
     ]} />
-    <p class="hint">${live.hasPast ? `About the newest 2,000 events of the history and those learned since, 100 a point.` : "Drawn as events are learned while this page is open."}
-      ${" "}R1 and R5: the share of events whose class was ranked first, and among the first five; MRR: the mean of 1 / its rank.</p>
+    <p class="hint">${live.hasPast ? `The newest 2,000 messages of the history and all since, 100 messages per point.` : "Drawn as messages are taught while this page is open."}
+      ${" "}R1 and R5: the share of messages whose class was the first suggestion, and among the first five. MRR: the mean of 1 / its position.</p>
     ${stats && html`<${Learners} learners=${stats.learners} newest=${newest} onPromoted=${() => setPromotions((times) => times + 1)} />`}
     <h2>Service</h2>
     <p class="hint">${live.since ? `Read every two seconds since ${clock(live.since)}, while this page was open in this tab; the last half hour is kept.` : "The first readings come within seconds."}</p>
     <div class="columns">
-      <${Lines} label="Events and rankings a second" gap=${GAP} xText=${clock} yText=${compact} series=${[
-        { name: "events", points: live.series("learned") },
-        { name: "rankings", points: live.series("ranked") },
+      <${Lines} label="Messages taught and suggestions made, per second" gap=${GAP} xText=${clock} yText=${compact} series=${[
+        { name: "taught", points: live.series("learned") },
+        { name: "suggestions", points: live.series("ranked") },
       ]} />
-      <${Lines} label="Time of a ranking and of an event" gap=${GAP} xText=${clock} yText=${seconds} series=${[
-        { name: "rank p50", points: live.series("rankMedian") },
-        { name: "rank p99", points: live.series("rankLate") },
-        { name: "learn p50", points: live.series("learnMedian") },
-        { name: "learn p99", points: live.series("learnLate") },
+      <${Lines} label="Time per suggestion and per taught message" gap=${GAP} xText=${clock} yText=${seconds} series=${[
+        { name: "suggest p50", points: live.series("rankMedian") },
+        { name: "suggest p99", points: live.series("rankLate") },
+        { name: "teach p50", points: live.series("learnMedian") },
+        { name: "teach p99", points: live.series("learnLate") },
       ]} />
       ${stats && html`<${Memory} live=${live} stats=${stats} />
-        <div><${Columns} label="Features by outdegree" values=${stats.outdegrees} />
-          <p class="hint">The outdegree of a feature is the number of classes that it votes for.</p></div>
-        <div><${Reliability} label="Reliability: confidence and share right" bins=${stats.learners[0].confidence.reliability} />
-          <p class="hint">Each point stands for rankings of about one confidence (to the right), and the share of them that was right
+        <div><${Columns} label="Words by the number of classes that they vote for" values=${stats.outdegrees} /></div>
+        <div><${Reliability} label="How sure, and how often right" bins=${stats.learners[0].confidence.reliability} />
+          <p class="hint">Each point stands for suggestions that were about equally sure (to the right), and the share of them that was right
             (upwards). On the dashed line both are equal. The calibration error is the mean distance from it.</p></div>`}
     </div>
     <${CallText} call=${{ method: "GET", path: "/metrics" }} title="The figures as curl" />

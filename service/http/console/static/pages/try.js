@@ -148,7 +148,7 @@ export default function Try({ query }) {
     <${TextBox} typed=${typed} isUnknown=${ranking?.ranked.length === 0 && text !== null} onType=${type} />
     <${Problem} error=${error ?? task.error} />
     ${ranking && text !== null && html`<section aria-label="Suggestions for this message">
-      ${gapIn(text) && html`<p class="hint">The gap _ asks for a word: its features are the words around it.</p>`}
+      ${gapIn(text) && html`<p class="hint">The gap _ asks for a word, by the words around it.</p>`}
       <${TintedText} text=${ranking.text} votes=${votes} />
       <${Status}><${Warnings} answer=${ranking} /><//>
       ${ranked.length === 0
