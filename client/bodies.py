@@ -32,7 +32,8 @@ _Rejection = TypedDict("_Rejection", {"not": Sequence[str | int]}, total=False) 
 class EventBody(InstanceBody, _Rejection, total=False):
     """A labelled event: an instance, or the `id` of a ranked one, and its true `classes`, or wrong
     classes in `not`. `weight` says how much the event counts; `parents` places classes in the
-    taxonomy. `reviewer` names who labelled the instance, `batch` the import it came with."""
+    taxonomy. `reviewer` names who labelled the instance, `batch` the import it came with.
+    `replace` corrects the label that the instance of the `id` has already."""
 
     classes: Sequence[str | int]
     weight: float
@@ -40,3 +41,4 @@ class EventBody(InstanceBody, _Rejection, total=False):
     event_id: str
     reviewer: str
     batch: str
+    replace: bool

@@ -230,9 +230,14 @@ class Client:
         """
         return self._get(path_of("events", key), TaughtEvent)
 
-    def correct(self, key: str, classes: Sequence[str | int]) -> Amended:
-        """Correct the true classes of a learned event. Raises 409 if a restore has undone it."""
-        content = encoded({"classes": classes})
+    def correct(
+        self, key: str, classes: Sequence[str | int], *, reviewer: str | None = None
+    ) -> Amended:
+        """Correct the true classes of a learned event, and set its `reviewer` if one is given.
+
+        Raises 409 if a restore has undone it.
+        """
+        content = encoded({"classes": classes} | ({"reviewer": reviewer} if reviewer else {}))
         return self._ask("PUT", path_of("events", key), Amended, content=content, repeatable=True)
 
     def delete_event(self, key: str) -> Deleted:
@@ -491,8 +496,8 @@ class Client:
         """Return the event with an `event_id`, so that a retry is a duplicate."""
         if source is not None and "source" not in event:
             event = {**event, "source": source}
-        if "event_id" in event:
-            return event
+        if "event_id" in event or ("id" in event and event.get("classes")):
+            return event  # the service derives the event_id of a label from the `id`
         return {**event, "event_id": f"{self._prefix}-{next(self._numbers)}"}
 
     def _get(

@@ -11,12 +11,24 @@ class Fault(msgspec.Struct, frozen=True):
     parameter: str = ""
 
 
+class FirstLabel(msgspec.Struct, frozen=True):
+    """The label that an instance has already: the key and the number of its event, its reviewer,
+    its classes, and its time in unix seconds."""
+
+    key: str
+    seq: int
+    reviewer: str | None = None
+    classes: tuple[str, ...] | None = None
+    time: float | None = None
+
+
 class Problem(msgspec.Struct, frozen=True):
     """The body of a refusal, by RFC 9457."""
 
     title: str = ""
     detail: str = ""
     errors: tuple[Fault, ...] = ()
+    label: FirstLabel | None = None
 
 
 class ClientError(Exception):
@@ -59,7 +71,10 @@ class ServiceUnreachable(ClientError):
 
 
 class RequestRefused(ClientError):
-    """The service answered with an error. `retry_after` is in seconds, None without such a time."""
+    """The service answered with an error. `retry_after` is in seconds, None without such a time.
+
+    `label` is the label of an instance if another one of it was refused.
+    """
 
     def __init__(
         self,
@@ -68,6 +83,7 @@ class RequestRefused(ClientError):
         detail: str,
         faults: tuple[Fault, ...] = (),
         retry_after: float | None = None,
+        label: FirstLabel | None = None,
     ) -> None:
         places = ", ".join(fault.pointer or fault.parameter for fault in faults)
         said = (f": {detail}" if detail else "") + (f" ({places})" if places else "")
@@ -77,3 +93,4 @@ class RequestRefused(ClientError):
         self.detail = detail
         self.faults = faults
         self.retry_after = retry_after
+        self.label = label

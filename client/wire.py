@@ -118,6 +118,7 @@ def refusal(response: httpx.Response) -> RequestRefused:
         problem.detail,
         problem.errors,
         _seconds(response.headers.get("Retry-After", "")),
+        problem.label,
     )
 
 

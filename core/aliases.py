@@ -28,6 +28,7 @@ def renamed(event: Event, aliases: Mapping[str, str]) -> Event:
             event.fingerprint,
             event.text,
             event.reading,
+            event.reviewer,
         )
     return Event.learn(
         event.instance,

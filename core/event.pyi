@@ -81,11 +81,13 @@ class Event:
         fingerprint: int = 0,
         text: Text | None = None,
         reading: Reading | None = None,
+        reviewer: str | None = None,
     ) -> Event:
         """Return an event that corrects the classes of the "learn" event `target`, or deletes it.
 
         `target` is a seq. `instance`, `weight`, `text`, `reading` and the `replaced` classes are
-        those of the target. Without `classes`, the target is deleted.
+        those of the target. Without `classes`, the target is deleted. With a `reviewer`, the
+        corrected event has this reviewer.
         """
 
     @classmethod
@@ -218,7 +220,8 @@ class Event:
 
     @property
     def reviewer(self) -> str | None:
-        """The name of the person who labelled the instance of a "learn" event; None without one."""
+        """The name of the person who labelled the instance of a "learn" event, or corrected it by
+        an "amend" event; None without one."""
 
     @property
     def batch(self) -> str | None:

@@ -5,7 +5,7 @@ An event's bytes, little-endian:
     fingerprint u64, event id (u16 size, UTF-8; 0: none), the origin, the id of the instance, and
     the content of the kind
     origin          time u64, source, reviewer and batch (u16 size, UTF-8 each), text (u32 size,
-                    see text/stored_text.hpp); of learn events; amend events have the text only
+                    see text/stored_text.hpp); of learn events; amend events have a reviewer and the text only
     id of the instance  u16 size, UTF-8; of learn events only
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
     learn, weighted u32 count, the classes, u32 count, the rejected ones, weight f64, the instance
@@ -152,11 +152,12 @@ cdef class Event:
     @classmethod
     def amend(cls, unsigned long long target, Instance instance not None, classes, replaced,
               double weight=1, str event_id=None, unsigned long long fingerprint=0,
-              text=None, reading=None):
+              text=None, reading=None, str reviewer=None):
         check_weight(weight)
         cdef bytes stored = stored_text(text, reading)
         cdef Event event = Event.__new__(Event)
         event.kind = "amend"
+        event.reviewer = reviewer
         event.target = target
         event.classes = class_names(classes)
         event.replaced = class_names(replaced)
@@ -167,7 +168,7 @@ cdef class Event:
         if stored:
             event.text, event.reading = text, reading
         event._data = b"".join((
-            wire_of_head(AMEND, event_id, fingerprint, 0, None, stored),
+            wire_of_head(AMEND, event_id, fingerprint, 0, None, stored, None, reviewer),
             _TARGET.pack(target, weight),
             wire_of(event.classes), wire_of(event.replaced), instance._data,
         ))
@@ -300,7 +301,7 @@ cdef class Event:
         if self.kind == "amend":
             return Event.amend(
                 self.target, instance, self.classes, self.replaced, self.weight, self.event_id,
-                self.fingerprint, self.text, reading,
+                self.fingerprint, self.text, reading, self.reviewer,
             )
         return Event.learn(
             instance, self.classes, self.event_id, self.fingerprint, self.rejected, self.weight,
@@ -420,7 +421,8 @@ cdef Event parse(bytes data):
         replaced, at = names_at(data, at)
         instance = Instance.from_bytes(data[at:])
         event = Event.amend(
-            target, instance, classes, replaced, weight, event_id, fingerprint, text, reading
+            target, instance, classes, replaced, weight, event_id, fingerprint, text, reading,
+            reviewer,
         )
     elif kind == RENAME:
         merges = take(data, at, 1) == b"\x01"

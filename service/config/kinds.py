@@ -59,8 +59,8 @@ def _read_list(text: str) -> tuple[str, ...]:
 
 
 def _are_keys(keys: tuple[str, ...]) -> bool:
-    """Return whether each key is printable ASCII without spaces and commas."""
-    return all(re.fullmatch(r"[!-+\--~]+", key) for key in keys)
+    """Return whether each key is printable ASCII without spaces and commas, perhaps NAME:KEY."""
+    return all(re.fullmatch(r"([!-+\--~]+:)?[!-+\--9;-~]+", key) for key in keys)
 
 
 def _are_origins(origins: tuple[str, ...]) -> bool:
@@ -101,7 +101,7 @@ BYTES = Kind("bytes", "a number of bytes, such as 1048576 or 1MiB", _read_bytes,
 FLAG = Kind("yes or no", "yes or no", read_flag, lambda value: "yes" if value else "no")
 KEYS = Kind(
     "keys",
-    "printable ASCII without spaces, keys separated by commas",
+    "printable ASCII without spaces, perhaps NAME:KEY, separated by commas",
     _read_list,
     lambda keys: f"{len(keys)} {HIDDEN}" if keys else "",
     _are_keys,

@@ -9,12 +9,13 @@ from manyclass.core.event import Event
 class Amended(NamedTuple):
     """The newest amendment of an event: its number, and the classes in force, empty if deleted.
 
-    `time` is in Unix milliseconds, 0 if it is not known.
+    `time` is in Unix milliseconds, 0 if it is not known. With a `reviewer`, the event has this one.
     """
 
     seq: int
     classes: tuple[str, ...]
     time: int = 0
+    reviewer: str | None = None
 
 
 class Amendments:
@@ -29,7 +30,9 @@ class Amendments:
 
     def note(self, seq: int, event: Event, time: int = 0) -> None:
         """Note an applied "amend" event, and its time in Unix milliseconds."""
-        self._of[event.target] = Amended(seq, tuple(event.classes), time)
+        before = self._of.get(event.target)
+        reviewer = event.reviewer or (before.reviewer if before is not None else None)
+        self._of[event.target] = Amended(seq, tuple(event.classes), time, reviewer)
 
     def note_all(self, events: Iterable[tuple[int, bytes, int]]) -> None:
         """Note those of the dated events that amend others."""
@@ -40,6 +43,10 @@ class Amendments:
     def of(self, seq: int) -> Amended | None:
         """Return the newest amendment of an event."""
         return self._of.get(seq)
+
+    def reassigned(self) -> set[int]:
+        """Return the events whose amendment has a reviewer."""
+        return {seq for seq, each in list(self._of.items()) if each.reviewer is not None}
 
     def waiting(self) -> dict[int, Amended]:
         """Return a copy of all amendments, by the number of the amended event."""

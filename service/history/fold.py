@@ -35,7 +35,7 @@ def corrected(payload: bytes, amended: Amended) -> bytes:
             event.time,
             event.instance_id,
             event.reading,
-            event.reviewer,
+            amended.reviewer or event.reviewer,
             event.batch,
         )
     )
@@ -85,9 +85,14 @@ def _folded(segment: Segment, settled: dict[int, Amended], base: int) -> Segment
     payloads = stamped(payloads, [time for _, _, time in dated(enumerate(segment.payloads))])
     for at, target in _settled_amendments(segment, settled):
         if target > base:
-            amend = Event.amend(target, Instance({}), settled[target].classes, [])
+            amend = _settled(target, settled[target])
             payloads[at] = bytes(amend)
     return Segment(segment.first_seq, payloads, segment.outcomes, flags)
+
+
+def _settled(target: int, amended: Amended) -> Event:
+    """Return an amendment without an instance."""
+    return Event.amend(target, Instance({}), amended.classes, [], reviewer=amended.reviewer)
 
 
 def _settled_amendments(segment: Segment, settled: dict[int, Amended]) -> Iterator[tuple[int, int]]:

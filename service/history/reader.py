@@ -1,6 +1,6 @@
 """Reads events back: from the segments, and behind them from the log."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -36,6 +36,7 @@ class Record(NamedTuple):
     outcome: int
     classes: list[str]  # true ones, as corrected, by their present names
     rejected: list[str]  # wrong ones, without classes that are true by now
+    reviewer: str | None  # who labelled it, or corrected it since
     is_corrected: bool
     time: int  # Unix milliseconds; that of an event before it if it has none; 0: not known
     is_undone: bool  # by a restore: the state is without it
@@ -74,7 +75,7 @@ def fields_of(record: Record, model: Model) -> EventFields:
         "id": event.instance_id,
         "time": record.time / 1000 or None,
         "source": event.source,
-        "reviewer": event.reviewer,
+        "reviewer": record.reviewer,
         "batch": event.batch,
         "classes": tuple(record.classes),
         "rejected": tuple(record.rejected),
@@ -113,7 +114,7 @@ class Filter:
         event = record.event
         for wanted, name in (
             (self.source, event.source),
-            (self.reviewer, event.reviewer),
+            (self.reviewer, record.reviewer),
             (self.batch, event.batch),
             (self.instance_id, event.instance_id),
         ):
@@ -140,9 +141,14 @@ def _searched(event: Event) -> str:
 class Sieve:
     """Tells most events that a filter does not match without decoding them."""
 
-    def __init__(self, wanted: Filter, aliases: Mapping[str, str]) -> None:
-        exact = (wanted.source, wanted.reviewer, wanted.batch, wanted.instance_id)
+    def __init__(
+        self, wanted: Filter, aliases: Mapping[str, str], reassigned: Collection[int] = ()
+    ) -> None:
+        """`reassigned` are the events whose amendment that waits for a rebuild has a reviewer."""
+        exact = (wanted.source, wanted.batch, wanted.instance_id)
         self._exact = [each.encode() for each in exact if each is not None]
+        self._reviewer = None if wanted.reviewer is None else wanted.reviewer.encode()
+        self._reassigned = reassigned
         self._names: list[bytes] = []  # that the class has now, and had
         if (wanted_class := wanted.of_class) is not None:
             former = (name for name, now in aliases.items() if now == wanted_class)
@@ -150,11 +156,17 @@ class Sieve:
         self._words = wanted.words
         self._wrong = wanted.wrong
 
-    def places(self, payloads: Sequence[bytes]) -> Sequence[int]:
-        """Return the places of the events whose bytes hold the origin and the id asked for."""
+    def places(self, first_seq: int, payloads: Sequence[bytes]) -> Sequence[int]:
+        """Return the places of the events whose bytes hold the origin and the id asked for.
+
+        The bytes of a reassigned event have its former reviewer.
+        """
         found: Sequence[int] = range(len(payloads))
         for name in self._exact:
             found = [at for at in found if name in payloads[at]]
+        if (reviewer := self._reviewer) is not None:
+            reassigned = self._reassigned
+            found = [at for at in found if reviewer in payloads[at] or first_seq + at in reassigned]
         return found
 
     def passes(self, payload: bytes, outcome: int, is_amended: bool) -> bool:
@@ -221,11 +233,12 @@ class Reader:
         records: list[Record] = []
         size = 0
         undone = Undone(self._live.model.restores)
-        sieve = Sieve(wanted, self._live.model.aliases)
+        reassigned = self._amendments.reassigned() if wanted.reviewer is not None else ()
+        sieve = Sieve(wanted, self._live.model.aliases, reassigned)
         until = monotonic() + SCAN_SECONDS
         for segment in self._parts(after, newest_first):
             times: list[int] = []
-            places = sieve.places(segment.payloads)
+            places = sieve.places(segment.first_seq, segment.payloads)
             for at in reversed(places) if newest_first else places:
                 seq, payload = segment.first_seq + at, segment.payloads[at]
                 if after is not None and (seq >= after if newest_first else seq <= after):
@@ -317,7 +330,11 @@ class Reader:
         classes = names_now(event.classes if amended is None else amended.classes, aliases)
         rejected = [name for name in names_now(event.rejected, aliases) if name not in classes]
         outcome = segment.outcomes[at]
-        return Record(seq, event, outcome, classes, rejected, is_corrected, time, seq in undone)
+        reviewer = amended.reviewer if amended is not None and amended.reviewer else event.reviewer
+        is_undone = seq in undone
+        return Record(
+            seq, event, outcome, classes, rejected, reviewer, is_corrected, time, is_undone
+        )
 
     def _ends(self) -> tuple[int, list[SegmentInfo]]:
         """Return the end of what is packed, or of a gap behind it, and the segments."""

@@ -32,6 +32,7 @@ from manyclass.service.http.entrance import ApiEntrance, Entrance
 from manyclass.service.http.event_builder import EventBuilder
 from manyclass.service.http.front import Front
 from manyclass.service.http.head import with_head
+from manyclass.service.http.instance_labels import InstanceLabels
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.native_tier import Guards, NativeTier
 from manyclass.service.http.openapi.document import document, served_below
@@ -123,6 +124,7 @@ class App(Front):
                 on_message=peers.on_message,
             ),
         )
+        threads = ReadingThreads()
         builder = EventBuilder(
             self.engine,
             pending,
@@ -130,9 +132,9 @@ class App(Front):
             metrics,
             settings.max_features_per_instance,
             keeps_texts,
+            InstanceLabels(self.engine, threads.run),
         )
         stream = LearnStream(settings, self.engine, builder, metrics, self.stopping)
-        threads = ReadingThreads()
         calls = [
             Rank(settings, self.engine, keys, pending, metrics, self.limits),
             Learn(settings, self.engine, keys, builder, metrics, stream, self.limits.budget),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from enum import IntEnum
+from typing import Final, NamedTuple
 
 from manyclass.service.http.gate import Keys
 from manyclass.service.http.problems import Problem
@@ -17,26 +18,55 @@ class Scope(IntEnum):
     ADMIN = 3
 
 
+class Signer(NamedTuple):
+    """The person of the key of a request: the name of the key, None without one."""
+
+    name: str | None = None
+    is_admin: bool = False
+
+    def reviewer(self, given: str | None) -> str | None:
+        """Return the name of a reviewer; `given` is that in the request.
+
+        A key with a name decides, but an admin key may name another person.
+        """
+        return given if self.name is None or (self.is_admin and given) else self.name
+
+
+NOBODY: Final = Signer()
+
+
 class ApiKeys:
     """The check of a request's key. Without keys, every request passes (`open`)."""
 
     def __init__(self, rank: Sequence[str], learn: Sequence[str], admin: Sequence[str]) -> None:
+        """A key may follow its name: `anna:KEY`."""
         by_scope = {Scope.RANK: rank, Scope.LEARN: learn, Scope.ADMIN: admin}
-        keys = [(key.encode(), int(scope)) for scope, keys in by_scope.items() for key in keys]
+        keys = [_parted(key, scope) for scope, keys in by_scope.items() for key in keys]
         self.native = Keys(keys)
         self.open = not keys
 
-    def require(self, scope: Scope, authorization: bytes | None) -> None:
-        """Raise Problem unless the header has a key of this scope or a higher one."""
+    def require(self, scope: Scope, authorization: bytes | None) -> Signer:
+        """Return whose key it is. Raise Problem unless the header has a key of this scope or a
+        higher one.
+        """
         if self.open:
-            return
-        granted = NO_KEY if authorization is None else self.native.scope_of(authorization)
+            return NOBODY
+        granted, name = NO_KEY, b""
+        if authorization is not None:
+            granted, name = self.native.granted_to(authorization)
         if granted == NO_KEY:
             raise _unauthorized("A key is needed: Authorization: Bearer KEY.")
         if granted == UNKNOWN_KEY:
             raise _unauthorized("This key is unknown.")
         if granted < scope:
             raise Problem(403, f"This call needs a key with the scope {scope.name.lower()}.")
+        return Signer(name.decode() or None, granted == Scope.ADMIN)
+
+
+def _parted(key: str, scope: Scope) -> tuple[bytes, int, bytes]:
+    """Return a key, its scope and its name, which stands before a colon."""
+    name, _, secret = key.rpartition(":")
+    return secret.encode(), int(scope), name.encode()
 
 
 def _unauthorized(detail: str) -> Problem:

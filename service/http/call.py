@@ -17,7 +17,7 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.answers import send_json
 from manyclass.service.http.asgi import AsgiScope, Endpoint, Headers, Receive, Send
-from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.auth import ApiKeys, Scope, Signer
 from manyclass.service.http.entrance import Entrance
 from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.problems import no_parameters
@@ -41,6 +41,7 @@ class CallRequest:
     send: Send
     reservation: Reservation
     name: str  # the name at the end of the path, or empty
+    signer: Signer
 
     def json_body(self, most_bytes: int, *other_types: str) -> Awaitable[bytes]:
         """Return the whole body. `require_json` and `read_body` list the refusals."""
@@ -93,9 +94,9 @@ class Call(ABC):
         try:
             if query := scope.get("query_string"):
                 raise no_parameters(query)
-            self._keys.require(self.scope, headers.get(b"authorization"))
+            signer = self._keys.require(self.scope, headers.get(b"authorization"))
             name = name_in_path(scope) if self.has_name else ""
-            body = await self.answer(CallRequest(headers, receive, send, reservation, name))
+            body = await self.answer(CallRequest(headers, receive, send, reservation, name, signer))
             if body is None:
                 scope["route"] = Endpoint(self.path + STREAM)
             else:

@@ -36,6 +36,7 @@ _TAKES: Final = {
     "source": 'a string of 1 to 1000 bytes: "ann"',
     "reviewer": 'a string of 1 to 1000 bytes: "ann"',
     "batch": 'a string of 1 to 1000 bytes: "letters.xlsx"',
+    "replace": "true or false",
     "learner": 'a shadow: "svm(replay=4)"',
     "rename": 'the new name of the class: "ice hockey"',
     "release": "true",

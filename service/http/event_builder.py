@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event
 from manyclass.core.outcome import EventKey
 from manyclass.core.text import AnalysedText, TextAnalysis
 from manyclass.service.engine import Engine
+from manyclass.service.http.instance_labels import InstanceLabels, Label, is_label_id
 from manyclass.service.http.instance_warnings import warnings_of
 from manyclass.service.http.instances import (
     features_of,
@@ -14,7 +16,7 @@ from manyclass.service.http.instances import (
     is_large,
 )
 from manyclass.service.http.labels import Labels
-from manyclass.service.http.problems import Fault, Problem, invalid, unavailable
+from manyclass.service.http.problems import Fault, Problem, invalid, problem_of, unavailable
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent, LearnRequest
 from manyclass.service.http.schemas.parts import WarningDocument
 from manyclass.service.http.time_slice import run_in_thread
@@ -28,7 +30,8 @@ Known = Mapping[str, StoredInstance | Absence]  # by id
 
 
 class Built(NamedTuple):
-    """The event of a form with its instance, or the Result of the event that the form repeats."""
+    """The event of a form with its instance, the Result of the event that the form repeats, or the
+    amendment of a label that it replaces."""
 
     event: Event | Result
     read: AnalysedText | None
@@ -45,6 +48,7 @@ class EventBuilder:
         form ──► event                                       (features or text)
         form ──► instance of its id ──► event                (pending, or from a peer)
         form ──► Result of the event that it repeats         (known by its event_id)
+        form ──► the same, or an amendment of it             (a further label of an id)
 
     A retry of a delayed label may come after its instance has expired. So its event_id is looked up
     before its instance, and the engine receives the Result instead of an event.
@@ -58,6 +62,7 @@ class EventBuilder:
         metrics: Metrics,
         most_features: int,
         keeps_texts: bool,
+        labels: InstanceLabels,
     ) -> None:
         """`keeps_texts` is true with a history: events have texts and the ids of instances."""
         self._engine = engine
@@ -66,6 +71,7 @@ class EventBuilder:
         self._metrics = metrics
         self._most_features = most_features
         self._keeps_texts = keeps_texts
+        self._labels = labels
 
     async def instances(self, forms: Iterable[LearnEvent | LearnRequest]) -> Known:
         """Return the instance of each id in the forms, from this process or else from another."""
@@ -92,9 +98,20 @@ class EventBuilder:
         """
         if form.id is not None:
             labels, stored = Labels.of(form), known[form.id]
+            _check_replacing(form, labels)
+            label = None
+            if form.event_id is None and labels.classes:
+                label = await self._labels.find(form.id)
+                if label.seq is not None:
+                    again = await self._labels.again(form, labels, label)
+                    if isinstance(again, Event):
+                        self._engine.model.check(again)
+                    return Built(again, None)
             if isinstance(stored, StoredInstance):
                 stored = await self._as_read_now(stored, labels)
-            return self._event_of_id(form, form.id, stored, labels)
+            return self._event_of_id(form, form.id, stored, labels, label)
+        if form.replace:
+            raise _replaces_nothing()
         analysis = self._engine.model.text
         if not is_large(form):
             return self._built(form, analysis)
@@ -124,12 +141,13 @@ class EventBuilder:
         instance_id: str,
         stored: StoredInstance | Absence,
         labels: Labels,
+        label: Label | None,
     ) -> Built:
-        if features_of(form) is not None or form.text is not None:
-            raise invalid("An event has either an instance or the `id` of one, not both.", "id")
         event_id = form.event_id
         fingerprint = 0
-        if event_id is not None:
+        if label is not None:
+            event_id, fingerprint = label.event_id, labels.of_instance(instance_id)
+        elif event_id is not None:
             fingerprint = labels.fingerprint(instance_id)
             repeated = self._engine.model.repeats([EventKey(event_id, fingerprint)])
             if repeated:
@@ -155,6 +173,12 @@ class EventBuilder:
         stored = known[instance_id]
         if isinstance(stored, StoredInstance):
             self._peer_lookup.learned(stored, event.classes, result.rank)
+
+    async def problem_of(self, error: Exception) -> Problem:
+        """Return the problem of an error; that of a label names the label that came first."""
+        if isinstance(error, EventConflict) and is_label_id(error.event_id):
+            return await self._labels.problem_of(error)
+        return problem_of(error)
 
     def _event_of(
         self, form: LearnEvent | LearnRequest, read: AnalysedText, labels: Labels
@@ -233,3 +257,18 @@ class EventBuilder:
         if built.read is None:
             return []
         return warnings_of(self._metrics, "learn", self._engine.model, form, built.read, *place)
+
+
+def _check_replacing(form: LearnEvent | LearnRequest, labels: Labels) -> None:
+    """Raise Problem for an instance beside its id, and if there is no label to replace."""
+    if features_of(form) is not None or form.text is not None:
+        raise invalid("An event has either an instance or the `id` of one, not both.", "id")
+    if form.replace and (form.event_id is not None or not labels.classes):
+        raise _replaces_nothing()
+
+
+def _replaces_nothing() -> Problem:
+    return invalid(
+        "`replace` corrects the label of an `id`, with `classes` and without an `event_id`.",
+        "replace",
+    )

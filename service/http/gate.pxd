@@ -4,16 +4,21 @@ from libcpp.string_view cimport string_view
 
 
 cdef extern from "service/http/native/gate.hpp" namespace "manyclass::http" nogil:
+    cdef cppclass Granted "manyclass::http::Keys::Granted":
+        int scope
+        string_view name
+
     cdef cppclass NativeKeys "manyclass::http::Keys":
-        void add(string key, int scope) except +
-        int scope_of(string_view authorization)
+        void add(string key, int scope, string name) except +
+        Granted granted_to(string_view authorization)
 
     cdef cppclass NativeHosts "manyclass::http::Hosts":
         void add(string name) except +
         cpp_bool have(string_view host)
 
     cdef cppclass Gate:
-        Gate(const NativeKeys& keys, int scope, const NativeHosts& hosts) except +
+        Gate(const NativeKeys& keys, int scope, cpp_bool name_counts,
+             const NativeHosts& hosts) except +
 
 
 cdef class Keys:

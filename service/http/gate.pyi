@@ -3,11 +3,13 @@ from typing import Self, final
 
 @final
 class Keys:
-    """The keys of a service, each with the number of its scope, above 0."""
+    """The keys of a service, each with the number of its scope, above 0, and its name, which may be
+    empty."""
 
-    def __new__(cls, keys: Iterable[tuple[bytes, int]]) -> Self: ...
-    def scope_of(self, authorization: bytes) -> int:
-        """Return the scope of the key in this header, 0 for an unknown key, -1 without a key."""
+    def __new__(cls, keys: Iterable[tuple[bytes, int, bytes]]) -> Self: ...
+    def granted_to(self, authorization: bytes) -> tuple[int, bytes]:
+        """Return the scope of the key in this header, 0 for an unknown key, -1 without a key, and
+        the name of the key."""
 
 @final
 class Hosts:

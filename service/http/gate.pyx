@@ -12,14 +12,15 @@ cdef string_view view_of(bytes data) noexcept:
 
 @cython.final
 cdef class Keys:
-    """The keys of a service with their scopes. Immutable once made; any thread may read it."""
+    """The keys of a service with their scopes and names. Immutable once made; any thread may read it."""
 
     def __cinit__(self, keys):
-        for key, scope in keys:
-            self._native.add(key, scope)
+        for key, scope, name in keys:
+            self._native.add(key, scope, name)
 
-    def scope_of(self, bytes authorization not None):
-        return self._native.scope_of(view_of(authorization))
+    def granted_to(self, bytes authorization not None):
+        cdef Granted granted = self._native.granted_to(view_of(authorization))
+        return granted.scope, granted.name.data()[:granted.name.size()]
 
 
 @cython.final

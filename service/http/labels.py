@@ -38,6 +38,10 @@ class Labels(NamedTuple):
         """The largest number of features of an instance that can be learned with all names."""
         return MOST_PAIRS // max(1, len(self.classes) + len(self.rejected))
 
+    def of_instance(self, instance_id: str) -> int:
+        """Return a 64-bit hash of an instance, by its id, with the true classes alone."""
+        return Labels(self.classes, [], 1.0, {}).fingerprint(instance_id)
+
     def fingerprint(self, instance: Instance | str, text: Text | None = None) -> int:
         """Return a 64-bit hash of the content, independent of the order of features, fields and
         classes, and of the analysis of the `text`.

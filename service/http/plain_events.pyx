@@ -41,7 +41,7 @@ cdef class PlainEvents:
         self._learner.reset(new PlainLearner(
             min(instances.LARGE_BYTES, settings.max_body_bytes),
             settings.max_features_per_instance, learn.MOST_PAIRS, keeps_texts,
-            Gate(its_keys._native, Scope.LEARN, hosts._native),
+            Gate(its_keys._native, Scope.LEARN, True, hosts._native),
         ))
 
     def use(self, TextAnalysis analysis not None):

@@ -60,7 +60,7 @@ cdef class PlainRankings:
         self._ranker.reset(new PlainRanker(
             min(instances.LARGE_BYTES, settings.max_body_bytes),
             settings.max_features_per_instance,
-            Gate(its_keys._native, Scope.RANK, hosts._native), lines_of(added),
+            Gate(its_keys._native, Scope.RANK, False, hosts._native), lines_of(added),
             deref(pending._native),
         ))
         self._task.reset(new RankTask(metrics.FAST_SECONDS, metrics.REQUEST_SECONDS))

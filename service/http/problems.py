@@ -56,14 +56,27 @@ class Fault(msgspec.Struct, frozen=True):
     parameter: str | UnsetType = UNSET
 
 
+class FirstLabel(msgspec.Struct, frozen=True):
+    """The label that an instance has already: the key and the number of its event, its reviewer,
+    its classes, and its time in unix seconds. What the history does not reach is null."""
+
+    key: str
+    seq: int
+    reviewer: str | None
+    classes: list[str] | None
+    time: float | None
+
+
 class ProblemDocument(msgspec.Struct):
-    """A refusal by RFC 9457. A refused request changes nothing."""
+    """A refusal by RFC 9457. A refused request changes nothing. `label` is the label that an
+    instance has already, if another one was refused."""
 
     type: str
     title: str
     status: int
     detail: str
     errors: list[Fault] | UnsetType = UNSET
+    label: FirstLabel | UnsetType = UNSET
 
 
 class Problem(Exception):
@@ -81,6 +94,17 @@ class Problem(Exception):
         self.detail = detail
         self.faults = tuple(faults)
         self.headers = dict(headers or {})
+        self.label: FirstLabel | UnsetType = UNSET
+
+    @classmethod
+    def at(cls, status: int, detail: str, *place: str | int) -> "Problem":
+        """Return the problem of one fault at this position of a body."""
+        return cls(status, detail, [Fault(detail, pointer(place))])
+
+    def about(self, label: FirstLabel | UnsetType) -> "Problem":
+        """Return the same problem with the label that an instance has."""
+        self.label = label
+        return self
 
     def within(self, *place: str | int) -> "Problem":
         """Return the same problem with its faults below `place` in a larger body."""
@@ -90,13 +114,13 @@ class Problem(Exception):
             for fault in faults
             if fault.pointer is not UNSET
         ]
-        return Problem(self.status, self.detail, moved, self.headers)
+        return Problem(self.status, self.detail, moved, self.headers).about(self.label)
 
     def document(self) -> ProblemDocument:
         """Return the body of the answer."""
         title = HTTPStatus(self.status).phrase
         errors = [*self.faults] or UNSET
-        return ProblemDocument("about:blank", title, self.status, self.detail, errors)
+        return ProblemDocument("about:blank", title, self.status, self.detail, errors, self.label)
 
     def answer(self) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
         """Return status, headers and body in the types of ASGI."""
@@ -121,7 +145,7 @@ def pointer(place: Place) -> str:
 
 def invalid(detail: str, *place: str | int) -> Problem:
     """Return the problem of a well-formed body with one fault at this position."""
-    return Problem(422, detail, [Fault(detail, pointer(place))])
+    return Problem.at(422, detail, *place)
 
 
 def no_parameters(query: bytes) -> Problem:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import uvicorn.server
 
+from manyclass.core.model_state import Frozen
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.app import create_app
 from manyclass.service.http.server import server_of
@@ -92,6 +93,12 @@ class Calls:
 
     def digest(self):
         return self.app.engine.model.digest()
+
+    def learned_digest(self):
+        """Return the digest of the state without the ids of recent events."""
+        frozen = self.app.engine.model.freeze()
+        kept = {name: each for name, each in frozen.arrays.items() if name != "recent_events"}
+        return Frozen(frozen.facts, kept).digest()
 
 
 @asynccontextmanager

@@ -12,28 +12,38 @@
 
 namespace manyclass::http {
 
-// The keys of a service, each with its scope; a higher scope includes the lower ones.
+// The keys of a service, each with its scope; a higher scope includes the lower ones. A key may have
+// a name: that of its person.
 class Keys {
 public:
     static constexpr int NO_KEY = -1, UNKNOWN_KEY = 0;  // scopes are above
 
-    void add(std::string key, int scope) { keys_.emplace_back(std::move(key), scope); }
+    // What a request may do by its key, and the name of the key, empty without one.
+    struct Granted {
+        int scope;
+        std::string_view name;
+    };
+
+    void add(std::string key, int scope, std::string name) {
+        keys_.push_back({std::move(key), scope, std::move(name)});
+    }
 
     // Without any key every request passes.
     bool are_none() const { return keys_.empty(); }
 
-    // The scope of the key in the header Authorization; NO_KEY for another form of it, or none.
-    int scope_of(std::string_view authorization) const {
+    // What the key in the header Authorization grants; NO_KEY for another form of it, or none.
+    Granted granted_to(std::string_view authorization) const {
         constexpr std::string_view BEARER = "bearer ", SPACE = " \t\n\r\v\f";
-        if (!begins(authorization, BEARER)) return NO_KEY;
+        if (!begins(authorization, BEARER)) return {NO_KEY, {}};
         authorization.remove_prefix(BEARER.size());
         const std::size_t begin = std::min(authorization.find_first_not_of(SPACE),
                                            authorization.size());
         const std::size_t end = authorization.find_last_not_of(SPACE) + 1;
         const std::string_view given = authorization.substr(begin, end - std::min(begin, end));
-        int found = UNKNOWN_KEY;  // compare all: the time must not show which one matched
-        for (const auto& [key, scope] : keys_)
-            if (is_equal(key, given)) found = std::max(found, scope);
+        Granted found{UNKNOWN_KEY, {}};  // compare all: the time must not show which one matched
+        for (const Key& each : keys_)
+            if (is_equal(each.key, given) && each.scope > found.scope)
+                found = {each.scope, each.name};
         return found;
     }
 
@@ -48,7 +58,13 @@ private:
         return difference == 0;
     }
 
-    std::vector<std::pair<std::string, int>> keys_;
+    struct Key {
+        std::string key;
+        int scope;
+        std::string name;
+    };
+
+    std::vector<Key> keys_;
 };
 
 // The names that a service answers to, in lower case; none: every name.
@@ -75,21 +91,25 @@ private:
     std::vector<std::string> names_;
 };
 
-// Admits plain requests for which a key of this scope is needed.
+// Admits plain requests for which a key of this scope is needed; where the name of a key counts, by
+// keys without one.
 class Gate {
 public:
     Gate() = default;  // Cython assigns to one
-    Gate(const Keys& keys, int scope, const Hosts& hosts)
-        : keys_(keys), scope_(scope), hosts_(hosts) {}
+    Gate(const Keys& keys, int scope, bool name_counts, const Hosts& hosts)
+        : keys_(keys), scope_(scope), name_counts_(name_counts), hosts_(hosts) {}
 
     bool admits(const PlainRequest& request) const {
-        return hosts_.have(request.host) &&
-               (keys_.are_none() || keys_.scope_of(request.authorization) >= scope_);
+        if (!hosts_.have(request.host)) return false;
+        if (keys_.are_none()) return true;
+        const Keys::Granted granted = keys_.granted_to(request.authorization);
+        return granted.scope >= scope_ && (!name_counts_ || granted.name.empty());
     }
 
 private:
     Keys keys_;
     int scope_ = 0;
+    bool name_counts_ = false;
     Hosts hosts_;
 };
 

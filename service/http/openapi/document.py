@@ -63,7 +63,7 @@ _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "TextInstance": ("RankInstance", ["text"], ["id", "source"]),
     "FeaturesEvent": ("LearnEvent", ["features"], _LABELS),
     "TextEvent": ("LearnEvent", ["text"], _LABELS),
-    "LateLabel": ("LearnEvent", ["id"], _LABELS),
+    "LateLabel": ("LearnEvent", ["id"], [*_LABELS, "replace"]),
     "LearnMany": ("LearnRequest", ["events"], []),
 }
 _NULL: Schema = {"type": "null"}

@@ -82,6 +82,7 @@ class CorrectEvent(ChangeCall):
             event.weight,
             text=event.text,
             reading=event.reading,
+            reviewer=request.signer.reviewer(form.reviewer),
         )
         [result] = await self._engine.submit([amendment])
         return msgspec.json.encode(Amended(result.seq, record.seq, changed=True))

@@ -140,6 +140,8 @@ class Learn(Call):
         try:
             form = await self._form(request)
             is_one = form.events is None
+            for each in (form,) if form.events is None else form.events:
+                each.reviewer = request.signer.reviewer(each.reviewer)
             if form.events is None:
                 read = await self._read(form)
             else:
@@ -203,9 +205,10 @@ class Learn(Call):
         try:
             results = await self._engine.submit(read.events)
         except RequestConflict as conflict:
+            problem = await self._builder.problem_of(conflict)
             if is_one:
-                raise
-            raise problem_of(conflict).within("events", conflict.position) from conflict
+                raise problem from conflict
+            raise problem.within("events", conflict.position) from conflict
         for instance_id, event, result in zip(read.ids, read.events, results, strict=True):
             self._builder.learned(instance_id, read.known, event, result)
         return results

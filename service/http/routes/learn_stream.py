@@ -82,6 +82,7 @@ class _Stream:
         self._engine = service.engine
         self._builder = service.builder
         self._metrics = service.metrics
+        self._signer = request.signer
         self.lines = Lines(service.longest_line, request.reservation, clock)
         self._schedule = ProgressSchedule(clock)
         self._report = StreamReport(request.headers, request.send)
@@ -136,6 +137,7 @@ class _Stream:
                 form = await self._form_of(line)
                 self._read.append((self._line, form))
                 if isinstance(form, LearnEvent):
+                    form.reviewer = self._signer.reviewer(form.reviewer)
                     self._placements += placements_in(form)
                     self.lines.hold(NAME_BYTES * names_in(form))
             if len(self._read) >= BATCH_EVENTS or self._placements >= MOST_REQUEST_PLACEMENTS:
@@ -162,7 +164,7 @@ class _Stream:
                 results = await self._engine.submit([event for _, _, event in batch], wait=True)
             except RequestConflict as conflict:
                 line, _, _ = batch.pop(conflict.position)
-                await self._reject(line, problem_of(conflict))
+                await self._reject(line, await self._builder.problem_of(conflict))
                 if self._time_slice.is_over:  # the rest is checked again
                     await self._time_slice.renew()
             else:
@@ -220,7 +222,7 @@ class _Stream:
             self._metrics.learn_events["duplicate"] += 1
             return
         self._accepted += 1
-        if isinstance(event, Event) and not event.classes:
+        if isinstance(event, Event) and (event.kind == "amend" or not event.classes):
             return
         self._with_classes += 1
         for k in self._hits:

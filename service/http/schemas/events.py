@@ -4,7 +4,7 @@ import msgspec
 from pydantic import BaseModel, Field
 from typing_extensions import TypeAliasType
 
-from manyclass.service.http.schemas.parts import Classes, TextFields
+from manyclass.service.http.schemas.parts import Classes, Reviewer, TextFields
 
 # Named maps, so that generated clients name them too.
 TaughtFeatures = TypeAliasType("TaughtFeatures", dict[str, float])
@@ -55,9 +55,10 @@ class EventPage(BaseModel):
 
 
 class CorrectRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The right classes of an event, which replace its present ones."""
+    """The right classes of an event, which replace its present ones, and who says so."""
 
     classes: Classes
+    reviewer: Reviewer = None
 
 
 class Amended(msgspec.Struct, gc=False):

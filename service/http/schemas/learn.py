@@ -7,10 +7,17 @@ from msgspec import UNSET, Meta, UnsetType
 
 from manyclass.core.event import Text
 from manyclass.core.event_parts import LARGEST_WEIGHT, MOST_PLACEMENTS, SMALLEST_WEIGHT
-from manyclass.core.instance import LONGEST_NAME
 from manyclass.core.text_fields import without_nulls
 from manyclass.service.http.problems import Fault
-from manyclass.service.http.schemas.parts import Classes, Features, GivenText, Name, Warnings
+from manyclass.service.http.schemas.parts import (
+    Classes,
+    Features,
+    GivenText,
+    Name,
+    OriginName,
+    Reviewer,
+    Warnings,
+)
 from manyclass.service.ingest.stored_instance import Id
 
 Rejected = Annotated[
@@ -21,21 +28,20 @@ Weight = Annotated[
     Annotated[float, Meta(ge=SMALLEST_WEIGHT, le=LARGEST_WEIGHT)] | None,
     Meta(description="How much the event counts; 1 by default."),
 ]
-_OriginName = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 Source = Annotated[
-    _OriginName | None,
+    OriginName | None,
     Meta(
         description="Where the instance comes from: a user, a channel. Learning ignores it;"
         " `GET /events` and `DELETE /events` find events by it."
     ),
 ]
-Reviewer = Annotated[
-    _OriginName | None,
-    Meta(description="The person who labelled the instance. Used as `source` is."),
-]
 Batch = Annotated[
-    _OriginName | None,
+    OriginName | None,
     Meta(description="The import that the event came with, such as a file. Used as `source` is."),
+]
+Replace = Annotated[
+    bool | None,
+    Meta(description="Correct the label that the instance of `id` has, if it has another one."),
 ]
 Parents = Annotated[dict[str, Name], Meta(max_length=MOST_PLACEMENTS)] | None
 
@@ -58,6 +64,7 @@ class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     source: Source = None
     reviewer: Reviewer = None
     batch: Batch = None
+    replace: Replace = None
 
     @property
     def text(self) -> Text | None:
@@ -93,6 +100,7 @@ class LearnRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     source: Source = None
     reviewer: Reviewer = None
     batch: Batch = None
+    replace: Replace = None
     events: list[LearnEvent] | None = None
 
     @property

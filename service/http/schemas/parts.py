@@ -6,6 +6,8 @@ import msgspec
 from msgspec import Meta, UnsetType
 from typing_extensions import TypeAliasType
 
+from manyclass.core.instance import LONGEST_NAME
+
 MOST_CLASSES = 1000  # of one event, or to rank among
 LARGEST_SEQ = 2**63 - 1
 
@@ -28,6 +30,14 @@ GivenText = Annotated[
     ),
 ]
 TextFields = TypeAliasType("TextFields", dict[str, str])  # named, so that generated clients name it
+OriginName = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
+Reviewer = Annotated[
+    OriginName | None,
+    Meta(
+        description="The person who labelled the instance; the name of the key if it has one."
+        " Learning ignores it; `GET /events` and `DELETE /events` find events by it."
+    ),
+]
 Classes = Annotated[Names, Meta(min_length=1, max_length=MOST_CLASSES)]
 
 

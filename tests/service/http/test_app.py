@@ -79,7 +79,8 @@ async def test_a_wall_clock_that_is_set_neither_stops_snapshots_nor_expires_labe
     async with calling(wall_clock=wall_clock, **settings) as call:
         snapshots = call.app.engine._pipeline.schedule
         label = {"id": "i", "classes": ["a"]}
-        await call("POST", "/rank", {"features": ["f"], "id": "i"})
+        for name in ("i", "j"):
+            await call("POST", "/rank", {"features": ["f"], "id": name})
         await call.learn(("f", "a"))
         wall_clock.now += set_by
         assert not snapshots.due()
@@ -87,7 +88,7 @@ async def test_a_wall_clock_that_is_set_neither_stops_snapshots_nor_expires_labe
         call.clock.now += 61
         assert snapshots.due()
         call.clock.now += 40
-        assert (await call("POST", "/learn", label)).status_code == 410
+        assert (await call("POST", "/learn", label | {"id": "j"})).status_code == 410
         await snapshots.take()
         wall_clock.now -= set_by
         assert (await call.metrics())["snapshot_age_seconds"] >= 0

@@ -54,6 +54,18 @@ def test_a_key_of_two_scopes_has_the_higher():
     ApiKeys(rank=["k"], learn=[], admin=["k"]).require(Scope.ADMIN, b"Bearer k")
 
 
+def test_a_key_with_a_name_signs_for_this_person():
+    keys = ApiKeys(rank=["r"], learn=["anna:secret", "l"], admin=["ben:boss"])
+    anna = keys.require(Scope.LEARN, b"Bearer secret")
+    assert (anna.reviewer(None), anna.reviewer("ben")) == ("anna", "anna")
+    unnamed = keys.require(Scope.LEARN, b"Bearer l")
+    assert (unnamed.reviewer(None), unnamed.reviewer("ben")) == (None, "ben")
+    ben = keys.require(Scope.ADMIN, b"Bearer boss")
+    assert (ben.reviewer(None), ben.reviewer("anna")) == ("ben", "anna")
+    with pytest.raises(Problem):
+        keys.require(Scope.LEARN, b"Bearer anna:secret")
+
+
 def test_with_no_keys_everything_passes():
     keys = ApiKeys([], [], [])
     assert keys.open

@@ -27,8 +27,11 @@ NO_KEY, UNKNOWN = -1, 0
     ],
 )
 def test_the_scope_of_a_key(header, scope):
-    keys = Keys([(b"r", 1), (b"twice", 1), (b"l", 2), (b"a", 3), (b"twice", 3), (b"twice", 2)])
-    assert keys.scope_of(header) == scope
+    scopes = [(b"r", 1), (b"twice", 1), (b"l", 2), (b"a", 3), (b"twice", 3), (b"twice", 2)]
+    keys = Keys([(key, scope, b"of %s %d" % (key, scope)) for key, scope in scopes])
+    granted, name = keys.granted_to(header)
+    assert granted == scope
+    assert name.endswith(b" %d" % scope) if scope > 0 else name == b""
 
 
 @pytest.mark.parametrize(
