@@ -7,6 +7,7 @@ import typer
 
 from manyclass import __version__
 from manyclass.cli.commands import classes, events, learners, snapshot, store
+from manyclass.cli.commands.advise import advise
 from manyclass.cli.commands.config import config
 from manyclass.cli.commands.confusions import confusions
 from manyclass.cli.commands.convert import convert
@@ -75,6 +76,7 @@ app.command()(place)
 app.add_typer(classes.app, name="classes", no_args_is_help=True)
 app.add_typer(events.app, name="events", no_args_is_help=True)
 app.command()(suspects)
+app.command()(advise)
 app.command()(confusions)
 app.command()(rebuild)
 app.add_typer(learners.app, name="learners", no_args_is_help=True)

@@ -10,6 +10,7 @@ from typing import IO, Literal, Self
 import httpx
 
 from manyclass.client.address import check_key, divided
+from manyclass.client.advice import AdviceStatus
 from manyclass.client.encoding import Parameters, checked_parameters, encoded
 from manyclass.client.errors import ClientError
 from manyclass.client.proxies import http_client
@@ -441,6 +442,28 @@ class Client:
     def remove_learner(self, label: str) -> int:
         """Remove a shadow with all it has learned; return the number of the event."""
         return self._ask("DELETE", path_of("learners", label), EventNumber).seq
+
+    def start_advice(
+        self,
+        last: int | None = None,
+        seconds: float | None = None,
+        learners: Sequence[str] = (),
+    ) -> AdviceStatus:
+        """Begin to compare other learners with the present one on the `last` events.
+
+        `advice` returns the progress. Raises RequestRefused: 409 while a comparison is in progress.
+        """
+        given = {"last": last, "seconds": seconds, "learners": list(learners) or None}
+        content = encoded({name: each for name, each in given.items() if each is not None})
+        return self._ask("POST", "/advice", AdviceStatus, content=content)
+
+    def advice(self) -> AdviceStatus:
+        """Return the progress of the comparison, or the figures of the last one."""
+        return self._get("/advice", AdviceStatus)
+
+    def stop_advice(self) -> AdviceStatus:
+        """End the comparison in progress; the figures so far stay."""
+        return self._ask("DELETE", "/advice", AdviceStatus, repeatable=True)
 
     def promote(self, label: str) -> int:
         """Make a shadow the primary learner; return the number of the event."""

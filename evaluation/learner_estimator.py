@@ -1,11 +1,14 @@
 """A learner of the engine as an estimator."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
 from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learner import Learner
+from manyclass.core.learners.csr import block_of
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.taxonomy import Taxonomy
@@ -84,6 +87,14 @@ class LearnerEstimator:
         )
         self.passes_done += 1
         return ranks
+
+    def learn_in_parts(self, rows: Rows, size: int) -> Iterator[NDArray[np.int32]]:
+        """Learn the rows once in their order; yield the ranks of `learn` after each `size` rows."""
+        whole = rows.labelled(self._features, self._classes)
+        for begin in range(0, len(rows), size):
+            part = block_of(whole, begin, min(begin + size, len(rows)))
+            yield self.learner.learn_csr(*part, 0)
+        self.passes_done += 1
 
     def fit_losses(self, rows: Rows) -> ExpectedLoss:
         """Return expected losses fitted to the ranking of each row before the row is learned.

@@ -59,6 +59,10 @@ class RebuildRefused(Exception):
     """The state cannot be rebuilt now. Nothing was changed."""
 
 
+class AdviceRefused(Exception):
+    """The learners cannot be compared now."""
+
+
 class MemoryShort(Rejected):
     """The system has less memory than a rebuild, say, needs."""
 

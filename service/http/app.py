@@ -22,6 +22,7 @@ from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine, history_segments
 from manyclass.service.errors import HistoryOff, RebuildRefused, Rejected
+from manyclass.service.history.advisor import Advisor
 from manyclass.service.history.error_count import ErrorCounts
 from manyclass.service.history.peer_rebuild import PeerRebuild
 from manyclass.service.http.auth import ApiKeys
@@ -40,6 +41,7 @@ from manyclass.service.http.prefix import Prefix
 from manyclass.service.http.problems import Problem, problem_of
 from manyclass.service.http.reads import ReadingThreads, Reads
 from manyclass.service.http.routes import (
+    advice,
     events,
     health,
     label_errors,
@@ -55,6 +57,7 @@ from manyclass.service.http.routes import (
     stats,
 )
 from manyclass.service.http.routes.add_learner import AddLearner
+from manyclass.service.http.routes.advice import StartAdvice
 from manyclass.service.http.routes.correct import CorrectEvent
 from manyclass.service.http.routes.learn import Learn
 from manyclass.service.http.routes.learn_stream import LearnStream
@@ -135,6 +138,7 @@ class App(Front):
             InstanceLabels(self.engine, threads.run),
         )
         stream = LearnStream(settings, self.engine, builder, metrics, self.stopping)
+        advisor = Advisor(wall_clock)
         calls = [
             Rank(settings, self.engine, keys, pending, metrics, self.limits),
             Learn(settings, self.engine, keys, builder, metrics, stream, self.limits.budget),
@@ -144,17 +148,19 @@ class App(Front):
             RenameClass(settings, self.engine, keys, self.limits.budget),
             RebuildState(settings, self.engine, keys, self.limits.budget, rebuilds),
             AddLearner(settings, self.engine, keys, self.limits.budget, rebuilds),
+            StartAdvice(settings, self.engine, keys, self.limits.budget, advisor),
         ]
         error_counts = ErrorCounts(clock)
         csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins, settings.allowed_hosts)
         entrance = Entrance(csrf, metrics.out_of_memory)
         self.calls = calls
         routes = [call.route(entrance) for call in calls]
-        self.api = _api(self.engine, peers, rebuilds, error_counts, routes)
+        self.api = _api(self.engine, peers, rebuilds, error_counts, advisor, routes)
         self.limits.cors.methods = self.api.state.methods
         self.api.state.engine = self.engine
         self.api.state.keys = keys
         self.api.state.rebuilds = rebuilds
+        self.api.state.advisor = advisor
         self.api.state.error_counts = error_counts
         self.api.state.downloads = StateDownloads(self.engine)
         self.api.state.pending = pending
@@ -216,6 +222,7 @@ def _api(
     peers: PeerLookup,
     rebuilds: PeerRebuild,
     error_counts: ErrorCounts,
+    advisor: Advisor,
     calls: Sequence[APIRoute],
 ) -> FastAPI:
     @asynccontextmanager
@@ -225,7 +232,8 @@ def _api(
         try:
             yield
         finally:
-            await error_counts.close()  # before the engine closes the store that it reads
+            await advisor.stop()  # before the engine closes the store that it reads
+            await error_counts.close()
             await engine.close()
             serving.cancel()
             await asyncio.wait([serving])
@@ -247,6 +255,7 @@ def _api(
         names,
         review,
         learners,
+        advice,
         events,
         label_errors,
         quality,

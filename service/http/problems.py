@@ -23,6 +23,7 @@ from manyclass.core.errors import (
     UnknownName,
 )
 from manyclass.service.errors import (
+    AdviceRefused,
     HistoryOff,
     MemoryShort,
     NotReady,
@@ -194,7 +195,7 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(409, with_hint(error), [Fault(str(error), pointer(error.where))])
         case PlacementFault():
             return invalid(str(error), *error.where)
-        case RebuildRefused():
+        case RebuildRefused() | AdviceRefused():
             return Problem(409, str(error))
         case HistoryOff():
             return Problem(404, str(error))

@@ -16,6 +16,7 @@ from manyclass.service.http.problems import ProblemDocument
 from manyclass.service.http.routes.contract import REFERENCE
 from manyclass.service.http.schemas import (
     add_learner,
+    advice,
     events,
     learn,
     place,
@@ -42,7 +43,7 @@ _TYPES = [
     ProblemDocument,
     *(
         each
-        for module in (rank, learn, place, events, rename, rebuild, add_learner)
+        for module in (rank, learn, place, events, rename, rebuild, add_learner, advice)
         for each in vars(module).values()
         if isinstance(each, type) and issubclass(each, msgspec.Struct)
     ),
@@ -112,7 +113,7 @@ _UNIONS = {
 }
 _BODIES = [
     *("PlaceClassRequest", "PlaceClassesRequest", "CorrectRequest", "RenameRequest"),
-    *("RebuildRequest", "AddLearnerRequest"),
+    *("RebuildRequest", "AddLearnerRequest", "AdviceRequest"),
 ]
 _RENAMED = {"ProblemDocument": "Problem"}
 

@@ -1,6 +1,6 @@
 """Example calls of snapshots, names, the history and rebuilds; the state was taught before."""
 
-from typing import Final
+from typing import Any, Final
 
 from manyclass.service.http.openapi.example_call import (
     RECOVERY,
@@ -63,6 +63,22 @@ _CLASS_QUALITY: Final = {
     "r5": 0.6667,
     "trend": None,
     "confusions": [{"class": "baseball", "count": 2}],
+}
+_ADVICE: Final[dict[str, Any]] = {
+    "state": "none",
+    "error": None,
+    "seq": 0,
+    "began_at": None,
+    "ended_at": None,
+    "events": 0,
+    "counted": 0,
+    "at": 0,
+    "of": 0,
+    "share": 0.0,
+    "learner": None,
+    "text": None,
+    "advice": [],
+    "notes": [],
 }
 CHANGES: Final = (
     Call("take_snapshot", "a snapshot", _SNAPSHOT, 201),
@@ -372,5 +388,13 @@ CHANGES: Final = (
         ),
         409,
         parameters={"name": SHADOW},
+    ),
+    Call("advice_status", "none since the start", _ADVICE),
+    Call("stop_advice", "nothing in progress", _ADVICE),
+    Call(
+        "start_advice",
+        "begun",
+        _ADVICE | {"state": "running", "seq": 21, "began_at": 1767225600.0},
+        body={"last": 5000, "learners": ["svm(C=0.5)"]},
     ),
 )

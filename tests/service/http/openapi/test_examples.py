@@ -28,6 +28,7 @@ VARYING = {
         "age",
         "learn_seconds",
         "begin",
+        "began_at",
         "end",
     ),
     "durability",
