@@ -49,6 +49,8 @@ from manyclass.client.types import (
     Stats,
     Suspect,
     SuspectList,
+    TaxonomyNode,
+    TaxonomyPage,
     TaughtEvent,
 )
 from manyclass.client.wire import (
@@ -403,6 +405,20 @@ class Client:
         while True:
             answer = self._get("/features", FeaturePage, parameters)
             yield from answer.features
+            if answer.next is None:
+                return
+            parameters["after"] = answer.next
+
+    def taxonomy(self, parent: str | None = None, page: int = 100) -> Iterator[TaxonomyNode]:
+        """Yield the nodes of the taxonomy below `parent`, those at the top for None, fetched `page`
+        at a time. Raises 404 if the taxonomy has no such parent.
+        """
+        parameters: dict[str, str | int] = {"limit": page}
+        if parent is not None:
+            parameters["parent"] = parent
+        while True:
+            answer = self._get("/taxonomy", TaxonomyPage, parameters)
+            yield from answer.nodes
             if answer.next is None:
                 return
             parameters["after"] = answer.next

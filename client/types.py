@@ -302,6 +302,21 @@ class FeaturePage(msgspec.Struct, frozen=True):
     next: str | None
 
 
+class TaxonomyNode(msgspec.Struct, frozen=True, rename={"name": "class"}):
+    """A node of the taxonomy, and the number of events that named it."""
+
+    name: str
+    learned: int
+    has_children: bool
+
+
+class TaxonomyPage(msgspec.Struct, frozen=True):
+    """The nodes below a parent in the order of placement; `next` is None on the last page."""
+
+    nodes: tuple[TaxonomyNode, ...]
+    next: str | None
+
+
 class Live(msgspec.Struct, frozen=True):
     """The process runs."""
 

@@ -38,8 +38,9 @@ class Taxonomy:
     def path(self, name: str) -> list[str]:
         """Return the names from below the root down to this name; empty without a node."""
 
-    def children(self, name: str, after: str | None = ..., limit: int = ...) -> list[str]:
-        """Return the names of at most `limit` children, from behind the child `after` on.
+    def children(self, name: str | None, after: str | None = ..., limit: int = ...) -> list[str]:
+        """Return the names of at most `limit` children, from behind the child `after` on; of the
+        root for None.
 
         Raise UnknownName for a name without a node, and if `after` is not a child.
         """

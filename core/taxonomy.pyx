@@ -68,9 +68,11 @@ cdef class Taxonomy:
     def path(self, str name not None):
         return decoded(deref(self._native).path(Instance.any_utf8(name)))
 
-    def children(self, str name not None, str after=None, size_t limit=100):
+    def children(self, str name, str after=None, size_t limit=100):
         cdef vector[string] names
-        if not deref(self._native).children(Instance.any_utf8(name), optional(after), limit, names):
+        if name == "":
+            raise UnknownName("class", name)
+        if not deref(self._native).children(optional(name), optional(after), limit, names):
             raise UnknownName("class", name if after is None else after)
         return decoded(names)
 

@@ -55,6 +55,7 @@ from manyclass.service.http.routes import (
     snapshots,
     state,
     stats,
+    taxonomy,
 )
 from manyclass.service.http.routes.add_learner import AddLearner
 from manyclass.service.http.routes.advice import StartAdvice
@@ -253,6 +254,7 @@ def _api(
     )
     routes = (
         names,
+        taxonomy,
         review,
         learners,
         advice,

@@ -89,3 +89,17 @@ def test_a_class_is_renamed_merged_and_forgotten(taught, look):
 def test_an_unknown_name_is_said_to_be_unknown(taught, look):
     page = look(taught, "names?feature=of%20no%20event")
     expect(page.get_by_role("alert").first).not_to_be_empty()
+
+
+def test_the_taxonomy_opens_node_by_node(taught, look):
+    tree = {"card_arrival": "cards", "lost_or_stolen_card": "cards", "cards": "bank"}
+    httpx.post(f"{taught.url}/classes", json={"parents": tree}).raise_for_status()
+    page = look(taught, "names")
+    nodes = page.get_by_label("Taxonomy")
+    expect(nodes.get_by_role("link")).to_have_text(["bank"])
+    nodes.get_by_text("bank").locator("..").click(position={"x": 4, "y": 8})
+    expect(nodes.get_by_role("link")).to_have_text(["bank", "cards"])
+    nodes.locator("summary").nth(1).click(position={"x": 4, "y": 8})
+    expect(nodes.get_by_role("link")).to_have_count(4)
+    nodes.get_by_role("link", name="card_arrival").click()
+    expect(page.get_by_text("Position in the taxonomy: bank › cards › card_arrival")).to_be_visible()

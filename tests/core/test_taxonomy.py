@@ -182,3 +182,29 @@ def test_any_text_can_be_looked_up_but_not_placed() -> None:
 def test_an_empty_one_has_no_arrays() -> None:
     assert Taxonomy().dump() == {}
     assert len(Taxonomy.load({})) == 0
+
+
+def test_the_children_of_the_root_are_listed_in_pages():
+    taxonomy = Taxonomy()
+    for name, parent in {"a": None, "b": "c", "d": "c", "e": None}.items():
+        taxonomy.place(name, parent)
+    assert taxonomy.children(None) == ["a", "c", "e"]
+    assert taxonomy.children(None, "a", 1) == ["c"]
+    assert taxonomy.children(None, "e") == []
+    taxonomy.forget("a")
+    assert taxonomy.children(None) == ["c", "e"]
+    for name, after in ((None, "b"), (None, "a"), ("", None), ("a", None)):
+        with pytest.raises(UnknownName):
+            taxonomy.children(name, after)
+
+
+def test_a_node_is_renamed_in_its_place():
+    taxonomy = Taxonomy()
+    for name, parent in {"a": "top", "b": "top", "c": "b"}.items():
+        taxonomy.place(name, parent)
+    assert taxonomy.rename("b", "x")
+    assert taxonomy.children("top") == ["a", "x"]
+    assert taxonomy.path("c") == ["top", "x", "c"]
+    assert not taxonomy.rename("b", "y")
+    assert not taxonomy.rename("x", "a")
+    assert "y" not in taxonomy

@@ -69,11 +69,13 @@ public:
         return names;
     }
 
-    // At most `limit` children from behind one of them, or from the first for an empty name. False
-    // if one of the two is not a node, or they are not parent and child.
+    // At most `limit` children from behind one of them, or from the first for an empty name; an empty
+    // parent stands for the root. False if one of the two is not a node, or they are not parent and
+    // child.
     bool children(std::string_view name, std::string_view after, std::size_t limit,
                   std::vector<std::string>& names) const {
         const View tree(*this);
+        if (name.empty()) return tops(*tree, after, limit, names);
         const std::uint32_t node = tree->find(name);
         if (node == NO_ID) return false;
         std::uint32_t child = tree->first_child(node);
@@ -177,6 +179,20 @@ public:
     }
 
 private:
+    // The children of the root in the order of their ids: the tree does not list them.
+    static bool tops(const ClassTree& tree, std::string_view after, std::size_t limit,
+                     std::vector<std::string>& names) {
+        std::uint32_t node = 0;
+        if (!after.empty()) {
+            const std::uint32_t last = tree.find(after);
+            if (last == NO_ID || tree.parent(last) != NO_ID) return false;
+            node = last + 1;
+        }
+        for (; node < tree.end() && names.size() < limit; ++node)
+            if (tree.alive(node) && tree.parent(node) == NO_ID) names.emplace_back(tree.name(node));
+        return true;
+    }
+
     StateLock lock_;
     ClassTree tree_;
 };

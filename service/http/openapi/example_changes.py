@@ -144,6 +144,24 @@ CHANGES: Final = (
         body={"text": "a puck over the fence", "id": "q-6", "decode": "taxo"},
     ),
     Call(
+        "list_taxonomy",
+        "the nodes at the top",
+        {"nodes": [{"class": "sports", "learned": 0, "has_children": True}], "next": None},
+    ),
+    Call(
+        "list_taxonomy",
+        "the nodes below a parent",
+        {"nodes": [{"class": "hockey", "learned": 3, "has_children": False}], "next": "hockey"},
+        parameters={"parent": "sports", "limit": 1},
+    ),
+    Call(
+        "list_taxonomy",
+        "an unknown parent",
+        problem(404, "no class is named 'nobody'"),
+        404,
+        parameters={"parent": "nobody"},
+    ),
+    Call(
         "place_classes",
         "a circle",
         problem(

@@ -48,6 +48,7 @@ const CALLS = {
   "POST /learners/*": byName("promote"),
   "GET /classes": ({ query }) => `client.classes(${query.prefix ? literal(query.prefix) : ""})`,
   "GET /classes/*": byName("class_"),
+  "GET /taxonomy": ({ query }) => `client.taxonomy(${query.parent ? literal(query.parent) : ""})`,
   "DELETE /classes/*": byName("forget_class"),
   "POST /classes/*": ({ name, body }) =>
     body.rename

@@ -4,6 +4,7 @@ import { html, useEffect, useState } from "../html.js";
 import { get, path, withParameters } from "../api.js";
 import { keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
+import { ClassTree } from "../class_tree.js";
 import { EventItem } from "../event_item.js";
 import { count, fixed, plural } from "../format.js";
 import { Action, Dialog, Field, Problem, Status, Table, useLater, useTask } from "../parts.js";
@@ -165,11 +166,13 @@ function FeatureDetail({ name }) {
 
 export default function Names({ query }) {
   const { stats } = useAccess();
+  const [seq] = useState(usePulse().seq); // a tree that is open stays as it is
   if (query.class !== undefined) return html`<${ClassDetail} key=${query.class} name=${query.class} />`;
   if (query.feature !== undefined) return html`<${FeatureDetail} key=${query.feature} name=${query.feature} />`;
   return html`<h1>Classes and words</h1>
     <p>${plural(stats.classes, "class", "classes")} and ${plural(stats.features, "word")}, with ${plural(stats.edges, "vote")} of words for
       classes.</p>
+    ${stats.taxonomy > 0 && html`<${ClassTree} seq=${seq} />`}
     <div class="columns"><${NameList} kind=${CLASSES} hint="Capital letters count." />
       <${NameList} kind=${FEATURES} hint=${`Of a text, in lower case: ${readingOf(stats.settings.MANYCLASS_TEXT)}. Of a part kept apart, behind its name as it is written: Body:invoice.`} /></div>`;
 }

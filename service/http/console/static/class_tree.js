@@ -1,0 +1,35 @@
+// The taxonomy as a tree that opens node by node.
+
+import { html, useState } from "./html.js";
+import { get, withParameters } from "./api.js";
+import { count } from "./format.js";
+import { Problem, useLater, useTask } from "./parts.js";
+import { classAddress } from "./weight_list.js";
+
+const PAGE = 100;
+
+/** The nodes below a parent, without one those at the top, and a button for further ones. */
+function Nodes({ parent, seq }) {
+  const [found, setFound] = useState({ nodes: [], next: null });
+  const task = useTask();
+  const load = (after, limit) => get(withParameters("/taxonomy", { parent, after, limit }));
+  useLater(() => task.run(async () => setFound(await load(null, PAGE))), 0, [seq]);
+  const more = () => task.run(async () => {
+    const page = await load(found.next, PAGE);
+    setFound({ nodes: [...found.nodes, ...page.nodes], next: page.next });
+  });
+  return html`<${Problem} error=${task.error} />
+    <ul class="tree">${found.nodes.map((each) => html`<li key=${each.class}><${Node} ...${each} seq=${seq} /></li>`)}</ul>
+    ${found.next !== null && html`<button type="button" class="quiet" disabled=${task.busy} onClick=${more}>More</button>`}`;
+}
+
+function Node({ class: name, learned, has_children, seq }) {
+  const [isOpen, setOpen] = useState(false);
+  const title = html`<a href=${classAddress(name)}>${name}</a> ${learned > 0 && html`<span class="hint">${count(learned)}</span>`}`;
+  if (!has_children) return title;
+  return html`<details onToggle=${(event) => setOpen(event.currentTarget.open)}><summary>${title}</summary>
+    ${isOpen && html`<${Nodes} parent=${name} seq=${seq} />`}</details>`;
+}
+
+/** `seq`: the tree is read again when it changes. */
+export const ClassTree = ({ seq }) => html`<section aria-label="Taxonomy"><h2>Taxonomy</h2><${Nodes} seq=${seq} /></section>`;

@@ -1,0 +1,52 @@
+"""GET /taxonomy: the nodes of the taxonomy below a parent."""
+
+from typing import Annotated, Any
+
+from fastapi import Query, Response
+
+from manyclass.core.instance import LONGEST_NAME
+from manyclass.service.http.auth import Scope
+from manyclass.service.http.reads import TheReads
+from manyclass.service.http.routes.contract import TheEngine, needs, router_of
+from manyclass.service.http.routes.names import PageLimit
+from manyclass.service.http.schemas.taxonomy import TaxonomyPage
+
+router = router_of("names")
+
+
+@router.get("/taxonomy", response_model=TaxonomyPage, **needs(Scope.RANK, 404, 422))
+async def list_taxonomy(
+    engine: TheEngine,
+    reads: TheReads,
+    parent: Annotated[
+        str | None,
+        Query(max_length=LONGEST_NAME, description="List the children of this node."),
+    ] = None,
+    after: Annotated[
+        str | None,
+        Query(
+            max_length=LONGEST_NAME,
+            description="List nodes after this one: the `next` of the previous page.",
+        ),
+    ] = None,
+    limit: PageLimit = 100,
+) -> Response:
+    """List the nodes of the taxonomy below `parent`, or those at the top."""
+    model = engine.model
+    taxonomy, learner = model.taxonomy, model.learner
+
+    def page() -> dict[str, Any]:
+        names = taxonomy.children(parent or None, after or None, limit)
+        nodes = []
+        for name in names:
+            found = learner.class_page(name, "", 1)  # the name itself comes first
+            nodes.append(
+                {
+                    "class": name,
+                    "learned": found[0][1] if found and found[0][0] == name else 0,
+                    "has_children": bool(taxonomy.children(name, None, 1)),
+                }
+            )
+        return {"nodes": nodes, "next": names[-1] if len(names) == limit else None}
+
+    return await reads.page(page)
