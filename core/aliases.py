@@ -70,6 +70,11 @@ def parents_now(parents: Mapping[str, str], aliases: Mapping[str, str]) -> dict[
     }
 
 
+def former_names(name: str, aliases: Mapping[str, str]) -> list[str]:
+    """Return the former names of a class."""
+    return [former for former, now in aliases.items() if now == name]
+
+
 def with_alias(aliases: Mapping[str, str], name: str, to: str) -> dict[str, str]:
     """Return the aliases after the class `name` was renamed to `to`, or merged into it."""
     present = {old: to if now == name else now for old, now in aliases.items()}

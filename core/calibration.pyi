@@ -1,22 +1,32 @@
-from collections.abc import Mapping
-from typing import Self, final
+from collections.abc import Mapping, Sequence
+from typing import Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.operating_points import Curve, Groups
 from manyclass.core.reliability import Bin
+
+NEWEST_OUTCOMES: int  # that measure a calibration, and give the limits for a wanted accuracy
+MOST_OUTCOMES: int  # that are kept
+
+def interval_of(right: int, answers: int) -> tuple[float, float]:
+    """Return the ends of the Wilson interval of a share at 90 %; 0 and 1 without answers."""
 
 @final
 class Calibration:
     """A map from the scores of the two best classes to the probability that the first is right.
 
     It learns online from outcomes and is invariant to the scale of the scores. It keeps the last
-    10,000 outcomes, each with the confidence before it was learned, to measure its own quality. It
-    is part of the state and depends on the events alone.
-    Threads: any number may call `confidence`; other methods one thread at a time.
+    100,000 outcomes, each with the confidence before it was learned, the class ranked first and the
+    source of the event; fewer if their names take more than 8 MiB. The newest 10,000 measure its
+    quality and give the limits for a wanted accuracy. It is part of the state and depends on the
+    events alone.
+    Threads: any number may call `confidence` and `limit_for`; other methods one thread at a time.
     """
 
-    def __new__(cls) -> Self: ...
+    def __new__(cls, hash_seed: int = 0) -> Self:
+        """Create a calibration. `hash_seed` salts the table of names."""
     @property
     def outcomes(self) -> int:
         """The number of rankings learned; a ranking without a first class does not count."""
@@ -28,31 +38,77 @@ class Calibration:
         Return None before 100 outcomes, and if `first` is 0: the ranking was empty.
         """
 
-    def add(self, first: float, second: float, is_right: bool) -> None:
+    def limit_for(self, accuracy: float) -> float | None:
+        """Return the least limit of confidence whose answers were right at least this often.
+
+        It is about the newest 10,000 outcomes, by the lower end of a Wilson interval at 90 %, and
+        found anew with every 100 outcomes, from 2,000 on with every 500. Return None if the answers
+        above no limit were.
+        """
+
+    def add(
+        self,
+        first: float,
+        second: float,
+        is_right: bool,
+        cls: str | None = None,
+        source: str | None = None,
+    ) -> None:
         """Learn whether the first class of a ranking with these two highest scores was right.
 
-        Do nothing if `first` is 0."""
+        `cls` is the name of that class, `source` that of the event. An outcome whose `first` is 0,
+        a ranking without a class, is kept and teaches nothing.
+        """
+
+    def forget_class(self, name: str) -> None:
+        """Remove the name of a class from the kept outcomes."""
 
     def settle(self, top_two: NDArray[np.float64], right: NDArray[np.uint8]) -> None:
         """Fit the confidence to the two highest scores (n, 2) and outcomes (n,), 1 for right.
 
         All these outcomes count equally, so the confidence has less noise than after `add`, which
-        gives recent outcomes more weight. They do not join the last 10,000. Nothing changes without
-        outcomes here, or without any before. Raise ValueError for other shapes and for scores that
-        are not finite.
+        gives recent outcomes more weight. They do not join the kept outcomes. Nothing changes
+        without outcomes here, or without any before. Raise ValueError for other shapes and for
+        scores that are not finite.
+        """
+
+    def curve(self, newest: int, aliases: Mapping[str, str]) -> Curve:
+        """Return the operating points of the newest outcomes, at most this many.
+
+        `aliases` are the present names of renamed classes. Learning waits meanwhile, as for
+        `groups`.
+        """
+
+    def groups(
+        self,
+        by: Literal["class", "source"],
+        newest: int,
+        aliases: Mapping[str, str],
+        targets: Sequence[float],
+        offset: int,
+        limit: int,
+    ) -> Groups:
+        """Return operating points by the class ranked first, or by the source.
+
+        They are of the newest outcomes, at most this many; groups with most outcomes come first,
+        equal ones in the order of their names. `offset` and `limit` choose a page.
         """
 
     @property
+    def resident_bytes(self) -> int:
+        """The memory of the kept outcomes."""
+
+    @property
     def brier(self) -> float | None:
-        """The mean of (confidence - outcome)² over the last 10,000; outcomes are 0 or 1 (right)."""
+        """The mean of (confidence - outcome)² over the newest 10,000; an outcome is 0 or 1."""
 
     @property
     def reliability(self) -> list[Bin]:
-        """The last 10,000 outcomes in ten bins of equal width, by the confidence before each."""
+        """The newest 10,000 outcomes in ten bins of equal width, by the confidence before each."""
 
     def dump(self) -> dict[str, NDArray[np.generic]]:
         """Return the state as flat arrays."""
 
     @classmethod
-    def load(cls, sections: Mapping[str, NDArray[np.generic]]) -> Self:
+    def load(cls, sections: Mapping[str, NDArray[np.generic]], hash_seed: int = 0) -> Self:
         """Return the dumped state; raise SnapshotError if no outcomes can lead to the arrays."""

@@ -1,37 +1,85 @@
 """The Python interface of a learner's calibration, native/calibration.hpp."""
 
 from cython.operator cimport dereference as deref
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libcpp.string cimport string
+from libcpp.string_view cimport string_view
+from libcpp.utility cimport pair
+from libcpp.vector cimport vector
 
 cimport cython
 
+from manyclass.core.instance cimport Instance
 from manyclass.core.locking cimport release_gil_while_waiting
 
 import numpy as np
 
 from manyclass.core.errors import SnapshotError
+from manyclass.core.operating_points import Curve, Group, Groups, Point
 from manyclass.core.reliability import Bin
 from manyclass.core.sections import runs
 
 release_gil_while_waiting()
 
+NEWEST_OUTCOMES = NEWEST
+MOST_OUTCOMES = MOST
+
 cdef dict SECTIONS = {
-    "calibration_outcomes": np.dtype("<u8"),
-    "calibration_numbers": np.dtype("<f8"),
-    "calibration_confidences": np.dtype("<f4"),
-    "calibration_right": np.dtype("u1"),
+    "calibration_outcomes": "<u8",
+    "calibration_numbers": "<f8",
+    "calibration_confidences": "<f4",
+    "calibration_right": "u1",
+    "calibration_classes": "<u4",
+    "calibration_sources": "<u4",
+    "calibration_name_sizes": "<u2",
+    "calibration_names": "u1",
 }
+cdef tuple OF_OUTCOMES = ("calibration_right", "calibration_classes", "calibration_sources")
+
+
+cdef void* start_of(object array) except *:
+    return <void*><size_t>array.ctypes.data
+
+
+cdef KeptArrays kept_in(dict arrays) except *:
+    """Return a view of the sections with the kept outcomes."""
+    cdef KeptArrays kept
+    kept.confidences = <float*>start_of(arrays["calibration_confidences"])
+    kept.rights = <uint8_t*>start_of(arrays["calibration_right"])
+    kept.classes = <uint32_t*>start_of(arrays["calibration_classes"])
+    kept.sources = <uint32_t*>start_of(arrays["calibration_sources"])
+    kept.name_sizes = <uint16_t*>start_of(arrays["calibration_name_sizes"])
+    kept.names = <char*>start_of(arrays["calibration_names"])
+    return kept
+
+
+cdef vector[pair[string, string]] names_in(aliases) except *:
+    """Return the former and the present names of classes."""
+    cdef vector[pair[string, string]] names
+    for former, now in aliases.items():
+        names.push_back(pair[string, string](former.encode(), now.encode()))
+    return names
+
+
+cdef object point_of(const NativePoint& point):
+    """Return a point; None without answers."""
+    return Point(point.limit, point.answers, point.right) if point.answers else None
+
+
+def interval_of(uint64_t right, uint64_t answers):
+    cdef Interval90 interval = Interval90.of(right, answers)
+    return interval.low, interval.high
 
 
 @cython.final
 cdef class Calibration:
     """A map from the scores of the two best classes to the probability that the first is right.
 
-    Threads: any may call `confidence`; one at a time the rest.
+    Threads: any may call `confidence` and `limit_for`; one at a time the rest.
     """
 
-    def __cinit__(self):
-        self._native.reset(new NativeCalibration())
+    def __cinit__(self, uint64_t hash_seed=0):
+        self._native.reset(new NativeCalibration(hash_seed))
 
     @property
     def outcomes(self):
@@ -44,11 +92,23 @@ cdef class Calibration:
         cdef double confidence = deref(self._native).confidence(top_two)
         return None if confidence < 0 else confidence
 
-    def add(self, double first, double second, bint is_right):
+    def limit_for(self, double accuracy):
+        cdef double limit = deref(self._native).limit_for(accuracy)
+        return None if limit > 1 else limit
+
+    def add(self, double first, double second, bint is_right, str cls=None, str source=None):
         cdef TopTwoScores top_two
+        cdef string_view name, origin
         top_two.first = first
         top_two.second = second
-        deref(self._native).add(top_two, is_right)
+        if cls is not None:
+            name = Instance.any_utf8(cls)
+        if source is not None:
+            origin = Instance.any_utf8(source)
+        deref(self._native).add(top_two, is_right, name, origin)
+
+    def forget_class(self, str name not None):
+        deref(self._native).forget_class(Instance.any_utf8(name))
 
     def settle(self, const double[:, ::1] top_two not None, const uint8_t[::1] right not None):
         if top_two.shape[1] != 2 or top_two.shape[0] != right.shape[0]:
@@ -60,9 +120,44 @@ cdef class Calibration:
                 <const TopTwoScores*>&top_two[0, 0], &right[0], top_two.shape[0]
             )
 
+    def curve(self, size_t newest, aliases):
+        cdef vector[pair[string, string]] renamed = names_in(aliases)
+        cdef NativeCurve found
+        with nogil:
+            found = read_curve(deref(self._native), newest, renamed)
+        points = [
+            Point(each.limit, each.answers, each.right) for each in found.points
+        ]
+        return Curve(found.outcomes, found.right, points, list(found.groups))
+
+    def groups(self, str by not None, size_t newest, aliases, targets, size_t offset, size_t limit):
+        cdef vector[pair[string, string]] renamed = names_in(aliases)
+        cdef vector[double] wanted = targets
+        cdef GroupedBy kind = GroupedBy.CLS if by == "class" else GroupedBy.SOURCE
+        cdef GroupPage page
+        with nogil:
+            page = read_groups(
+                deref(self._native), newest, renamed, kind, wanted, offset, limit
+            )
+        groups = []
+        cdef NativeGroup* each
+        for at in range(page.groups.size()):
+            each = &page.groups[at]
+            reached = [point_of(each.reached[i]) for i in range(each.reached.size())]
+            groups.append(Group(
+                page.names[at].decode("utf-8"), each.outcomes, each.right, reached,
+                point_of(each.best),
+            ))
+        return Groups(page.total, list(page.reached), groups)
+
+    @property
+    def resident_bytes(self):
+        return deref(self._native).kept().resident_bytes()
+
     @property
     def brier(self):
-        return deref(self._native).brier() if deref(self._native).kept() else None
+        cdef double brier = deref(self._native).brier()
+        return None if brier < 0 else brier
 
     @property
     def reliability(self):
@@ -72,35 +167,39 @@ cdef class Calibration:
         ]
 
     def dump(self):
-        cdef Py_ssize_t kept = deref(self._native).kept()
-        outcomes = np.array([self.outcomes], "<u8")
-        numbers = np.empty(<Py_ssize_t>NUMBERS, "<f8")
-        confidences = np.empty(max(kept, 1), "<f4")
-        right = np.empty(max(kept, 1), "u1")
-        cdef double[::1] number_view = numbers
-        cdef float[::1] confidence_view = confidences
-        cdef uint8_t[::1] right_view = right
-        deref(self._native).dump(&number_view[0], &confidence_view[0], &right_view[0])
-        arrays = (outcomes, numbers, confidences[:kept], right[:kept])
-        return dict(zip(SECTIONS, arrays, strict=True))
+        cdef KeptSizes sizes = deref(self._native).kept().sizes()
+        lengths = dict.fromkeys(SECTIONS, sizes.outcomes) | {
+            "calibration_outcomes": 2,
+            "calibration_numbers": NUMBERS,
+            "calibration_name_sizes": sizes.names,
+            "calibration_names": sizes.name_bytes,
+        }
+        arrays = {name: np.empty(lengths[name], dtype) for name, dtype in SECTIONS.items()}
+        arrays["calibration_outcomes"][:] = self.outcomes, deref(self._native).kept().added()
+        deref(self._native).dump(
+            <double*>start_of(arrays["calibration_numbers"]), kept_in(arrays)
+        )
+        return arrays
 
     @classmethod
-    def load(cls, sections):
-        cdef Calibration calibration = Calibration()
-        arrays = runs(sections, SECTIONS)
-        cdef Py_ssize_t kept = len(arrays["calibration_confidences"])
-        sizes = (1, NUMBERS, kept, kept)
-        for name, size in zip(SECTIONS, sizes, strict=True):
-            if len(arrays[name]) != size:
-                raise SnapshotError(f"it has {len(arrays[name])} numbers, not {size}", name)
+    def load(cls, sections, uint64_t hash_seed=0):
+        cdef Calibration calibration = Calibration(hash_seed)
+        cdef dict arrays = runs(sections, SECTIONS)
+        cdef KeptSizes sizes
+        sizes.outcomes = len(arrays["calibration_confidences"])
+        sizes.names = len(arrays["calibration_name_sizes"])
+        sizes.name_bytes = len(arrays["calibration_names"])
+        lengths = {"calibration_outcomes": 2, "calibration_numbers": NUMBERS}
+        lengths |= dict.fromkeys(OF_OUTCOMES, sizes.outcomes)
+        for name, length in lengths.items():
+            if len(arrays[name]) != length:
+                raise SnapshotError(f"it has {len(arrays[name])} numbers, not {length}", name)
         cdef uint64_t outcomes = arrays["calibration_outcomes"][0]
-        cdef const double[::1] numbers = arrays["calibration_numbers"]
-        # One more element, so that a pointer to the first is valid in an empty array too.
-        cdef float[::1] confidences = np.append(arrays["calibration_confidences"], np.float32(0))
-        cdef uint8_t[::1] right = np.append(arrays["calibration_right"], np.uint8(0))
+        cdef uint64_t added = arrays["calibration_outcomes"][1]
         try:
             deref(calibration._native).load(
-                outcomes, &numbers[0], kept, &confidences[0], &right[0]
+                outcomes, added, <double*>start_of(arrays["calibration_numbers"]), sizes,
+                kept_in(arrays),
             )
         except ValueError as error:
             section, _, fault = str(error).partition(": ")

@@ -31,22 +31,17 @@ class Enrolled:
     expected_loss: ExpectedLoss
 
     @classmethod
-    def begun(cls, label: str, learner: Learner) -> "Enrolled":
-        """Return a learner without outcomes."""
-        return cls(label, learner, ProgressiveValidation(), Calibration(), ExpectedLoss())
+    def begun(cls, label: str, learner: Learner, hash_seed: int = 0) -> "Enrolled":
+        """Return a learner without outcomes. `hash_seed` salts the tables of their names."""
+        return cls(label, learner, ProgressiveValidation(), Calibration(hash_seed), ExpectedLoss())
 
     def apply(self, event: Event) -> Learned:
         """Learn the event and return its outcome; count the outcome if there are true classes."""
         if event.classes and len(self.learner.taxonomy):
             self._count_losses(event)
-        if self._lacks_features(event.instance):
-            learned = self._apply_without_features(event)
-        else:
-            learned = self.learner.apply(event)
-        if not event.classes:
-            return learned
-        self.progress.add(learned.rank)
-        self.calibration.add(learned.first, learned.second, learned.rank == 1)
+        learned = self._learn(event, self.calibration)
+        if event.classes:
+            self.progress.add(learned.rank)
         return learned
 
     def amend(self, event: Event) -> None:
@@ -59,10 +54,7 @@ class Enrolled:
             return
         wrong = [name for name in event.replaced if name not in event.classes]
         corrected = Event.learn(event.instance, event.classes, rejected=wrong, weight=event.weight)
-        if self._lacks_features(event.instance):
-            self._apply_without_features(corrected)
-        else:
-            self.learner.apply(corrected)
+        self._learn(corrected, None)
 
     @property
     def learns_batches(self) -> bool:
@@ -86,12 +78,20 @@ class Enrolled:
         options = self.learner.options
         return options.needs_features and not has_features(instance, options)
 
-    def _apply_without_features(self, event: Event) -> Learned:
-        """Learn only known classes: a new class without features would never be ranked."""
+    def _learn(self, event: Event, calibration: Calibration | None) -> Learned:
+        """Learn an event; add the outcome to the calibration if there are true classes.
+
+        Without features, learn only known classes: a new class would never be ranked.
+        """
+        if not self._lacks_features(event.instance):
+            return self.learner.apply(event, calibration)
         known = [name for name in event.classes if self.learner.has_class(name)]
-        if not known:
-            return NOTHING_LEARNED
-        return self.learner.apply(Event.learn(event.instance, known, weight=event.weight))
+        if known:
+            labelled = Event.learn(event.instance, known, weight=event.weight, source=event.source)
+            return self.learner.apply(labelled, calibration)
+        if calibration is not None and event.classes:
+            calibration.add(0.0, 0.0, False, source=event.source)
+        return NOTHING_LEARNED
 
     def answer(
         self,
@@ -154,7 +154,7 @@ def learn_in_shadow(
     return tuple(outcomes)
 
 
-def continued(before: Enrolled, options: Options) -> Enrolled:
+def continued(before: Enrolled, options: Options, hash_seed: int) -> Enrolled:
     """Configure a learner with other options and return it.
 
     Accuracy, calibration and expected losses belong to a specification: another one resets them.
@@ -163,4 +163,4 @@ def continued(before: Enrolled, options: Options) -> Enrolled:
     label = options.specification
     if label == before.label:
         return before
-    return Enrolled.begun(label, before.learner)
+    return Enrolled.begun(label, before.learner, hash_seed)

@@ -6,6 +6,7 @@ from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
+from manyclass.core.calibration cimport Calibration, TopTwoScores
 from manyclass.core.columns cimport CsrRows, NativeColumns
 from manyclass.core.instance cimport Instance
 from manyclass.core.locking cimport raise_error
@@ -42,9 +43,9 @@ cdef extern from "core/native/learner.hpp" namespace "manyclass" nogil:
     cdef cppclass Seconds "std::chrono::duration<double>":
         Seconds(double count)
 
-    cdef cppclass TopTwoScores:
-        double first
-        double second
+    cdef cppclass RankingBefore:
+        uint32_t depth
+        string first
 
     cdef cppclass Outcome:
         uint32_t rank
@@ -134,7 +135,7 @@ cdef extern from "core/native/learner.hpp" namespace "manyclass" nogil:
                            vector[double]& found) except +raise_error
         Outcome learn(string_view instance, const vector[string_view]& classes,
                       const vector[string_view]& rejected, double weight,
-                      bint is_first_epoch) except +raise_error
+                      bint is_first_epoch, RankingBefore* before) except +raise_error
         void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
                        bint is_first_epoch, int32_t* ranks,
                        TopTwoScores* top_two) except +raise_error
@@ -166,7 +167,7 @@ cdef class Learner:
                     double seconds, RankedBlock& block)
 
     cdef learn_unique(self, Instance instance, list classes, list rejected, double weight,
-                      bint is_first_epoch)
+                      bint is_first_epoch, Calibration calibration=*, str source=*)
 
     @staticmethod
     cdef vector[string_view] names_of(list classes) except *

@@ -4,6 +4,7 @@ from typing import Literal, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.calibration import Calibration
 from manyclass.core.columns import Columns
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
@@ -119,10 +120,11 @@ class Learner:
         the times seen and the members' progressive accuracy do not count the instance again.
         """
 
-    def apply(self, event: Event) -> Learned:
+    def apply(self, event: Event, calibration: Calibration | None = None) -> Learned:
         """Learn or forget, by the kind of the event; return NOTHING_LEARNED unless it learned.
 
-        Forgetting an unknown name changes nothing.
+        Forgetting an unknown name changes nothing. If the event has true classes, the outcome of
+        its ranking is added to the calibration, with the class ranked first and the source.
         """
 
     def placed(self, names: list[str], before_learning: bool = False) -> None:

@@ -12,6 +12,7 @@ from libcpp.vector cimport vector
 
 cimport cython
 
+from manyclass.core.calibration cimport Calibration
 from manyclass.core.columns cimport Columns, CsrRows
 from manyclass.core.event cimport Event
 from manyclass.core.instance cimport Instance, as_instance, bytes_of, text_of
@@ -210,26 +211,39 @@ cdef class Learner:
         return self.learn_unique(given, event.classes, event.rejected, event.weight, epoch == 0)
 
     cdef learn_unique(self, Instance instance, list classes, list rejected, double weight,
-                      bint is_first_epoch):
+                      bint is_first_epoch, Calibration calibration=None, str source=None):
         cdef vector[string_view] names, wrong
+        cdef string_view origin
+        cdef RankingBefore before
+        cdef RankingBefore* wanted = NULL
         cdef Outcome result
         for name in classes:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes", name)))
         for name in rejected:
             wrong.push_back(Instance.utf8(<str?>name, "class", ("not", name)))
+        if calibration is not None:
+            wanted = &before
         result = deref(self._native).learn(
-            bytes_of(instance), names, wrong, weight, is_first_epoch
+            bytes_of(instance), names, wrong, weight, is_first_epoch, wanted
         )
+        if calibration is not None:
+            if source is not None:
+                origin = Instance.any_utf8(source)
+            deref(calibration._native).add(
+                result.top_two, result.rank == 1, string_view(before.first), origin
+            )
         return Learned(result.rank, result.updated, result.top_two.first, result.top_two.second)
 
-    def apply(self, Event event not None):
+    def apply(self, Event event not None, Calibration calibration=None):
         if event.kind == "learn":
+            source = event.source
             if event.rejected or event.weight != 1:
                 event = within_ability(event, self.options)
                 if event is None:
                     return NOTHING_LEARNED
             return self.learn_unique(
-                event._instance, event.classes, event.rejected, event.weight, True
+                event._instance, event.classes, event.rejected, event.weight, True,
+                calibration if event.classes else None, source,
             )
         if event.kind == "forget_class":
             self.forget_class(event.name)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from manyclass.core import expected_loss, rules, snapshot, taxonomic_loss, taxonomy
 from manyclass.core.abilities import check_ability
-from manyclass.core.aliases import places_former, renamed, with_alias
+from manyclass.core.aliases import former_names, places_former, renamed, with_alias
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.enrolled import Enrolled, learn_in_shadow
@@ -350,6 +350,9 @@ class Model(ModelLearners):
             for each in self.enrolled:
                 each.learner.apply(event)
         if event.kind == "forget_class":
+            for each in self.enrolled:
+                for name in (event.name, *former_names(event.name, self.aliases)):
+                    each.calibration.forget_class(name)
             placed = [event.name] if event.name in self.taxonomy else []
             self._note_nodes(placed + self.taxonomy.forget(event.name))
 

@@ -168,10 +168,12 @@ class ModelLearners:
     def _continue(self, model_set: ModelSet, whole: Iterable[str]) -> None:
         """Replace the learners by these, each of which continues the state of its origin."""
         origins = model_set.origins(self.model_set)
-        enrolled = self.enrolled
+        enrolled, seed = self.enrolled, self._hash_seed
         self._enroll(
             [
-                self._begun(options) if origin is None else continued(enrolled[origin], options)
+                self._begun(options)
+                if origin is None
+                else continued(enrolled[origin], options, seed)
                 for options, origin in zip(model_set.learners, origins, strict=True)
             ]
         )
@@ -196,7 +198,8 @@ class ModelLearners:
             self.whole |= {options.specification}
 
     def _begun(self, options: Options) -> Enrolled:
-        return Enrolled.begun(options.specification, make(options, self._hash_seed, self.taxonomy))
+        learner = make(options, self._hash_seed, self.taxonomy)
+        return Enrolled.begun(options.specification, learner, self._hash_seed)
 
     def _enroll(self, enrolled: Sequence[Enrolled]) -> None:
         """Replace the learners; the first is the primary one."""

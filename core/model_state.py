@@ -157,7 +157,7 @@ def enrolled_of(
     own = arrays if position else of_primary(arrays)
     with within(own, prefix_of(position)) as sections:
         learner = Learner.load(options, sections, hash_seed, taxonomy)
-        calibration = Calibration.load(sections)
+        calibration = Calibration.load(sections, hash_seed)
         progress = ProgressiveValidation.load(sections)
         expected_loss = ExpectedLoss.load(sections)
     return Enrolled(options.specification, learner, progress, calibration, expected_loss)

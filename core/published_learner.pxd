@@ -17,7 +17,8 @@ cdef extern from "core/native/published_learner.hpp" namespace "manyclass" nogil
         uint64_t seq()
         void set_seq(uint64_t seq)
         Outcome learn(string_view instance, const vector[string_view]& true_classes,
-                      const vector[string_view]& rejected, double weight) except +raise_error
+                      const vector[string_view]& rejected, double weight,
+                      string_view source) except +raise_error
 
 
 cdef extern from "core/native/pipeline/memory_reserve.hpp" namespace "manyclass" nogil:

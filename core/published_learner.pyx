@@ -45,6 +45,7 @@ cdef class PublishedLearner:
 
     def learn(self, Event event not None, clock=None):
         cdef vector[string_view] classes, rejected
+        cdef string_view source
         cdef Outcome learned
         if self._learner is None or len(self._learner.taxonomy):
             return None
@@ -52,6 +53,9 @@ cdef class PublishedLearner:
             return None
         if is_signed(bytes_of(event._instance)):  # the learner may use none of its values
             return None
+        cdef str name_of_source = event.source
+        if name_of_source is not None:
+            source = Instance.any_utf8(name_of_source)
         if event.rejected or event.weight != 1:
             event = within_ability(event, self._learner.options)
             if event is None:
@@ -62,7 +66,7 @@ cdef class PublishedLearner:
             rejected.push_back(Instance.any_utf8(<str>name))
         began = 0.0 if clock is None else clock()
         learned = deref(self._native).learn(
-            bytes_of(event._instance), classes, rejected, event.weight
+            bytes_of(event._instance), classes, rejected, event.weight, source
         )
         seconds = 0.0 if clock is None else clock() - began
         return tuple_of(outcome.Outcome, (

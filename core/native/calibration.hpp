@@ -7,6 +7,9 @@
 // knots correct its residuals, each from its own recent outcomes; falling neighbours are pooled
 // (isotonic regression; Zadrozny and Elkan 2002). Both decay old outcomes, because a learner
 // improves and its scores grow, so that the meaning of a score changes.
+//
+// The last outcomes are kept, each with the confidence before it, and give the limits of confidence
+// for a wanted accuracy (operating_points.hpp).
 #pragma once
 
 #include <algorithm>
@@ -14,9 +17,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "kept_outcomes.hpp"
+#include "operating_points.hpp"
 #include "pipeline/ranking.hpp"
 #include "math/elementary.hpp"
 #include "pipeline/reader_slots.hpp"
@@ -25,7 +31,7 @@
 namespace manyclass {
 
 constexpr std::uint64_t FEWEST_OUTCOMES = 100;  // before the first probability
-constexpr std::size_t OUTCOMES_KEPT = 10'000;   // to measure the calibration
+constexpr std::size_t NEWEST_OUTCOMES = 10'000;  // measure the calibration, and give the limits
 constexpr std::size_t RELIABILITY_BINS = 10;
 
 // A bin of equal width: the outcomes whose confidence fell into it.
@@ -34,15 +40,18 @@ struct Reliability {
     double confidence = 0, right = 0;  // sums
 };
 
-// Threads: any number may ask for a confidence at once; a change waits for them. One at a time
-// calls the other methods.
+// Threads: any number may ask for a confidence or a limit at once; a change waits for them. One at a
+// time calls the other methods.
 class Calibration {
 public:
     static constexpr std::size_t INPUTS = 3, KNOTS = 21;
     static constexpr std::size_t NUMBERS = 1 + 2 * INPUTS + (INPUTS + 1) + 2 * KNOTS;
 
+    // The seed salts the table of names and has no effect on the state.
+    explicit Calibration(std::uint64_t hash_seed = 0) : kept_(hash_seed) {}
+
     std::uint64_t outcomes() const { return outcomes_; }
-    std::uint64_t kept() const { return confidences_.size(); }
+    const KeptOutcomes& kept() const { return kept_; }
 
     // The probability that the first class is right; negative after too few outcomes, and for an
     // empty ranking.
@@ -51,11 +60,23 @@ public:
         return confidence_now(scores);
     }
 
-    // Add the outcome of a ranking; an empty ranking has no effect.
-    void add(const TopTwoScores& scores, bool is_right) {
-        if (scores.first == 0) return;
+    // The least limit of confidence whose answers were right at least this often among the newest
+    // outcomes; above 1 if no limit's were. It is found anew now and then, see since_refresh.
+    double limit_for(double accuracy) const {
+        const Reading lock(lock_);
+        return limits_.of(accuracy);
+    }
+
+    // Add the outcome of a ranking with the name of its first class and the source of the event,
+    // empty without one. An empty ranking is kept, and teaches nothing.
+    void add(const TopTwoScores& scores, bool is_right, std::string_view cls = {},
+             std::string_view source = {}) {
         const Writing lock(lock_);
-        if (const double before = confidence_now(scores); before >= 0) keep(before, is_right);
+        if (outcomes_ >= FEWEST_OUTCOMES) {
+            kept_.add(confidence_now(scores), is_right && scores.first != 0, cls, source);
+            if (since_refresh(kept_.added()) == 0) find_limits();
+        }
+        if (scores.first == 0) return;
         ++outcomes_;
         const double share = std::max(FORGETTING, 1 / static_cast<double>(outcomes_));
         scale_ += (std::fabs(within_reason(scores.first)) - scale_) * share;
@@ -111,67 +132,98 @@ public:
         fit_knots();
     }
 
-    // The kept outcomes, by their confidence.
+    // Remove the name of a class from the kept outcomes.
+    void forget_class(std::string_view name) {
+        const Writing lock(lock_);
+        kept_.forget_class(name);
+    }
+
+    // Call the function with the kept outcomes; a change waits meanwhile.
+    template <class F>
+    void read_kept(F&& read) const {
+        const Reading lock(lock_);
+        read(kept_);
+    }
+
+    // The newest outcomes with a class, by their confidence.
     std::array<Reliability, RELIABILITY_BINS> reliability() const {
         std::array<Reliability, RELIABILITY_BINS> bins{};
-        for (std::size_t i = 0; i < confidences_.size(); ++i) {
-            const std::size_t at = index_of_kept(i);
-            const auto confidence = static_cast<double>(confidences_[at]);
+        each_newest([&](const KeptOutcome& each) {
+            const auto confidence = static_cast<double>(each.confidence);
             const auto bin = static_cast<std::size_t>(confidence * RELIABILITY_BINS);
             Reliability& it = bins[std::min(bin, RELIABILITY_BINS - 1)];
             ++it.count;
             it.confidence += confidence;
-            it.right += rights_[at];
-        }
+            it.right += each.is_right;
+        });
         return bins;
     }
 
-    // The mean square of the residuals, over the kept outcomes; 0 without any.
+    // The mean square of the residuals, over the newest outcomes with a class; below 0 without any.
     double brier() const {
         double sum = 0;
-        for (std::size_t i = 0; i < confidences_.size(); ++i) {
-            const std::size_t at = index_of_kept(i);
-            const double residual = rights_[at] - static_cast<double>(confidences_[at]);
+        std::size_t count = 0;
+        each_newest([&](const KeptOutcome& each) {
+            const double residual = each.is_right - static_cast<double>(each.confidence);
             sum += residual * residual;
-        }
-        return confidences_.empty() ? 0 : sum / static_cast<double>(confidences_.size());
+            ++count;
+        });
+        return count == 0 ? -1 : sum / static_cast<double>(count);
     }
 
     // --- state ---------------------------------------------------------------------------------
 
-    // Copy the state into NUMBERS numbers, and as many confidences and outcomes as are kept, oldest
-    // first.
-    void dump(double* numbers, float* confidences, std::uint8_t* rights) const {
+    // Copy the state into NUMBERS numbers, and into arrays of the sizes of the kept outcomes.
+    void dump(double* numbers, const KeptOutcomes::Arrays& kept) const {
         each_number(*this, [&](double number) { *numbers++ = number; });
-        for (std::size_t i = 0; i < confidences_.size(); ++i) {
-            const std::size_t at = index_of_kept(i);
-            confidences[i] = confidences_[at];
-            rights[i] = rights_[at];
-        }
+        kept_.dump(kept);
     }
 
     // Load a dumped state; throw std::invalid_argument "section: fault" if no outcomes can lead to
-    // it.
-    void load(std::uint64_t outcomes, const double* numbers, std::size_t kept,
-              const float* confidences, const std::uint8_t* rights) {
+    // it. `added` is the number of outcomes that were ever kept.
+    void load(std::uint64_t outcomes, std::uint64_t added, const double* numbers,
+              const KeptOutcomes::Sizes& sizes, const KeptOutcomes::Arrays& kept) {
         need(outcomes <= LARGEST_COUNT, "calibration_outcomes", "no count can be so large");
-        const std::uint64_t judged = outcomes - std::min(outcomes, FEWEST_OUTCOMES);
-        need(kept == std::min<std::uint64_t>(judged, OUTCOMES_KEPT), "calibration_confidences",
-             "the confidences kept do not match the outcomes");
-        for (std::size_t i = 0; i < kept; ++i) {
-            need(confidences[i] >= 0 && confidences[i] <= 1, "calibration_confidences",
-                 "a confidence kept is not between 0 and 1");
-            need(rights[i] <= 1, "calibration_right", "an outcome is neither right nor wrong");
-        }
+        need(outcomes >= FEWEST_OUTCOMES ? added >= outcomes - FEWEST_OUTCOMES : added == 0,
+             "calibration_outcomes", "not as many outcomes are kept as there were");
+        kept_.load(added, sizes, kept);
         outcomes_ = outcomes;
         each_number(*this, [&](double& number) { number = *numbers++; });
         check_numbers();
-        confidences_.assign(confidences, confidences + kept);
-        rights_.assign(rights, rights + kept);
         fit_knots();
+        find_limits();
     }
 
 private:
+    // Call the function with the newest outcomes that have a class, oldest first: sums in another
+    // order would differ in the last bits.
+    template <class F>
+    void each_newest(F&& visit) const {
+        const std::size_t count = kept_.size();
+        for (std::size_t at = count - std::min(count, NEWEST_OUTCOMES); at < count; ++at)
+            if (kept_[at].confidence >= 0) visit(kept_[at]);
+    }
+
+    // The outcomes since the limits were found, of so many that were ever kept: they are found with
+    // every hundredth outcome, later with every five hundredth.
+    static std::uint64_t since_refresh(std::uint64_t added) {
+        constexpr std::uint64_t FIRST = 2'000, OFTEN = 100, SELDOM = 500;
+        return added % (added < FIRST ? OFTEN : SELDOM);
+    }
+
+    // Find the limits by the newest outcomes up to the last refresh: a loaded state has the limits
+    // that the dumped one had.
+    void find_limits() {
+        const auto since = std::min<std::uint64_t>(since_refresh(kept_.added()), kept_.size());
+        const std::size_t end = kept_.size() - since;
+        LimitCounts counts;
+        for (std::size_t at = end - std::min(end, NEWEST_OUTCOMES); at < end; ++at)
+            counts.add(kept_[at].confidence, kept_[at].is_right);
+        std::vector<OperatingPoint> points;
+        counts.take_points(points);
+        limits_ = LeastLimits(points);
+    }
+
     double confidence_now(const TopTwoScores& scores) const {
         if (outcomes_ < FEWEST_OUTCOMES || scores.first == 0) return -1;
         return isotonic(regressed(standardised(inputs(scores))));
@@ -316,20 +368,6 @@ private:
             knot = std::fill_n(knot, sizes[pool], std::min(means[pool], 1.0));
     }
 
-    // Oldest first: sums in another order would differ in the last bits.
-    std::size_t index_of_kept(std::size_t i) const { return (oldest_ + i) % confidences_.size(); }
-
-    void keep(double confidence, bool is_right) {
-        if (confidences_.size() < OUTCOMES_KEPT) {
-            confidences_.push_back(static_cast<float>(confidence));
-            rights_.push_back(is_right);
-            return;
-        }
-        confidences_[oldest_] = static_cast<float>(confidence);
-        rights_[oldest_] = is_right;
-        oldest_ = (oldest_ + 1) % OUTCOMES_KEPT;
-    }
-
     std::uint64_t outcomes_ = 0;
     double scale_ = 0;  // the usual size of a first score
     Inputs means_{}, variances_{1, 1, 1};
@@ -337,10 +375,9 @@ private:
     std::array<double, KNOTS> counts_{};     // outcomes
     std::array<double, KNOTS> residuals_{};  // decayed sums of outcome - regression
     std::array<double, KNOTS> knots_{};      // computed from both
-    std::vector<float> confidences_;         // of the last outcomes, a ring
+    KeptOutcomes kept_;
+    LeastLimits limits_;                     // computed from them
     mutable ReaderSlots lock_;
-    std::vector<std::uint8_t> rights_;
-    std::size_t oldest_ = 0;
 };
 
 }  // namespace manyclass

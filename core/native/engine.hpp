@@ -230,7 +230,7 @@ public:
 
     Outcome learn(std::string_view instance, const std::vector<std::string_view>& true_classes,
                   const std::vector<std::string_view>& rejected, double weight,
-                  bool is_first_epoch) override {
+                  bool is_first_epoch, RankingBefore* before = nullptr) override {
         StateLock::Change change(lock_);
         Example& example = scratch();
         reader().read_wire(example.active, instance);
@@ -242,6 +242,7 @@ public:
             if (const std::uint32_t id = tables_.classes.find(cls); id != NO_ID)
                 example.rejected.push_back(id);
         example.weight = static_cast<double>(static_cast<float>(weight));  // as rows have it
+        example.before = before;
         trainer_.prepare(example);
         change.begin();
         const Outcome outcome = trainer_.learn(
@@ -276,6 +277,7 @@ public:
         example.rejected.clear();
         read_classes(classes, row, example.classes);
         example.weight = static_cast<double>(weight);
+        example.before = nullptr;
         trainer_.prepare(example);
         const Outcome outcome = trainer_.learn(
             example, is_first_epoch,

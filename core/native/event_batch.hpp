@@ -101,7 +101,8 @@ public:
         const std::vector<std::string_view> rejected;
         while (learned_ < events_.size()) {
             read_classes(learned_, classes);
-            const Outcome outcome = learner.learn(instance(learned_), classes, rejected, 1);
+            const Outcome outcome =
+                learner.learn(instance(learned_), classes, rejected, 1, source(learned_));
             const auto now = std::chrono::steady_clock::now();
             events_[learned_].seconds = std::chrono::duration<double>(now - began).count();
             note(outcome.rank, outcome.updated);

@@ -84,11 +84,12 @@ public:
     // --- learning ------------------------------------------------------------------------------
 
     // Learn an instance. `true_classes` and `rejected` are unique names, and no name is in both.
-    // Unknown names in `rejected` are ignored: they create no classes.
+    // Unknown names in `rejected` are ignored: they create no classes. `before` receives the ranking
+    // before learning; nullptr: it is not wanted.
     virtual Outcome learn(std::string_view instance,
                           const std::vector<std::string_view>& true_classes,
                           const std::vector<std::string_view>& rejected, double weight,
-                          bool is_first_epoch) = 0;
+                          bool is_first_epoch, RankingBefore* before = nullptr) = 0;
 
     // Learn rows in order. `weights` has one weight for each row; nullptr: 1 for all. `ranks` and,
     // unless it is nullptr, `top_two` receive the outcome of each row. Another thread may change

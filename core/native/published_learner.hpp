@@ -61,13 +61,15 @@ public:
     }
 
     // Learn an instance as the next event, see Learner::learn. Count the outcome if the event has
-    // true classes. A learner must be published.
+    // true classes, with the source of the event, empty without one. A learner must be published.
     Outcome learn(std::string_view instance, const std::vector<std::string_view>& true_classes,
-                  const std::vector<std::string_view>& rejected, double weight) {
-        const Outcome outcome = learner_->learn(instance, true_classes, rejected, weight, true);
+                  const std::vector<std::string_view>& rejected, double weight,
+                  std::string_view source) {
+        const Outcome outcome =
+            learner_->learn(instance, true_classes, rejected, weight, true, &before_);
         if (!true_classes.empty()) {
             ranks_->add(outcome.rank);
-            calibration_->add(outcome.top_two, outcome.rank == 1);
+            calibration_->add(outcome.top_two, outcome.rank == 1, before_.first, source);
         }
         ++seq_;
         return outcome;
@@ -78,6 +80,7 @@ private:
     Learner* learner_ = nullptr;
     Calibration* calibration_ = nullptr;
     RankCounts* ranks_ = nullptr;
+    RankingBefore before_;  // scratch memory of an event
     std::atomic<std::uint64_t> seq_{0};
 };
 

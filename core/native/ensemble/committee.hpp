@@ -134,8 +134,9 @@ public:
 
     Outcome learn(std::string_view instance, const std::vector<std::string_view>& true_classes,
                   const std::vector<std::string_view>& rejected, double weight,
-                  bool is_first_epoch) override {
-        return learn_one(OfWire{{instance, true_classes, rejected, weight}}, is_first_epoch);
+                  bool is_first_epoch, RankingBefore* before = nullptr) override {
+        return learn_one(OfWire{{instance, true_classes, rejected, weight}}, is_first_epoch,
+                         before);
     }
 
     void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
@@ -143,7 +144,7 @@ public:
         const LabelledRows given(rows, classes, 1 + members_.size());
         for (std::int64_t row = 0; row < rows.count; ++row) {
             const float weight = weights == nullptr ? 1 : weights[row];
-            const Outcome outcome = learn_one(OfRow{given, row, weight}, is_first_epoch);
+            const Outcome outcome = learn_one(OfRow{given, row, weight}, is_first_epoch, nullptr);
             ranks[row] = static_cast<std::int32_t>(outcome.rank);
             if (top_two != nullptr) top_two[row] = outcome.top_two;
         }
@@ -326,10 +327,10 @@ private:
 
         bool has_true_classes() const { return !event.classes.empty(); }
         Outcome outcome_of(const Ensemble& ensemble, const Engine::View& table, Vote vote,
-                           std::int32_t* ranks) const {
+                           std::int32_t* ranks, RankingBefore* before) const {
             return ensemble.outcome_of(Ensemble::Wire{event.instance},
                                        table.tables().known_classes(event.classes), vote,
-                                       DEEPEST, table, ranks);
+                                       DEEPEST, table, ranks, before);
         }
         void learn_classes(Engine& table) const {
             constexpr std::string_view NOTHING("\0\0\0\0", 4);
@@ -350,12 +351,12 @@ private:
 
         bool has_true_classes() const { return true; }
         Outcome outcome_of(const Ensemble& ensemble, const Engine::View& table, Vote vote,
-                           std::int32_t* ranks) const {
+                           std::int32_t* ranks, RankingBefore* before) const {
             std::vector<std::uint32_t> ids;
             table.read_classes(given.classes.of_table(), row, ids);
             ids.erase(std::remove(ids.begin(), ids.end(), NO_ID), ids.end());
             return ensemble.outcome_of(Ensemble::Block{given.rows, row, row + 1}, ids, vote,
-                                       DEEPEST, table, ranks);
+                                       DEEPEST, table, ranks, before);
         }
         void learn_classes(Engine& table) const {
             table.learn_csr(given.without_features, given.classes.of_table(), row, 1, true);
@@ -375,7 +376,7 @@ private:
     };
 
     template <class Given>
-    Outcome learn_one(const Given& given, bool is_first_epoch) {
+    Outcome learn_one(const Given& given, bool is_first_epoch, RankingBefore* before) {
         StateLock::Change change(lock_);
         ranks_.resize(members_.size());
         std::uint64_t number;
@@ -383,7 +384,7 @@ private:
         {
             const Engine::View table(*table_);
             number = table.tables().learned;
-            outcome = given.outcome_of(ensemble_, table, vote_, ranks_.data());
+            outcome = given.outcome_of(ensemble_, table, vote_, ranks_.data(), before);
         }
         change.begin();
         given.learn_classes(*table_);

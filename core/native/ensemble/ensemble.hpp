@@ -135,11 +135,12 @@ public:
 
     // Return the outcome of ranking one instance, whose true classes have these ids in the table.
     // `ranks` receives the rank of the best true class among each member's nominations, 0 for none.
-    // Of a ranking by probabilities only the first `deepest` ranks are found.
+    // Of a ranking by probabilities only the first `deepest` ranks are found, and of any ranking at
+    // most as many classes are noted in `before`.
     template <class Source>
     Outcome outcome_of(const Source& source, const std::vector<std::uint32_t>& true_classes,
                        Vote vote, std::uint32_t deepest, const Engine::View& table,
-                       std::int32_t* ranks) const {
+                       std::int32_t* ranks, RankingBefore* before) const {
         const auto is_true = [&](const auto& each) {
             return std::find(true_classes.begin(), true_classes.end(), each.cls) !=
                    true_classes.end();
@@ -159,6 +160,15 @@ public:
             const std::vector<Candidate>& ranked = voted.votes.candidates();
             if (ranked.size() > 0) outcome.top_two.first = ranked[0].score;
             if (ranked.size() > 1) outcome.top_two.second = ranked[1].score;
+            if (before != nullptr) {
+                const std::size_t most = std::min(deepest, before->depth);
+                before->best.clear();
+                for (std::size_t at = 0; at < std::min(ranked.size(), most); ++at)
+                    before->best.push_back({ranked[at].score, ranked[at].cls});
+                before->note(table.tables().classes, [&](std::uint32_t cls) {
+                    return is_true(Ranked{0, cls});
+                });
+            }
             const std::uint32_t rank = rank_of_best(ranked, is_true);
             outcome.rank = rank <= most ? rank : 0;
         });

@@ -62,6 +62,11 @@ public:
         Outcome outcome{0, true, {}};
         if (ranked.size() > 0) outcome.top_two.first = ranked[0].score;
         if (ranked.size() > 1) outcome.top_two.second = ranked[1].score;
+        if (example.before != nullptr) {
+            const std::size_t kept = std::min<std::size_t>(ranked.size(), example.before->depth);
+            example.before->best.assign(ranked.begin(),
+                                        ranked.begin() + static_cast<std::ptrdiff_t>(kept));
+        }
         for (std::uint32_t at = 0; at < ranked.size() && outcome.rank == 0; ++at)
             if (std::find(example.classes.begin(), example.classes.end(), ranked[at].cls) !=
                 example.classes.end())

@@ -60,8 +60,7 @@ public:
         ScoreTable& scores = LinearScratch::of_thread().scores;
         retrieve(example, scores);
         scorer_.add_votes(example, scores);
-        select_top_k<Rule::SIGNED>(scores, tables_, k, threshold, best);
-        if constexpr (Rule::HAS_PATHS) scorer_.add_unscored(scores, k, threshold, best);
+        select_best(scores, k, best, threshold);
         scores.undo();
     }
 
@@ -287,6 +286,12 @@ private:
 
     const Postings& postings() const { return tables_.postings; }
 
+    void select_best(const ScoreTable& scores, std::uint32_t k, std::vector<Ranked>& best,
+                     double threshold = -std::numeric_limits<double>::infinity()) const {
+        select_top_k<Rule::SIGNED>(scores, tables_, k, threshold, best);
+        if constexpr (Rule::HAS_PATHS) scorer_.add_unscored(scores, k, threshold, best);
+    }
+
     void retrieve(const Example& example, ScoreTable& scores) const {
         const auto touched = scorer_.retrieve(example, scores);
         work_.add(touched.features, touched.edges);
@@ -302,10 +307,17 @@ private:
                 if (each.feature != NO_ID) remove_retired(tables_.postings[each.feature]);
         retrieve(example, scores);
         const LinearComparison<Rule> comparison(scorer_);
-        Outcome outcome = comparison.compare(example, scores, scratch.context, is_replayed);
+        Ranked first;
+        Outcome outcome = comparison.compare(example, scores, scratch.context, is_replayed, first);
         if (!example.votes.empty()) comparison.take_own_scores(example, scores);
         const bool is_mixed = scorer_.add_votes(example, scores);
         if (is_mixed) outcome.rank = comparison.best_rank(example, scores);
+        if (example.before != nullptr) {
+            std::vector<Ranked>& best = example.before->best;
+            const std::uint32_t depth = example.before->depth;
+            if (depth > 1 || is_mixed || Rule::HAS_PATHS) select_best(scores, depth, best);
+            else if (first.cls != NO_ID) best.push_back(first);
+        }
         const bool was_counted = is_counted && scorer_.subtract_counted(example, scores);
         if (was_counted || is_mixed || Rule::HAS_PATHS)
             outcome.top_two = comparison.top_two_of(scores);

@@ -25,9 +25,10 @@ public:
         : scorer_(scorer), tables_(scorer.tables()) {}
 
     // Compare the true classes with the wrong ones. `updated` of the outcome: some class is to be
-    // updated. No caller reads the ranks of a replayed example: they are not computed.
+    // updated. No caller reads the ranks of a replayed example: they are not computed. `first`
+    // receives the class ranked first, unless classes rank that no edge leads to.
     Outcome compare(const Example& example, ScoreTable& scores, UpdateContext& context,
-                    bool is_replayed) const {
+                    bool is_replayed, Ranked& first) const {
         context.positives.clear();
         for (const std::uint32_t cls : example.classes)
             if (cls != NO_ID) context.positives.push_back({scores.take(cls), cls});
@@ -40,6 +41,7 @@ public:
         find_negatives(scores, most, context.negatives);
         Outcome outcome{0, false, {}};
         for (const Ranked& negative : context.negatives) outcome.top_two.add(negative.score);
+        first = context.negatives.empty() ? Ranked{0, NO_ID} : context.negatives[0];
         if (context.negatives.size() > most) context.negatives.resize(most);
         context.costs.start(cost(), tables_.class_nodes, context.positives);
         if constexpr (Rule::HAS_COSTS)
@@ -47,6 +49,10 @@ public:
                 find_costly_negatives(scores, most, context);
         for (const Ranked& each : context.positives) scores.restore(each.cls, each.score);
         for (Ranked& each : context.positives) each.score = scorer_.score_of(each.cls, scores);
+        for (const Ranked& each : context.positives)
+            if (scorer_.is_retrieved(each.score) &&
+                (first.cls == NO_ID || tables_.precedes(each, first)))
+                first = each;
         if (!is_replayed || Rule::HAS_WINDOW) rank_positives(scores, context, outcome);
         if constexpr (Rule::HAS_CONSTRAINTS)
             find_others(example.constraints, scores, context.others);
@@ -136,9 +142,14 @@ private:
             return;
         }
         Ranked best{0, NO_ID}, second{0, NO_ID};
+        const auto precedes = [this](const Ranked& one, const Ranked& other) {
+            if (other.cls == NO_ID) return one.cls != NO_ID;
+            return one.cls != NO_ID && tables_.precedes(one, other);
+        };
         scores.each_at_least(0, [&](std::uint32_t cls, double score) {
-            if (score > second.score) second = {score, cls};
-            if (second.score > best.score) std::swap(best, second);
+            const Ranked each{score, cls};
+            if (precedes(each, second)) second = each;
+            if (precedes(second, best)) std::swap(best, second);
             return second.score;
         });
         negatives.clear();

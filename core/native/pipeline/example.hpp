@@ -44,6 +44,8 @@ struct Example {
     std::vector<NeighborVote> votes;      // by class id
     double vote_scale = 0;  // factor of the votes, which are added to the scores of a ranking
     std::vector<Ranked> best_without_vote;  // best first; set together with the votes
+    // Receives the ranking before the example is learned; nullptr: not wanted.
+    RankingBefore* before = nullptr;
 
     // Return how many first ranks are compared to judge votes: the number of true classes, at most
     // 5.

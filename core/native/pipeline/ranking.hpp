@@ -66,4 +66,21 @@ struct Outcome {
     TopTwoScores top_two;  // of the ranking before learning
 };
 
+// The best classes of a ranking before an example was learned: `depth` or fewer, best first.
+struct RankingBefore {
+    std::uint32_t depth = 1;  // classes wanted
+    std::vector<Ranked> best;
+    std::vector<std::uint8_t> are_true;  // of these classes: 1 for a true class, else 0
+    std::string first;                   // the name of the first; empty if no class was ranked
+
+    // Note which classes are true, and the name of the first while the table has it.
+    template <class Names, class F>
+    void note(const Names& names, F&& is_true) {
+        are_true.clear();
+        for (const Ranked& each : best) are_true.push_back(is_true(each.cls));
+        if (best.empty()) first.clear();
+        else first.assign(names.name(best[0].cls));
+    }
+};
+
 }  // namespace manyclass

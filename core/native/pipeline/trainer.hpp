@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "learners/algorithm.hpp"
@@ -53,7 +54,7 @@ public:
         Outcome outcome{};
         example.constraints.clear();
         const bool learns_first = algorithm_.learns_before_counting();
-        if (learns_first) outcome = algorithm_.learn(example, is_first_epoch);
+        if (learns_first) outcome = learn_once(example, is_first_epoch);
         count_classes(example);
         for (std::size_t at = 0; at < example.classes.size(); ++at) {
             if (example.classes[at] != NO_ID) continue;
@@ -66,7 +67,7 @@ public:
         drop_evicted(example.rejected);
         if (!learns_first) {
             neighbors_.vote_to_learn(example, is_first_epoch);
-            outcome = algorithm_.learn(example, is_first_epoch);
+            outcome = learn_once(example, is_first_epoch);
             if (is_first_epoch) neighbors_.judge(example);
         }
         store(example);
@@ -160,6 +161,18 @@ private:
 
     ExampleReader reader() const {
         return {tables_, algorithm_.most_edges_read(), algorithm_.takes_signs()};
+    }
+
+    // Learn, and note the ranking before it, as long as the tables have its classes.
+    Outcome learn_once(Example& example, bool is_counted) {
+        if (example.before != nullptr) example.before->best.clear();
+        const Outcome outcome = algorithm_.learn(example, is_counted);
+        if (RankingBefore* const before = std::exchange(example.before, nullptr))
+            before->note(tables_.classes, [&](std::uint32_t cls) {
+                return std::find(example.classes.begin(), example.classes.end(), cls) !=
+                       example.classes.end();
+            });
+        return outcome;
     }
 
     void count_features(const Example& example, bool is_first_epoch) {

@@ -112,11 +112,14 @@ public:
                    example.classes.end();
         };
         std::uint32_t rank = 0;
-        search(input, std::max(window, 2u), [&](std::uint32_t cls, double probability) {
+        const std::uint32_t depth = example.before == nullptr ? 0 : example.before->depth;
+        const std::uint32_t least = std::max(depth, 2u);
+        search(input, std::max(window, least), [&](std::uint32_t cls, double probability) {
             ++rank;
+            if (rank <= depth) example.before->best.push_back({probability, cls});
             if (rank <= 2) outcome.top_two.add(probability);
             if (outcome.rank == 0 && rank <= window && is_true(cls)) outcome.rank = rank;
-            return rank < 2 || (outcome.rank == 0 && rank < window);
+            return rank < least || (outcome.rank == 0 && rank < window);
         });
         tree_.add_leaves(input, new_classes);
         tree_.learn(input, example.classes, example.weight);
