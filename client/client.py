@@ -36,6 +36,7 @@ from manyclass.client.types import (
     LearnerAdded,
     LearnerList,
     Live,
+    OperatingPoints,
     Ranking,
     Rankings,
     Ready,
@@ -480,6 +481,27 @@ class Client:
     def stop_advice(self) -> AdviceStatus:
         """End the comparison in progress; the figures so far stay."""
         return self._ask("DELETE", "/advice", AdviceStatus, repeatable=True)
+
+    def operating_points(
+        self,
+        target: float | None = None,
+        by: Literal["class", "source"] | None = None,
+        window: Literal["newest", "all"] = "all",
+        learner: str | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> OperatingPoints:
+        """Return the least limits of confidence whose answers were right often enough.
+
+        Without a `target` they are for 0.8, 0.9, 0.95 and 0.99. With `by`, `groups` has a page of
+        classes ranked first, or of sources, over the outcomes of `window`.
+        """
+        given = {"target": target, "by": by, "learner": learner}
+        parameters: dict[str, str | int | float] = {
+            **{name: value for name, value in given.items() if value is not None},
+            **{"window": window, "limit": limit, "offset": offset},
+        }
+        return self._get("/operating-points", OperatingPoints, parameters)
 
     def promote(self, label: str) -> int:
         """Make a shadow the primary learner; return the number of the event."""

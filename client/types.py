@@ -367,6 +367,85 @@ class LearnerAdded(msgspec.Struct, frozen=True):
     rebuild: RebuildReport | None = None
 
 
+class OperatingPoint(msgspec.Struct, frozen=True):
+    """The answers with a confidence of at least `limit`, and how many of them were right.
+
+    `low` and `high` are the ends of a Wilson interval at 90 %. `classes` is the number of different
+    classes ranked first among these answers; None for a group.
+    """
+
+    limit: float
+    answers: int
+    right: int
+    coverage: float
+    coverage_low: float
+    coverage_high: float
+    accuracy: float
+    accuracy_low: float
+    accuracy_high: float
+    classes: int | None
+
+
+class TargetPoint(msgspec.Struct, frozen=True):
+    """A target accuracy, and the point of the least limit that reaches it; None without one."""
+
+    target: float
+    point: OperatingPoint | None
+
+
+class OperatingCurve(msgspec.Struct, frozen=True):
+    """The operating points of outcomes, each ranked before it was learned; the highest limit first.
+
+    `best` is the point of the highest `accuracy_low`.
+    """
+
+    outcomes: int
+    right: int
+    accuracy: float | None
+    classes: int
+    targets: tuple[TargetPoint, ...]
+    best: OperatingPoint | None
+    curve: tuple[OperatingPoint, ...]
+
+
+class OutcomeGroup(msgspec.Struct, frozen=True):
+    """The outcomes with one class ranked first, or of one source."""
+
+    name: str
+    outcomes: int
+    right: int
+    accuracy: float
+    targets: tuple[TargetPoint, ...]
+    best: OperatingPoint | None
+
+
+class ReachedBy(msgspec.Struct, frozen=True):
+    """The number of groups that reach a target at a limit of their own."""
+
+    target: float
+    groups: int
+
+
+class OutcomeGroups(msgspec.Struct, frozen=True):
+    """A page of groups, the one with most outcomes first; `next` is the offset of the next page."""
+
+    by: str
+    total: int
+    reached: tuple[ReachedBy, ...]
+    groups: tuple[OutcomeGroup, ...]
+    next: int | None
+
+
+class OperatingPoints(msgspec.Struct, frozen=True):
+    """The operating points of a learner: over its newest outcomes, and over all that are kept."""
+
+    seq: int
+    learner: str
+    newest: OperatingCurve
+    all: OperatingCurve
+    groups: OutcomeGroups | None
+
+
 class EventNumber(msgspec.Struct, frozen=True):
     """The number of the event that made a change."""
 

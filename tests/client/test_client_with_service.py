@@ -174,6 +174,20 @@ def test_check(client):
         other.check()
 
 
+def test_operating_points(client):
+    client.learn({"text": "points", "classes": ["points"]})
+    primary = client.learners()[0].label
+    found = client.operating_points()
+    assert [each.target for each in found.all.targets] == [0.8, 0.9, 0.95, 0.99]
+    assert (found.learner, found.groups) == (primary, None)
+    by_class = client.operating_points(0.7, "class", "newest", "ff(rating=0)", 3, 0)
+    assert by_class.learner == "ff(rating=0)"
+    assert [each.target for each in by_class.all.targets] == [0.7]
+    assert by_class.groups.by == "class"
+    with pytest.raises(RequestRefused):
+        client.operating_points(target=2)
+
+
 def test_learners(client):
     client.learn({"text": "learners", "classes": ["learners"]})
     first, second, third = client.learners()

@@ -69,6 +69,15 @@ _LEARNERS = [
     _learner("svm", True, {"C_negative": 0.2, "replay": 2}, 89, 5144, 6686, _accuracy(0.4, 0.5)),
     _learner("ff", False, {"min_weight": 0.01, "rating": 10}, 59, 3082, 3984, _accuracy(0.2, 0.4)),
 ]
+_NO_OUTCOMES: Json = {
+    "outcomes": 0,
+    "right": 0,
+    "accuracy": None,
+    "classes": 0,
+    "targets": [{"target": 0.95, "point": None}],
+    "best": None,
+    "curve": [],
+}
 _STATS = {
     "seq": 5,
     "digest": None,
@@ -384,6 +393,27 @@ CALLS: Final = (
     ),
     unknown("get_feature", "feature", "bat"),
     Call("list_learners", "two learners", {"seq": 5, "learners": _LEARNERS}),
+    Call(
+        "operating_points",
+        "too few outcomes for a confidence",
+        {
+            "seq": 5,
+            "learner": "svm",
+            "newest": _NO_OUTCOMES,
+            "all": _NO_OUTCOMES,
+            "groups": {
+                "by": "class",
+                "total": 0,
+                "reached": [{"target": 0.95, "groups": 0}],
+                "groups": [],
+                "next": None,
+            },
+        },
+        parameters={
+            **{"target": 0.95, "by": "class", "window": "all", "learner": "svm"},
+            **{"limit": 100, "offset": 0},
+        },
+    ),
     Call("stats", "a small service", _STATS, parameters={"digest": "no"}),
     Call(
         "list_settings",

@@ -23,6 +23,7 @@ SCOPES = {  # of each call in the document; None needs no key
     "GET /advice": Scope.LEARN,
     "DELETE /advice": Scope.ADMIN,
     "POST /learners/{name}/promote": Scope.ADMIN,
+    "GET /operating-points": Scope.RANK,
     "GET /events": Scope.LEARN,
     "GET /events/{name}": Scope.LEARN,
     "PUT /events/{name}": Scope.LEARN,

@@ -1,0 +1,158 @@
+"""GET /operating-points: limits of confidence, and how often the answers above each were right."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from fastapi import Query, Response
+
+from manyclass.core.calibration import (
+    MOST_OUTCOMES,
+    NEWEST_OUTCOMES,
+    Calibration,
+    interval_of,
+)
+from manyclass.core.operating_points import TARGETS, Curve, Group, Point
+from manyclass.service.http.auth import Scope
+from manyclass.service.http.reads import TheReads
+from manyclass.service.http.routes.contract import TheEngine, needs, router_of
+from manyclass.service.http.routes.learners import enrolled
+from manyclass.service.http.schemas.operating_points import OperatingPoints
+
+router = router_of("learners")
+
+LEAST_SHOWN = 20  # answers of a point of the curve: the accuracy of fewer is noise
+GROWTH = 1.2  # of the answers from one point of a curve to the next, below the share
+SHARE_SHOWN = 0.01  # of the outcomes, from one point of a curve to the next
+
+
+@router.get("/operating-points", response_model=OperatingPoints, **needs(Scope.RANK, 400, 404, 422))
+async def operating_points(
+    engine: TheEngine,
+    reads: TheReads,
+    target: Annotated[
+        float | None,
+        Query(gt=0, lt=1, description="A share of right answers; without it 0.8, 0.9, 0.95, 0.99."),
+    ] = None,
+    by: Annotated[
+        Literal["class", "source"] | None,
+        Query(description="List the points of each class ranked first, or of each source."),
+    ] = None,
+    window: Annotated[
+        Literal["newest", "all"],
+        Query(description="The outcomes that the groups are of."),
+    ] = "all",
+    learner: Annotated[
+        str | None,
+        Query(description="A learner, as in /learners; without it the primary one."),
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="The largest number of groups.")] = 100,
+    offset: Annotated[
+        int, Query(ge=0, le=MOST_OUTCOMES, description="List groups from this position on.")
+    ] = 0,
+) -> Response:
+    """Return the least limit of confidence whose answers were right often enough, for each target.
+
+    The outcomes are those of past events, each ranked before it was learned. A limit reaches a
+    target if the lower end of a Wilson interval at 90 % of its accuracy does. `min_confidence` in
+    /rank then abstains below this limit; `min_accuracy` follows the limit of the newest outcomes.
+    """
+    model = engine.model
+    found = model.answering if learner is None else enrolled(model, learner)
+    calibration, label = found.calibration, found.label
+    aliases, seq = dict(model.aliases), model.seq
+    targets = TARGETS if target is None else (target,)
+
+    def points() -> dict[str, Any]:
+        groups = None
+        if by is not None:
+            newest = NEWEST_OUTCOMES if window == "newest" else MOST_OUTCOMES
+            page = calibration.groups(by, newest, aliases, targets, offset, limit)
+            reached = zip(targets, page.reached, strict=True)
+            end = offset + len(page.groups)
+            groups = {
+                "by": by,
+                "total": page.total,
+                "reached": [{"target": each, "groups": count} for each, count in reached],
+                "groups": [_group(each, targets) for each in page.groups],
+                "next": end if end < page.total else None,
+            }
+        return {
+            "seq": seq,
+            "learner": label,
+            "newest": curve_of(calibration, NEWEST_OUTCOMES, aliases, targets),
+            "all": curve_of(calibration, MOST_OUTCOMES, aliases, targets),
+            "groups": groups,
+        }
+
+    return await reads.page(points)
+
+
+def curve_of(
+    calibration: Calibration, newest: int, aliases: Mapping[str, str], targets: Sequence[float]
+) -> dict[str, Any]:
+    """Return the operating curve of the newest outcomes, as the schema has it."""
+    curve = calibration.curve(newest, aliases)
+    low = [interval_of(each.right, each.answers)[0] for each in curve.points]
+    return {
+        "outcomes": curve.outcomes,
+        "right": curve.right,
+        "accuracy": curve.right / curve.outcomes if curve.outcomes else None,
+        "classes": curve.classes[-1] if curve.classes else 0,
+        "targets": [{"target": target, "point": _least(curve, low, target)} for target in targets],
+        "best": _of_curve(curve, low.index(max(low))) if low else None,
+        "curve": [_of_curve(curve, at) for at in _shown(curve)],
+    }
+
+
+def _least(curve: Curve, low: Sequence[float], target: float) -> dict[str, Any] | None:
+    """Return the point of the least limit that reaches the target."""
+    reaching = [at for at, end in enumerate(low) if end >= target]
+    return _of_curve(curve, reaching[-1]) if reaching else None
+
+
+def _shown(curve: Curve) -> list[int]:
+    """Return the positions of the points to draw."""
+    shown = list[int]()
+    next_answers = float(LEAST_SHOWN)
+    for at, point in enumerate(curve.points):
+        if point.answers >= next_answers or at == len(curve.points) - 1:
+            shown.append(at)
+            step = min((GROWTH - 1) * point.answers, SHARE_SHOWN * curve.outcomes)
+            next_answers = point.answers + max(step, 1)
+    return shown
+
+
+def _of_curve(curve: Curve, at: int) -> dict[str, Any]:
+    return point_of(curve.points[at], curve.outcomes, curve.classes[at])
+
+
+def _group(group: Group, targets: Sequence[float]) -> dict[str, Any]:
+    reached = zip(targets, group.reached, strict=True)
+    return {
+        "name": group.name,
+        "outcomes": group.outcomes,
+        "right": group.right,
+        "accuracy": group.right / group.outcomes,
+        "targets": [
+            {"target": target, "point": point and point_of(point, group.outcomes, None)}
+            for target, point in reached
+        ],
+        "best": group.best and point_of(group.best, group.outcomes, None),
+    }
+
+
+def point_of(point: Point, outcomes: int, classes: int | None) -> dict[str, Any]:
+    """Return an operating point, as the schema has it."""
+    covered, right = interval_of(point.answers, outcomes), interval_of(point.right, point.answers)
+    return {
+        "limit": point.limit,
+        "answers": point.answers,
+        "right": point.right,
+        "coverage": point.answers / outcomes,
+        "coverage_low": covered[0],
+        "coverage_high": covered[1],
+        "accuracy": point.accuracy,
+        "accuracy_low": right[0],
+        "accuracy_high": right[1],
+        "classes": classes,
+    }
