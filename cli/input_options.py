@@ -61,7 +61,8 @@ class Input:
             formats = [KEYS if each == "jsonl" else each for each in formats]
         for flag, is_given, read_by in (
             ("--delimiter", layout.delimiter is not None, ("csv",)),
-            ("--no-header", not layout.header, ("csv", "xlsx")),
+            ("--header", layout.header is not None, ("csv", "xlsx")),
+            ("--sheet", layout.sheet is not None, ("xlsx",)),
             ("--encoding", layout.encoding is not None, (None, KEYS, "csv", *FORMATS)),
             ("--leave-out", bool(layout.left_out), (None, KEYS, "jsonl", *TABLES)),
             ("--class-separator", bool(layout.class_separator), (KEYS, *TABLES)),
@@ -101,8 +102,8 @@ class Input:
                 raise typer.BadParameter(str(error), param_hint="--format") from error
         layout = self.layout
         if format in (None, "jsonl"):
-            return JsonLines(file, layout.encoding, layout.left_out, self.labelled)
-        return Source(file, layout.encoding)
+            return JsonLines(file, layout.encoding, layout.left_out, self.labelled, self._say)
+        return Source(file, layout.encoding, self._say)
 
 
 def _remedy(read_by: Sequence[str | None], formats: Sequence[str | None]) -> str:
@@ -183,17 +184,25 @@ _NOTATION = (
         str | None,
         None,
         "--encoding",
-        help="Of CSV and lines: cp1252, latin-1, ...; by default UTF-8, or that of a byte order"
-        " mark.",
+        help="Of CSV and lines: cp1252, latin-1, ...; by default found by itself: UTF-8, UTF-16 or"
+        " cp1252.",
         metavar="NAME",
     ),
     _option(
         "header",
-        bool,
-        True,
+        bool | None,
+        None,
         "--header/--no-header",
         help="Of CSV and .xlsx: the first row has the names of the columns, or else they have"
-        " numbers.",
+        " numbers; by default found by itself.",
+    ),
+    _option(
+        "sheet",
+        str | None,
+        None,
+        "--sheet",
+        help="Of .xlsx, .xls and .ods: the name of the sheet; by default the first.",
+        metavar="NAME",
     ),
 )
 
@@ -289,14 +298,15 @@ def _checked(format: str | None, formats: Sequence[str]) -> str | None:
 
 def _layout(given: Mapping[str, Any]) -> Layout:
     return Layout(
-        tuple(given["text_columns"] or ()),
-        tuple(given.get("class_columns") or ()),
-        given.get("class_separator") or "",
-        given.get("id_column"),
-        tuple(given.get("one_hot") or ()),
-        frozenset(given.get("left_out") or ()),
-        given["delimiter"],
-        given["encoding"],
-        given["header"],
-        given["fields"],
+        text=tuple(given["text_columns"] or ()),
+        classes=tuple(given.get("class_columns") or ()),
+        class_separator=given.get("class_separator") or "",
+        id=given.get("id_column"),
+        one_hot=tuple(given.get("one_hot") or ()),
+        left_out=frozenset(given.get("left_out") or ()),
+        delimiter=given["delimiter"],
+        encoding=given["encoding"],
+        header=given["header"],
+        sheet=given["sheet"],
+        fields=given["fields"],
     )

@@ -50,9 +50,9 @@ from manyclass.client.types import (
     Stats,
     Suspect,
     SuspectList,
+    TaughtEvent,
     TaxonomyNode,
     TaxonomyPage,
-    TaughtEvent,
 )
 from manyclass.client.wire import (
     Answer,

@@ -51,7 +51,7 @@ FLOORS = {  # each package, and the packages it may import
     "client": [],
     "training": ["core"],
     "evaluation": ["core", "training"],
-    "service": ["core"],
+    "service": ["core", "training.tables"],  # the child process that reads a workbook
     "cli": ["service", "client", "evaluation", "training", "core"],
 }
 

@@ -34,7 +34,8 @@ _OPENED: Final[Mapping[bytes, Callable[[BinaryIO], object]]] = MappingProxyType(
 )
 _ZIP: Final = b"PK\x03\x04"
 _SIGNATURES: Final = (*_OPENED, _ZIP)
-_SPREADSHEET: Final = "[Content_Types].xml"  # in every one, which is a zip archive too
+# A part of every spreadsheet of Excel and of LibreOffice, which are zip archives too.
+_SPREADSHEETS: Final = frozenset({"[Content_Types].xml", "META-INF/manifest.xml"})
 MOST_NAMED: Final = 5  # files of an archive, in a message
 
 
@@ -140,8 +141,10 @@ class _Member(RawIOBase):
             names = members(archive)
         except Exception as error:
             raise StoredFault(f"the zip archive is cut or damaged: {error}") from error
-        if _SPREADSHEET in names:
-            raise StoredFault("this looks like a spreadsheet: name it .xlsx, or add --format xlsx")
+        if not _SPREADSHEETS.isdisjoint(names):
+            raise StoredFault(
+                "this looks like a spreadsheet: name it .xlsx or .ods, or add --format xlsx"
+            )
         if len(names) != 1:
             listed = ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
             raise StoredFault(
@@ -174,7 +177,7 @@ def _may_be_spreadsheet(file: IO[bytes]) -> bool:
     """Return whether a file is a spreadsheet, perhaps a damaged one; its reader says how."""
     try:
         with ZipFile(file) as archive:
-            return _SPREADSHEET in archive.namelist()
+            return not _SPREADSHEETS.isdisjoint(archive.namelist())
     except Exception:  # zipfile has errors of many kinds
         return True
 

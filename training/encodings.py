@@ -20,6 +20,18 @@ _MARKS: Final = {  # longest first: the mark of UTF-32 begins with that of UTF-1
     BOM_UTF16_LE: "utf-16",
     BOM_UTF16_BE: "utf-16",
 }
+WESTERN: Final = "cp1252"  # of Windows in Western Europe
+_LETTER: Final = r"[^\W\d_\u00b2\u00b3\u00b9\u00bc-\u00be]"
+_WORD = re.compile(f"{_LETTER}+")
+_FOREIGN = re.compile("[\u0161\u017e\u00f0\u00fe\u00fd]", re.IGNORECASE)
+_SIGNS: Final = (
+    "\u00a1-\u00a9\u00ab-\u00b1\u00b3\u00b6\u00b8\u00b9\u00bb-\u00bf\u0192\u02c6\u02dc"
+    "\u2020-\u2022\u2030\u2039\u203a\u20ac\u2122"
+)
+_AMID = re.compile(f"(?<={_LETTER})[{_SIGNS}](?={_LETTER})")
+_BEYOND = re.compile(r"[^\x00-\x7f\ufeff]")
+_LEAST: Final = 3  # letters beyond ASCII that make a word of another script
+_SAMPLE: Final = 40  # letters
 ESCAPED: Final = re.compile("[\ud800-\udfff]")  # a byte that could not be decoded
 _OTHERS: Final = (
     "add --encoding cp1252 for a file of Windows in Western Europe, or another encoding"
@@ -69,6 +81,64 @@ def encoding_of(begin: bytes, given: str | None) -> str:
     if encoding == UTF8:
         _check_utf8(begin)
     return encoding
+
+
+def guessed_encoding(begin: bytes) -> tuple[str, str]:
+    """Return the likely encoding of the first bytes of a file, and a sample of its letters if
+    nothing but these letters tells it. EncodingFault, which names the line, if none is likely.
+    """
+    encoding = likely_encoding(begin)
+    if encoding is None:
+        _check_utf8(begin)
+        raise EncodingFault(f"its encoding cannot be guessed; {_OTHERS}")
+    return encoding, _sample(begin.decode(encoding, "ignore")) if encoding == WESTERN else ""
+
+
+def likely_encoding(begin: bytes) -> str | None:
+    """Return the likely encoding of the first bytes of a file, None if there is none.
+
+    It is that of a byte order mark; UTF-16 if bytes are 0 at every second place only; UTF-8 unless
+    more bytes are invalid than letters have several bytes; else WESTERN if its words look so. The
+    console guesses in the same way (static/encoding.js).
+    """
+    for mark, encoding in _MARKS.items():
+        if begin.startswith(mark):
+            return encoding
+    for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+        zeros = begin[first::2].count(0)
+        if zeros > 1 and zeros * 20 > len(begin) and not begin[1 - first :: 2].count(0):
+            return name
+    text = getincrementaldecoder("utf-8")("surrogateescape").decode(begin)  # the last may be cut
+    wrong = len(ESCAPED.findall(text))
+    if sum(not sign.isascii() for sign in text) - wrong >= wrong:
+        return UTF8
+    return WESTERN if _is_western(begin) else None
+
+
+def _is_western(begin: bytes) -> bool:
+    """Return whether bytes read as WESTERN have words of Western Europe.
+
+    Letters beyond ASCII are single in them. Those of other encodings make whole words, or become
+    signs within words, or letters that only few languages of Western Europe have.
+    """
+    try:
+        text = begin.decode(WESTERN)
+    except UnicodeDecodeError:
+        return False
+    words = [word for word in _WORD.findall(text) if not word.isascii()]
+    others = sum(len(word) >= _LEAST and max(map(str.isascii, word)) is False for word in words)
+    letters = "".join(sign for word in words for sign in word if not sign.isascii())
+    foreign = len(_FOREIGN.findall(letters)) + len(_AMID.findall(text))
+    return others * 2 <= len(words) and foreign * 10 <= len(letters)
+
+
+def _sample(text: str) -> str:
+    """Return some words around the first letter beyond ASCII."""
+    found = _BEYOND.search(text)
+    if found is None:
+        return ""
+    words = text[max(0, found.start() - _SAMPLE) : found.start() + _SAMPLE]
+    return next(line for line in re.split(r"[\r\n]+", words) if not line.isascii()).strip()
 
 
 def _check_utf8(begin: bytes) -> None:

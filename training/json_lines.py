@@ -1,7 +1,7 @@
 """JSON lines: an object a line. An array and the body of a request are read as their objects."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain, islice
 from typing import Final
 
@@ -37,9 +37,10 @@ class JsonLines(Source):
         encoding: str | None = None,
         left_out: Collection[str] = (),
         labelled: bool = True,
+        guessed: Callable[[str], None] = lambda guess: None,
     ) -> None:
         """`left_out` are labels that are not taught, nor a line without another one."""
-        super().__init__(file, encoding)
+        super().__init__(file, encoding, guessed)
         self._labels_left_out = left_out
         self._labelled = labelled
 

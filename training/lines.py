@@ -4,7 +4,7 @@ import errno
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path
@@ -28,11 +28,12 @@ from manyclass.training.encodings import (
     EncodingFault,
     decoded,
     given_encoding,
-    marked_encoding,
+    guessed_encoding,
     not_decoded,
 )
 
 STANDARD_INPUT: Final = "-"
+LOOKED_AT: Final = 2**20  # bytes, by which the encoding is guessed
 LONGEST_LINE: Final = 16 * 2**20  # bytes, its end not counted; twice what a service takes at once
 
 
@@ -80,18 +81,26 @@ class Line(msgspec.Struct, frozen=True):
 class Source:
     """The lines of a file, or of standard input for `-`, in UTF-8; blank lines are skipped.
 
-    The first bytes determine the compression, so standard input may be compressed too. They or a
-    name determine the encoding. Byte order marks in front of lines are dropped: files that were put
-    together have several. Where no line ends with \\n, \\r is the end of a line.
+    The first bytes determine the compression, so standard input may be compressed too. The encoding
+    is given by name, or guessed by the first bytes. Byte order marks in front of lines are dropped:
+    files that were put together have several. Where no line ends with \\n, \\r is the end of a
+    line.
     """
 
-    def __init__(self, file: str, encoding: str | None = None) -> None:
+    def __init__(
+        self,
+        file: str,
+        encoding: str | None = None,
+        guessed: Callable[[str], None] = lambda guess: None,
+    ) -> None:
+        """`guessed` is called with a text about what was guessed of the file."""
         self.file = _at_home(file)
         self.name = "standard input" if file == STANDARD_INPUT else file
         self.position = 0  # bytes read so far, as they are stored
         self.begin = b""  # the first bytes, not compressed, once they were read
         self.left_out = Counter[str]()  # rows that are not to be taught, by their noun
         self._encoding = encoding
+        self._guessed = guessed
         self._is_checked = False
 
     @property
@@ -128,8 +137,7 @@ class Source:
                 raise FileFault(self.name, str(error)) from error
 
     def _lines_of(self, plain: BinaryIO) -> Iterator[Line]:
-        given = self._encoding
-        encoding = marked_encoding(self.begin) if given is None else given_encoding(given)
+        encoding = self._encoding_of_begin()
         if encoding != UTF8:
             self.begin = decoded(self.begin, encoding).encode(errors="replace")
             yield from _decoded_lines(self.name, plain, encoding)
@@ -137,6 +145,27 @@ class Source:
         if b"\r" in self.begin[:-1] and b"\n" not in self.begin:
             plain = cast(BinaryIO, BufferedReader(_WithNewlines(plain), CHUNK_BYTES))
         yield from _split(self.name, plain)
+
+    def _encoding_of_begin(self) -> str:
+        """Return the given encoding, else the guessed one; EncodingFault if none is likely."""
+        if self._encoding is not None:
+            return given_encoding(self._encoding)
+        encoding, sample = guessed_encoding(self._looked_at())
+        if sample:
+            self._guessed(
+                f"{self.name} is not UTF-8; it is read as {encoding}: `{sample}`; --encoding names"
+                " another"
+            )
+        return encoding
+
+    def _looked_at(self) -> bytes:
+        """Return the first bytes; of a pipe, which is read once, only the very first."""
+        if self.file == STANDARD_INPUT or not Path(self.file).is_file():
+            return self.begin
+        again = Source(self.file)
+        again._is_checked = True
+        with again._plain() as plain:
+            return plain.read(LOOKED_AT)
 
     def read(self, most: int) -> bytes:
         """Return all bytes, decompressed unless they are a spreadsheet; FileFault above `most`."""

@@ -47,8 +47,8 @@ from manyclass.service.http.routes import (
     label_errors,
     learners,
     names,
-    quality,
     operating_points,
+    quality,
     rebuild,
     reference,
     review,
@@ -67,6 +67,7 @@ from manyclass.service.http.routes.place import PlaceClass, PlaceClasses
 from manyclass.service.http.routes.rank import Rank
 from manyclass.service.http.routes.rebuild import RebuildState
 from manyclass.service.http.routes.rename import RenameClass
+from manyclass.service.http.routes.sheets import ReadWorkbook
 from manyclass.service.http.routes.state import StateDownloads
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
@@ -151,6 +152,7 @@ class App(Front):
             RebuildState(settings, self.engine, keys, self.limits.budget, rebuilds),
             AddLearner(settings, self.engine, keys, self.limits.budget, rebuilds),
             StartAdvice(settings, self.engine, keys, self.limits.budget, advisor),
+            ReadWorkbook(settings, keys, self.limits.budget),
         ]
         error_counts = ErrorCounts(clock)
         csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins, settings.allowed_hosts)

@@ -34,10 +34,15 @@ def require_json(headers: Headers, *others: str) -> None:
     A missing type is refused: a web page may send a body without a type without a preflight, but
     not a body of this type.
     """
-    if media_type(headers) != b"application/json":
+    require_type(headers, "application/json", *others)
+
+
+def require_type(headers: Headers, wanted: str, *others: str) -> None:
+    """Raise Problem 415 unless the media type of the body is `wanted`; the error lists `others`."""
+    if media_type(headers) != wanted.encode():
         shown = media_type(headers).decode("latin-1") or "nothing"
-        wanted = " or ".join(("application/json", *others))
-        raise Problem(415, f"Content-Type must be {wanted}; this request has {shown}.")
+        listed = " or ".join((wanted, *others))
+        raise Problem(415, f"Content-Type must be {listed}; this request has {shown}.")
 
 
 def is_gzipped(headers: Headers) -> bool:

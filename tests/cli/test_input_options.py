@@ -74,10 +74,10 @@ def test_a_small_file_that_is_cut_is_one_line(manyclass, files, tmp_path, kind):
 @pytest.mark.parametrize(
     ("kind", "option"),
     [
-        *(("jsonl", option) for option in ("--delimiter=;", "--no-header", "--class-separator=;")),
-        *(("parquet", option) for option in ("--delimiter=;", "--no-header", "--encoding=cp1252")),
+        *(("jsonl", option) for option in ("--delimiter=;", "--header", "--class-separator=;")),
+        *(("parquet", option) for option in ("--delimiter=;", "--header", "--encoding=cp1252")),
         *(("xlsx", option) for option in ("--delimiter=;", "--encoding=cp1252")),
-        *(("vw", option) for option in ("--delimiter=;", "--no-header", "--leave-out=nan")),
+        *(("vw", option) for option in ("--delimiter=;", "--header", "--leave-out=nan")),
     ],
 )
 def test_an_option_that_means_nothing_for_the_files_is_refused(manyclass, tmp_path, kind, option):

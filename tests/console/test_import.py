@@ -176,8 +176,8 @@ def test_quotes_line_ends_and_separators_of_csv_are_read(empty, look):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.xlsx", b"PK\x03\x04\x14\x00", "spreadsheet"),
-        ("a.csv", "text,label\nn\xe4chste,x\n".encode("cp1252"), "is not UTF-8"),
+        ("a.xlsx", b"PK\x03\x04\x14\x00", "not a spreadsheet that can be read"),
+        ("a.csv", "text,label\nzażółć,x\n".encode("cp1250"), "is not UTF-8"),
         ("a.json", b"7", "not a JSON object"),
     ],
 )
@@ -195,21 +195,37 @@ def taught_events(served):
     return [(each["text"], *each["classes"]) for each in found]
 
 
-def test_a_file_of_another_encoding_is_taught_once_that_is_chosen(empty, look):
+def test_an_encoding_that_is_not_clear_is_chosen(empty, look):
     page = look(empty, "import")
-    content = b"text,label\ncaf\xe9,boisson fra\xeeche\n"
+    content = "text,label\nzażółć,gęślą jaźń\n".encode("cp1250")
     encoding = page.get_by_label("Encoding of the file")
     for file, packed in (("a.csv", content), ("a.csv.gz", gzip.compress(content))):
         choose(page, file, packed)
-        said = page.get_by_role("alert").filter(has_text="Line 2: the byte E9 behind “caf”")
+        said = page.get_by_role("alert").filter(has_text="its encoding is not clear: choose it")
         expect(said).to_be_visible()
         expect(page.get_by_role("button", name="Teach the file")).to_have_count(0)
+    encoding.select_option("windows-1250")
+    teach(page)
+    assert taught_events(empty) == [("zażółć", "gęślą jaźń")]
+    choose(page, "b.csv", "text,label\nthé,boisson\n".encode())
+    expect(page.get_by_role("cell", name="thé")).to_be_visible()
+    expect(encoding).to_have_value("utf-8")
+
+
+def test_a_guessed_encoding_is_shown_with_a_sample_and_changed(empty, look):
+    page = look(empty, "import")
+    choose(page, "a.csv", "Text;Label\ncaf\xe9;boisson fra\xeeche\n".encode("cp1252"))
+    encoding = page.get_by_label("Encoding of the file")
+    expect(encoding).to_have_value("windows-1252")
+    expect(
+        page.get_by_text("Guessed. Are these letters right? caf\xe9;boisson fra")
+    ).to_be_visible()
+    encoding.select_option("macintosh")
+    expect(page.get_by_role("cell", name="cafÈ")).to_be_visible()
+    expect(page.get_by_text("Guessed. Are these letters")).to_have_count(0)
     encoding.select_option("windows-1252")
     teach(page)
     assert taught_events(empty) == [("café", "boisson fraîche")]
-    choose(page, "b.csv", "text,label\nthé,boisson\n".encode())
-    expect(page.get_by_role("cell", name="thé")).to_be_visible()
-    expect(encoding).to_have_value("")
 
 
 def test_rows_with_other_bytes_are_rejected_and_mended(empty, look):

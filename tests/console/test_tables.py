@@ -27,14 +27,15 @@ ROLES = """async ([columns, rows]) => {
 ROLES_OF_LINES = """async (content) => {
     const { openTable } = await import("/console/rows.js");
     const { guessed } = await import("/console/mapping.js");
-    const { names, rows } = await openTable(new File([content], "a.jsonl"), "");
+    const { names, rows } = await openTable(new File([content], "a.jsonl"));
     return guessed(names, rows).map(each => [each.name, each.role]);
 }"""
 EVENTS = """async ([content, columns, separator]) => {
-    const { rowsOf } = await import("/console/rows.js");
+    const { openTable, rowsOf } = await import("/console/rows.js");
     const { eventsOf } = await import("/console/mapping.js");
     const found = [];
-    for await (const { line, row } of rowsOf({ file: new File([content], "a.csv"), encoding: "" }))
+    const table = await openTable(new File([content], "a.csv")).catch(() => null); // no rows
+    for await (const { line, row } of table ? rowsOf(table) : [])
         for (const event of row ? eventsOf([row], columns, { separator }) : [])
             found.push([line, event]);
     return found;
@@ -43,7 +44,7 @@ TAUGHT = """async ([name, content, encoding, roles]) => {
     const { openTable, rowsOf } = await import("/console/rows.js");
     const { eventsOf, guessed } = await import("/console/mapping.js");
     const bytes = Uint8Array.from(atob(content), each => each.charCodeAt(0));
-    const table = await openTable(new File([bytes], name), encoding);
+    const table = await openTable(new File([bytes], name), { encoding });
     const columns = guessed(table.names, table.rows)
         .map(each => ({ ...each, role: roles[each.name] ?? each.role }));
     const found = [];
@@ -54,12 +55,12 @@ TAUGHT = """async ([name, content, encoding, roles]) => {
 }"""
 RANKED = """async rows => {
     const { GuardedCsv } = await import("/console/csv_text.js");
-    const { rowsOf } = await import("/console/rows.js");
+    const { openTable, rowsOf } = await import("/console/rows.js");
     const csv = new GuardedCsv(rows[0]);
     for (const row of rows.slice(1)) csv.add(row);
     const content = csv.parts().join("");
     const found = [];
-    for await (const { row } of rowsOf({ file: new File([content], "a.csv"), encoding: "" }))
+    for await (const { row } of rowsOf(await openTable(new File([content], "a.csv"))))
         found.push(row);
     return [content, found];
 }"""

@@ -41,6 +41,9 @@ SUFFIXES: Final = MappingProxyType(
         ".csv": "csv",
         ".tsv": "csv",
         ".xlsx": "xlsx",
+        ".xlsm": "xlsx",
+        ".xls": "xlsx",
+        ".ods": "xlsx",
         ".parquet": "parquet",
     }
 )

@@ -34,6 +34,10 @@ KEY_NAMES: Final = re.compile(  # of columns that name a row; but the id of a la
     r"(?!(?i:(class|label|categor(y|ie)|intent|target|tag)s?[\s_.-]?id$))"
     r"((?i:(.*[\s_.-])?(id|key|nr|index|uuid|guid))|.*[a-z](Id|ID|Key))"
 )
+_OTHER_NAMES: Final = re.compile(
+    "event_?id|source|annotator|weight|features?|not|parents", re.IGNORECASE
+)
+MOST_WORDS: Final = 2  # of the name of a key
 ANSWER: Final = "answer"  # of an annotator, in files of Prodigy
 ANSWERS: Final = ("accept", "reject", "ignore")
 ACCEPTED: Final = "accept"  # the choices, in files of Prodigy
@@ -155,6 +159,14 @@ def _one_hot(columns: Sequence[int], rows: Sequence[Record]) -> list[int]:
 
 def _is_binary(cell: Cell) -> bool:
     return isinstance(cell, str) and cell.strip().lower() in (*ONE_HOT, *ONE_COLD)
+
+
+def is_known_name(name: str) -> bool:
+    """Return whether a name is one that columns have, and no sentence."""
+    patterns = (CLASS_NAMES, TEXT_NAMES, _OTHER_NAMES)
+    return any(each.fullmatch(name) for each in patterns) or (
+        KEY_NAMES.fullmatch(name) is not None and len(name.split()) <= MOST_WORDS
+    )
 
 
 def column_names(cells: Sequence[Cell]) -> list[str]:

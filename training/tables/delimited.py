@@ -2,10 +2,10 @@
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from io import StringIO, TextIOWrapper
-from itertools import chain, dropwhile, islice, tee
+from itertools import chain, islice, tee
 from operator import methodcaller
 from typing import BinaryIO, Final
 
@@ -16,6 +16,7 @@ from manyclass.training.tables.record import Record, TableError
 DELIMITERS: Final = (",", ";", "\t", "|")  # found by themselves; the console finds the same
 NAMES_OF_DELIMITERS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
 SNIFFED_RECORDS = 10
+MOST_TITLES: Final = 5  # rows above the header
 _SEPARATOR = re.compile(r'"?sep=(.)"?(?=[\r\n]|$)', re.IGNORECASE)  # a first line, for Excel
 MARK: Final = "\ufeff"  # in front of a file that was put behind another one
 _HAS_MARK: Final = methodcaller("startswith", MARK)
@@ -144,18 +145,27 @@ def declared_delimiter(begin: str) -> str | None:
 def likely_delimiter(begin: str) -> str:
     """Return the delimiter that divides the first records of a text best.
 
-    A delimiter after which all have the same number of cells is the best; then the number of cells
-    in the first record counts. A title above the header has one cell and does not count.
+    A delimiter after which all have the same number of cells is the best; then few titles above the
+    header count, and then the number of cells in the header. The console finds the same one
+    (static/csv_rows.js).
     """
 
-    def fit(delimiter: str) -> tuple[bool, bool, int]:
-        sizes = [len(cells) for cells in sniffed(begin, delimiter)]
-        below = [*dropwhile(lambda size: size == 1, sizes)]
+    def fit(delimiter: str) -> tuple[bool, int, int]:
+        rows = [row for row in sniffed(begin, delimiter) if any(cell.strip() for cell in row)]
+        titles = _titles(rows)
+        sizes = [len(row) for row in rows[titles:]]
         first = sizes[0] if sizes else 0
-        is_even = len({*below}) == 1 and len(below) > 1
-        return first > 1 and len({*sizes}) == 1, is_even, first
+        return first > 1 and len({*sizes}) == 1, -titles, first
 
     return max(DELIMITERS, key=fit)
+
+
+def _titles(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of first rows of one filled cell, above a table of equal rows."""
+    filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
+    first = next((at for at, number in enumerate(filled) if number > 1), 0)
+    even = len({len(row) for row in rows[first:]}) == 1
+    return first if first <= MOST_TITLES and even else 0
 
 
 def sniffed(begin: str, delimiter: str) -> list[list[str]]:

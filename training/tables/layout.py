@@ -11,14 +11,16 @@ class Layout:
     classes: tuple[str, ...] = ()
     class_separator: str = ""  # between several classes of a cell; empty: a cell is one class
     id: str | None = None
+    source: str | None = None  # has the source of a row
     one_hot: tuple[str, ...] = ()  # columns named as classes, with 1 in the rows of the class
     left_out: frozenset[str] = frozenset()  # labels that are not taught
     delimiter: str | None = None  # of CSV
     encoding: str | None = None  # of CSV and of lines
-    header: bool = True  # the first row has the names
+    header: bool | None = None  # the first row has the names; None: guessed
+    sheet: str | None = None  # of a workbook, by default the first
     fields: bool = False  # each column of the text is a field, named as the column
 
     @property
     def names_columns(self) -> bool:
         """True if the user gave any column, so that the file is a table."""
-        return bool(self.text or self.classes or self.one_hot or self.id)
+        return bool(self.text or self.classes or self.one_hot or self.id or self.source)

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 import msgspec
 
 from manyclass.training.compression import inner_name
-from manyclass.training.encodings import EncodingFault, decoded, encoding_of
+from manyclass.training.encodings import EncodingFault, decoded
 from manyclass.training.formats.given import Given, Rejected, Text
 from manyclass.training.json_lines import LEFT_OUT_LABELS, REJECTED_ANSWERS, REJECTING
 from manyclass.training.lines import STANDARD_INPUT, FileFault, Line, LineFault, Source
@@ -90,12 +90,11 @@ class TableSource(Source):
         labelled: bool = True,
         guessed: Callable[[str], None] = lambda guess: None,
     ) -> None:
-        """`guessed` is called with a text about columns that the layout does not name."""
-        super().__init__(file, layout.encoding)
+        """`guessed` is called with a text about what the layout does not say."""
+        super().__init__(file, layout.encoding, guessed)
         self._format = format
         self._layout = layout
         self._labelled = labelled
-        self._guessed = guessed
         self.delimiter = ""  # of CSV, once its beginning was read
 
     def check(self) -> None:
@@ -121,8 +120,8 @@ class TableSource(Source):
         header: Record | None = None
         if self._has_names:
             header = next(records, None)
-        elif self._layout.header:
-            header, titles, records = separated(records, self._layout)
+        else:
+            header, titles, records = separated(records, self._layout, self._guessed)
             for title in titles:
                 self._guessed(f"line {title.number} is a title above the header: it is left out")
         if header and MARK in header.cells:
@@ -175,11 +174,11 @@ class TableSource(Source):
         with self._plain(keeps_spreadsheet=is_spreadsheet) as plain:
             begin, self.begin = self.begin, b""  # the format need not be recognised
             if is_spreadsheet:
-                yield from spreadsheet.records(plain)
+                yield from spreadsheet.records(plain, self._layout.sheet, self._guessed)
             else:
                 if likely := not_csv(begin):
                     raise TableError(f"this looks like {likely}")
-                encoding = encoding_of(begin, self._layout.encoding)
+                encoding = self._encoding_of_begin()
                 text = decoded(begin, encoding)
                 declared = declared_delimiter(text)
                 self.delimiter = self._delimiter(text, declared)

@@ -23,6 +23,7 @@ from manyclass.service.http.schemas import (
     rank,
     rebuild,
     rename,
+    sheets,
 )
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
 from manyclass.service.http.schemas.rank import (
@@ -43,7 +44,7 @@ _TYPES = [
     ProblemDocument,
     *(
         each
-        for module in (rank, learn, place, events, rename, rebuild, add_learner, advice)
+        for module in (rank, learn, place, events, rename, rebuild, add_learner, advice, sheets)
         for each in vars(module).values()
         if isinstance(each, type) and issubclass(each, msgspec.Struct)
     ),

@@ -334,6 +334,19 @@ CHANGES: Final = (
         body={"features": ["net", "indoors"], "classes": ["futsal"]},
     ),
     Call(
+        "read_workbook",
+        "a workbook of one sheet",
+        {
+            "first": "Tickets",
+            "sheets": [
+                {
+                    "name": "Tickets",
+                    "rows": [["text", "topic"], ["The lamp is out", "2136"]],
+                }
+            ],
+        },
+    ),
+    Call(
         "rename_class",
         "renamed",
         {"seq": 18},

@@ -108,7 +108,9 @@ def needs(scope: Scope, *statuses: int) -> dict[str, Any]:
 
 
 def one_of(*names: str) -> dict[str, Any]:
-    """Return the content of a body that is one of the named components."""
+    """Return the content of a body that is one of the named components; without names, bytes."""
+    if not names:
+        return {"schema": {"type": "string", "format": "binary"}}
     references = [{"$ref": REFERENCE.format(name=name)} for name in names]
     return {"schema": references[0] if len(references) == 1 else {"oneOf": references}}
 

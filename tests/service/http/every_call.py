@@ -4,10 +4,12 @@ import json
 from itertools import count
 
 from manyclass.service.http.auth import Scope
+from tests.training.tables.workbooks import workbook
 
 SCOPES = {  # of each call in the document; None needs no key
     "POST /rank": Scope.RANK,
     "POST /learn": Scope.LEARN,
+    "POST /sheets": Scope.LEARN,
     "GET /classes": Scope.RANK,
     "GET /classes/{name}": Scope.RANK,
     "PUT /classes/{name}": Scope.LEARN,
@@ -74,6 +76,9 @@ async def call_of(call, name, headers):
     if name == REMOVAL:  # of a shadow, which was added before
         await call("POST", "/learners", b'{"learner": "ema"}', headers=headers)
         named = "ema"
+    if name == "POST /sheets":
+        binary = {**headers, "content-type": b"application/octet-stream"}
+        return await call("POST", "/sheets", workbook([["text"]]), headers=binary)
     method, path = name.format(name=named, seq=0).split()
     path += "?source=nobody" if name == "DELETE /events" else ""
     body = json.dumps(BODIES[name]).encode() if name in BODIES else None

@@ -1,9 +1,6 @@
-from importlib.resources import files
-
 import pytest
 
 from manyclass.training.tables.columns import MOST_NAMED, choose, column_names, suggestion
-from manyclass.training.tables.delimited import DELIMITERS
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.record import Record, TableError
 
@@ -126,9 +123,3 @@ def test_a_name_wins_over_a_number():
 
 def test_columns_without_a_name_have_one_by_number():
     assert column_names(["", " a ", "\n"]) == ["column 1", "a", "column 3"]
-
-
-def test_the_console_has_the_same_delimiters():
-    console = files("manyclass.service.http.console") / "static"
-    separators = ", ".join(f'"{each}"' for each in DELIMITERS).replace("\t", "\\t")
-    assert f"const DELIMITERS = [{separators}];" in (console / "csv_rows.js").read_text()

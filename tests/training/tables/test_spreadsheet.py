@@ -1,13 +1,16 @@
-import builtins
 from contextlib import suppress
 from io import BytesIO
 from zipfile import ZIP_LZMA, ZipFile
 
 import pytest
 
+from manyclass.training.formats import format_of
 from manyclass.training.lines import FileFault
 from manyclass.training.tables.layout import Layout
+from manyclass.training.tables.record import TableError
 from manyclass.training.tables.source import TableFault, TableSource
+from manyclass.training.tables.spreadsheet import Bounds, Workbook
+from tests.training.tables import workbooks
 from tests.training.tables.conftest import event
 from tests.training.tables.files import write_spreadsheet
 
@@ -114,14 +117,67 @@ def test_a_damaged_archive_is_a_fault_or_read_without_a_check(damage, tmp_path):
         assert len(list(TableSource(str(file), "xlsx", Layout()))) == 1
 
 
-def test_without_the_package_the_fault_says_what_to_install(sheet, monkeypatch):
-    imported = builtins.__import__
+def rows_of(content, sheet=None):
+    opened = Workbook(BytesIO(content))
+    return list(opened.rows(sheet or opened.first))
 
-    def lacking(name, *arguments, **more):
-        if name == "python_calamine":
-            raise ImportError(name)
-        return imported(name, *arguments, **more)
 
-    monkeypatch.setattr(builtins, "__import__", lacking)
-    with pytest.raises(TableFault, match=r"pip install 'manyclass\[tables\]'"):
-        sheet([["text", "label"]])
+def test_a_cell_is_read_as_a_person_sees_it():
+    content, expected = workbooks.kinds()
+    assert rows_of(content)[1] == expected
+
+
+def test_results_of_formulas_are_read_and_errors_and_merged_cells_are_empty():
+    content = workbooks.office()
+    assert rows_of(content) == workbooks.OFFICE_ROWS
+    assert rows_of(content, "Old") == [["not", "this"]]
+
+
+def test_old_workbooks_and_those_of_libre_office_are_read():
+    assert rows_of(workbooks.old()) == workbooks.OLD_ROWS
+    assert rows_of(workbooks.libre()) == workbooks.LIBRE_ROWS
+
+
+def test_a_million_blank_rows_are_no_rows(tmp_path):
+    file = tmp_path / "table.xlsx"
+    file.write_bytes(workbooks.blank_rows())
+    found = list(TableSource(str(file), "xlsx", Layout()))
+    assert [(each.number, each.text) for each in found] == [(2, "a"), (1_000_003, "b")]
+
+
+@pytest.mark.parametrize("kind", workbooks.HOSTILE)
+def test_a_hostile_workbook_is_refused_with_the_reason(kind):
+    make, reason = workbooks.HOSTILE[kind]
+    with pytest.raises(TableError, match=reason):
+        assert Workbook(BytesIO(make()), Bounds(unpacked=256 * 2**20)).first
+
+
+def test_the_sheet_is_chosen_by_name_and_the_others_are_named(tmp_path):
+    file = tmp_path / "table.xlsx"
+    rows = [[["text", "label"], [each, each]] for each in "abc"]
+    file.write_bytes(workbooks.workbook(*rows, hidden=["S1"]))
+    said = []
+
+    def texts(**layout):
+        source = TableSource(str(file), "xlsx", Layout(**layout), guessed=said.append)
+        return [each.text for each in source]
+
+    assert texts() == ["b"]
+    assert said[0] == "the rows are those of the sheet `S2`; --sheet names another: S1, S3"
+    said.clear()
+    assert texts(sheet="S3") == ["c"]
+    assert "sheet" not in "".join(said)
+    with pytest.raises(TableFault, match="there is no sheet `s3`, the sheets are S1, S2, S3"):
+        texts(sheet="s3")
+
+
+@pytest.mark.parametrize("name", ["a.xls", "a.ods", "a.XLSX", "a.xlsm"])
+def test_the_name_of_a_workbook_determines_its_format(name):
+    assert format_of(name) == "xlsx"
+
+
+def test_a_workbook_of_libre_office_of_another_name_is_recognised(tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_bytes(workbooks.libre())
+    with pytest.raises(FileFault, match=r"looks like a spreadsheet: name it \.xlsx or \.ods"):
+        list(TableSource(str(file), "csv", Layout()))

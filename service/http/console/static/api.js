@@ -37,17 +37,18 @@ export function withParameters(base, parameters) {
 }
 
 /** Return the response to a call, or raise a Refusal. */
-export async function send(method, url, { body, lines, signal } = {}) {
+export async function send(method, url, { body, lines, bytes, signal } = {}) {
   const headers = {};
   const key = keyOfSession();
   if (key) headers.Authorization = `Bearer ${key}`;
   if (lines !== undefined) headers["Content-Type"] = "application/x-ndjson";
+  else if (bytes !== undefined) headers["Content-Type"] = "application/octet-stream";
   else if (body !== undefined) headers["Content-Type"] = "application/json";
   let response;
   try {
     response = await fetch(ROOT + url.slice(1), {
       method, headers, signal, cache: "no-store",
-      body: lines ?? (body === undefined ? undefined : JSON.stringify(body)),
+      body: lines ?? bytes ?? (body === undefined ? undefined : JSON.stringify(body)),
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;

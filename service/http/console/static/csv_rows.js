@@ -1,18 +1,13 @@
-// The rows of CSV: its delimiter, its header, and records whose quotes are closed.
+// The rows of CSV: its delimiter, and records whose quotes are closed.
 
-import { withoutGuard } from "./csv_text.js";
-import { LONGEST, faultOf, isFaulty } from "./file_text.js";
-import { isColumnName } from "./mapping.js";
+import { LONGEST } from "./file_text.js";
+import { filledCells, tableRows, titlesOf } from "./table_rows.js";
 
-const DELIMITERS = [",", ";", "\t", "|"];
+export const DELIMITERS = { ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |" };
 const SNIFFED = 10; // records
-const MOST_TITLES = 5;
-const SHOWN = 200; // characters of a faulty record
 const SEPARATOR = /^\ufeff?"?sep=([^\r\n])[^\r\n]*/iu; // a first line for Excel
 
 const [QUOTE, LINE_FEED, RETURN, BYTE_ORDER_MARK] = ['"', "\n", "\r", "\ufeff"].map((sign) => sign.charCodeAt(0));
-
-const filledCells = (cells) => cells.filter((each) => each.trim());
 
 const notClosed = (line) => `the quote opened in line ${line} is not closed`;
 
@@ -111,29 +106,21 @@ class Records {
   }
 }
 
-/** Return the first records of a text that are not blank. */
-function firstRecords(begin, delimiter) {
+/** Return the first whole records of a text that are not blank. */
+function firstRecords(begin, delimiter, most) {
   const records = new Records(delimiter);
   const found = [];
-  const isFull = (record) => filledCells(record.cells).length > 0 && found.push(record) === SNIFFED;
+  const isFull = (record) => filledCells(record.cells).length > 0 && found.push(record) === most;
   for (const each of records.read(begin)) if (isFull(each)) return found;
   if (!found.length) for (const each of records.end()) isFull(each);
   return found;
 }
 
-/** Return how many of the first records are titles above the header: one cell alone, above a table of equal rows. */
-function titlesOf(records) {
-  const titles = records.findIndex(({ cells }) => filledCells(cells).length > 1);
-  if (titles < 1 || titles > MOST_TITLES) return 0;
-  const header = records[titles].cells.length;
-  const isTitle = ({ cells }) => !isColumnName(filledCells(cells)[0].trim());
-  return records.slice(0, titles).every(isTitle) && records.slice(titles).every(({ cells }) => cells.length === header) ? titles : 0;
-}
-
-/** Return the delimiter that divides the first records best: into equally many cells, below the fewest titles, into most. */
-function likelyDelimiter(begin) {
+/** Return the delimiter that divides the first records best, as `likely_delimiter` of training/tables/delimited.py:
+ * into equally many cells, below the fewest titles, into most. */
+export function likelyDelimiter(begin) {
   const fit = (delimiter) => {
-    const records = firstRecords(begin, delimiter);
+    const records = firstRecords(begin, delimiter, SNIFFED);
     const titles = titlesOf(records);
     const sizes = records.slice(titles).map(({ cells }) => cells.length);
     const [first = 0] = sizes;
@@ -143,7 +130,7 @@ function likelyDelimiter(begin) {
     const at = one.findIndex((each, place) => each !== other[place]);
     return at >= 0 && one[at] > other[at];
   };
-  return DELIMITERS.reduce((best, each) => (isBetter(fit(each), fit(best)) ? each : best));
+  return Object.keys(DELIMITERS).reduce((best, each) => (isBetter(fit(each), fit(best)) ? each : best));
 }
 
 async function* recordsOf(begin, pieces, delimiter) {
@@ -153,37 +140,18 @@ async function* recordsOf(begin, pieces, delimiter) {
   yield* records.end();
 }
 
-/** Yield { names, notes, header, separator }, then { line, last, row }, or without a row: { text, detail } of a fault,
- * { left } of a record that is no row. */
-export async function* csvRows(begin, pieces, { encoding, isTabbed }) {
+async function* described(records) {
+  for await (const { open, ...each } of records) {
+    const swallowed = each.last > each.line ? `lines ${each.line} to ${each.last} are` : `line ${each.line} is`;
+    yield open ? { ...each, fault: `${notClosed(open)}: ${swallowed} left out`, isOpen: notClosed(open) } : each;
+  }
+}
+
+/** Yield what a table of CSV is, then what each of its rows is, as `tableRows` does. */
+export async function* csvRows(begin, pieces, { isTabbed, ...chosen }) {
   const separator = SEPARATOR.exec(begin);
   const text = separator ? begin.slice(separator[0].length) : begin;
-  const delimiter = separator?.[1] ?? (isTabbed ? "\t" : likelyDelimiter(text));
-  const titles = titlesOf(firstRecords(text, delimiter));
-  const notes = [];
-  let names = null;
-  let header = [];
-  let plain;
-  for await (const { line, last, cells, open } of recordsOf(text, pieces, delimiter)) {
-    if (!open && !filledCells(cells).length) continue;
-    const whole = cells.join("\n");
-    const fault = (detail) => ({ line, last, row: null, text: whole.slice(0, SHOWN).toWellFormed(), detail });
-    if (names === null) {
-      if (open) throw new Error(`${notClosed(open)}.`);
-      if (isFaulty(whole)) throw new Error(`Line ${line}: ${faultOf(whole, encoding)}.`);
-      if (notes.length < titles) {
-        notes.push(`Line ${line} is a title, not a row: ${filledCells(cells)[0].trim().slice(0, SHOWN)}`);
-        continue;
-      }
-      header = cells;
-      plain = withoutGuard(header);
-      names = plain(header).map((name, index) => name.trim() || `column ${index + 1}`);
-      yield { names, notes, header: { line, last }, separator: separator && delimiter };
-    } else if (open) yield fault(`${notClosed(open)}: ${last > line ? `lines ${line} to ${last} are` : `line ${line} is`} left out`);
-    else if (whole === header.join("\n")) yield { line, last, row: null, left: "repeated header" }; // of files put together
-    else if (isFaulty(whole)) yield fault(faultOf(whole, encoding));
-    else if (cells.slice(header.length).some(Boolean))
-      yield fault(`it has ${cells.length} cells, the header has ${header.length}: a text that holds the delimiter needs quotes`);
-    else yield { line, last, row: plain(header.map((_, index) => cells[index] ?? "")) };
-  }
+  const delimiter = chosen.delimiter || (separator?.[1] ?? (isTabbed ? "\t" : likelyDelimiter(text)));
+  const records = described(recordsOf(text, pieces, delimiter));
+  yield* tableRows(records, chosen, { delimiter, separator: separator && delimiter, unit: "line" });
 }

@@ -1,7 +1,7 @@
 // The text of a file of the user, piece by piece: unpacked, and decoded without a replacement character.
 
 export const ENCODINGS = {
-  "": "UTF-8 or UTF-16 (recognised by its first bytes)",
+  "utf-8": "UTF-8",
   "windows-1252": "Windows-1252 (Western Europe)",
   "windows-1250": "Windows-1250 (Central Europe)",
   "windows-1251": "Windows-1251 (Cyrillic)",
@@ -19,8 +19,7 @@ export const ENCODINGS = {
 export const LONGEST = 16 * 2 ** 20; // bytes of a line, characters of a cell
 
 const BINARY = [
-  [[0x50, 0x4b, 3, 4], "a spreadsheet or a zip file. Save it as CSV (UTF-8), unpack it, or use: manyclass learn FILE.xlsx"],
-  [[0xd0, 0xcf, 0x11, 0xe0], "an old spreadsheet or document of Office. Save it as CSV (UTF-8)"],
+  [[0x50, 0x4b, 3, 4], "a packed workbook or a zip file. Unpack it"],
   [[0x25, 0x50, 0x44, 0x46], "a PDF. Extract its text"],
   [[0x50, 0x41, 0x52, 0x31], "a Parquet file. Use: manyclass learn FILE"],
   [[0x53, 0x51, 0x4c, 0x69, 0x74, 0x65], "a database of SQLite. Export a table as CSV"],
@@ -28,6 +27,7 @@ const BINARY = [
 ];
 const PACKED = [0x1f, 0x8b];
 const SHOWN = 20; // characters in front of a faulty byte
+const LOOKED_AT = 2 ** 20; // bytes, by which the encoding is recognised
 
 const beginsWith = (bytes, signs) => signs.every((each, at) => bytes[at] === each);
 
@@ -111,25 +111,30 @@ class WideDecoder {
   }
 }
 
-function encodingOf(begin) {
-  if (beginsWith(begin, [0xff, 0xfe])) return "utf-16le";
-  return beginsWith(begin, [0xfe, 0xff]) ? "utf-16be" : "utf-8";
+/** Return the first bytes of a file, unpacked. */
+export async function beginOf(file) {
+  const pieces = [];
+  let size = 0;
+  for await (const each of bytesOf(file)) {
+    pieces.push(each);
+    size += each.length;
+    if (size >= LOOKED_AT) break;
+  }
+  return new Uint8Array(await new Blob(pieces).arrayBuffer()).subarray(0, LOOKED_AT);
 }
 
-/** Yield the text of a file; an Error says what a file is that has none. */
-export async function* textOf(file, chosen) {
-  let decoder = null;
+/** Raise an Error that says what a file is of which these bytes, the first, are no text. */
+export function checkText(begin) {
+  const found = BINARY.find(([signs]) => beginsWith(begin, signs));
+  if (found) throw new Error(`This is ${found[1]}.`);
+}
+
+/** Yield the text of a file. */
+export async function* textOf(file, encoding) {
+  const decoder = isWide(encoding) ? new WideDecoder(encoding) : new Decoder(encoding);
   let rest = new Uint8Array();
   for await (const some of bytesOf(file)) {
     const bytes = rest.length ? new Uint8Array(await new Blob([rest, some]).arrayBuffer()) : some;
-    if (!decoder) {
-      const found = BINARY.find(([signs]) => beginsWith(bytes, signs));
-      if (found) throw new Error(`This is ${found[1]}.`);
-      const encoding = chosen || encodingOf(bytes);
-      decoder = isWide(encoding) ? new WideDecoder(encoding) : new Decoder(encoding);
-      const isText = isWide(encoding) || !bytes.subarray(0, SHOWN).includes(0);
-      if (!isText) throw new Error("The file is not a text. If it is UTF-16, choose that as its encoding.");
-    }
     const end = decoder.whole(bytes);
     rest = bytes.slice(end);
     if (rest.length > LONGEST) throw new Error("A line is too long for the encoding to be right.");
@@ -147,8 +152,8 @@ export function faultOf(text, encoding) {
   const { index } = FAULTY.exec(text);
   const before = text.slice(0, index).split(/[\r\n]/).at(-1).slice(-SHOWN);
   const byte = (text.charCodeAt(index) & 0xff).toString(16).toUpperCase().padStart(2, "0");
-  const what = `the byte ${byte} ${before ? `behind “${before}”` : "at the beginning"} is not ${ENCODINGS[encoding ?? ""].split(" (")[0]}`;
-  return `${what}: choose the encoding of the file, e.g. ${encoding ? "another one" : "Windows-1252"}`;
+  const what = `the byte ${byte} ${before ? `behind “${before}”` : "at the beginning"} is not ${ENCODINGS[encoding].split(" (")[0]}`;
+  return `${what}: choose the encoding of the file, e.g. ${encoding === "utf-8" ? "Windows-1252" : "another one"}`;
 }
 
 /** Return a text as the parts of a Blob, its faulty bytes as they are in the file. */

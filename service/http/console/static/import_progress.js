@@ -8,7 +8,7 @@ import { jsonText } from "./json_text.js";
 import { pauseText } from "./paused.js";
 import { Problem, Table, useTask } from "./parts.js";
 import { usePulse } from "./pulse.js";
-import { linesOfRecords } from "./rows.js";
+import { rejectedParts } from "./rows.js";
 import { CreatedClasses } from "./unknown_classes.js";
 import { WarningTable, withWarnings } from "./warnings.js";
 
@@ -53,7 +53,7 @@ export function Progress({ table, sum, running, onStop, verb }) {
   const download = () => save("rejected.jsonl", sum.rejected.map((each) => rejectedLine(each, table.names)).join(""));
   const downloadRows = () => reading.run(async () => {
     const inOrder = sum.rejected.toSorted((a, b) => a.line - b.line);
-    save("rejected.csv", new Blob(await linesOfRecords(table, inOrder)), "text/csv");
+    save("rejected.csv", new Blob(await rejectedParts(table, inOrder)), "text/csv");
   });
   return html`<section class="card" aria-label="Progress" ref=${box}>
     ${running && html`<progress aria-label="At work"></progress>`}

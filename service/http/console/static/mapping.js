@@ -39,6 +39,9 @@ const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
 
 const roleNamed = (name) => GUESSES.find(([, names]) => names.test(name))?.[0];
 
+/** Return whether a name is one that columns have, and no sentence. */
+export const isKnownName = (name) => roleNamed(name) !== undefined || (isKey(name) && name.split(/\s+/).length <= 2);
+
 /** Return whether a column of this name is taken for a text or a class. */
 export const isColumnName = (name) => ["text", "class"].includes(roleNamed(name));
 

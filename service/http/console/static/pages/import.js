@@ -6,7 +6,7 @@ import { may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { NOTHING, Progress, added } from "../import_progress.js";
 import { rankFile, teachFile } from "../import_run.js";
-import { ENCODINGS } from "../file_text.js";
+import { Notation } from "../file_notation.js";
 import { textOf } from "../json_text.js";
 import { LabelNotes } from "../label_notes.js";
 import { ROLES, eventsOf, guessed, instancesOf, isMixed, namesOf } from "../mapping.js";
@@ -24,7 +24,7 @@ const shown = (value) => {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 };
 
-function FileBox({ file, encoding, onFile, onEncoding }) {
+function FileBox({ onFile }) {
   const [over, setOver] = useState(false);
   const drop = (event) => {
     event.preventDefault();
@@ -37,10 +37,8 @@ function FileBox({ file, encoding, onFile, onEncoding }) {
       setOver(true);
     }}>
     <label>Drop a file here, or choose one:${" "}
-      <input type="file" accept=".csv,.tsv,.txt,.json,.jsonl,.ndjson,.gz" onChange=${(event) => event.currentTarget.files[0] && onFile(event.currentTarget.files[0])} /></label>
-    <p class="hint">CSV with a header, or JSON lines; plain or .gz. The file is read in this browser and sent row by row.</p>
-    ${file && html`<${Field} label="Encoding of the file"><select value=${encoding} onChange=${(event) => onEncoding(event.currentTarget.value)}>
-      ${Object.entries(ENCODINGS).map(([name, title]) => html`<option key=${name} value=${name}>${title}</option>`)}</select><//>`}
+      <input type="file" accept=".xlsx,.xlsm,.xls,.ods,.csv,.tsv,.txt,.json,.jsonl,.ndjson,.gz" onChange=${(event) => event.currentTarget.files[0] && onFile(event.currentTarget.files[0])} /></label>
+    <p class="hint">A workbook of Excel or LibreOffice, CSV, or JSON lines. Nothing is taught before you say so.</p>
   </div>`;
 }
 
@@ -92,7 +90,7 @@ function RoleNotes({ rows, columns }) {
 export default function Import() {
   useAccess();
   const [file, setFile] = useState(null); // as it was chosen
-  const [encoding, setEncoding] = useState("");
+  const [chosen, setChosen] = useState({}); // how to read it, as far as the user has said
   const [table, setTable] = useState(null);
   const [columns, setColumns] = useState([]);
   const [source, setSource] = useState("");
@@ -104,14 +102,14 @@ export default function Import() {
   const reading = useTask();
   const task = useTask();
 
-  const take = (chosen, its) => reading.run(async () => {
-    setFile(chosen);
-    setEncoding(its);
+  const take = (its, choices) => reading.run(async () => {
+    setFile(its);
+    setChosen(choices);
     setTable(null);
-    const opened = await openTable(chosen, its);
+    const opened = await openTable(its, choices);
     setTable(opened);
     setColumns(guessed(opened.names, opened.rows));
-    setSource(chosen.name);
+    setSource(its.name);
     setWithout(false);
     setRun(null);
   });
@@ -143,7 +141,8 @@ export default function Import() {
   const isReady = given && !table?.rows.some((row) => isMixed(row, columns));
   const [example] = table ? eventsOf(table.rows, columns, options) : [];
   return html`<h1>Import</h1>
-    <${FileBox} encoding=${encoding} file=${file} onFile=${(chosen) => take(chosen, "")} onEncoding=${(its) => take(file, its)} />
+    <${FileBox} onFile=${(its) => take(its, {})} />
+    ${file && !reading.busy && html`<${Notation} table=${table} chosen=${chosen} onChoice=${(choices) => take(file, choices)} />`}
     <${Problem} error=${reading.error} />
     ${table && html`
       <h2>${table.file.name}</h2>
