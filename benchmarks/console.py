@@ -33,7 +33,7 @@ LIMIT_MS: Final = 200.0
 FIRST_PAGE_MS: Final = 1000.0
 MOST_ROWS: Final = 300
 PAGES: Final = (
-    *("try", "import", "review", "mistakes", "names", "names?class=class%201"),
+    *("try", "import", "review", "quality", "names", "names?class=class%201"),
     *("names?feature=common%201", "live", "events", "operate"),
 )
 BATCH: Final = 1000
@@ -103,10 +103,16 @@ def calls_of(server: ServerProcess) -> list[Call]:
         Call("all", "GET", "/classes?limit=12&prefix=class+7"),
         Call("try", "POST", "/rank", {"text": text, "k": 8, "explain": True, "id": "console"}),
         Call("review", "GET", "/review?limit=50"),
-        Call("mistakes", "GET", "/confusions?last=10000&limit=50&seconds=0.1"),
-        Call("mistakes", "GET", "/suspects?last=10000&limit=20&seconds=0.1"),
-        Call("mistakes", "GET", f"/classes/{quote(first)}?limit=1000"),
-        Call("mistakes", "GET", f"/classes/{quote(true)}?limit=1000"),
+        Call("quality", "GET", "/quality?last=10000&seconds=0.1"),
+        Call(
+            "quality",
+            "GET",
+            "/quality/classes?last=10000&sort=errors&limit=25&after=0&seconds=0.1",
+        ),
+        Call("quality", "GET", "/confusions?last=10000&limit=50&seconds=0.1"),
+        Call("quality", "GET", "/suspects?last=10000&limit=20&seconds=0.1"),
+        Call("quality", "GET", f"/classes/{quote(first)}?limit=1000"),
+        Call("quality", "GET", f"/classes/{quote(true)}?limit=1000"),
         Call("names", "GET", "/classes?limit=50"),
         Call("names", "GET", "/classes?limit=50&prefix=class+77"),
         Call("names", "GET", "/classes?limit=50&prefix=class+7&after=class+77777"),

@@ -180,12 +180,14 @@ def advise(
 def compared(advice: Advice, ranks: NDArray[np.int32], present: NDArray[np.int32]) -> Advice:
     """Return the advice with its gains over the present learner's ranks of the same events.
 
-    A candidate is advised if its R1 is surely higher, or if its R5 is and its R1 is not lower.
+    A candidate is advised if its R1 is surely higher, or if its R5 is, by more than its R1 may be
+    lower, and its R1 is not surely lower.
     """
     first = _differences(ranks, present, 1)
     five = _differences(ranks, present, 5)
     r1, r5 = Gain.of(first), Gain.of(five)
-    advised = _is_sure(first) or (_is_sure(five) and r1.mean >= 0)
+    widens = _is_sure(five) and not _is_sure(-first) and r5.mean + r1.mean > 0
+    advised = _is_sure(first) or widens
     return msgspec.structs.replace(advice, r1_gain=r1, r5_gain=r5, advised=advised)
 
 

@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from manyclass.client.client import Client
 
-PAGES = ("try", "import", "review", "mistakes", "names", "live", "events", "operate")
+PAGES = ("try", "import", "review", "quality", "names", "live", "events", "operate")
 SEVERE = ("serious", "critical")
 # said by the browser of any refusal, and of 503, which asks to come again
 REFUSED = re.compile("the server responded with a status of (4|503)")

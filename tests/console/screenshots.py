@@ -23,10 +23,12 @@ def try_page(page):
     page.wait_for_timeout(600)  # until the bars have their width
 
 
-def mistakes_page(page):
-    """Compare the most confused pair."""
-    page.get_by_role("button", name="Compare").first.click()
-    page.get_by_text("Examples taught as").wait_for()
+def quality_page(page):
+    """Wait until the accuracy of the classes is drawn."""
+    page.locator("figure.chart circle").first.wait_for(state="attached")
+    page.get_by_label("Accuracy by class").locator("tbody tr").first.wait_for()
+    page.get_by_text("Count again").wait_for()
+    page.evaluate("document.querySelector('[data-section=Classes]').scrollIntoView()")
 
 
 def live_page(page):
@@ -40,7 +42,7 @@ SHOTS = [  # file, address, window, colours, and the steps before the picture
     ("try", "try", WIDE, "light", try_page),
     ("try-phone", "try", PHONE, "dark", try_page),
     ("review", "review", WIDE, "light", None),
-    ("mistakes", "mistakes", WIDE, "light", mistakes_page),
+    ("quality", "quality", WIDE, "light", quality_page),
     ("classes", "names?class=card_arrival", WIDE, "light", None),
     ("live", "live", WIDE, "dark", live_page),
     ("events", "events", WIDE, "light", None),

@@ -100,6 +100,18 @@ export function Columns({ label, values }) {
   </>`;
 }
 
+/** Points of [x, share, title] over a logarithmic axis. */
+export function Points({ label, points, xText = count }) {
+  if (points.length < 2) return html`<${Nothing} label=${label} />`;
+  const xs = points.map(([x]) => x);
+  const least = Math.min(...xs);
+  const most = Math.max(...xs, 2 * least);
+  const at = (x) => LEFT + (Math.log(x / least) / Math.log(most / least)) * (WIDTH - LEFT - RIGHT);
+  return html`<${Frame} label=${label} xFrom=${least} xTo=${most} yTo=${1} yText=${(share) => `${(100 * share).toFixed(0)} %`} xText=${xText}>
+    ${points.map(([x, share, title]) => html`<circle key=${title} class="point" cx=${at(x).toFixed(1)} cy=${(HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP)).toFixed(1)} r="4"><title>${title}</title></circle>`)}
+  </>`;
+}
+
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact" });
 export const compact = (value) => COMPACT.format(value);
 

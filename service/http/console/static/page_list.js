@@ -3,7 +3,7 @@
 export const GROUPS = [
   { title: "Work", pages: { try: "Try", review: "Review" } },
   { title: "Data", pages: { import: "Import", events: "Messages", names: "Classes" } },
-  { title: "Quality", pages: { mistakes: "Mistakes", live: "Live" } },
+  { title: "Quality", pages: { quality: "Quality", live: "Live" } },
   { title: "Service", pages: { operate: "Operate" } },
 ];
 

@@ -111,6 +111,12 @@ export function Facts({ of }) {
   return html`<dl class="facts-list">${of.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
+/** The head of a column that sorts a table; `sorted` is plain, reversed or false. */
+export function SortHead({ title, sorted, onSort }) {
+  const order = { plain: "ascending", reversed: "descending" }[sorted];
+  return html`<th scope="col" aria-sort=${order}><button type="button" class="sort" onClick=${onSort}>${title}${sorted && html`<span aria-hidden="true"> ${sorted === "plain" ? "▲" : "▼"}</span>`}</button></th>`;
+}
+
 /** A table that scrolls in its own box on a narrow screen. */
 export function Table({ label, head, children, kind = "" }) {
   return html`<div class=${`scroll ${kind}`} role="region" aria-label=${label} tabindex="0"><table>

@@ -1,8 +1,12 @@
-"""Mistakes: confused classes compared, labels corrected, classes merged and renamed."""
+"""Quality: accuracy by class, confused classes, label errors, learners compared."""
+
+import re
 
 import httpx
 import pytest
 from playwright.sync_api import expect
+
+from tests.console.looking import learned, severe_faults
 
 pytestmark = pytest.mark.slow  # needs chromium
 
@@ -13,10 +17,10 @@ def confusions(served):
 
 def test_a_confused_pair_is_compared(taught, look):
     pair = confusions(taught)["pairs"][0]
-    page = look(taught, "mistakes")
+    page = look(taught, "quality")
     first = page.get_by_label("Confused classes").locator("> li").first
     expect(first).to_contain_text(
-        f"{pair['ranked_first']} was ranked first instead of {pair['true']}"
+        f"{pair['ranked_first']} was suggested first instead of {pair['true']}"
     )
     first.get_by_role("button", name="Compare").click()
     for name in (pair["ranked_first"], pair["true"]):
@@ -27,7 +31,7 @@ def test_a_confused_pair_is_compared(taught, look):
 
 def test_an_example_is_corrected_to_the_class_ranked_first(taught, look):
     pair = confusions(taught)["pairs"][0]
-    page = look(taught, "mistakes")
+    page = look(taught, "quality")
     first = page.get_by_label("Confused classes").locator("> li").first
     first.get_by_role("button", name="Compare").click()
     key = first.locator("ul.list > li").first.get_attribute("data-key")
@@ -42,7 +46,7 @@ def test_an_example_is_corrected_to_the_class_ranked_first(taught, look):
 
 
 def test_a_misspelt_correction_is_not_a_new_class_by_mistake(taught, look):
-    page = look(taught, "mistakes")
+    page = look(taught, "quality")
     first = page.get_by_label("Suspects").locator("> li").first
     key = first.get_attribute("data-key")
     dialog = page.get_by_role("dialog")
@@ -74,7 +78,7 @@ def test_a_misspelt_correction_is_not_a_new_class_by_mistake(taught, look):
 
 
 def test_a_label_that_is_right_is_suspected_no_more(taught, look):
-    page = look(taught, "mistakes")
+    page = look(taught, "quality")
     first = page.get_by_label("Suspects").locator("> li").last
     key = first.get_attribute("data-key")
     before = httpx.get(f"{taught.url}/events/{key}").json()["classes"]
@@ -87,7 +91,7 @@ def test_a_label_that_is_right_is_suspected_no_more(taught, look):
 
 def test_more_pairs_are_shown_on_demand(taught, look):
     assert len(confusions(taught)["pairs"]) >= 50
-    page = look(taught, "mistakes")
+    page = look(taught, "quality")
     listed = page.get_by_label("Confused classes").locator("> li")
     expect(listed).to_have_count(10)
     page.get_by_role("button", name="Show 50", exact=True).first.click()
@@ -96,7 +100,7 @@ def test_more_pairs_are_shown_on_demand(taught, look):
 
 def test_two_classes_are_merged(taught, look):
     pair = confusions(taught)["pairs"][0]
-    page = look(taught, "mistakes")
+    page = look(taught, "quality")
     page.get_by_role("button", name="Compare").first.click()
     button = f"Merge {pair['ranked_first']} into {pair['true']}"
     page.get_by_role("button", name=button).click()
@@ -109,9 +113,9 @@ def test_two_classes_are_merged(taught, look):
 
 
 def test_a_class_is_renamed(taught, look):
-    page = look(taught, "mistakes")
-    row = page.get_by_label("Classes by their errors").locator("tbody tr").first
-    name = row.locator("a").inner_text()
+    page = look(taught, "quality")
+    row = page.get_by_label("Accuracy by class").locator("tbody tr").first
+    name = row.locator("a").first.inner_text()
     row.get_by_role("button", name="Rename").click()
     page.get_by_label("Its new name").fill("another name")
     page.get_by_role("dialog").get_by_role("button", name="Rename", exact=True).click()
@@ -125,7 +129,7 @@ def test_a_wrong_label_is_suspected(taught, look):
     event = {"text": text, "classes": ["exchange_rate"], "event_id": "wrong"}
     httpx.post(f"{taught.url}/learn", json=event)
     listed = httpx.get(f"{taught.url}/suspects").json()["suspects"]
-    page = look(taught, "mistakes")
+    page = look(taught, "quality")
     expect(page.get_by_role("heading", name="Likely label errors")).to_be_visible()
     likely = [each for each in listed[:20] if each["confidence"] >= 0.1]
     assert likely
@@ -133,5 +137,97 @@ def test_a_wrong_label_is_suspected(taught, look):
 
 
 def test_without_a_history_the_page_says_so(serve, look):
-    page = look(serve(history=False), "mistakes")
+    page = look(serve(history=False), "quality")
     expect(page.get_by_text("keeps no history")).to_be_visible()
+
+
+def test_classes_are_sorted_filtered_and_paged(taught, look):
+    page = look(taught, "quality")
+    table = page.get_by_label("Accuracy by class")
+    rows = table.locator("tbody tr")
+    expect(rows).to_have_count(25)
+    page.get_by_role("button", name="Class", exact=True).click()
+    names = [each["class"] for each in class_quality(taught, sort="class")]
+    expect(rows.first.locator("a").first).to_have_text(names[0])
+    expect(table.get_by_role("columnheader", name="Class")).to_have_attribute(
+        "aria-sort", "ascending"
+    )
+    page.get_by_role("button", name="Class", exact=True).click()
+    expect(rows.first.locator("a").first).to_have_text(names[-1])
+    page.get_by_role("button", name="Show more").click()
+    expect(rows).to_have_count(50)
+    page.get_by_role("combobox").select_option("recall")
+    page.get_by_label("Find a class").fill("CARD_ARR")
+    expect(rows).to_have_count(1)
+    expect(rows.first).to_contain_text("card_arrival")
+    page.get_by_label("Find a class").fill("nothing like it")
+    expect(page.get_by_text("No class of these messages has this in its name.")).to_be_visible()
+
+
+def class_quality(served, **asked):
+    answer = httpx.get(f"{served.url}/quality/classes", params={"limit": 1000} | asked)
+    return answer.json()["classes"]
+
+
+def test_the_accuracy_is_drawn_along_the_history_and_by_class(taught, look):
+    page = look(taught, "quality")
+    report = httpx.get(f"{taught.url}/quality").json()
+    curve = page.locator("figure.chart", has_text="Accuracy along the history")
+    expect(curve.locator("polyline")).to_have_count(2)
+    assert len(report["curve"]) > 1
+    points = page.locator("figure.chart", has_text="Recall of each class").locator("circle")
+    expect(points).to_have_count(len([each for each in class_quality(taught) if each["events"]]))
+    expect(page.get_by_text("once there are messages of two weeks")).to_be_visible()
+    page.get_by_role("button", name="Weeks").click()
+    expect(page.locator("[data-section=Weeks]")).to_be_focused()
+
+
+def test_accuracy_by_branch_and_source(taught, look):
+    httpx.put(f"{taught.url}/classes/card_arrival", json={"parent": "cards"}).raise_for_status()
+    event = {"text": "where is my card", "classes": ["card_arrival"], "source": "phone"}
+    httpx.post(f"{taught.url}/learn", json=event).raise_for_status()
+    page = look(taught, "quality")
+    branches = page.get_by_label("Accuracy by branch").locator("tbody tr")
+    expect(branches).to_have_count(2)
+    expect(branches.last).to_contain_text("cards")
+    sources = page.get_by_label("Accuracy by source").locator("tbody tr")
+    expect(sources).to_have_text([re.compile("^bank"), re.compile("^phone")])
+
+
+def test_without_messages_the_page_says_what_to_do(empty, look):
+    page = look(empty, "quality")
+    expect(page.get_by_text("No labelled message yet.")).to_be_visible()
+    page.get_by_role("link", name="Review").last.click()
+    expect(page.get_by_role("heading", name="Review")).to_be_visible()
+
+
+def test_learners_are_compared_and_one_becomes_a_shadow(serve, look):
+    served = serve(taught=600, learner="ff")
+    page = look(served, "quality")
+    page.get_by_role("button", name="Compare learners").click()
+    expect(page.locator("progress")).to_be_visible()
+    expect(page.get_by_text("Best: ")).to_be_visible(timeout=120_000)
+    table = page.get_by_label("Learners compared").locator("> li")
+    status = httpx.get(f"{served.url}/advice").json()
+    expect(table).to_have_count(len(status["advice"]))
+    assert severe_faults(page) == []
+    better = next(each for each in status["advice"] if each["advised"])
+    button = f"Use {better['learner']} with {better['text']}"
+    page.get_by_role("button", name=button, exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Make it a shadow", exact=True).click()
+    expect(dialog).to_have_count(0, timeout=30_000)
+    learners = httpx.get(f"{served.url}/learners").json()["learners"]
+    assert [each["learner"] for each in learners] == ["ff", better["learner"]]
+    assert learners[1]["learned"] == 600
+
+
+def test_too_few_messages_are_said_and_a_comparison_is_stopped(serve, look):
+    served = serve(taught=200)
+    page = look(served, "quality")
+    page.get_by_role("button", name="Compare learners").click()
+    expect(page.get_by_text("200 of the newest events have a class")).to_be_visible()
+    learned(served.url, 1500)
+    page.get_by_role("button", name="Compare learners").click()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Stopped")).to_be_visible()
