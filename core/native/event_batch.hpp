@@ -102,7 +102,7 @@ public:
         while (learned_ < events_.size()) {
             read_classes(learned_, classes);
             const Outcome outcome =
-                learner.learn(instance(learned_), classes, rejected, 1, source(learned_));
+                learner.learn(instance(learned_), classes, rejected, 1, origin(learned_).source);
             const auto now = std::chrono::steady_clock::now();
             events_[learned_].seconds = std::chrono::duration<double>(now - began).count();
             note(outcome.rank, outcome.updated);

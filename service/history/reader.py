@@ -36,7 +36,7 @@ class Record(NamedTuple):
     outcome: int
     classes: list[str]  # true ones, as corrected, by their present names
     rejected: list[str]  # wrong ones, without classes that are true by now
-    reviewer: str | None  # who labelled it, or corrected it since
+    reviewer: str | None  # the name of the person who labelled it, or corrected it
     is_corrected: bool
     time: int  # Unix milliseconds; that of an event before it if it has none; 0: not known
     is_undone: bool  # by a restore: the state is without it

@@ -12,7 +12,10 @@ cdef string_view view_of(bytes data) noexcept:
 
 @cython.final
 cdef class Keys:
-    """The keys of a service with their scopes and names. Immutable once made; any thread may read it."""
+    """The keys of a service with their scopes and names. Immutable once made.
+
+    Threads: any may read it.
+    """
 
     def __cinit__(self, keys):
         for key, scope, name in keys:
