@@ -129,6 +129,7 @@ class Client:
         threshold: float | None = None,
         among: Sequence[str | int] | None = None,
         min_confidence: float | None = None,
+        min_accuracy: float | None = None,
         decode: Literal["taxo"] | None = None,
         explain: bool = False,
         min_seq: int = 0,
@@ -137,11 +138,15 @@ class Client:
 
         With `threshold`, only classes with a higher score are returned. With `among`, only these
         classes are ranked, without a confidence. With `min_confidence`, the service abstains if the
-        confidence is lower or unknown. With `decode="taxo"`, classes are ordered by expected
-        taxonomic loss, least first; the confidence is still that of the highest score. Raises
-        ValueError unless `threshold` is finite and `min_confidence` is from 0 to 1.
+        confidence is lower or unknown; with `min_accuracy`, below the least limit of confidence
+        whose answers were right at least this often, which is the answer's `limit`. With
+        `decode="taxo"`, classes are ordered by expected taxonomic loss, least first; the confidence
+        is still that of the highest score. Raises ValueError unless `threshold` is finite, and
+        `min_confidence` and `min_accuracy` are from 0 to 1.
         """
-        how = rank_options(k, threshold, among, min_confidence, decode, explain, min_seq)
+        how = rank_options(
+            k, threshold, among, min_confidence, min_accuracy, decode, explain, min_seq
+        )
         return self._post("/rank", {**instance, **how}, Ranking)
 
     def rank_many(
@@ -152,12 +157,15 @@ class Client:
         threshold: float | None = None,
         among: Sequence[str | int] | None = None,
         min_confidence: float | None = None,
+        min_accuracy: float | None = None,
         decode: Literal["taxo"] | None = None,
         explain: bool = False,
         min_seq: int = 0,
     ) -> Rankings:
         """Return the k best classes of each instance, in order, as `rank` does."""
-        how = rank_options(k, threshold, among, min_confidence, decode, explain, min_seq)
+        how = rank_options(
+            k, threshold, among, min_confidence, min_accuracy, decode, explain, min_seq
+        )
         return self._post("/rank", {"instances": instances, **how}, Rankings)
 
     def learn(self, event: EventBody, *, source: str | None = None) -> Learned:

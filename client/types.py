@@ -75,13 +75,15 @@ class Ranking(msgspec.Struct, frozen=True):
     """The classes of one instance, best first. A later label refers to the instance by `id`.
 
     `confidence` is the probability that the class with the highest score is right, None while it is
-    unknown. If it is below `min_confidence`, the service abstains: `abstained` is True, and
-    `ranked` is empty.
+    unknown. If it is below `min_confidence`, or below the `limit` that `min_accuracy` needs, the
+    service abstains: `abstained` is True, and `ranked` is empty. `limit` is None without
+    `min_accuracy`, and if no limit reaches that accuracy.
     """
 
     id: str
     ranked: tuple[RankedClass, ...]
     confidence: float | None = None
+    limit: float | None = None
     abstained: bool = False
     warnings: tuple[InstanceWarning, ...] = ()
 

@@ -22,6 +22,7 @@ def rank_options(
     threshold: float | None,
     among: Sequence[str | int] | None,
     min_confidence: float | None,
+    min_accuracy: float | None,
     decode: Literal["taxo"] | None,
     explain: bool,
     min_seq: int,
@@ -32,8 +33,10 @@ def rank_options(
     """
     if threshold is not None and not isfinite(threshold):
         raise ValueError("threshold must be a finite number")
-    if min_confidence is not None and not 0 <= min_confidence <= 1:
-        raise ValueError("min_confidence must be from 0 to 1")
+    limits = {"min_confidence": min_confidence, "min_accuracy": min_accuracy}
+    for name, limit in limits.items():
+        if limit is not None and not 0 <= limit <= 1:
+            raise ValueError(f"{name} must be from 0 to 1")
     how: dict[str, object] = {"k": k}
     if explain:
         how["explain"] = True
@@ -43,8 +46,7 @@ def rank_options(
         how["threshold"] = threshold
     if among is not None:
         how["among"] = among
-    if min_confidence is not None:
-        how["min_confidence"] = min_confidence
+    how |= {name: limit for name, limit in limits.items() if limit is not None}
     if decode is not None:
         how["decode"] = decode
     return how

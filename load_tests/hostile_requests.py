@@ -227,7 +227,8 @@ class Requests:
         if chance() < 0.1:
             body["id"] = f"id {self.number} ä"
         if chance() < 0.1:
-            body[choose(["threshold", "min_confidence"])] = choose([0, 0.25, 0.9, 1])
+            key = choose(["threshold", "min_confidence", "min_accuracy"])
+            body[key] = choose([0, 0.25, 0.9, 1])
         if not plain:
             drawn = chance()
             if drawn < 0.25:

@@ -69,6 +69,15 @@ def rank(
             help="Abstain, returning no classes, if the confidence is lower.",
         ),
     ] = None,
+    min_accuracy: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            callback=_finite,
+            help="Abstain below the least limit of confidence whose answers were right this often.",
+        ),
+    ] = None,
     decode: Annotated[
         Literal["taxo"] | None,
         typer.Option(
@@ -125,6 +134,7 @@ def rank(
                 threshold=threshold,
                 among=among,
                 min_confidence=min_confidence,
+                min_accuracy=min_accuracy,
                 decode=decode,
                 explain=explain,
                 min_seq=min_seq,

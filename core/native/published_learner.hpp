@@ -22,6 +22,7 @@ struct Answered {
     std::vector<Ranked> ranked;
     std::string names;       // size u32 and bytes of each ranked class
     double confidence = -1;  // the probability that the first class is right; negative: unknown
+    double limit = -1;       // the least limit for the asked accuracy; above 1: none, below 0: not asked
     std::uint64_t seq = 0;   // the last event learned before the ranking
 };
 
@@ -41,12 +42,14 @@ public:
     std::uint64_t seq() const { return seq_; }
     void set_seq(std::uint64_t seq) { seq_ = seq; }
 
-    // Rank the k best classes, two at least. False without a learner, and for an instance with
-    // values below 0 that are absent to it: Python ranks that one, and adds the warning.
-    bool rank(std::string_view instance, std::uint32_t k, Answered& answered) const {
+    // Rank the k best classes, two at least, and find the limit of confidence for an accuracy from 0
+    // on. False without a learner, and for an instance with values below 0 that are absent to it:
+    // Python ranks that one, and adds the warning.
+    bool rank(std::string_view instance, std::uint32_t k, double accuracy,
+              Answered& answered) const {
         constexpr double ANY = -std::numeric_limits<double>::infinity();
         const Reading lock(lock_);
-        auto& [ranked, names, confidence, seq] = answered;
+        auto& [ranked, names, confidence, limit, seq] = answered;
         ranked.clear();
         names.clear();
         seq = seq_;
@@ -57,6 +60,7 @@ public:
         if (!ranked.empty()) best.first = ranked[0].score;
         if (ranked.size() > 1) best.second = ranked[1].score;
         confidence = calibration_->confidence(best);
+        limit = accuracy < 0 ? -1 : calibration_->limit_for(accuracy);
         return true;
     }
 

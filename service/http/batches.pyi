@@ -60,6 +60,7 @@ class BatchRankings:
         k: int,
         threshold: float | None,
         min_confidence: float | None,
+        min_accuracy: float | None = None,
         seq: int | None = None,
     ) -> BatchRankings:
         """Return the rankings of instances that Python has read. Each result has the `seq`.

@@ -34,6 +34,7 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
         uint32_t k
         double threshold
         double least_confidence
+        double least_accuracy
         uint64_t min_seq
     cdef cppclass BatchInstance "manyclass::http::BatchBody::Instance":
         size_t end
@@ -55,7 +56,8 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
 cdef extern from "service/http/native/batch_answer.hpp" namespace "manyclass::http" nogil:
     cdef cppclass BatchAnswer:
         BatchAnswer(const RankOptions& options, optional[uint64_t] seq) except +
-        void begin(const RankedBlock& block)
+        double least_accuracy()
+        void begin(const RankedBlock& block, double limit)
         ServedRanking next(uint32_t count, double confidence)
         void append(uint32_t count, string_view id, double confidence) except +
         const string& results()
@@ -137,11 +139,12 @@ cdef class BatchRankings:
 
     @staticmethod
     def of(list instances not None, list ids not None, list notes not None,
-           uint32_t k, threshold, min_confidence, seq=None):
+           uint32_t k, threshold, min_confidence, min_accuracy=None, seq=None):
         cdef RankOptions options
         options.k = k
         options.threshold = -INFINITY if threshold is None else threshold
         options.least_confidence = -1 if min_confidence is None else min_confidence
+        options.least_accuracy = -1 if min_accuracy is None else min_accuracy
         cdef list texts = []  # as they are stored
         cdef bytes stored
         cdef BatchRankings self = BatchRankings.begun((instances, ids, notes, texts), options, seq)
@@ -191,8 +194,11 @@ cdef class BatchRankings:
         cdef uint32_t count
         cdef TopTwoScores top_two
         cdef double confidence, now = pending._clock()
+        cdef double limit = -1, accuracy = deref(self._answer).least_accuracy()
         cdef string instance_id
-        deref(self._answer).begin(self._block)
+        if accuracy >= 0:
+            limit = deref(calibration._native).limit_for(accuracy)
+        deref(self._answer).begin(self._block, limit)
         for at in range(self._block.counts.size()):
             count = self._block.counts[at]
             top_two.first = self._block.ranked[begin].score if count > 0 else 0

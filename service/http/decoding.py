@@ -45,6 +45,7 @@ _TAKES: Final = {
     "k": "a whole number from 1 to 1000, such as 5",
     "threshold": "a number or null, such as 0.5",
     "min_confidence": "a number from 0 to 1, or null, such as 0.9",
+    "min_accuracy": "a number from 0 to 1, or null, such as 0.95",
     "decode": '"taxo" or null',
     "explain": "true or false",
     "min_seq": "a whole number, 0 or more, such as 42",

@@ -18,7 +18,7 @@ HELP: Final = {  # by name without the prefix
     "rank_duration_seconds": "time to rank one instance",
     "plain_rankings_total": "ranking requests answered in native code, by thread",
     "plain_events_total": "learned events that native code has read, by thread",
-    "abstained_total": "rankings that abstained by `min_confidence`",
+    "abstained_total": "rankings that abstained by `min_confidence` or `min_accuracy`",
     "instances_without_features_total": "instances without a word or a value other than 0, by call",
     "instances_with_absent_values_total": "instances with values below 0 that a learner ignores,"
     " by call",

@@ -18,8 +18,12 @@ public:
     BatchAnswer(const RankOptions& options, std::optional<std::uint64_t> seq)
         : options_(options), seq_(seq) {}
 
-    // Begin with the rankings of the next block, and no result.
-    void begin(const RankedBlock& block) {
+    double least_accuracy() const { return options_.least_accuracy; }  // -1: none was asked for
+
+    // Begin with the rankings of the next block, and no result. `limit` is that of confidence for
+    // the least accuracy.
+    void begin(const RankedBlock& block, double limit) {
+        options_.apply_limit(limit);
         out_.clear();
         abstained_ = 0;
         ranked_ = block.ranked.data();
@@ -49,7 +53,7 @@ public:
     std::uint32_t abstained() const { return abstained_; }  // of these results
 
 private:
-    const RankOptions options_;
+    RankOptions options_;
     const std::optional<std::uint64_t> seq_;
     std::uint32_t abstained_ = 0;
     const Ranked* ranked_ = nullptr;  // the next class

@@ -98,8 +98,10 @@ private:
             return false;
         const double began = seconds_now();
         const RankOptions& asked = task.body.options();
-        if (learner_->seq() < asked.min_seq || !learner_->rank(task.wire, asked.k, task.answered))
+        if (learner_->seq() < asked.min_seq ||
+            !learner_->rank(task.wire, asked.k, asked.least_accuracy, task.answered))
             return false;
+        task.body.apply_limit(task.answered.limit);
         seconds = seconds_now() - began;
         return true;
     }

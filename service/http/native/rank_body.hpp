@@ -30,6 +30,7 @@ public:
     std::uint32_t write_instance(std::string& out) const { return instance_.write(out); }
 
     const RankOptions& options() const { return options_; }
+    void apply_limit(double limit) { options_.apply_limit(limit); }
     std::string_view id() const { return instance_.id(); }  // of the client; empty without one
     InstanceNote note() const {
         return {instance_.source(), instance_.reading(), instance_.text()};

@@ -1,6 +1,7 @@
 // The members of a body of POST /rank that hold for every instance: schemas/rank.py has them all.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -15,12 +16,23 @@ struct RankOptions {
     std::uint32_t k = DEFAULT_RANKED;
     double threshold = -std::numeric_limits<double>::infinity();  // a score has to be above it
     double least_confidence = -1;                                 // -1: any, also none
+    double least_accuracy = -1;  // of the answers; -1: any
+    double limit = -1;           // of confidence, for the least accuracy; -1: none was asked for
     std::uint64_t min_seq = 0;  // the last event that the learner has to know
+
+    // Use this limit of confidence for the least accuracy, if there is one; above 1: none reaches
+    // it.
+    void apply_limit(double limit_of_accuracy) {
+        if (least_accuracy >= 0) limit = limit_of_accuracy;
+    }
 
     // True if a ranking of this confidence has abstained; a negative one stands for none.
     bool abstains(double confidence) const {
-        return least_confidence >= 0 && (confidence < 0 || confidence < least_confidence);
+        return least() >= 0 && (confidence < 0 || confidence < least());
     }
+
+    // The limit that is applied: the larger one; above 1: no confidence reaches it.
+    double least() const { return std::max(least_confidence, limit); }
 
     // Read the value of a member. False for a name that is unknown or was read before, a value of
     // another form or out of range, and one that asks for more than native code gives.
@@ -32,7 +44,10 @@ struct RankOptions {
         switch (member) {
             case Member::k: return read_k(json);
             case Member::threshold: return json.read_word("null") || json.read_number(threshold);
-            case Member::min_confidence: return json.read_word("null") || read_confidence(json);
+            case Member::min_confidence:
+                return json.read_word("null") || read_share(json, least_confidence);
+            case Member::min_accuracy:
+                return json.read_word("null") || read_share(json, least_accuracy);
             case Member::min_seq: return json.read_count(min_seq);
             case Member::explain: return json.read_word("false");
             case Member::among:
@@ -43,12 +58,23 @@ struct RankOptions {
     }
 
 private:
-    enum class Member { k, threshold, min_confidence, min_seq, explain, among, decode, unknown };
+    enum class Member {
+        k,
+        threshold,
+        min_confidence,
+        min_accuracy,
+        min_seq,
+        explain,
+        among,
+        decode,
+        unknown
+    };
 
     static Member member_of(std::string_view name) {
         if (name == "k") return Member::k;
         if (name == "threshold") return Member::threshold;
         if (name == "min_confidence") return Member::min_confidence;
+        if (name == "min_accuracy") return Member::min_accuracy;
         if (name == "min_seq") return Member::min_seq;
         if (name == "explain") return Member::explain;
         if (name == "among") return Member::among;
@@ -62,8 +88,8 @@ private:
         k = static_cast<std::uint32_t>(value);
         return true;
     }
-    bool read_confidence(JsonCursor& json) {
-        return json.read_number(least_confidence) && least_confidence >= 0 && least_confidence <= 1;
+    static bool read_share(JsonCursor& json, double& share) {
+        return json.read_number(share) && share >= 0 && share <= 1;
     }
 
     unsigned seen_ = 0;

@@ -47,8 +47,8 @@ inline void append_seq(std::string& out, std::uint64_t seq) {
     out.append("\"seq\":").append(std::to_string(seq)).append(1, ',');
 }
 
-// Append the members `ranked` and `confidence` of a ranking of `count` classes, and the end of their
-// object. A negative confidence stands for none. `names` holds size u32 and bytes of each class, and
+// Append the members `ranked`, `confidence` and, with a least accuracy, `limit` of a ranking of
+// `count` classes, and the end of their object. A negative confidence stands for none. `names` holds size u32 and bytes of each class, and
 // loses them.
 inline void append_ranking(std::string& out, const RankOptions& options, const Ranked* ranked,
                            std::size_t count, std::string_view& names, double confidence) {
@@ -71,6 +71,11 @@ inline void append_ranking(std::string& out, const RankOptions& options, const R
     out.append("],\"confidence\":");
     if (confidence >= 0) append_double(out, confidence);
     else out.append("null");
+    if (options.least_accuracy >= 0) {
+        out.append(",\"limit\":");
+        if (options.least() <= 1) append_double(out, options.least());
+        else out.append("null");
+    }
     out.append(abstained ? ",\"abstained\":true}" : "}");
 }
 

@@ -56,7 +56,9 @@ _NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
 # A type that reads a body has all fields. Its forms are the valid combinations, each with the type,
 # the required fields and the optional fields.
 _LABELS = ["classes", "not", "weight", "parents", "event_id", "source", "reviewer", "batch"]
-_RANKING = ["k", "threshold", "among", "min_confidence", "decode", "explain", "min_seq"]
+_RANKING = [
+    *("k", "threshold", "among", "min_confidence", "min_accuracy", "decode", "explain", "min_seq"),
+]
 _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "RankFeatures": ("RankRequest", ["features"], ["id", "source", *_RANKING]),
     "RankText": ("RankRequest", ["text"], ["id", "source", *_RANKING]),
@@ -79,6 +81,13 @@ _CONFLICT: Schema = {
                     "min_confidence": {"type": "number"},
                 },
                 "required": ["among", "min_confidence"],
+            },
+            {
+                "properties": {
+                    "among": {"type": "array", "items": {}},
+                    "min_accuracy": {"type": "number"},
+                },
+                "required": ["among", "min_accuracy"],
             },
             {
                 "properties": {"decode": {"type": "string"}, "k": _MANY},

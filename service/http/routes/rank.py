@@ -110,12 +110,17 @@ class Rank(Call):
 
         `confidence` is the probability that the best class is right; `k` and `threshold` do not
         change it. With `min_confidence`, the service abstains if the confidence is lower or
-        unknown: `abstained` is true and `ranked` is empty.
+        unknown: `abstained` is true and `ranked` is empty. With `min_accuracy`, it abstains below
+        the least limit of confidence whose answers were right at least this often among the newest
+        10,000 outcomes (`GET /operating-points`); `limit` is the limit applied, the larger one with
+        `min_confidence` beside it. If no limit reaches the accuracy yet, `limit` is null, and the
+        service always abstains.
 
         `among` restricts the ranking to at most 1,000 classes. Their scores are the same as in a
         ranking of all classes, except that the members of a committee vote among these classes
         alone. Classes that are unknown or not retrieved are left out. `confidence` is then null
-        because it is learned from rankings of all classes, and `min_confidence` is refused.
+        because it is learned from rankings of all classes; `min_confidence` and `min_accuracy` are
+        refused.
 
         `decode` with `taxo` orders the classes by their `expected_loss`, least first: half the
         number of edges on the path from this class to the true class in the taxonomy, averaged over
@@ -216,10 +221,10 @@ class Rank(Call):
                 return b"".join((body[:-1], b',"warnings":', _encode(warnings), b"}"))
             return body
         seq = model.seq
-        instance_id, ranked, confidence, abstained = self._rank(
+        instance_id, ranked, confidence, limit, abstained = self._rank(
             model, request, request, instance, note, among
         )
-        answer = RankAnswer(instance_id, seq, [], confidence, abstained)
+        answer = RankAnswer(instance_id, seq, [], confidence, limit, abstained)
         warnings = warnings_of(self._metrics, "rank", model, request, read)
         if among is not None:
             warnings += _warnings_of_names(model, among)
@@ -232,7 +237,7 @@ class Rank(Call):
 
     def _plainly(self, model: Model, request: RankRequest, instance: Instance, note: Note) -> bytes:
         """Return the answer for one instance without `warnings`, ranked in native code."""
-        how = (int(request.wanted), request.threshold, request.min_confidence)
+        how = _limits(request)
         rankings = BatchRankings.of([instance], [request.id], [note], *how, model.seq)
         return self._block(model, rankings)
 
@@ -266,8 +271,7 @@ class Rank(Call):
         instances = [each.instance for each in read]
         if among is None and request.decode is None and not request.explain:
             ids = [form.id for form in forms]
-            how = (int(request.wanted), request.threshold, request.min_confidence)
-            rankings = BatchRankings.of(instances, ids, notes, *how)
+            rankings = BatchRankings.of(instances, ids, notes, *_limits(request))
             parts = await self._in_blocks(model, rankings, time_slice)
         else:
             parts = await self._one_by_one(
@@ -320,10 +324,10 @@ class Rank(Call):
         """Return the answer up to its results, with options that native code does not handle."""
         parts = [b'{"seq":%d,"results":[' % model.seq]
         for form, instance, note in zip(forms, instances, notes, strict=True):
-            instance_id, ranked, confidence, abstained = self._rank(
+            instance_id, ranked, confidence, limit, abstained = self._rank(
                 model, request, form, instance, note, among
             )
-            result = RankResult(instance_id, [], confidence, abstained)
+            result = RankResult(instance_id, [], confidence, limit, abstained)
             if request.explain:
                 parts += await self._explained(model, instance, result, ranked, time_slice)
             else:
@@ -385,24 +389,28 @@ class Rank(Call):
         instance: Instance,
         note: Note,
         among: list[str] | None,
-    ) -> tuple[str, list[Ranked], float | None, bool | UnsetType]:
+    ) -> tuple[str, list[Ranked], float | None, float | UnsetType | None, bool | UnsetType]:
         """Rank an instance and store it until its label comes. Return its id, the ranked classes,
-        the confidence, and True for an abstention.
+        the confidence, the limit applied for `min_accuracy`, and True for an abstention.
         """
         began = perf_counter()
         rank = model.answer if request.decode is None else model.decode
         found, confidence = rank(instance, int(request.wanted), request.threshold, among)
         self._metrics.rank_duration.observe(perf_counter() - began)
-        least = request.min_confidence
-        abstained = least is not None and (confidence is None or confidence < least)
+        limit, least = _limit(model, request), request.min_confidence
+        abstained = limit is None
+        if limit is not UNSET and limit is not None:
+            least = limit
+        if least is not None:
+            abstained |= confidence is None or confidence < least
         classes = [each[0] for each in found[:MOST_SERVED]]
         instance_id = self._pending.keep(
             instance, form.id, classes, confidence, abstained, *(note or ())
         )
         if abstained:
             self._metrics.abstained += 1
-            return instance_id, [], confidence, True
-        return instance_id, list(starmap(Ranked, found)), confidence, UNSET
+            return instance_id, [], confidence, limit, True
+        return instance_id, list(starmap(Ranked, found)), confidence, limit, UNSET
 
     async def _explained(
         self,
@@ -443,16 +451,30 @@ def _note(form: RankInstance, read: AnalysedText, *place: str | int) -> Note:
     return source, form.text, read.reading
 
 
+def _limits(request: RankRequest) -> tuple[int, float | None, float | None, float | None]:
+    """Return how many classes are wanted, and the limits of their scores and of the confidence."""
+    return int(request.wanted), request.threshold, request.min_confidence, request.min_accuracy
+
+
+def _limit(model: Model, request: RankRequest) -> float | UnsetType | None:
+    """Return the limit of confidence that applies with `min_accuracy`; None if none reaches it."""
+    if request.min_accuracy is None:
+        return UNSET
+    limit = model.answering.calibration.limit_for(request.min_accuracy)
+    return limit if limit is None else max(limit, request.min_confidence or 0.0)
+
+
 def _among(request: RankRequest) -> list[str] | None:
     """Return the names of the classes to rank, each once; None for all."""
     if request.among is None:
         return None
-    if request.min_confidence is not None:
-        detail = (
-            "`min_confidence` cannot be used with `among`: confidence is learned from rankings of"
-            " all classes."
-        )
-        raise invalid(detail, "min_confidence")
+    for name in ("min_confidence", "min_accuracy"):
+        if getattr(request, name) is not None:
+            detail = (
+                f"`{name}` cannot be used with `among`: confidence is learned from rankings of"
+                " all classes."
+            )
+            raise invalid(detail, name)
     return class_names(names_of(request.among, "among"), "among")
 
 

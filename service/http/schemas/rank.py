@@ -69,6 +69,13 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
         Annotated[float, Meta(ge=0, le=1)] | None,
         Meta(description="Abstain if the confidence is lower or unknown; null: never abstain."),
     ] = None
+    min_accuracy: Annotated[
+        Annotated[float, Meta(ge=0, le=1)] | None,
+        Meta(
+            description="Abstain below the least limit of confidence whose answers were right at"
+            " least this often; null: any."
+        ),
+    ] = None
     decode: Annotated[
         Literal["taxo"] | None,
         Meta(
@@ -135,9 +142,19 @@ _Confidence = Annotated[
         " `decode`; null without a class, and until the primary learner has 100 outcomes.",
     ),
 ]
+_Limit = Annotated[
+    Annotated[float, Meta(ge=0, le=1)] | UnsetType | None,
+    Meta(
+        description="With `min_accuracy`, the limit of confidence that was applied; null if no"
+        " limit reaches the accuracy yet."
+    ),
+]
 _Abstained = Annotated[
     bool | UnsetType,
-    Meta(description="True if the service abstained by `min_confidence`; then `ranked` is empty."),
+    Meta(
+        description="True if the service abstained by `min_confidence` or `min_accuracy`; then"
+        " `ranked` is empty."
+    ),
 ]
 
 
@@ -148,6 +165,7 @@ class RankAnswer(msgspec.Struct, gc=False):
     seq: int
     ranked: list[Ranked]
     confidence: _Confidence
+    limit: _Limit = UNSET
     abstained: _Abstained = UNSET
     warnings: Warnings = UNSET
 
@@ -158,6 +176,7 @@ class RankResult(msgspec.Struct, gc=False):
     id: str
     ranked: list[Ranked]
     confidence: _Confidence
+    limit: _Limit = UNSET
     abstained: _Abstained = UNSET
 
 

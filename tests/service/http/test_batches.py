@@ -60,6 +60,9 @@ async def test_a_batch_answers_what_single_requests_answer(learner, monkeypatch)
             {"k": 50, "threshold": 0.1},
             {"threshold": -0.5, "min_confidence": 0.6},
             {"k": 3, "min_confidence": 1},
+            {"min_accuracy": 0.2},
+            {"k": 2, "min_accuracy": 0.5, "min_confidence": 0.4},
+            {"min_accuracy": 1, "threshold": 0.1},
             {"threshold": None, "min_confidence": None, "among": None, "decode": None},
             {"explain": False, "min_seq": seq},
         ):
@@ -195,6 +198,8 @@ NOT_PLAIN = [
     b'{"instances":[%s],"threshold":null,"threshold":1}' % ONE,
     b'{"instances":[%s],"min_confidence":1.5}' % ONE,
     b'{"instances":[%s],"min_confidence":-1}' % ONE,
+    b'{"instances":[%s],"min_accuracy":1.5}' % ONE,
+    b'{"instances":[%s],"min_accuracy":"0.9"}' % ONE,
     b'{"instances":[%s],"explain":true}' % ONE,
     b'{"instances":[%s],"among":["x"]}' % ONE,
     b'{"instances":[%s],"min_seq":0.0}' % ONE,

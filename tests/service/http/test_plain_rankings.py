@@ -63,6 +63,9 @@ PLAIN = [
     rank(b'{"min_confidence":0.9,"features":["a"]}'),
     rank(b'{"min_confidence":1,"features":["a"]}'),
     rank(b'{"min_confidence":0,"features":["unknown"]}'),
+    rank(b'{"min_accuracy":0.95,"features":["a"]}'),
+    rank(b'{"min_accuracy":0,"features":["a"],"min_confidence":0.5}'),
+    rank(b'{"min_accuracy":null,"features":["a"]}'),
     rank(b'{"min_confidence":1e-300,"k":1,"threshold":9,"id":"q","features":["a","b"]}'),
     rank(b'{"threshold":null,"min_confidence":null,"among":null,"decode":null,"features":["a"]}'),
     rank(b'{"explain": false ,"min_seq":0,"features":["a"]}'),
@@ -402,7 +405,7 @@ BODIES += [
 ]
 BODIES += [
     b'{"%s":%s,%s}' % (key, value, REST)
-    for key in (b"threshold", b"min_confidence")
+    for key in (b"threshold", b"min_confidence", b"min_accuracy")
     for value in (
         *(b"true", b'"1"', b"NaN", b"Infinity", b"-Infinity", b"1e400", b"-1e400", b"--1"),
         *(b"1e31", b"-1e31", b"1.5e308", b"01", b"1.", b".1", b"1e", b"[]", b"1_0", b"0x1"),
@@ -410,7 +413,8 @@ BODIES += [
     )
 ]
 BODIES += [
-    b'{"min_confidence":%s,%s}' % (value, REST)
+    b'{"%s":%s,%s}' % (key, value, REST)
+    for key in (b"min_confidence", b"min_accuracy")
     for value in (b"1.0000000000000002", b"2", b"-0.1", b"-1e-300")
 ]
 BODIES += [

@@ -142,3 +142,52 @@ async def test_erased_events_leave_the_points_with_a_rebuild(call):
     async with calling() as fresh:
         await fresh.learn(*left)
         assert (await points(fresh))["all"] == found["all"]
+
+
+REACHED = {"features": ["f3", "always"]}
+
+
+async def ranked(call, body):
+    answer = await call("POST", "/rank", body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+@pytest.mark.parametrize("native", [True, False])
+async def test_min_accuracy_abstains_below_the_limit_that_it_needs(native):
+    async with calling(native=native) as call:
+        await teach(call)
+        usual = await ranked(call, REACHED)
+        everything = (await points(call))["newest"]["curve"][-1]
+        wanted = {"min_accuracy": everything["accuracy_low"] - 0.2}
+        limit = call.app.engine.model.answering.calibration.limit_for(wanted["min_accuracy"])
+        assert 0 < limit <= usual["confidence"]
+        reached = await ranked(call, REACHED | wanted)
+        assert (reached["limit"], reached["ranked"]) == (limit, usual["ranked"])
+        assert "abstained" not in reached
+        assert "limit" not in usual
+        never = await ranked(call, REACHED | {"min_accuracy": 0.999})
+        assert (never["limit"], never["ranked"], never["abstained"]) == (None, [], True)
+        assert never["confidence"] == usual["confidence"]
+        more = usual["confidence"] + 1e-9
+        both = await ranked(call, REACHED | wanted | {"min_confidence": more})
+        assert (both["limit"], both["abstained"]) == (more, True)
+        unknown = {"features": ["unheard of"]}
+        assert (await ranked(call, unknown | {"min_accuracy": 0}))["abstained"] is True
+        for how in ({}, {"explain": True}):
+            many = await ranked(call, {"instances": [REACHED, unknown]} | wanted | how)
+            first, second = many["results"]
+            assert (first["limit"], len(first["ranked"])) == (limit, len(usual["ranked"]))
+            assert (second["limit"], second["abstained"]) == (limit, True)
+        explained = await ranked(call, REACHED | {"min_accuracy": 0.999, "explain": True})
+        assert (explained["limit"], explained["abstained"]) == (None, True)
+        assert (await call.metrics())["abstained_total"] == 6
+
+
+async def test_min_accuracy_and_among_exclude_each_other(call):
+    body = REACHED | {"among": ["c1"], "min_accuracy": 0.9}
+    assert_problem(await call("POST", "/rank", body), 422, "#/min_accuracy")
+    for wrong in (-0.1, 1.1, "much"):
+        assert_problem(
+            await call("POST", "/rank", REACHED | {"min_accuracy": wrong}), 422, "#/min_accuracy"
+        )
