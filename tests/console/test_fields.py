@@ -77,6 +77,7 @@ def test_fields_of_a_column_of_another_name_are_a_text(empty, look, role):
     lines = [{"mail": FIELDS, "label": "sports"}, {"mail": {"body": "a card"}, "label": "bank"}]
     page = look(empty, "import")
     choose(page, "mails.jsonl", "".join(json.dumps(each) + "\n" for each in lines).encode())
+    page.get_by_role("button", name="Take these roles").click()
     expect(page.get_by_label("Role of mail")).to_have_value("text")
     page.get_by_label("Role of mail").select_option(role)
     teach(page)

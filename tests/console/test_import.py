@@ -22,31 +22,38 @@ def teach(page):
 def test_a_csv_file_is_mapped_and_taught(empty, look):
     events = questions(1200)
     rows = [[index, each["text"], each["classes"][0]] for index, each in enumerate(events)]
-    rows[20][2] = ""
+    rows[20][2] = rows[21][1] = ""
     page = look(empty, "import")
     choose(page, "bank.csv", as_csv([["no", "question", "intent"], *rows]))
     expect(page.get_by_label("Role of question")).to_have_value("text")
     expect(page.get_by_label("Role of intent")).to_have_value("class")
-    expect(page.get_by_label("Role of no")).to_have_value("ignore")
+    expect(page.get_by_label("Role of no")).to_have_value("")
     expect(page.locator("tbody tr")).to_have_count(10)
+    said = page.get_by_label("What the rows say").get_by_role("status")
+    expect(said).to_have_text("1,198 rows to teach: 77 classes, 1 row without a class.")
     teach(page)
-    expect(
-        page.get_by_text("1,200 lines read: learned 1,199, skipped 0 duplicates and 1 invalid row.")
-    ).to_be_in_viewport()
+    summary = "1,200 lines read: learned 1,198, skipped 0 duplicates and 1 invalid row."
+    expect(page.get_by_text(summary)).to_be_in_viewport()
+    expect(page.get_by_text("1 row without a class was not taught.")).to_be_visible()
     expect(page.locator(".chart polyline")).to_have_count(2)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the rejected lines").click()
     [line] = download.value.path().read_text().splitlines()
     rejected = json.loads(line)
-    assert (rejected["line"], rejected["row"]["no"]) == (22, "20")
-    assert rejected["detail"] == "no class: intent is empty"
+    assert (rejected["line"], rejected["row"]["no"]) == (23, "21")
+    assert rejected["detail"].startswith("no text: question is empty")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the rows without a class").click()
+    content = download.value.path().read_text()
+    kept = list(csv.reader(io.StringIO(content, newline="")))
+    assert kept == [["no", "question", "intent"], [*map(str, rows[20])]]
     taught = httpx.get(f"{empty.url}/events", params={"order": "oldest", "limit": 1}).json()
     [first] = taught["events"]
     assert (first["text"], first["classes"]) == (events[0]["text"], events[0]["classes"])
-    assert first["source"] == "bank.csv"
+    assert (first["batch"], first["source"]) == ("bank.csv", None)
 
 
-def test_a_source_that_was_taught_is_asked_about(empty, look):
+def test_a_file_that_was_taught_is_asked_about(empty, look):
     def events():
         return httpx.get(f"{empty.url}/events").json()["events"]
 
@@ -54,10 +61,10 @@ def test_a_source_that_was_taught_is_asked_about(empty, look):
     choose(page, "a b.csv", as_csv([["text", "class"], ["ice", "hockey"], ["pitch", "baseball"]]))
     teach(page)
     choose(page, "a b.csv", as_csv([["text", "class"], ["ice", "hockey"], ["pitch", "baseball"]]))
-    expect(page.get_by_label("Source of the events")).to_have_value("a b.csv")
+    expect(page.get_by_label("Name of this import")).to_have_value("a b.csv")
     page.get_by_role("button", name="Teach the file").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("2 events of the source a b.csv were taught already")
+    expect(dialog).to_contain_text("2 messages of the file a b.csv were taught already")
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_have_count(0)
     assert len(events()) == 2
@@ -66,13 +73,9 @@ def test_a_source_that_was_taught_is_asked_about(empty, look):
     expect(page.get_by_text("2 lines read: learned 2")).to_be_visible()
     expect(dialog).to_have_count(0)
     assert len(events()) == 4
-    page.get_by_label("Source of the events").fill("another")
+    page.get_by_label("Name of this import").fill("another")
     teach(page)
-    page.get_by_label("Source of the events").fill("a b.csv")
-    page.get_by_role("button", name="Teach the file").click()
-    dialog.get_by_role("link", name="see them under Events").click()
-    expect(page.get_by_label("Source", exact=True)).to_have_value("a b.csv")
-    expect(page.locator(".list > li")).to_have_count(4)
+    assert len(events()) == 6
 
 
 def test_new_classes_are_named_before_and_after(taught, look):
@@ -255,7 +258,9 @@ def test_labels_that_may_be_none_are_counted_and_left_out_if_wanted(empty, look)
     choose(page, "a.csv", content)
     hint = page.get_by_label("What the rows say")
     expect(hint).to_contain_text("may mean none: nan (2), None (1), N/A (1), - (1). Each is taught")
-    expect(hint).to_contain_text("Refund (1), refund (1), Réfund (1); re fund (1), re_fund (1).")
+    expect(hint).to_contain_text("10 rows to teach: 9 classes, 4 near-duplicates.")
+    expect(hint.get_by_label("Teach as Refund: Réfund (1), refund (1)")).not_to_be_checked()
+    expect(hint.get_by_label("Teach as re fund: re_fund (1)")).not_to_be_checked()
     teach(page)
     assert len(taught_events(empty)) == 10
     choose(page, "b.csv", content)
@@ -285,7 +290,7 @@ def test_a_ranked_table_is_taught_back_as_it_was(taught, look):
         page.get_by_label(f"Role of {name}").select_option("ignore")
     page.get_by_label("Role of class_1").select_option("class")
     teach(page)
-    found = httpx.get(f"{taught.url}/events", params={"source": "ask-ranked.csv"}).json()["events"]
+    found = httpx.get(f"{taught.url}/events", params={"batch": "ask-ranked.csv"}).json()["events"]
     assert {each["text"] for each in found} == set(texts)
 
 
@@ -305,18 +310,22 @@ def test_columns_of_one_name_are_told_apart_by_their_place(empty, look):
     page = look(empty, "import")
     choose(page, "a.csv", b"text,label,label\na,b,c\nd,e,f\n")
     expect(page.get_by_text("label: several columns have this name")).to_be_visible()
-    expect(page.get_by_role("button", name="Teach the file")).to_be_disabled()
+    expect(page.get_by_role("button", name="Teach the file")).to_have_count(0)
     page.get_by_label("Role of label (column 2)").select_option("class")
     teach(page)
     assert taught_events(empty) == [("a", "b"), ("d", "e")]
 
 
-def test_lists_and_flags_are_proposed_as_classes(empty, look):
+def test_lists_are_classes_and_flags_are_offered_as_classes(empty, look):
     page = look(empty, "import")
     choose(page, "a.csv", b"text,tags\na,\"['x', 'y']\"\n")
     expect(page.get_by_text("The cells of tags are lists: each item is a class.")).to_be_visible()
     teach(page)
     choose(page, "b.csv", b"words,p,q,r\na b,1,0,1\n")
+    expect(page.get_by_role("button", name="Rank it to CSV")).to_have_count(0)
+    offer = page.get_by_text("By their cells, likely: words: text, p: class if the cell is 1")
+    expect(offer).to_be_visible()
+    page.get_by_role("button", name="Take these roles").click()
     expect(page.get_by_text("The columns p, q, r are classes")).to_be_visible()
     teach(page)
     assert taught_events(empty) == [("a", "x", "y"), ("a b", "p", "r")]
@@ -334,13 +343,21 @@ def test_all_events_of_one_line_are_taught(empty, look):
     assert taught_events(empty)[0] == ("t0", "12345678901234567890")
 
 
-def test_the_class_is_a_full_column_whose_values_come_again(empty, look):
+def test_nothing_is_armed_before_the_user_has_chosen(empty, look):
     rows = [[f"T-{at}", f"the printer {at} is broken", ["paper", "ink"][at % 2]] for at in range(9)]
     rows = [[*row, "high" if at % 3 else ""] for at, row in enumerate(rows)]
     page = look(empty, "import")
     choose(page, "a.csv", as_csv([["no", "subject", "queue", "priority"], *rows]))
-    expect(page.get_by_label("Role of queue")).to_have_value("class")
-    expect(page.get_by_label("Role of subject")).to_have_value("text")
+    for name in ("no", "subject", "queue", "priority"):
+        expect(page.get_by_label(f"Role of {name}")).to_have_value("")
+    expect(page.get_by_role("heading", name="Teach")).to_have_count(0)
+    expect(page.get_by_text("By their cells, likely: subject: text.")).to_be_visible()
+    page.get_by_role("button", name="Take these roles").click()
+    expect(page.get_by_label("Role of queue")).to_have_value("")
+    expect(page.get_by_role("button", name="Teach the file")).to_have_count(0)
+    page.get_by_label("Role of queue").select_option("class")
+    teach(page)
+    assert taught_events(empty)[0] == ("the printer 0 is broken", "paper")
 
 
 def test_packed_json_lines_with_features_are_taught_once(empty, look):
@@ -371,7 +388,7 @@ def test_a_file_is_ranked_to_csv(taught, look):
     with page.expect_download() as download:
         page.get_by_role("button", name="Rank it to CSV").click()
     assert download.value.suggested_filename == "ask-ranked.csv"
-    content = download.value.path().read_text()
+    content = download.value.path().read_text("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(content, newline="")))
     assert [row["text"] for row in rows] == [texts[0], "'=1+1", texts[2]]
     for text, row in zip(texts, rows, strict=True):
@@ -409,26 +426,29 @@ def test_rejected_rows_are_mended_and_taught(empty, look):
     lines = ["", "the text;label", '"two', 'lines";a', "c;", "d;e;f", "g;h", ";i", '"j;k', "l;m"]
     page = look(empty, "import")
     choose(page, "a.csv.gz", gzip.compress("\r\n".join(lines).encode()))
+    page.get_by_label("Role of the text").select_option("text")
     teach(page)
-    expect(page.get_by_text("4 invalid rows")).to_be_visible()
+    expect(page.get_by_text("3 invalid rows")).to_be_visible()
+    expect(page.get_by_text("1 row without a class was not taught")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download them as CSV").click()
     assert download.value.suggested_filename == "rejected.csv"
     content = download.value.path().read_bytes().decode()
-    assert content.splitlines() == [lines[1], *lines[4:6], *lines[7:]]
-    mended = content.replace("c;", "c;x").replace("d;e;f", "d;e").replace('"j', "j")
+    assert content.splitlines() == [lines[1], lines[5], *lines[7:]]
+    mended = content.replace("d;e;f", "d;e").replace('"j', "j")
     choose(page, "rejected.csv", mended.replace(";i", "n;i").encode())
+    page.get_by_label("Role of the text").select_option("text")
     teach(page)
-    expect(page.get_by_text("learned 5, skipped 0 duplicates and 0 invalid rows")).to_be_visible()
+    expect(page.get_by_text("learned 4, skipped 0 duplicates and 0 invalid rows")).to_be_visible()
     events = httpx.get(f"{empty.url}/events", params={"order": "oldest"}).json()["events"]
-    assert [each["classes"] for each in events] == [[name] for name in "ahxeikm"]
+    assert [each["classes"] for each in events] == [[name] for name in "aheikm"]
 
 
 def test_rejected_rows_are_those_of_the_file_that_was_taught(empty, look):
     held = []
     page = look(empty, "import")
     page.route("**/learn", lambda route: held.append(route))
-    choose(page, "a.csv", b"text,label\na,x\nbad,\n")
+    choose(page, "a.csv", b"text,label\na,x\n,bad\n")
     page.get_by_role("button", name="Teach the file").click()
     expect(page.get_by_label("At work")).to_be_visible()
     choose(page, "b.csv", b"text,label\nb,x\nc,x\n")
@@ -438,7 +458,7 @@ def test_rejected_rows_are_those_of_the_file_that_was_taught(empty, look):
     expect(page.get_by_text("1 invalid row")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download them as CSV").click()
-    assert download.value.path().read_text() == "text,label\nbad,\n"
+    assert download.value.path().read_text() == "text,label\n,bad\n"
 
 
 def test_a_file_of_one_open_quote_is_refused(empty, look):

@@ -9,13 +9,14 @@ import { pauseText } from "./paused.js";
 import { Problem, Table, useTask } from "./parts.js";
 import { usePulse } from "./pulse.js";
 import { rejectedParts } from "./rows.js";
+import { TakeBack } from "./taught_batch.js";
 import { CreatedClasses } from "./unknown_classes.js";
 import { WarningTable, withWarnings } from "./warnings.js";
 
 const SHOWN = 10;
 const MOST_REJECTED = 100_000; // rows kept to download
 
-export const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], created: [], left: new Map(), warned: new Map(), refused: 0, points: [], began: 0, now: 0 };
+export const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], created: [], left: new Map(), unlabelled: [], warned: new Map(), refused: 0, points: [], began: 0, now: 0 };
 
 /** A rejected row as a line of JSON: a row of cells as an object, whose keys have the order of the columns. */
 function rejectedLine({ line, detail, row }, names) {
@@ -24,7 +25,7 @@ function rejectedLine({ line, detail, row }, names) {
 }
 
 /** The sum of what was reported so far, and one report more. */
-export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left, created, warned }) {
+export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left, unlabelled, created, warned }) {
   const all = sum.lines + lines;
   const allLeft = new Map(sum.left);
   for (const each of left) allLeft.set(each, (allLeft.get(each) ?? 0) + 1);
@@ -34,6 +35,7 @@ export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left
     accepted: sum.accepted + accepted,
     duplicates: sum.duplicates + duplicates,
     created: [...sum.created, ...created],
+    unlabelled: [...sum.unlabelled, ...unlabelled],
     left: allLeft,
     warned: withWarnings(sum.warned, warned),
     refused: sum.refused + rejected.length,
@@ -43,7 +45,7 @@ export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left
   };
 }
 
-export function Progress({ table, sum, running, onStop, verb }) {
+export function Progress({ table, sum, batch, running, onStop, verb }) {
   const rate = (1000 * sum.lines) / Math.max(1, sum.now - sum.began);
   const last = sum.points.at(-1);
   const { paused } = usePulse();
@@ -51,17 +53,19 @@ export function Progress({ table, sum, running, onStop, verb }) {
   useEffect(() => box.current.scrollIntoView({ block: "start" }), [sum.began]);
   const reading = useTask();
   const download = () => save("rejected.jsonl", sum.rejected.map((each) => rejectedLine(each, table.names)).join(""));
-  const downloadRows = () => reading.run(async () => {
-    const inOrder = sum.rejected.toSorted((a, b) => a.line - b.line);
-    save("rejected.csv", new Blob(await rejectedParts(table, inOrder)), "text/csv");
+  const saveRows = (name, rows) => reading.run(async () => {
+    const inOrder = rows.toSorted((a, b) => a.line - b.line);
+    save(name, new Blob(await rejectedParts(table, inOrder)), "text/csv");
   });
+  const isTable = !table.isJson;
   return html`<section class="card" aria-label="Progress" ref=${box}>
     ${running && html`<progress aria-label="At work"></progress>`}
     ${running && paused && verb === "learned" && html`<p>${pauseText(paused)} Leave this page open.</p>`}
-    <p role="status">${plural(sum.lines, "line")} read${running ? " so far" : ""}: ${verb} ${count(sum.accepted)}, skipped
+    <p role="status">${plural(sum.lines, table.unit)} read${running ? " so far" : ""}: ${verb} ${count(sum.accepted)}, skipped
       ${" "}${verb === "learned" && `${plural(sum.duplicates, "duplicate")} and `}${plural(sum.refused, "invalid row")}. ${count(Math.round(rate))} a second.
       ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}
       ${sum.left.size > 0 && html` Left out: ${[...sum.left].map(([reason, rows], at) => `${at ? ", " : ""}${reason} (${count(rows)})`)}.`}
+      ${sum.unlabelled.length > 0 && html` ${plural(sum.unlabelled.length, "row")} without a class ${sum.unlabelled.length === 1 ? "was" : "were"} not taught.`}
       <${CreatedClasses} names=${sum.created} /></p>
     <${Accuracy} points=${sum.points} />
     <${WarningTable} kinds=${sum.warned} />
@@ -69,9 +73,12 @@ export function Progress({ table, sum, running, onStop, verb }) {
       <td class="number">${each.line}</td><td>${each.detail}</td></tr>`)}<//>
       <div class="actions">
         <button type="button" onClick=${download}>Download the rejected lines with their reasons</button>
-        ${table.header && html`<button type="button" disabled=${running || reading.busy} onClick=${downloadRows}>Download them as CSV, to mend and import again</button>`}
+        ${isTable && html`<button type="button" disabled=${running || reading.busy} onClick=${() => saveRows("rejected.csv", sum.rejected)}>Download them as CSV, to fix and import again</button>`}
       </div>
       <${Problem} error=${reading.error} />`}
+    ${sum.unlabelled.length > 0 && isTable && html`<div class="actions">
+      <button type="button" disabled=${running || reading.busy} onClick=${() => saveRows("without-class.csv", sum.unlabelled)}>Download the rows without a class</button></div>`}
+    ${!running && verb === "learned" && sum.accepted > 0 && html`<${TakeBack} batch=${batch} />`}
     ${running && html`<div class="actions"><button type="button" onClick=${onStop}>Stop</button></div>`}
   </section>`;
 }

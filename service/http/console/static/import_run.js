@@ -3,7 +3,7 @@
 import { ask, faultText, learnLines, pause } from "./api.js";
 import { RowFault } from "./class_cells.js";
 import { GuardedCsv } from "./csv_text.js";
-import { eventOf, instanceOf, isBlank } from "./mapping.js";
+import { UNLABELLED, eventOf, instanceOf, isBlank } from "./mapping.js";
 import { isPaused } from "./pulse.js";
 import { rowsOf } from "./rows.js";
 import { KnownClasses } from "./unknown_classes.js";
@@ -26,11 +26,12 @@ async function* inPieces(rows, size) {
   if (some.length) yield some;
 }
 
-/** Return what a function makes of each row: { made, rejected, left }; a row that is none is not in `made`. */
+/** Return what a function makes of each row: { made, rejected, left, unlabelled }; a row that is none is not in `made`. */
 function sorted(some, make) {
   const made = [];
   const rejected = [];
   const left = [];
+  const unlabelled = [];
   for (const { line, last, row, ...none } of some) {
     if (none.left) left.push(none.left);
     else if (!row) rejected.push({ line, last, detail: none.detail, row: none.text });
@@ -39,17 +40,18 @@ function sorted(some, make) {
         made.push({ line, last, row, its: make(row) });
       } catch (fault) {
         if (!(fault instanceof RowFault)) throw fault;
-        if (fault.left) left.push(fault.left);
+        if (fault.left === UNLABELLED) unlabelled.push({ line, last, row });
+        else if (fault.left) left.push(fault.left);
         else rejected.push({ line, last, detail: fault.message, row });
       }
     }
   }
-  return { made, rejected, left };
+  return { made, rejected, left, unlabelled };
 }
 
 /** Teach the rows of a table, but for blank ones. Each event gets an id, so that a request sent twice teaches it once.
  *
- * `report` takes { lines, accepted, duplicates, r1, r5, rejected: [{ line, last, detail, row }], left: [reason],
+ * `report` takes { lines, accepted, duplicates, r1, r5, rejected: [{ line, last, detail, row }], left: [reason], unlabelled: [{ line, last, row }],
  * created: [class], warned: [{ line, detail }] } of each piece; a row of CSV is in the lines from `line` to `last`.
  */
 export async function teachFile(table, columns, options, report, signal) {
@@ -59,7 +61,7 @@ export async function teachFile(table, columns, options, report, signal) {
   let number = 0;
   for await (const some of inPieces(rowsOf(table), LEARNED)) {
     signal.throwIfAborted();
-    const { made, rejected, left } = sorted(some.filter(({ row }) => !row || !isBlank(row)), (row) => eventOf(row, columns, options));
+    const { made, rejected, left, unlabelled } = sorted(some.filter(({ row }) => !row || !isBlank(row)), (row) => eventOf(row, columns, options));
     const events = made.map(({ its }) => ({ event_id: `import-${run}-${(number += 1)}`, ...its }));
     for (const each of await known.unknown(events.flatMap((event) => event.classes))) absent.add(each);
     const answer = events.length ? await learnLines(events, signal, isPaused) : { accepted: 0, duplicates: 0, r1: null, r5: null, faults: [], warnings: [] };
@@ -67,7 +69,7 @@ export async function teachFile(table, columns, options, report, signal) {
     const learned = new Set(events.filter((_, index) => !refused.has(index + 1)).flatMap((each) => each.classes));
     for (const { line, detail, errors } of answer.faults) rejected.push({ ...made[line - 1], detail: faultText(detail, errors) });
     const warned = answer.warnings.map(({ line, detail }) => ({ line: made[line - 1].line, detail }));
-    report({ lines: some.length, accepted: answer.accepted, duplicates: answer.duplicates, r1: answer.r1, r5: answer.r5, rejected, left, warned, created: [...learned].filter((each) => absent.delete(each)) });
+    report({ lines: some.length, accepted: answer.accepted, duplicates: answer.duplicates, r1: answer.r1, r5: answer.r5, rejected, left, unlabelled, warned, created: [...learned].filter((each) => absent.delete(each)) });
   }
 }
 
@@ -126,7 +128,7 @@ export async function rankFile(table, columns, report, signal) {
     }
     rejected.push(...all.filter((each) => each.detail));
     const warned = results.flatMap(({ line, warnings }) => warnings.map(({ detail }) => ({ line, detail })));
-    report({ lines: some.length, accepted: results.length, duplicates: 0, r1: null, r5: null, rejected, left, warned, created: [] });
+    report({ lines: some.length, accepted: results.length, duplicates: 0, r1: null, r5: null, rejected, left, unlabelled: [], warned, created: [] });
   }
   await answerTo([{ text: "", id }], signal);
   return csv.parts();

@@ -121,7 +121,7 @@ export async function* jsonRows(pieces, encoding) {
     sample.push(value);
   }
   const keys = keysOf(sample);
-  yield { names: keys.map((key, at) => key.trim() || `column ${at + 1}`), notes: [], unit: "object" };
+  yield { names: keys.map((key, at) => key.trim() || `column ${at + 1}`), notes: [], unit: "line", isJson: true };
   const rowOf = ({ object, ...each }) => ({ ...each, row: object && keys.map((key) => object.get(key)) });
   yield* sample.map(rowOf);
   for await (const each of all) yield rowOf(each);

@@ -1,88 +1,95 @@
-// Notes on the rows of a table before they are taught: labels that may be none, spellings of one label, rows left out.
+// The notes on the rows of a table before they are taught, and the questions that they raise.
 
-import { html, useEffect, useState } from "./html.js";
-import { RowFault } from "./class_cells.js";
+import { html, useEffect } from "./html.js";
 import { count, plural } from "./format.js";
-import { isEmptyLabel, plainLabel } from "./label_words.js";
-import { eventOf, instanceOf, isBlank, textsOf } from "./mapping.js";
-import { Problem, useLater } from "./parts.js";
-import { rowsOf } from "./rows.js";
+import { keyOf } from "./label_clusters.js";
+import { NOTHING, ROWS, survey } from "./label_survey.js";
+import { Problem, useFirst, useLater } from "./parts.js";
 
-const ROWS = 100_000; // that are read before the table is taught
-const MOST_LABELS = 100_000; // that are compared
 const SHOWN = 5;
+const CLUSTERS = 20;
 const WAIT = 300; // milliseconds after a change of the roles
-const PIECE = 1000; // rows, after which the page may draw
 
-const ACTIONS = ["To teach the file", "To rank it to CSV"];
-const NOTHING = { rows: 0, empty: [], spellings: [], left: [], rejected: [], damaged: 0, error: null };
-
-const byNumber = (some) => [...some].sort(([, a], [, b]) => b - a);
-
-const counter = () => {
-  const numbers = new Map();
-  return { numbers, add: (name) => (numbers.has(name) || numbers.size < MOST_LABELS) && numbers.set(name, (numbers.get(name) ?? 0) + 1) };
-};
-
-function spellingsOf(labels) {
-  const groups = Map.groupBy(labels, ([name]) => plainLabel(name));
-  return [...groups.values()].filter((each) => each.length > 1).map(byNumber);
-}
-
-async function survey(table, columns, options, signal) {
-  const [labels, left] = [counter(), counter()];
-  const found = { ...NOTHING, rejected: ACTIONS.map(() => []) };
-  const teach = (row) => {
-    const { classes, text } = eventOf(row, columns, options);
-    for (const name of classes) labels.add(name);
-    found.damaged += [...textsOf(text), ...classes].some((its) => its.includes("\ufffd"));
-  };
-  const makers = [teach, (row) => instanceOf(row, columns)];
-  for await (const each of rowsOf(table)) {
-    found.rows += 1;
-    if (found.rows % PIECE === 0) await new Promise((done) => setTimeout(done));
-    if (found.rows === ROWS || signal.aborted) break;
-    if (each.left) left.add(each.left);
-    if (each.left || (each.row && isBlank(each.row))) continue;
-    for (const [at, make] of makers.entries())
-      try {
-        if (!each.row) throw new RowFault(each.detail);
-        make(each.row);
-      } catch (fault) {
-        if (!(fault instanceof RowFault)) throw fault;
-        if (fault.left) left.add(fault.left);
-        else found.rejected[at].push(`line ${each.line}: ${fault.message}`);
-      }
-  }
-  const isEmpty = ([name]) => isEmptyLabel(name);
-  const all = [...labels.numbers];
-  return { ...found, empty: byNumber(all.filter(isEmpty)), spellings: spellingsOf(all.filter((each) => !isEmpty(each))), left: byNumber(left.numbers) };
+/** Read the rows again after a change; `onSurvey` takes null first, then what they say. */
+export function useSurvey(table, columns, separator, onSurvey) {
+  const changes = [table, JSON.stringify(columns), separator];
+  useEffect(() => onSurvey(null), changes);
+  useLater(async (signal) => {
+    if (!table) return;
+    const found = await survey(table, columns, { separator }, signal).catch((error) => ({ ...NOTHING, error }));
+    if (!signal.aborted) onSurvey(found);
+  }, WAIT, changes);
 }
 
 const counted = (some) => some.slice(0, SHOWN).map(([name, number], at) => html`${at ? ", " : ""}<bdi>${name}</bdi> (${count(number)})`);
 
-const rejectedRows = ([first, ...others]) => (first ? `${plural(others.length + 1, "row")} will be rejected, the first in ${first}.` : "no row will be rejected.");
-
 const andMore = (some) => some.length > SHOWN && ` and ${count(some.length - SHOWN)} more`;
 
-/** Tell what is found in the rows, and offer to leave out labels such as nan: `onWithout` takes whether to. */
-export function LabelNotes({ table, columns, separator, without, onWithout }) {
-  const [said, setSaid] = useState(NOTHING);
-  const changes = [table, JSON.stringify(columns), separator];
-  useEffect(() => setSaid(NOTHING), changes);
-  useLater(async (signal) => {
-    const found = await survey(table, columns, { separator }, signal).catch((error) => ({ ...NOTHING, error }));
-    if (!signal.aborted) setSaid(found);
-  }, WAIT, changes);
-  const { rows, empty, spellings, left, rejected, damaged, error } = said;
+const nearDuplicates = (clusters) => clusters.reduce((sum, { names }) => sum + names.length - 1, 0);
+
+/** "402 classes, 47 cells with “;”, 41 rows without a class, 52 near-duplicates" */
+function Counts({ said: { good, classes, joined, unlabelled, clusters } }) {
+  const near = nearDuplicates(clusters);
+  const parts = [
+    plural(classes, "class", "classes"),
+    ...joined.map(({ separator, cells }) => `${plural(cells, "cell")} with “${separator}”`),
+    unlabelled > 0 && `${plural(unlabelled, "row")} without a class`,
+    near > 0 && plural(near, "near-duplicate"),
+  ].filter(Boolean);
+  return html`<p><strong>${plural(good, "row")} to teach: ${parts.join(", ")}.</strong></p>`;
+}
+
+/** Ask what the cells with a sign between names are. */
+function Joined({ separator, cells, example, answer, onAnswer }) {
+  const parts = example.split(separator).map((each) => each.trim());
+  const radio = (value, title) => html`<label class="check"><input type="radio" name=${`joined-${separator}`} checked=${answer === value}
+    onChange=${() => onAnswer(value)} /> <span>${title}</span></label>`;
+  return html`<fieldset class="question"><legend>${plural(cells, "cell")} with “${separator}”, such as <bdi>${example}</bdi>. What ${cells === 1 ? "is it" : "are they"}?</legend>
+    ${radio(separator, html`several classes: ${parts.map((each, at) => html`${at ? ", " : ""}<bdi>${each}</bdi>`)}`)}
+    ${radio("", html`one class of this name`)}
+  </fieldset>`;
+}
+
+function Cluster({ cluster, isSame, onSame }) {
+  const [[main], ...others] = cluster.names;
+  return html`<li><label class="check"><input type="checkbox" checked=${isSame} onChange=${(event) => onSame(cluster, event.currentTarget.checked)} />
+    <span>Teach as <bdi>${main}</bdi>: ${others.map(([name, number], at) => html`${at ? ", " : ""}<bdi>${name}</bdi> (${count(number)})`)}</span></label></li>`;
+}
+
+/** Offer to teach the spellings of a label as one class. `same` has the keys of those that are. */
+function Clusters({ title, clusters, same, onSame }) {
+  const { shown, more } = useFirst(clusters, CLUSTERS);
+  if (!clusters.length) return null;
+  const all = (isSame) => onSame(clusters, isSame);
+  const isAll = clusters.every((each) => same.has(keyOf(each)));
+  return html`<fieldset class="question"><legend>${title}</legend>
+    ${clusters.length > 1 && html`<label class="check"><input type="checkbox" checked=${isAll} onChange=${(event) => all(event.currentTarget.checked)} /> All ${count(clusters.length)}</label>`}
+    <ul class="plain">${shown.map((each) => html`<${Cluster} key=${keyOf(each)} cluster=${each} isSame=${same.has(keyOf(each))} onSame=${(its, isSame) => onSame([its], isSame)} />`)}</ul>
+    ${more}
+  </fieldset>`;
+}
+
+const rejectedRows = ([first, ...others]) => (first ? `${plural(others.length + 1, "row")} will be rejected, the first in ${first}.` : "no row will be rejected.");
+
+/** Tell what is found in the rows, and ask: what cells with several names are, which spellings are one class, whether
+ * labels such as nan are left out. `answers` has { separator, same, without }; `onAnswers` takes a change of them. */
+export function LabelNotes({ said, answers, onAnswers }) {
+  const { rows, empty, clusters, joined, left, rejected, damaged, error } = said ?? NOTHING;
   const of = rows === ROWS && `Of the first ${count(ROWS)} rows: `;
-  return html`<${Problem} error=${error} /><div role="status" aria-label="What the rows say">
+  const onSame = (some, isSame) => {
+    const same = new Set(answers.same);
+    for (const each of some) if (isSame) same.add(keyOf(each)); else same.delete(keyOf(each));
+    onAnswers({ same });
+  };
+  return html`<${Problem} error=${error} /><div aria-label="What the rows say" role="group">
+    <div role="status">${said && !error && html`${of}<${Counts} said=${said} />`}</div>
+    ${joined.map((each) => html`<${Joined} key=${each.separator} ...${each} answer=${answers.separator} onAnswer=${(separator) => onAnswers({ separator })} />`)}
     ${empty.length > 0 && html`<p class="hint">${of}Labels that may mean none: ${counted(empty)}${andMore(empty)}. Each is taught as a class.
-      ${" "}<label class="check"><input type="checkbox" checked=${without} onChange=${(event) => onWithout(event.currentTarget.checked)} /> Leave such labels out</label></p>`}
-    ${spellings.length > 0 && html`<p class="hint">${of}Labels that differ in case, accents, blanks or signs only: ${spellings.slice(0, SHOWN).map((each, at) => html`${at ? "; " : ""}${counted(each)}${andMore(each)}`)}${andMore(spellings)}.
-      Each spelling is a class of its own: write them alike in the file to teach one class.</p>`}
+      ${" "}<label class="check"><input type="checkbox" checked=${answers.without} onChange=${(event) => onAnswers({ without: event.currentTarget.checked })} /> Leave such labels out</label></p>`}
+    <${Clusters} title="The same but for case, blanks, accents or signs. Each spelling is a class, unless you check it:" clusters=${clusters.filter((each) => each.isSpelling)} same=${answers.same} onSame=${onSame} />
+    <${Clusters} title="Different in one letter, perhaps misspelt. Each is a class, unless you check it:" clusters=${clusters.filter((each) => !each.isSpelling)} same=${answers.same} onSame=${onSame} />
     ${left.length > 0 && html`<p class="hint">${of}Rows that are left out when the file is taught: ${counted(left)}.</p>`}
-    ${rejected.flat().length > 0 && ACTIONS.map((action, at) => html`<p class="hint" key=${at}>${of}${action}: ${rejectedRows(rejected[at])}</p>`)}
+    ${rejected.flat().length > 0 && ["To teach the file", "To rank it to CSV"].map((action, at) => html`<p class="hint" key=${at}>${of}${action}: ${rejectedRows(rejected[at])}</p>`)}
     ${damaged > 0 && html`<p class="hint">${of}${plural(damaged, "row")} with the sign \ufffd: another program has lost letters there. Such rows are taught as they are.</p>`}
   </div>`;
 }

@@ -5,6 +5,7 @@ import { textOf as cellText } from "./json_text.js";
 import { isEmptyLabel } from "./label_words.js";
 
 export const ROLES = {
+  "": "choose",
   ignore: "not used",
   text: "text",
   field: "separate part of the text",
@@ -32,6 +33,7 @@ const GUESSES = [
 const KEYS = [/^(.*[\s_.-])?(id|key|nr|index|uuid|guid)$/i, /[a-z](Id|ID|Key)$/]; // names of a row
 const LABEL_ID = /^(class|label|categor(y|ie)|intent|target|tag)s?[\s_.-]?id$/i; // that of its label
 const ANSWERS = /^(accept|reject|ignore)?$/;
+export const UNLABELLED = "row without a class";
 const YES = /^(1|1\.0|true)$/i;
 const NO = /^(0|0\.0|false)?$/i;
 const LEAST_FLAGS = 3; // columns of 0 and 1 that are taken for classes
@@ -49,6 +51,10 @@ const isKey = (name) => KEYS.some((each) => each.test(name)) && !LABEL_ID.test(n
 
 const shown = (value) => (Array.isArray(value) ? value.join(" ") : cellText(value)).trim();
 const isFilled = (value) => value instanceof Map || shown(value) !== "";
+
+/** Return columns with the roles that their names alone say; the others are for the user to choose. */
+export const namedOnly = (columns) =>
+  columns.map((each) => (["answer", roleNamed(each.name)].includes(each.role) ? each : { ...each, role: "" }));
 
 /** Return { name, role, isList } of each column, with the roles that `manyclass learn` proposes
  * (training/tables/columns.py): by its name; else the longest column is the text, and the class is the first of the
@@ -170,6 +176,16 @@ function classesOf(row, columns, role, separator) {
   return divided.map((each) => each.trim()).filter(Boolean);
 }
 
+/** Return the class that is taught in place of a name. */
+function taughtAs(name, same) {
+  let its = name;
+  while (same.has(its)) its = same.get(its);
+  return its;
+}
+
+/** Return the classes of a row as its cells have them; a list has several. */
+export const labelsOf = (row, columns) => classesOf(row, columns, "class", "");
+
 function checkAnswer(row, columns) {
   columns.forEach(({ role, name }, at) => {
     if (role !== "answer" || row[at] === "accept") return;
@@ -197,18 +213,19 @@ const areEmpty = (names) => `${names} ${names.includes(", ") ? "are" : "is"} emp
 
 /** Return the event of a row; a RowFault says why there is none.
  *
- * `separator` divides several classes in one cell, if it is given; `without` leaves out labels such as nan.
+ * `separator` divides several classes in one cell, if it is given; `same` has the class to teach in place of another;
+ * `without` leaves out labels such as nan.
  */
-export function eventOf(row, columns, { separator, source, without = false }) {
+export function eventOf(row, columns, { separator, source, batch, same = new Map(), without = false }) {
   checkAnswer(row, columns);
   const instance = instanceOf(row, columns);
   if (isEmpty(instance)) throw new RowFault(`no text: ${areEmpty(namesOf(columns, "text", "field", "feature"))}, and nothing can be learned from it`);
-  const given = [...new Set([...classesOf(row, columns, "class", separator), ...flaggedClasses(row, columns)])];
+  const named = [...classesOf(row, columns, "class", separator), ...flaggedClasses(row, columns)];
+  const given = [...new Set(named.map((each) => taughtAs(each, same)))];
   const classes = without ? given.filter((each) => !isEmptyLabel(each)) : given;
   const not = [...new Set(classesOf(row, columns, "not", separator))];
   if (!classes.length && given.length) throw new RowFault(`its label is ${given[0]}`, `label ${given[0]}`);
-  if (!classes.length && !not.length && namesOf(columns, "one_hot")) throw new RowFault("it has no class", "row without a class");
-  if (!classes.length && !not.length) throw new RowFault(`no class: ${areEmpty(namesOf(columns, "class"))}`);
+  if (!classes.length && !not.length) throw new RowFault("it has no class", UNLABELLED);
   const event = { ...instance, classes };
   const [id] = filledCells(row, columns, "event_id");
   const [its = [source, {}]] = filledCells(row, columns, "source");
@@ -217,6 +234,7 @@ export function eventOf(row, columns, { separator, source, without = false }) {
   if (not.length) event.not = not;
   if (id) event.event_id = textOfCell(id[0], id[1].name);
   if (its[0]) event.source = textOfCell(its[0], its[1].name);
+  if (batch) event.batch = batch;
   if (weight) event.weight = numberIn(weight[0], weight[1].name);
   if (parents) event.parents = parentsOf(parents);
   return event;

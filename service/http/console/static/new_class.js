@@ -9,7 +9,7 @@ const SHOWN = 4;
 export const LONGEST = 200; // characters of a name that is compared: a comparison takes the square of them
 
 /** Return how many characters to insert, delete or replace make one text of another. */
-function distance(one, other) {
+export function distance(one, other) {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let at = 1; at <= one.length; at += 1) {
     const next = [at];

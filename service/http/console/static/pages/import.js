@@ -1,4 +1,4 @@
-// Import: teach a file of CSV or JSON lines, or rank it to CSV.
+// Import: a file, its columns, then teach it or rank it.
 
 import { html, useRef, useState } from "../html.js";
 import { save } from "../api.js";
@@ -8,12 +8,13 @@ import { NOTHING, Progress, added } from "../import_progress.js";
 import { rankFile, teachFile } from "../import_run.js";
 import { Notation } from "../file_notation.js";
 import { textOf } from "../json_text.js";
-import { LabelNotes } from "../label_notes.js";
-import { ROLES, eventsOf, guessed, instancesOf, isMixed, namesOf } from "../mapping.js";
+import { sameAs, keyOf } from "../label_clusters.js";
+import { LabelNotes, useSurvey } from "../label_notes.js";
+import { ROLES, eventsOf, guessed, instancesOf, isMixed, namedOnly, namesOf } from "../mapping.js";
 import { Action, Field, NeedsScope, Problem, useTask } from "../parts.js";
 import { beat } from "../pulse.js";
 import { openTable } from "../rows.js";
-import { TeachAgain, repeatedBy } from "../taught_source.js";
+import { TeachAgain, repeatedBy } from "../taught_batch.js";
 import { readingOf } from "../text_parts.js";
 import { UnknownClasses } from "../unknown_classes.js";
 
@@ -49,7 +50,7 @@ function Preview({ rows, columns, onRole }) {
   return html`<div class="scroll" role="region" aria-label="The first rows" tabindex="0"><table class="file">
     <thead>
       <tr>${columns.map((_, at) => html`<th scope="col" key=${at}>${named(columns, at)}</th>`)}</tr>
-      <tr>${columns.map(({ role }, at) => html`<td key=${at}><select aria-label=${`Role of ${named(columns, at)}`} value=${role} onChange=${(event) => onRole(at, event.currentTarget.value)}>
+      <tr>${columns.map(({ role }, at) => html`<td key=${at}><select class=${role ? "" : "open"} aria-label=${`Role of ${named(columns, at)}`} value=${role} onChange=${(event) => onRole(at, event.currentTarget.value)}>
         ${Object.entries(ROLES).map(([each, title]) => html`<option key=${each} value=${each}>${title}</option>`)}</select></td>`)}</tr>
     </thead>
     <tbody>${rows.map((row, index) => html`<tr key=${index}>${columns.map((_, at) => html`<td key=${at}>${shown(row[at])}</td>`)}</tr>`)}</tbody>
@@ -87,17 +88,40 @@ function RoleNotes({ rows, columns }) {
     ${twice.length > 0 && html`<p class="hint">${twice.join(", ")}: several columns have this name. Give a role to the right one.</p>`}`;
 }
 
+function Step({ number, title, children }) {
+  return html`<section class="step" aria-labelledby=${`step-${number}`}>
+    <h2 id=${`step-${number}`}><span class="number" aria-hidden="true">${number}</span> ${title}</h2>
+    ${children}
+  </section>`;
+}
+
+const OFFERED = ["text", "one_hot"]; // the class is the choice of the user alone
+
+/** Offer the roles that the cells make likely: nothing has a role that neither its name nor the user says. */
+function Proposal({ columns, proposed, onTake }) {
+  const isOffered = ({ role }, at) => !columns[at].role && OFFERED.includes(role);
+  const open = proposed.filter(isOffered);
+  if (!open.length) return null;
+  const said = open.length > 4 ? `${open.slice(0, 3).map(({ name }) => name).join(", ")} and ${open.length - 3} more: ${ROLES[open[0].role]}` : open.map(({ name, role }) => `${name}: ${ROLES[role]}`).join(", ");
+  return html`<p class="hint">By their cells, likely: ${said}. <button type="button" class="small"
+    onClick=${() => onTake(columns.map((each, at) => (isOffered(proposed[at], at) ? proposed[at] : each)))}>Take these roles</button></p>`;
+}
+
+const OPEN = { separator: undefined, same: new Set(), without: false }; // the answers, before the user gives them
+
 export default function Import() {
   useAccess();
   const [file, setFile] = useState(null); // as it was chosen
   const [chosen, setChosen] = useState({}); // how to read it, as far as the user has said
   const [table, setTable] = useState(null);
   const [columns, setColumns] = useState([]);
+  const [proposed, setProposed] = useState([]);
+  const [batch, setBatch] = useState("");
   const [source, setSource] = useState("");
-  const [separator, setSeparator] = useState("");
-  const [without, setWithout] = useState(false); // labels such as nan
-  const [run, setRun] = useState(null); // { verb, table, sum }
-  const [repeated, setRepeated] = useState(0); // events of the source, about which the user is asked
+  const [answers, setAnswers] = useState(OPEN);
+  const [said, setSaid] = useState(null); // what the rows say; null while they are read
+  const [run, setRun] = useState(null); // { verb, table, batch, sum }
+  const [repeated, setRepeated] = useState(0); // events of the batch, about which the user is asked
   const abort = useRef();
   const reading = useTask();
   const task = useTask();
@@ -106,20 +130,23 @@ export default function Import() {
     setFile(its);
     setChosen(choices);
     setTable(null);
+    setAnswers(OPEN);
     const opened = await openTable(its, choices);
+    const likely = guessed(opened.names, opened.rows);
     setTable(opened);
-    setColumns(guessed(opened.names, opened.rows));
-    setSource(its.name);
-    setWithout(false);
+    setProposed(likely);
+    setColumns(namedOnly(likely));
+    setBatch(its.name);
     setRun(null);
   });
   const begin = (verb, action) => task.run(async () => {
     abort.current = new AbortController();
     let sum = { ...NOTHING, began: performance.now() };
-    setRun({ verb, table, sum });
+    const about = { verb, table, batch: options.batch };
+    setRun({ ...about, sum });
     const report = (each) => {
       sum = added(sum, each);
-      setRun({ verb, table, sum });
+      setRun({ ...about, sum });
     };
     try {
       await action(report, abort.current.signal);
@@ -127,50 +154,66 @@ export default function Import() {
       beat();
     }
   });
-  const options = { separator: separator.trim(), source: source.trim(), without };
+  const separator = answers.separator ?? "";
+  const same = sameAs((said?.clusters ?? []).filter((each) => answers.same.has(keyOf(each))));
+  const options = { separator: separator.trim(), source: source.trim(), batch: batch.trim(), same, without: answers.without };
   const teach = () => begin("learned", (report, signal) => teachFile(table, columns, options, report, signal));
   const check = async () => {
-    const events = await task.run(() => repeatedBy(eventsOf(table.rows, columns, options), options.source));
+    const events = await task.run(() => repeatedBy(eventsOf(table.rows, columns, options), options.batch));
     if (events) setRepeated(events);
     else if (events === 0) teach();
   };
   const rank = () => begin("ranked", async (report, signal) =>
-    save(`${file.name.replace(/\.\w+(\.gz)?$/, "")}-ranked.csv`, new Blob(await rankFile(table, columns, report, signal)), "text/csv"));
+    save(`${file.name.replace(/\.\w+(\.gz)?$/, "")}-ranked.csv`, new Blob(["\ufeff", ...await rankFile(table, columns, report, signal)]), "text/csv"));
   const given = namesOf(columns, "text", "field", "feature") !== "";
   const labelled = namesOf(columns, "class", "one_hot", "not") !== "";
   const isReady = given && !table?.rows.some((row) => isMixed(row, columns));
+  const isTaught = run?.verb === "learned";
+  const isOpen = answers.separator === undefined && said?.joined.length > 0;
   const [example] = table ? eventsOf(table.rows, columns, options) : [];
+  useSurvey(given && labelled && may("learn") ? table : null, columns, options.separator, setSaid);
   return html`<h1>Import</h1>
-    <${FileBox} onFile=${(its) => take(its, {})} />
-    ${file && !reading.busy && html`<${Notation} table=${table} chosen=${chosen} onChoice=${(choices) => take(file, choices)} />`}
-    <${Problem} error=${reading.error} />
-    ${table && html`
-      <h2>${table.file.name}</h2>
+    <${Step} number="1" title="File">
+      <${FileBox} onFile=${(its) => take(its, {})} />
+      ${reading.busy && html`<p role="status">Reading the file …</p>`}
+      ${file && !reading.busy && html`<${Notation} table=${table} chosen=${chosen} onChoice=${(choices) => take(file, choices)} />`}
+      <${Problem} error=${reading.error} />
+    <//>
+    ${table && html`<${Step} number="2" title="Columns">
+      <h3>${table.file.name}</h3>
       ${table.notes.map((each) => html`<p class="hint" key=${each}>${each}</p>`)}
+      <p class="hint">Choose which column has the text of the messages, and which their class.</p>
       <${Preview} rows=${table.rows} columns=${columns} onRole=${(at, role) => setColumns(columns.with(at, { ...columns[at], role }))} />
-      <div class="row">
-        <${Field} label="Source of the events" hint="Under Events you can find and erase all events of a source.">
-          <input type="text" value=${source} maxlength="200" onInput=${(event) => setSource(event.currentTarget.value)} /><//>
-        <${Field} label="Separator of classes in a cell" hint="For example | or ; – empty: one class a cell.">
-          <input type="text" value=${separator} onInput=${(event) => setSeparator(event.currentTarget.value)} /><//>
-      </div>
-      ${given && labelled && may("learn") && run?.verb !== "learned" && html`<${UnknownClasses} table=${table} columns=${columns} separator=${options.separator} />
-        <${LabelNotes} table=${table} columns=${columns} separator=${options.separator} without=${without} onWithout=${setWithout} />`}
-      <div class="actions">
-        <${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!isReady || !labelled} onClick=${check}>Teach the file<//>
-        <${Action} busy=${task.busy} disabled=${!isReady} onClick=${rank}>Rank it to CSV<//>
-      </div>
+      <${Proposal} columns=${columns} proposed=${proposed} onTake=${setColumns} />
       <${RoleNotes} rows=${table.rows} columns=${columns} />
       ${!given && html`<p class="hint">No column has the text yet: choose the role text or feature for one.</p>`}
-      ${may("learn") && !labelled && html`<p class="hint">To teach the file, choose the role class for a column.</p>`}
+      ${may("learn") && given && !labelled && html`<p class="hint">To teach the file, choose the role class for a column. Without one, it can be ranked.</p>`}
+    <//>`}
+    ${table && given && html`<${Step} number="3" title=${labelled && may("learn") ? "Teach" : "Rank"}>
+      ${labelled && may("learn") && html`<div class="row">
+        <${Field} label="Name of this import" hint="By it you can take the whole import back.">
+          <input type="text" value=${batch} maxlength="200" onInput=${(event) => setBatch(event.currentTarget.value)} /><//>
+        ${!namesOf(columns, "source") && html`<${Field} label="Source of the events" hint="Whose messages they are, if all are of one. Else give a column the role source.">
+          <input type="text" value=${source} maxlength="200" onInput=${(event) => setSource(event.currentTarget.value)} /><//>`}
+        <${Field} label="Separator of classes in a cell" hint="For example | or ; – empty: one class a cell.">
+          <input type="text" value=${separator} onInput=${(event) => setAnswers({ ...answers, separator: event.currentTarget.value })} /><//>
+      </div>
+      ${!isTaught && html`<${LabelNotes} said=${said} answers=${answers} onAnswers=${(change) => setAnswers({ ...answers, ...change })} />
+        <${UnknownClasses} table=${table} columns=${columns} separator=${options.separator} />`}`}
+      ${isOpen && html`<p class="hint">Before you teach the file, say above what the cells with several names are.</p>`}
+      <div class="actions">
+        ${labelled && html`<${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!isReady || isOpen} onClick=${check}>Teach the file<//>`}
+        <${Action} busy=${task.busy} disabled=${!isReady} onClick=${rank}>Rank it to CSV<//>
+      </div>
       <${NeedsScope} scope="learn" to="teach" />
       ${example && html`<${CallText} call=${{ method: "POST", path: "/learn", body: example }} title="Teach the first row as curl and Python" />`}
-      <${CallText} call=${{ method: "POST", path: "/rank", body: { instances: instancesOf(table.rows, columns).slice(0, 2), k: 5 } }} title="Rank rows as curl and Python" />`}
+      <${CallText} call=${{ method: "POST", path: "/rank", body: { instances: instancesOf(table.rows, columns).slice(0, 2), k: 5 } }} title="Rank rows as curl and Python" />
+    <//>`}
     <${Problem} error=${task.error} />
-    ${repeated > 0 && html`<${TeachAgain} source=${options.source} events=${repeated} onClose=${() => setRepeated(0)}
+    ${repeated > 0 && html`<${TeachAgain} batch=${options.batch} events=${repeated} onClose=${() => setRepeated(0)}
       onConfirm=${() => {
         teach(); // not awaited: the dialog closes
       }} />`}
-    ${run && html`<${Progress} table=${run.table} sum=${run.sum} verb=${run.verb} running=${task.busy} onStop=${() => abort.current.abort()} />`}
+    ${run && html`<${Progress} table=${run.table} sum=${run.sum} batch=${run.batch} verb=${run.verb} running=${task.busy} onStop=${() => abort.current.abort()} />`}
   `;
 }

@@ -1,0 +1,189 @@
+"""Import: the questions before a file is taught, what the answers teach, and the way back."""
+
+import csv
+import io
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.looking import as_csv, choose, overflow, severe_faults
+from tests.console.test_import import taught_events, teach
+from tests.training.tables import workbooks
+
+pytestmark = pytest.mark.slow  # needs chromium
+
+CLUSTERS = """async labels => {
+    const { clustersOf } = await import("/console/label_clusters.js");
+    return clustersOf(labels).map(each => [each.isSpelling, each.names.map(([name]) => name)]);
+}"""
+
+
+def labelled(*labels):
+    return as_csv([["text", "label"], *([f"text {at}", each] for at, each in enumerate(labels))])
+
+
+def test_labels_are_put_together_by_spelling_then_by_a_letter_and_no_codes(untaught_page):
+    labels = ["Refund", "refund", " RE FUND", "Réfund", "Reﬁnd", "Straße", "strasse", "re_fund"]
+    labels += ["2136", "2137", "02136", "gnd:4011455-7", "gnd:4011456-9", "GND:4011455-7"]
+    labels += ["waste", "wsate", "wastes", "wasted food", "cat", "car", "Level 2", "level  2"]
+    found = untaught_page.evaluate(CLUSTERS, [[name, 1 + (name == "Refund")] for name in labels])
+    assert [names for is_spelling, names in found if is_spelling] == [
+        ["Refund", "Réfund", "refund"],
+        [" RE FUND", "re_fund"],
+        ["Straße", "strasse"],
+        ["Level 2", "level  2"],
+    ]
+    close = [sorted(names) for is_spelling, names in found if not is_spelling]
+    assert ["waste", "wastes", "wsate"] in close
+    for each in ("2136", "cat", "Level 2", "gnd:4011455-7"):
+        assert all(each not in names for names in close)
+
+
+def test_many_labels_are_compared_at_once(untaught_page):
+    letters = str.maketrans("0123456789", "abcdefghij")
+    labels = [[f"label {at:04}".translate(letters), 1] for at in range(4000)]
+    assert len(untaught_page.evaluate(CLUSTERS, labels)) == 1
+
+
+def test_checked_spellings_are_taught_as_one_class(empty, look):
+    page = look(empty, "import")
+    choose(page, "a.csv", labelled("Refund", "Refund", "refund", "réfund ", "waste", "wsate"))
+    notes = page.get_by_label("What the rows say")
+    expect(notes).to_contain_text("6 rows to teach: 5 classes, 3 near-duplicates.")
+    notes.get_by_label("Teach as Refund: refund (1), réfund (1)").check()
+    expect(notes.get_by_label("Teach as waste: wsate (1)")).not_to_be_checked()
+    teach(page)
+    assert [label for _, label in taught_events(empty)] == ["Refund"] * 4 + ["waste", "wsate"]
+
+
+def test_a_cell_with_several_classes_is_asked_about(empty, look):
+    page = look(empty, "import")
+    choose(page, "a.csv", labelled("A; B", "A", "C", "C;A", "Food, drink", "D"))
+    notes = page.get_by_label("What the rows say")
+    expect(notes).to_contain_text("6 rows to teach: 6 classes, 2 cells with “;”.")
+    question = notes.get_by_role("group", name="2 cells with “;”, such as A; B. What are they?")
+    button = page.get_by_role("button", name="Teach the file")
+    expect(button).to_be_disabled()
+    question.get_by_label("one class of this name").check()
+    expect(button).to_be_enabled()
+    question.get_by_label("several classes: A, B").check()
+    expect(page.get_by_label("Separator of classes in a cell")).to_have_value(";")
+    expect(notes).to_contain_text("6 rows to teach: 5 classes")
+    teach(page)
+    events = httpx.get(f"{empty.url}/events", params={"order": "oldest"}).json()["events"]
+    assert [each["classes"] for each in events] == [
+        ["A", "B"], ["A"], ["C"], ["C", "A"], ["Food, drink"], ["D"],
+    ]  # fmt: skip
+
+
+def test_a_comma_is_a_question_only_between_classes_that_are_also_alone(empty, look):
+    page = look(empty, "import")
+    choose(page, "a.csv", labelled("A,B", "A", "B", "Food, drink"))
+    notes = page.get_by_label("What the rows say")
+    expect(notes).to_contain_text("4 rows to teach: 4 classes, 1 cell with “,”.")
+    expect(notes.get_by_label("several classes: A, B")).to_be_visible()
+
+
+def test_an_import_is_taken_back(empty, look):
+    page = look(empty, "import")
+    rows = [["text", "label", "source"], ["a", "x", "anna"], ["b", "y", ""]]
+    choose(page, "first.csv", as_csv(rows))
+    expect(page.get_by_label("Source of the events")).to_have_count(0)
+    teach(page)
+    choose(page, "second.csv", labelled("x", "y"))
+    page.get_by_label("Source of the events").fill("mail")
+    teach(page)
+    events = httpx.get(f"{empty.url}/events", params={"order": "oldest"}).json()["events"]
+    origins = [(each["batch"], each["source"]) for each in events]
+    assert origins == [("first.csv", "anna"), ("first.csv", None), *[("second.csv", "mail")] * 2]
+    page.get_by_role("button", name="Take this import back").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("second.csv")
+    dialog.get_by_role("button", name="Take it back").click()
+    expect(page.get_by_text("2 messages of second.csv are taken back.")).to_be_visible()
+    events = httpx.get(f"{empty.url}/events").json()["events"]
+    assert {each["batch"] for each in events} == {"first.csv"}
+
+
+def test_a_key_that_may_only_learn_is_told_who_takes_an_import_back(serve, look):
+    page = look(serve(learn_keys=("l",)), "import")
+    page.get_by_label("Key").fill("l")
+    page.keyboard.press("Enter")
+    choose(page, "a.csv", labelled("x"))
+    teach(page)
+    expect(page.get_by_text("To take this import back, a key of the scope admin")).to_be_visible()
+
+
+ROWS = [
+    ["Nr", "Nachricht", "Thema"],
+    [1, "die Lampe ist aus", "Licht; Straße"],
+    [2, "Müll", "Müll"],
+    [3, "Hund", ""],
+    [4, "noch ein Hund", "hunde"],
+    [5, "ein Hund", "Hunde"],
+]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
+        {"viewport": {"width": 360, "height": 740}, "color_scheme": "light"},
+    ],
+    ids=["dark", "phone"],
+)
+def test_each_step_is_accessible_and_as_wide_as_the_window(empty, look, options):
+    page = look(empty, "import", **options)
+    expect(page.get_by_role("heading", name="File")).to_be_visible()
+    for act in (
+        lambda: None,
+        lambda: choose(page, "a.xlsx", workbooks.workbook(ROWS, [["other"]])),
+        lambda: page.get_by_label("Role of Nachricht").select_option("text"),
+        lambda: page.get_by_label("Role of Thema").select_option("class"),
+        lambda: page.get_by_label("several classes: Licht, Straße").check(),
+        lambda: teach(page),
+    ):
+        act()
+        page.wait_for_timeout(700)  # the rows are read anew
+        assert severe_faults(page) == []
+        assert overflow(page) <= 0
+
+
+def test_a_file_is_taught_by_the_keyboard_alone(empty, look):
+    page = look(empty, "import")
+    choose(page, "a.csv", as_csv(ROWS))
+
+    def to(target):
+        target.wait_for()
+        for _ in range(60):
+            if target.evaluate("each => each === document.activeElement"):
+                return
+            page.keyboard.press("Tab")
+        pytest.fail("Tab does not reach it")
+
+    for name, letters in (("Nachricht", "te"), ("Thema", "cl")):
+        to(page.get_by_label(f"Role of {name}"))
+        page.keyboard.type(letters)
+        page.keyboard.press("Enter")
+        page.keyboard.press("Escape")
+    to(page.get_by_label("several classes: Licht, Straße"))
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("one class of this name")).to_be_checked()
+    to(page.get_by_label("Teach as Hunde: hunde (1)"))
+    page.keyboard.press("Space")
+    to(page.get_by_role("button", name="Teach the file"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("read: learned 4, ")).to_be_visible()
+    assert {label for _, label in taught_events(empty)} == {"Licht; Straße", "Müll", "Hunde"}
+
+
+def test_a_ranked_file_is_read_by_excel(taught, look):
+    page = look(taught, "import")
+    choose(page, "a.csv", as_csv([["text"], ["where is my card, ü"]]))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Rank it to CSV").click()
+    path = download.value.path()
+    assert path.read_bytes().startswith(b"\xef\xbb\xbftext,")
+    [row] = csv.DictReader(io.StringIO(path.read_text("utf-8-sig"), newline=""))
+    assert row["text"] == "where is my card, ü"
