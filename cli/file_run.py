@@ -20,13 +20,15 @@ Answer = TypeVar("Answer")
 Files = Annotated[
     list[str],
     typer.Argument(
-        help="JSON lines, or tables (CSV, .xlsx, .parquet); plain or compressed; - is standard"
-        " input.",
+        help="JSON lines, or tables (CSV, .xlsx, .ods, .parquet); plain or compressed; - is"
+        " standard input.",
         metavar="FILE...",
         show_default=False,
     ),
 ]
-Batch = Annotated[int, typer.Option(min=1, help="Lines in one request, at most.")]
+PerRequest = Annotated[
+    int, typer.Option("--per-request", min=1, help="Lines in one request, at most.")
+]
 IgnoreUnknown = Annotated[
     bool,
     typer.Option(
@@ -40,7 +42,7 @@ IgnoreUnknown = Annotated[
 def run(
     verb: str,
     sources: Sequence[Source],
-    batch: int,
+    per_request: int,
     read: Callable[[Line], Body],
     send: Callable[[Sequence[Body]], Answer],
     answered: Callable[[RunSummary, Sequence[Item], Answer], None],
@@ -56,7 +58,7 @@ def run(
     summary = RunSummary()
     try:
         with bar_of_files(sources) as move:
-            for some in batches(_items(sources, read, summary, labelled, skip), batch):
+            for some in batches(_items(sources, read, summary, labelled, skip), per_request):
                 for part, answer in deliver(some, send, _until_hopeless(summary)):
                     answered(summary, part, answer)
                 move(f"{summary.done:,} · {summary.rate:,.0f}/s  {summary.recall}")

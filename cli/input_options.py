@@ -218,6 +218,16 @@ def _id(meaning: str) -> Parameter:
     )
 
 
+_SOURCE = _option(
+    "source_column",
+    str | None,
+    None,
+    "--source-column",
+    help="Of a table: the column that says whose the row is, its `source`.",
+    metavar="COLUMN",
+)
+
+
 def _format(formats: Sequence[str]) -> Parameter:
     return _option(
         "format",
@@ -250,7 +260,9 @@ def learns(command: Callable[..., None]) -> Callable[..., None]:
     def made(format: str | None, layout: Layout) -> Input:
         return Input(format, layout, of_lines=True)
 
-    return _with_input(command, LINES, [_TEXT, _FIELDS, *_CLASSES, event_id, *_NOTATION], made)
+    return _with_input(
+        command, LINES, [_TEXT, _FIELDS, *_CLASSES, event_id, _SOURCE, *_NOTATION], made
+    )
 
 
 def ranks(command: Callable[..., None]) -> Callable[..., None]:
@@ -260,7 +272,7 @@ def ranks(command: Callable[..., None]) -> Callable[..., None]:
     def made(format: str | None, layout: Layout) -> Input:
         return Input(format, layout, labelled=False, of_lines=True)
 
-    return _with_input(command, LINES, [_TEXT, _FIELDS, id, *_NOTATION], made)
+    return _with_input(command, LINES, [_TEXT, _FIELDS, id, _SOURCE, *_NOTATION], made)
 
 
 def _with_input(
@@ -302,6 +314,7 @@ def _layout(given: Mapping[str, Any]) -> Layout:
         classes=tuple(given.get("class_columns") or ()),
         class_separator=given.get("class_separator") or "",
         id=given.get("id_column"),
+        source=given.get("source_column"),
         one_hot=tuple(given.get("one_hot") or ()),
         left_out=frozenset(given.get("left_out") or ()),
         delimiter=given["delimiter"],

@@ -6,7 +6,7 @@ from manyclass.core.errors import did_you_mean
 from manyclass.training.encodings import not_utf8
 from manyclass.training.lines import Line, LineFault
 
-RANK_KEYS = frozenset({"features", "text", "id"})
+RANK_KEYS = frozenset({"features", "text", "id", "source"})
 LABEL_KEYS = frozenset(
     {"classes", "not", "weight", "parents", "event_id", "source", "reviewer", "batch"}
 )

@@ -69,17 +69,23 @@ class RunSummary:
     def text(self, verb: str) -> str:
         """Return the summary in one line."""
         seconds = self._clock() - self._began
-        skipped = f", skipped {counted(self.duplicates, 'duplicate')}," if self.duplicates else ""
         new = self.done - self.duplicates
-        parts = [f"{verb} {new:,}{skipped} in {seconds:.1f} s, {self.rate:,.0f} a second"]
+        parts = [f"{verb} {new:,}{self._skipped()} in {seconds:.1f} s, {self.rate:,.0f} a second"]
         if self.recall:
             parts.append(self.recall)
         parts += [f"{counted(number, noun)} left out" for noun, number in self.left_out.items()]
-        if self.bad_lines:
-            parts.append(f"{counted(self.bad_lines, 'bad line')} left out")
         if self.bad_files:
             parts.append(f"{counted(self.bad_files, 'file')} not read to the end")
         return " · ".join(parts)
+
+    def _skipped(self) -> str:
+        """Return the words for lines that were not learned or ranked; empty if there are none."""
+        some = []
+        if self.duplicates:
+            some.append(counted(self.duplicates, "duplicate"))
+        if self.bad_lines:
+            some.append(counted(self.bad_lines, "invalid row"))
+        return f", skipped {' and '.join(some)}," if some else ""
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

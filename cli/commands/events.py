@@ -14,7 +14,7 @@ from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
 from manyclass.cli.event_text import beginning_of
 from manyclass.cli.printable import print_cells
 from manyclass.cli.run_summary import counted
-from manyclass.cli.taught_sources import events_of, in_words
+from manyclass.cli.taught_batches import events_of, in_words
 from manyclass.client.bodies import Origin
 from manyclass.client.client import Client
 from manyclass.client.types import TaughtEvent

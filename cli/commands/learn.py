@@ -10,12 +10,12 @@ import typer
 
 from manyclass.cli.batches import Item
 from manyclass.cli.connection import INTERRUPTED, URL, Key, Url, complain, connected
-from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
+from manyclass.cli.file_run import Files, IgnoreUnknown, PerRequest, run
 from manyclass.cli.input_options import Input, learns
 from manyclass.cli.new_classes import NewClasses
 from manyclass.cli.request_lines import Body, classes_of, event_of
 from manyclass.cli.run_summary import RunSummary
-from manyclass.cli.taught_sources import TaughtSources, default_source, is_kept
+from manyclass.cli.taught_batches import TaughtBatches, default_batch, is_kept
 from manyclass.cli.warning_notes import WarningNotes
 from manyclass.client.errors import ClientError
 from manyclass.client.types import EventBody, LearnedMany
@@ -29,25 +29,32 @@ def learn(
     files: Files,
     url: Url = URL,
     key: Key = None,
-    batch: Batch = 200,
+    per_request: PerRequest = 200,
     ignore_unknown: IgnoreUnknown = False,
     source: Annotated[
         str | None,
         typer.Option(
-            help="The source of events without a source of their own, by which `manyclass events`"
-            " finds them; by default the name of the file without its folder.",
+            help="Whose the instances are, such as a channel: the source of events without one.",
+            show_default=False,
+        ),
+    ] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(
+            help="The name by which `manyclass events` finds and takes back what is taught; by"
+            " default the name of the file without its folder.",
             show_default=False,
         ),
     ] = None,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Teach a source again although it was taught before."),
+        typer.Option("--again", help="Teach a batch again although it was taught before."),
     ] = False,
     skip: Annotated[
         int,
         typer.Option(
             min=0,
-            help="Skip the lines of the first file up to this number, after an interruption.",
+            help="Resume after this line of the first file.",
         ),
     ] = 0,
     *,
@@ -58,11 +65,11 @@ def learn(
     A line is a JSON object, an event as for POST /learn: {"features": {"ice": 1.5},
     "classes": ["hockey"]}, or with "text" instead of "features", which may be an object of fields
     such as {"title": "...", "body": "..."}, or with the "id" of an instance that was ranked before.
-    "not" lists wrong classes, "weight" says how much the event counts, and "source" is its origin.
-    A row of a table has its text and its class in columns:
+    "not" lists wrong classes, "weight" says how much the event counts, "source" says whose it is,
+    and "batch" what it came with. A row of a table has its text and its class in columns:
     manyclass learn questions.csv --text-column question --class-column intent
 
-    If the service already has events of a source, nothing is sent, because a file that is taught
+    If the service already has events of a batch, nothing is sent, because a file that is taught
     twice counts twice. Events with an "event_id" may be sent again, since each is learned once.
 
     Recall (R1, R5) is progressive: it uses the rank of the best true class before the event was
@@ -70,11 +77,11 @@ def learn(
     end, new classes are listed, because one of them may be misspelt, unless the service had none.
     """
     sources = input.sources(files)
-    names = {each.name: source or default_source(each.file) for each in sources}
+    names = {each.name: batch or default_batch(each.file) for each in sources}
     with connected(url, key, checked=True) as client:
         stats = client.stats()
         allowed = names[sources[0].name] if skip else None
-        taught = TaughtSources(client, stats.seq, allowed, not again)
+        taught = TaughtBatches(client, stats.seq, allowed, source, not again)
 
         def read(line: Line) -> Body:
             return taught.named(event_of(line, ignore_unknown), names[line.file])
@@ -86,9 +93,9 @@ def learn(
         if not again:
             _check(sources, read)
         new = NewClasses(client, stats)
-        progress = _Progress(batch, new)
+        progress = _Progress(per_request, new)
         try:
-            run("learned", sources, batch, read, send, progress.answered, skip=skip)
+            run("learned", sources, per_request, read, send, progress.answered, skip=skip)
         except ClientError:
             progress.complain(names)
             new.tell(asks=False)
@@ -122,8 +129,8 @@ def _check(sources: Sequence[Source], read: Callable[[Line], Body]) -> None:
 class _Progress:
     """The last line with an acknowledged event, from which to continue, and the new classes."""
 
-    def __init__(self, batch: int, new: NewClasses) -> None:
-        self._batch = batch
+    def __init__(self, per_request: int, new: NewClasses) -> None:
+        self._per_request = per_request
         self._new = new
         self._last: Line | None = None
         self.labels = LabelNotes()
@@ -147,10 +154,10 @@ class _Progress:
             return
         file, number = self._last.file, self._last.number
         files = f", and {file} as the first file" if len(names) > 1 else ""
-        source = names[file]
-        newest = f"`manyclass events list --source {quote(source)} --limit 1`" if source else ""
+        batch = names[file]
+        newest = f"`manyclass events list --batch {quote(batch)} --limit 1`" if batch else ""
         unknown = f" ({newest} shows the newest)" if newest else ""
         complain(
-            f"{self._last.location} is the last acknowledged line; up to {self._batch:,} lines"
-            f" after it may be learned too{unknown}. To continue, add --skip {number}{files}"
+            f"{self._last.location} is the last acknowledged line; up to {self._per_request:,}"
+            f" lines after it may be learned too{unknown}. To continue, add --skip {number}{files}"
         )

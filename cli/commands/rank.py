@@ -13,7 +13,7 @@ import typer
 from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.batches import Item
 from manyclass.cli.connection import BAD_LINES, FAILED, URL, Key, Url, complain, connected
-from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
+from manyclass.cli.file_run import Files, IgnoreUnknown, PerRequest, run
 from manyclass.cli.input_options import Input, ranks
 from manyclass.cli.paths import STANDARD_OUTPUT, path_of
 from manyclass.cli.ranked_output import LineOutput, Output, TableOutput
@@ -90,7 +90,7 @@ def rank(
     min_seq: Annotated[
         int, typer.Option(min=0, help="Wait until the event with this number is applied.")
     ] = 0,
-    batch: Batch = 200,
+    per_request: PerRequest = 200,
     ignore_unknown: IgnoreUnknown = False,
     out: Annotated[
         Path | None,
@@ -146,7 +146,7 @@ def rank(
             instance = instance_of(line, ignore_unknown)
             return rows.given(line, instance) if is_table(out) else instance
 
-        most = min(batch, _most_at_once(classes, explain))
+        most = min(per_request, _most_at_once(classes, explain))
         writer = _Writer(output)
         try:
             run("ranked", sources, most, read, send, writer, labelled=False)

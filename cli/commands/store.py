@@ -162,7 +162,7 @@ def accept(
         raise typer.Exit(FAILED) from error
     typer.echo(f"{store} is accepted with the events up to {accepted.last_seq}")
     if accepted.marked_seq is None:
-        typer.echo("the last acknowledged event is not known: the store has no mark of it")
+        typer.echo("The last acknowledged event is unknown because the .mark file is missing.")
     elif accepted.marked_seq > accepted.last_seq:
         first, last = accepted.last_seq + 1, accepted.marked_seq
         typer.echo(f"acknowledged events that are given up: {first} to {last}")

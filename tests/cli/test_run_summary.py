@@ -23,8 +23,8 @@ def test_a_run_with_something_left_out(capsys):
     summary.bad_file(FileFault("more.gz", "ends in the middle"))
     assert not summary.clean
     assert summary.text("learned") == (
-        "learned 1, skipped 2 duplicates, in 1.0 s, 3 a second"
-        " · 1 bad line left out · 1 file not read to the end"
+        "learned 1, skipped 2 duplicates and 1 invalid row, in 1.0 s, 3 a second"
+        " · 1 file not read to the end"
     )
     written = capsys.readouterr()
     assert written.err == (

@@ -58,6 +58,7 @@ class Columns:
     one_hot: tuple[int, ...] = ()  # named as classes
     lists: frozenset[int] = frozenset()  # of the classes, whose cells are lists of labels
     answer: int | None = None  # of an annotator, who may reject the row
+    source: int | None = None  # of the person or channel
     said: str = ""  # for a message: the columns that the user did not give, and the lists
 
 
@@ -68,10 +69,11 @@ def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelle
     or a missing column raises.
     """
     id = None if layout.id is None else position(layout.id, names)
+    source = None if layout.source is None else position(layout.source, names)
     text = _positions("--text-column", layout.text, names)
     classes = _positions("--class-column", layout.classes, names) if labelled else ()
     one_hot = _positions("--one-hot", layout.one_hot, names) if labelled else ()
-    taken = {*text, *classes, *one_hot, id}
+    taken = {*text, *classes, *one_hot, id, source}
     said: list[str] = []
     if layout.fields:
         _check_fields(text, names)
@@ -87,7 +89,7 @@ def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelle
     said += [f"column `{names[at]}` has lists of classes" for at in sorted(lists)]
     answer = _answer(names, rows) if labelled else None
     answer = None if answer in {*text, *classes, *one_hot, id} else answer
-    return Columns(text, classes, id, one_hot, lists, answer, ", ".join(said))
+    return Columns(text, classes, id, one_hot, lists, answer, source, ", ".join(said))
 
 
 def _positions(flag: str, given: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
@@ -196,8 +198,7 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
     """
     given = [*layout.text, *layout.classes, *layout.one_hot]
     taken = {position(each, names) for each in given}
-    if layout.id is not None:
-        taken.add(position(layout.id, names))
+    taken |= {position(each, names) for each in (layout.id, layout.source) if each is not None}
     unusable, no_texts = _unusable(names, rows), _no_texts(names, rows)
     answer = _answer(names, rows)
     taken |= {at for at, name in enumerate(names) if KEY_NAMES.fullmatch(name)}

@@ -47,11 +47,12 @@ class Row(Line, frozen=True):
     text: Text = ""
     classes: list[str] | None = None
     id: str = ""
+    source: str = ""
 
     @property
     def data(self) -> bytes:
         """The row as JSON: {"text": ..., "classes": [...], "event_id": ...}, or {"text": ...,
-        "id": ...} if it is only ranked; LineFault if it has a fault.
+        "id": ...} if it is only ranked, and perhaps "source"; LineFault if it has a fault.
         """
         if self.fault:
             raise LineFault(self.fault)
@@ -60,6 +61,8 @@ class Row(Line, frozen=True):
             body["classes"] = self.classes
         if self.id:
             body["id" if self.classes is None else "event_id"] = self.id
+        if self.source:
+            body["source"] = self.source
         return _ENCODER.encode(body)
 
 
@@ -227,11 +230,21 @@ class TableSource(Source):
         if fault:
             return Row(self.name, record.number, None, fault, record.lines, "", names, cells)
         id = "" if columns.id is None else text_of(cells[columns.id])
+        source = "" if columns.source is None else text_of(cells[columns.source]).strip()
         text = self._text(cells, names, columns)
         if len(cells) > len(names):
             cells = cells[: len(names)]
         return Row(
-            self.name, record.number, None, "", record.lines, "", names, cells, text, found, id
+            self.name,
+            record.number,
+            None,
+            lines=record.lines,
+            names=names,
+            cells=cells,
+            text=text,
+            classes=found,
+            id=id,
+            source=source,
         )
 
     def _text(self, cells: Sequence[Cell], names: Sequence[str], columns: Columns) -> Text:
@@ -280,7 +293,7 @@ def _fault_of(cells: Sequence[Cell], names: Sequence[str], columns: Columns) -> 
             f"it has {len(cells)} cells, the header has {len(names)} ({listed(names)}): a text"
             " that holds the delimiter needs quotes, or give another --delimiter"
         )
-    for at in (*columns.text, *([] if columns.id is None else [columns.id])):
+    for at in (*columns.text, *(at for at in (columns.id, columns.source) if at is not None)):
         cell = cells[at]
         if isinstance(cell, str) or (isinstance(cell, Fields) and columns.text == (at,)):
             continue

@@ -134,7 +134,7 @@ def test_events_of_a_service_and_of_its_store_are_learned_again(manyclass, tmp_p
         assert "learned 6 in" in learned.stderr
         again = manyclass("export", "--events", "--url", two.url)
         named = [{k: v for k, v in event.items() if k != "event_id"} for event in as_json(again)]
-        sourced = [{"source": "events.jsonl", **event} for event in EXPORTED]
+        sourced = [{"batch": "events.jsonl", **event} for event in EXPORTED]
         assert named == [{k: v for k, v in e.items() if k != "event_id"} for e in sourced]
         assert as_json(again)[0]["event_id"] == "e/1"
 

@@ -80,8 +80,8 @@ def table_of(file):
         return [*csv.reader(opened)]
 
 
-def texts_of(manyclass, url, source):
-    listed = manyclass("events", "list", "--source", source, "--oldest", "--url", url, "--json")
+def texts_of(manyclass, url, batch):
+    listed = manyclass("events", "list", "--batch", batch, "--oldest", "--url", url, "--json")
     return [json.loads(each)["text"] for each in listed.stdout.splitlines()]
 
 
@@ -97,7 +97,7 @@ def test_ranked_fields_are_taught_again_as_they_were(manyclass, url, tmp_path, b
     file.write_text(lines(*({"text": text, **more} for text in LATE)))
     columns = ["--text-column", "text"] if is_table else []
     manyclass("learn", "-", "--url", url, input=lines({"text": LATE[0], "classes": ["ice"]}))
-    options = ("--url", url, "--out", out, "-k", 1, "--batch", batch)
+    options = ("--url", url, "--out", out, "-k", 1, "--per-request", batch)
     read = reading(manyclass("rank", file, *columns, *options))
     header, *rows = table_of(out)
     names = ["title", "body", "my note; x", "id", "text"]
@@ -204,7 +204,7 @@ def test_warnings_of_the_service_about_lines_are_said_once(manyclass, url, tmp_p
     cut = f"puck {LONG}"
     texts = ["ice", cut, "ice puck", cut, "?"]
     file.write_text(lines(*({"text": text, "classes": ["a"]} for text in texts)))
-    said = manyclass("learn", file, "--url", url, "--batch", 3).stderr
+    said = manyclass("learn", file, "--url", url, "--per-request", 3).stderr
     about = (
         "A word of the text is longer than a name may be (4096 bytes, with its field)"
         " and is left out."

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from manyclass.cli import taught_sources
+from manyclass.cli import taught_batches
 from manyclass.client.client import Client
 from manyclass.client.errors import ServiceUnreachable
 from tests.cli.services import new_service
@@ -29,7 +29,7 @@ def test_all_lines_of_all_files_are_learned(manyclass, service, tmp_path):
     first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     first.write_text(lines(*events("plain", 100)))
     second.write_text(lines(*events("plain", 200)))
-    result = manyclass("learn", first, second, "--url", service, "--batch", 7)
+    result = manyclass("learn", first, second, "--url", service, "--per-request", 7)
     assert "learned 300 in" in result.stderr
     assert "R1 0.99" in result.stderr  # all but the first three
     assert result.stdout == ""
@@ -51,7 +51,7 @@ def test_a_source_is_that_of_events_without_one(manyclass, service):
     assert sources == ["its own", "a file"]
 
 
-# --- a source is taught once ----------------------------------------------------------------------
+# --- a batch is taught once -----------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -66,58 +66,59 @@ def write(tmp_path):
     return written
 
 
-def test_a_file_is_the_source_of_its_events(manyclass, service, write):
+def test_a_file_is_the_batch_of_its_events(manyclass, service, write):
     manyclass("learn", write("own"), "--url", service)
     with Client(service) as client:
-        assert {each.source for each in client.events(of_class="own0")} == {"own.jsonl"}
+        [event] = client.events(of_class="own0")
+    assert (event.batch, event.source) == ("own.jsonl", None)
 
 
-def test_a_source_is_not_taught_twice_by_mistake(manyclass, service, write):
+def test_a_batch_is_not_taught_twice_by_mistake(manyclass, service, write):
     fresh, file = write("unsent"), write("again")
     manyclass("learn", file, "--url", service)
-    refused = manyclass("learn", fresh, file, "--batch", 1, "--url", service, exit_code=1)
+    refused = manyclass("learn", fresh, file, "--per-request", 1, "--url", service, exit_code=1)
     assert refused.stderr == (
-        "manyclass: the service has 3 events of the source 'again.jsonl' already. Add --again to"
-        " teach it once more, --skip N to go on behind line N after an interruption, or --source"
-        " with another name if the file is another one; `manyclass events delete --source"
+        "manyclass: the service has 3 events of the batch 'again.jsonl' already. Add --again to"
+        " teach it once more, --skip N to resume after line N after an interruption, or --batch"
+        " with another name if the file is another one; `manyclass events delete --batch"
         " again.jsonl` takes them back\n"
     )
     assert learned(service, "unsent") == {}
     assert sum(learned(service, "again").values()) == 3
     manyclass("learn", file, "--url", service, "--again")
     assert sum(learned(service, "again").values()) == 6
-    manyclass("events", "delete", "--source", "again.jsonl", "--url", service, "--yes")
+    manyclass("events", "delete", "--batch", "again.jsonl", "--url", service, "--yes")
     manyclass("learn", file, "--url", service)
-    assert "learned 3" in manyclass("learn", file, "--url", service, "--source", "other").stderr
+    assert "learned 3" in manyclass("learn", file, "--url", service, "--batch", "other").stderr
 
 
-def test_a_source_of_standard_input_is_not_taught_twice_either(manyclass, service):
-    given = ("learn", "-", "--url", service, "--source", "piped")
+def test_a_batch_of_standard_input_is_not_taught_twice_either(manyclass, service):
+    given = ("learn", "-", "--url", service, "--batch", "piped")
     manyclass(*given, input=lines(*events("piped", 1)))
     refused = manyclass(*given, input=lines(*events("piped", 1)), exit_code=1)
-    assert "the service has 1 event of the source 'piped' already" in refused.stderr
+    assert "the service has 1 event of the batch 'piped' already" in refused.stderr
     assert learned(service, "piped") == {"piped0": 1}
 
 
-def test_files_of_one_source_are_taught_together(manyclass, service, write):
+def test_files_of_one_batch_are_taught_together(manyclass, service, write):
     files = (write("part1"), write("part2"))
-    result = manyclass("learn", *files, "--url", service, "--source", "parts", "--batch", 1)
+    result = manyclass("learn", *files, "--url", service, "--batch", "parts", "--per-request", 1)
     assert "learned 6 in" in result.stderr
 
 
-def test_many_events_of_a_source_are_not_all_counted(manyclass, service, write, monkeypatch):
-    monkeypatch.setattr(taught_sources, "MOST_COUNTED", 2)
+def test_many_events_of_a_batch_are_not_all_counted(manyclass, service, write, monkeypatch):
+    monkeypatch.setattr(taught_batches, "MOST_COUNTED", 2)
     manyclass("learn", file := write("many"), "--url", service)
     refused = manyclass("learn", file, "--url", service, exit_code=1)
-    assert "has more than 2 events of the source" in refused.stderr
+    assert "has more than 2 events of the batch" in refused.stderr
 
 
-def test_lines_with_an_event_id_or_a_source_may_be_sent_again(manyclass, service, tmp_path):
+def test_lines_with_an_event_id_or_a_batch_may_be_sent_again(manyclass, service, tmp_path):
     file = tmp_path / "ids.jsonl"
     file.write_text(
         lines(
             {"text": "x", "classes": ["ids"], "event_id": "ids 1"},
-            {"text": "x", "classes": ["ids"], "source": "its own"},
+            {"text": "x", "classes": ["ids"], "batch": "its own"},
         )
     )
     for _ in range(2):
@@ -129,29 +130,29 @@ def test_what_a_command_sends_itself_was_not_taught_before(manyclass, service, t
     file = tmp_path / "half.jsonl"
     with_id = {"text": "x", "classes": ["half"], "event_id": "half 1"}
     file.write_text(lines(with_id, {"text": "x", "classes": ["half"]}))
-    given = ("learn", file, "--url", service, "--batch", 1)
+    given = ("learn", file, "--url", service, "--per-request", 1)
     assert "learned 2 in" in manyclass(*given).stderr
     refused = manyclass(*given, exit_code=1)
-    assert "has 2 events of the source 'half.jsonl'" in refused.stderr
+    assert "has 2 events of the batch 'half.jsonl'" in refused.stderr
     assert "learned 0, skipped 1 duplicate, in" in refused.stderr
     assert learned(service, "half") == {"half": 2}
 
 
-def test_a_source_is_looked_up_before_any_is_sent_if_its_first_line_is_bad(
+def test_a_batch_is_looked_up_before_any_is_sent_if_its_first_line_is_bad(
     manyclass, service, write
 ):
     fresh, file = write("before"), write("behind")
     file.write_text("{bad\n" + file.read_text())
     manyclass("learn", file, "--url", service, exit_code=1)
-    refused = manyclass("learn", fresh, file, "--batch", 1, "--url", service, exit_code=1)
-    assert "has 3 events of the source 'behind.jsonl'" in refused.stderr
+    refused = manyclass("learn", fresh, file, "--per-request", 1, "--url", service, exit_code=1)
+    assert "has 3 events of the batch 'behind.jsonl'" in refused.stderr
     assert learned(service, "before") == {}
 
 
 def test_the_commands_of_a_message_are_quoted_for_the_shell(manyclass, service, write):
     manyclass("learn", file := write("it's $HOME"), "--url", service)
     refused = manyclass("learn", file, "--url", service, exit_code=1)
-    assert """ --source 'it'"'"'s $HOME.jsonl'` takes them back""" in refused.stderr
+    assert """ --batch 'it'"'"'s $HOME.jsonl'` takes them back""" in refused.stderr
 
 
 def test_a_file_named_as_standard_input_is_not_read(manyclass, service, tmp_path, monkeypatch):
@@ -167,7 +168,7 @@ def test_a_file_named_as_standard_input_is_not_read(manyclass, service, tmp_path
         assert [each.source for each in client.events(of_class="dash0")] == [None]
 
 
-def test_without_history_a_source_cannot_be_looked_up(manyclass, write):
+def test_without_history_a_batch_cannot_be_looked_up(manyclass, write):
     with new_service(history=False) as url:
         for _ in range(2):
             result = manyclass("learn", write("unkept"), "--url", url)
@@ -199,18 +200,18 @@ def test_an_interrupted_run_goes_on_behind_the_last_line(
     first, second = write(f"{name}a", 10), write(f"{name}b", 10)
     with monkeypatch.context() as patched:
         patched.setattr(Client, "learn_many", interrupted_at(4, error))
-        given = ("learn", first, second, "--url", service, "--batch", 5)
+        given = ("learn", first, second, "--url", service, "--per-request", 5)
         stopped = manyclass(*given, exit_code=exit_code)
     assert (
         f"manyclass: {second}:5 is the last acknowledged line; up to 5 lines after it may be"
-        f" learned too (`manyclass events list --source {second.name} --limit 1` shows the"
+        f" learned too (`manyclass events list --batch {second.name} --limit 1` shows the"
         f" newest). To continue, add --skip 5, and {second} as the first file\n"
     ) in stopped.stderr
     assert f"{'stopped: ' if exit_code == 130 else ''}learned 15 in" in stopped.stderr
     assert "Traceback" not in stopped.output
     assert sum(learned(service, name).values()) == 15
     refused = manyclass("learn", second, "--url", service, exit_code=1)
-    assert f"5 events of the source '{second.name}'" in refused.stderr
+    assert f"5 events of the batch '{second.name}'" in refused.stderr
     assert "learned 5 in" in manyclass("learn", second, "--url", service, "--skip", 5).stderr
     assert sum(learned(service, name).values()) == 20
 
@@ -226,7 +227,7 @@ def test_bad_lines_behind_those_that_are_skipped_are_left_out(manyclass, service
     file = tmp_path / "bad-behind.jsonl"
     file.write_text(lines(*events("skipped", 3)) + "{\n" * 20 + lines(*events("behind", 3)))
     given = ("learn", file, "--url", service, "--skip", 3)
-    assert "learned 3 in" in manyclass(*given, exit_code=1).stderr
+    assert "learned 3, skipped 20 invalid rows, in" in manyclass(*given, exit_code=1).stderr
     assert learned(service, "skipped") == {}
 
 
@@ -240,7 +241,7 @@ def test_bad_lines_are_named_and_the_rest_is_learned(manyclass, service):
     result = manyclass("learn", "-", "--url", service, input=body, exit_code=1)
     named = [line for line in result.stderr.splitlines() if "standard input:" in line]
     assert [line.split(":")[2] for line in named] == ["4", "5", "6", "10"]
-    assert "4 bad lines left out" in result.stderr
+    assert "4 invalid rows" in result.stderr
     assert sum(learned(service, "some").values()) == 6
 
 

@@ -52,7 +52,7 @@ def test_given_classes_alone_are_ranked(manyclass, hockey):
         client.learn({"text": "ice", "classes": ["skating"]})
         assert client.rank({"text": "ice"}, among=["skating"]).ranked[0].name == "skating"
     body = '{"text": "ice"}\n{"text": "sticks"}\n'
-    given = ("--among", "skating", "--among", "golf", "--batch", 1)
+    given = ("--among", "skating", "--among", "golf", "--per-request", 1)
     result = manyclass("rank", "-", "--url", hockey, *given, input=body)
     first, second = (json.loads(line)["ranked"] for line in result.stdout.splitlines())
     assert [each["class"] for each in first] == ["skating"]

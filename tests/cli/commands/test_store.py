@@ -47,7 +47,7 @@ def test_a_missing_mark_is_said(accept, tmp_path):
     with closing(open_store(url, float)) as store:
         store.append([b"1"])
     (tmp_path / "store.db.mark").unlink()
-    assert "not known" in accept(url).stdout
+    assert "is unknown because the .mark file is missing." in accept(url).stdout
 
 
 def test_stores_that_cannot_be_accepted(accept, tmp_path):

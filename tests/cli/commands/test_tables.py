@@ -11,6 +11,8 @@ from manyclass.client.client import Client
 from manyclass.client.errors import ServiceUnreachable
 from tests.cli.services import new_service
 from tests.training.tables.files import write_parquet_file, write_spreadsheet
+from tests.training.tables.notations import csv as as_csv
+from tests.training.tables.workbooks import workbook
 
 QUESTIONS = (
     "key,question,intent\n"
@@ -108,7 +110,7 @@ def test_all_lines_behind_an_open_quote_are_counted(manyclass, service, tmp_path
     file.write_text('text,class\na,quote-1\n"b,quote-1\nc,quote-1\nd,quote-1\n')
     result = manyclass("learn", file, "--url", service, exit_code=1)
     assert "quote.csv:3: lines 3 to 5 are left out: the quote opened in line 3" in result.stderr
-    assert "3 bad lines left out" in result.stderr
+    assert "learned 1, skipped 3 invalid rows, in" in result.stderr
     report = manyclass("train", file, "--out", tmp_path / "out.snapshot", exit_code=1)
     assert "3 bad lines left out" in report.stderr
 
@@ -233,7 +235,7 @@ def test_one_array_of_json_is_read(manyclass, service, tmp_path):
     file.write_text('[\n  {"text": "a", "classes": ["array"]},\n  {"text": "b"}\n]\n')
     result = manyclass("learn", file, "--url", service, exit_code=1)
     assert f"{file}: object 2: " in result.stderr
-    assert "learned 1 " in result.stderr
+    assert "learned 1, skipped 1 invalid row, in" in result.stderr
     ranked = manyclass("rank", file, "--ignore-unknown", "--url", service)
     assert '"array"' in ranked.stdout
 
@@ -317,7 +319,7 @@ def test_rows_without_an_id_do_not_wait_for_a_label(manyclass, fresh, tmp_path, 
     file, out = tmp_path / "in.csv", tmp_path / "out.csv"
     file.write_text(f"text\nunlabelled one\nunlabelled two\n{last}\n")
     rank = ("rank", file, "--url", fresh)
-    manyclass(*rank, "--out", out, "--batch", 2, exit_code=exit_code)
+    manyclass(*rank, "--out", out, "--per-request", 2, exit_code=exit_code)
     assert len(rows_of(out)) == 4 - exit_code
     assert waiting(fresh, "unlabelled one", "unlabelled two", "a row") == []
     printed = manyclass(*rank, exit_code=exit_code).stdout
@@ -415,3 +417,50 @@ def test_tables_of_other_columns_are_not_put_into_one(manyclass, taught, tmp_pat
 def test_results_that_cannot_be_written_are_refused_at_once(manyclass, nobody, options, said):
     result = manyclass("rank", "in.csv", "--url", nobody, *options, exit_code=2)
     assert said in result.stderr
+
+
+def test_a_column_has_the_source_and_the_file_is_the_batch(manyclass, service, tmp_path):
+    file = tmp_path / "mails.csv"
+    file.write_text("text,label,from\nlamp,own-a,anna\nbin,own-a,\n")
+    manyclass("learn", file, "--source-column", "from", "--source", "mail", "--url", service)
+    with Client(service) as client:
+        events = [*client.events(of_class="own-a", oldest_first=True)]
+        assert [(each.source, each.batch) for each in events] == [
+            ("anna", "mails.csv"),
+            ("mail", "mails.csv"),
+        ]
+    file.write_text("nr,text,from\nlamp,a lamp,anna\nbin,a bin,\n")
+    manyclass("rank", file, "--source-column", "from", "--id-column", "nr", "--url", service)
+    with Client(service) as client:
+        waiting = {each.id: each.source for each in client.review(50).instances}
+    assert (waiting["lamp"], waiting["bin"]) == ("anna", None)
+    refused = manyclass("learn", file, "--source-column", "who", "--url", service, exit_code=2)
+    assert "there is no column `who`" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["book.xlsx", "windows.csv", "bare.csv", "years.csv"])
+def test_a_file_of_an_office_is_taught(manyclass, service, tmp_path, name):
+    """Each to a right count of classes, with no row lost."""
+    rows = [["Wo ist meine Karte, bitte schön?", 2136], ["Müll", "007"], ["Wo ist die Tür?", 2136]]
+    table = [["Anliegen", "Thema"], *rows]
+    contents = {
+        "book.xlsx": workbook([["other"]], table),
+        "windows.csv": as_csv(*[map(str, row) for row in table], delimiter=";", encoding="cp1252"),
+        "bare.csv": as_csv(*[map(str, row) for row in rows]),
+        "years.csv": as_csv(["2024", "2023"], *[map(str, row) for row in rows]),
+    }
+    options = {
+        "book.xlsx": ("--sheet", "S2", "--text-column", "Anliegen", "--class-column", "Thema"),
+        "windows.csv": ("--text-column", "Anliegen", "--class-column", "Thema"),
+        "bare.csv": ("--text-column", "1", "--class-column", "2"),
+        "years.csv": ("--text-column", "2024", "--class-column", "2023"),
+    }
+    file = tmp_path / name
+    file.write_bytes(contents[name])
+    result = manyclass("learn", file, *options[name], "--url", service)
+    assert "learned 3 in" in result.stderr
+    assert ("is read as cp1252: `" in result.stderr) is (name == "windows.csv")
+    with Client(service) as client:
+        events = [*client.events(batch=name, oldest_first=True)]
+    assert [each.classes for each in events] == [("2136",), ("007",), ("2136",)]
+    assert events[0].text == rows[0][0]

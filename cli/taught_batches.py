@@ -1,4 +1,4 @@
-"""The sources that events are taught by, and the refusal to teach one twice."""
+"""The batches that events are taught with, and the refusal to teach one twice."""
 
 import os
 from functools import cache
@@ -28,7 +28,7 @@ def is_kept(file: str) -> bool:
     return file != STANDARD_INPUT and Path(Source(file).file).is_file()
 
 
-def default_source(file: str) -> str | None:
+def default_batch(file: str) -> str | None:
     """Return the base name of a file; None for standard input and other pipes."""
     return os.fsencode(Path(file).name).decode(errors="replace") if is_kept(file) else None
 
@@ -52,53 +52,65 @@ def in_words(events: int) -> str:
     return counted(events, "event")
 
 
-class TaughtSources:
-    """Adds its source to an event, and ends the command where the source was taught before.
+class TaughtBatches:
+    """Adds its batch and source to an event, and ends the command if the batch was taught before.
 
     An event with an `event_id` may be sent again: the service learns it once.
     """
 
-    def __init__(self, client: Client, last: int, allowed: str | None, is_checked: bool) -> None:
-        """Events of the source `allowed`, and of all if not `is_checked`, are never refused.
+    def __init__(
+        self,
+        client: Client,
+        last: int,
+        allowed: str | None,
+        source: str | None,
+        is_checked: bool,
+    ) -> None:
+        """Events of the batch `allowed`, and of all if not `is_checked`, are never refused.
 
         `last` is the number of the last event before the command: what it sends itself, with an
-        `event_id`, was not taught before.
+        `event_id`, was not taught before. `source` is that of events without one.
         """
         self._client = client
         self._last = last
         self._allowed = allowed
+        self._source = None if source is None else msgspec.Raw(msgspec.json.encode(source))
         self._is_checked = is_checked
         self._number_of = cache(self._counted)
 
-    def named(self, event: Body, source: str | None) -> Body:
-        """Return the event with the source, unless it names one. Raises typer.Exit."""
-        if source is None or "source" in event:
+    def named(self, event: Body, batch: str | None) -> Body:
+        """Return the event with the batch and the source, unless it names them. Raises
+        typer.Exit.
+        """
+        if self._source is not None and "source" not in event:
+            event = {**event, "source": self._source}
+        if batch is None or "batch" in event:
             return event
         if "event_id" not in event:
-            self.check(source)
-        return {**event, "source": msgspec.Raw(msgspec.json.encode(source))}
+            self.check(batch)
+        return {**event, "batch": msgspec.Raw(msgspec.json.encode(batch))}
 
-    def check(self, source: str) -> None:
-        """End the command if the history has events of the source."""
-        if not self._is_checked or source == self._allowed:
+    def check(self, batch: str) -> None:
+        """End the command if the history has events of the batch."""
+        if not self._is_checked or batch == self._allowed:
             return
-        if number := self._number_of(source):
+        if number := self._number_of(batch):
             complain(
-                f"the service has {in_words(number)} of the source {source!r} already. Add --again"
-                " to teach it once more, --skip N to go on behind line N after an interruption, or"
-                " --source with another name if the file is another one;"
-                f" `manyclass events delete --source {quote(source)}` takes them back"
+                f"the service has {in_words(number)} of the batch {batch!r} already. Add --again to"
+                " teach it once more, --skip N to resume after line N after an interruption, or"
+                " --batch with another name if the file is another one;"
+                f" `manyclass events delete --batch {quote(batch)}` takes them back"
             )
             raise typer.Exit(FAILED)
 
-    def _counted(self, source: str) -> int:
+    def _counted(self, batch: str) -> int:
         try:
-            return events_of(self._client, {"source": source}, self._last)
+            return events_of(self._client, {"batch": batch}, self._last)
         except RequestRefused as error:
             if error.status != HTTPStatus.NOT_FOUND:
                 raise
             complain(
-                f"the service keeps no history, which would tell whether {source!r} was taught"
+                f"the service keeps no history, which would tell whether {batch!r} was taught"
                 " before"
             )
             return 0
