@@ -459,7 +459,7 @@ class Client:
 
         With `history`, it learns the whole history by a rebuild; waits without a time limit then.
         Raises RequestRefused: 409 for the primary learner, for too many shadows, or during another
-        rebuild; 422 for a text that is not a specification.
+        rebuild; 404 for a text that is not a learner.
         """
         content = encoded({"learner": learner, "history": history})
         return self._ask("POST", "/learners", LearnerAdded, content=content, is_long=history)

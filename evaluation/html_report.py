@@ -1,4 +1,5 @@
-"""Comparisons as one HTML file: tables and figures, no script, nothing from the network."""
+"""Comparisons as one HTML file: tables that can be sorted and filtered, and figures; nothing from
+the network."""
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -46,6 +47,59 @@ figure { margin: 0; padding: .9rem 1rem .8rem; background: var(--panel); border-
   border: 1px solid var(--rule); }
 figure img { display: block; width: 100%; }
 figcaption { font-size: .8rem; margin-top: .3rem; }
+th button { all: unset; cursor: pointer; }
+th button:focus-visible { outline: 2px solid var(--link); }
+th[aria-sort=ascending] button::after { content: " ▲"; }
+th[aria-sort=descending] button::after { content: " ▼"; }
+label { display: block; color: var(--faint); }
+input { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--faint);
+  border-radius: 6px; padding: .2rem .5rem; margin-left: .4rem; }
+"""
+
+# Without scripts the page has the same tables in their own order. A number is in the title of its
+# cell; cells without one come last.
+SCRIPT = """
+const FILTERED = 20;
+for (const table of document.querySelectorAll("table")) {
+  const body = table.tBodies[0];
+  const rows = [...body.rows];
+  const heads = [...table.tHead.rows[0].cells];
+  const number = (row, at) => parseFloat(row.cells[at].title.replaceAll(",", ""));
+  const text = (row, at) => row.cells[at].textContent;
+  const sort = (at, descends) => {
+    const turn = descends ? -1 : 1;
+    const known = rows.filter((row) => !isNaN(number(row, at)));
+    const others = rows.filter((row) => isNaN(number(row, at)));
+    known.sort((one, other) => turn * (number(one, at) - number(other, at)));
+    const order = known.length ? 1 : turn;
+    others.sort((one, other) => order * text(one, at).localeCompare(text(other, at)));
+    body.append(...known, ...others);
+    for (const head of heads) head.removeAttribute("aria-sort");
+    heads[at].setAttribute("aria-sort", descends ? "descending" : "ascending");
+  };
+  if (rows.length > 1)
+    heads.forEach((head, at) => {
+      const button = document.createElement("button");
+      button.append(...head.childNodes);
+      head.append(button);
+      button.onclick = () => {
+        const before = head.getAttribute("aria-sort");
+        const numeric = rows.some((row) => row.cells[at].title);
+        sort(at, before ? before === "ascending" : numeric);
+      };
+    });
+  if (rows.length > FILTERED) {
+    const label = document.createElement("label");
+    const field = document.createElement("input");
+    field.type = "search";
+    label.append("Rows that contain", field);
+    table.parentElement.before(label);
+    field.oninput = () => {
+      const wanted = field.value.toLowerCase();
+      for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+    };
+  }
+}
 """
 
 
@@ -71,7 +125,7 @@ def page(heading: str, about: Mapping[str, str], body: str) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(heading)}</title><style>{STYLE}</style></head><body>"
-        f"<h1>{escape(heading)}</h1>{lines}{body}</body></html>\n"
+        f"<h1>{escape(heading)}</h1>{lines}{body}<script>{SCRIPT}</script></body></html>\n"
     )
 
 
@@ -134,11 +188,12 @@ def _section(comparison: Comparison, best_pass: bool) -> str:
     return (
         f'<h2 id="{name}">{name}</h2><p class="faint facts">{escape(facts)}</p>'
         f"{table_html(table_of(comparison, best_pass, variations=False))}{varied}"
-        f'<div class="figures">{"".join(map(_figure, figures(comparison, best_pass)))}</div>'
+        f'<div class="figures">{"".join(map(figure_html, figures(comparison, best_pass)))}</div>'
     )
 
 
-def _figure(shown: Figure) -> str:
+def figure_html(shown: Figure) -> str:
+    """Return a figure as an image with its caption."""
     title = escape(shown.title)
     image = b64encode(shown.svg().encode()).decode()
     return (

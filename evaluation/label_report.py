@@ -5,9 +5,10 @@ from html import escape
 from itertools import islice
 from typing import Final
 
-from manyclass.evaluation.html_report import page, table_html
+from manyclass.evaluation.html_report import figure_html, page, table_html
 from manyclass.evaluation.label_review import LabelReview
 from manyclass.evaluation.origins import Origins, shortened
+from manyclass.evaluation.plot import Figure, Series
 from manyclass.evaluation.report import EMPTY, Cell, Table
 
 EXAMPLES: Final = 3  # rows shown for a confusion
@@ -43,14 +44,43 @@ def tables_of(
     }
 
 
-def label_page(name: str, tables: Mapping[str, Table], about: Mapping[str, str]) -> str:
-    """Return one HTML file with the tables."""
+def label_page(
+    name: str,
+    tables: Mapping[str, Table],
+    about: Mapping[str, str],
+    figures: Sequence[Figure] = (),
+) -> str:
+    """Return one HTML file with the figures and the tables."""
     links = "".join(f'<a href="#{escape(each)}">{escape(each)}</a>' for each in tables)
     sections = (
         f'<h2 id="{escape(each)}">{escape(table.title)}</h2>{table_html(table)}'
         for each, table in tables.items()
     )
-    return page(f"Labels of {name}", about, f"<nav>{links}</nav>{''.join(sections)}")
+    drawn = f'<div class="figures">{"".join(map(figure_html, figures))}</div>'
+    return page(f"Labels of {name}", about, f"<nav>{links}</nav>{drawn}{''.join(sections)}")
+
+
+def figures_of(review: LabelReview) -> list[Figure]:
+    """Return the figure of the recall of each class by its number of rows; none without classes."""
+    found = [
+        (float(each.rows), each.recall, None)
+        for each in review.classes()
+        if each.rows and each.recall is not None
+    ]
+    if not found:
+        return []
+    caption = "Each point is a class. Low on the right: many rows, and still wrong."
+    return [
+        Figure(
+            "Recall of each class",
+            "rows of the class",
+            "recall",
+            [Series("classes", found, 0)],
+            caption,
+            logarithmic=True,
+            scattered=True,
+        )
+    ]
 
 
 def _overall(review: LabelReview, method: str) -> Table:

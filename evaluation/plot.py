@@ -14,7 +14,7 @@ GAP = 6  # pixels between a tick and its name
 CHARACTER, LINE = 6.4, 15  # pixels of a character, about, and of a line of text
 SAMPLE = 30  # pixels of a line and its marker in the legend
 ROOM = 0.05  # share of the range of the values, left free on each side
-MOST_MARKERS = 30  # in a series; more would hide its line
+MOST_MARKERS = 30  # in a joined series; more would hide its line
 STEPS_WANTED = 8  # ticks of an axis
 NEUTRAL = "#7f7f86"  # legible on a light and on a dark page
 COLOURS = (
@@ -189,7 +189,7 @@ def _drawn(figure: Figure, x_axis: Axis, y_axis: Axis) -> Iterator[str]:
     for each in figure.series:
         if not each.faint:
             points = pixels_of(point[:2] for point in each.points)
-            every = ceil(len(points) / MOST_MARKERS)
+            every = 1 if figure.scattered else ceil(len(points) / MOST_MARKERS)
             line = "" if figure.scattered else _line(each, points)
             bars = list(zip(points, each.points, strict=True))[::every]
             yield line + _deviations(each, bars, y_axis) + _marked(each, points[::every])

@@ -27,6 +27,8 @@ from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.text import DEFAULT_TEXT
 from manyclass.training.lines import Source
 
+MOST_ON_PAGE = 10_000  # rows of each table
+
 
 @reads_labelled
 def report(
@@ -48,7 +50,12 @@ def report(
     text: TextOption = str(DEFAULT_TEXT),
     taxonomy: TaxonomyOption = None,
     limit: Annotated[
-        int, typer.Option(min=1, help="Largest number of rows of each table; --csv has all.")
+        int,
+        typer.Option(
+            min=1,
+            help=f"Largest number of rows of each printed table; --html has up to {MOST_ON_PAGE:,},"
+            " --csv has all.",
+        ),
     ] = 20,
     csv: Annotated[
         Path | None,
@@ -65,7 +72,7 @@ def report(
         typer.Option(
             "--html",
             parser=path_of,
-            help="Write the tables to this file as a page.",
+            help="Write the tables to this file as a page, to sort and filter in a browser.",
             metavar="FILE",
             show_default=False,
         ),
@@ -82,7 +89,7 @@ def report(
     then 1. If most lines are bad, or a file cannot be read to its end, nothing is shown.
     """
     # Imported here, so that other commands start without the measures and reports.
-    from manyclass.evaluation.label_report import label_page, tables_of
+    from manyclass.evaluation.label_report import figures_of, label_page, tables_of
     from manyclass.evaluation.label_review import LabelReview
     from manyclass.evaluation.origins import Origins
     from manyclass.evaluation.out_of_fold import FoldError, out_of_fold
@@ -116,10 +123,12 @@ def report(
     typer.echo("\n\n".join(table.text() for table in shown.values()))
     all_written = True
     if csv is not None:
-        tables = {name: each.csv() for name, each in tables_of(review, origins, method).items()}
-        all_written &= _write_folder(csv, tables)
+        every = {name: each.csv() for name, each in tables_of(review, origins, method).items()}
+        all_written &= _write_folder(csv, every)
     if html is not None:
-        all_written &= write_report(html, label_page(_name(files), shown, about(context)))
+        tables = tables_of(review, origins, method, MOST_ON_PAGE)
+        written = label_page(_name(files), tables, about(context), figures_of(review))
+        all_written &= write_report(html, written)
     if not all_written:
         raise typer.Exit(FAILED)
     if account.rejected:

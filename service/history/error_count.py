@@ -43,7 +43,6 @@ class ErrorCount:
         self, history: History, model: Model, curve: LearningCurve, goes_on: Callable[[], bool]
     ) -> None:
         """Count the newest records, newest first. Blocks. Raises StoreError."""
-        self.curve = curve.read(history, self.seq, goes_on)
         for record in history.newest(self.last):
             if not goes_on():
                 return
@@ -53,6 +52,7 @@ class ErrorCount:
                 self._errors.add(record, disputed)
                 self._quality.add(record)
         self._quality.look_up(model.learner)
+        self.curve = curve.read(history, self.seq, goes_on)
         self.is_done = True
 
     @contextmanager

@@ -74,9 +74,14 @@ def _ranks(part: Segment, undone: Undone) -> Iterator[tuple[int, int, int]]:
         rank = part.outcomes[at]
         if rank < NOT_RETRIEVED or part.flags[at] == GONE or seq in undone:
             continue
-        # An event of another kind has no rank either.
-        if rank > NOT_RETRIEVED or Event.from_bytes(payload).kind == "learn":
-            yield seq, time, rank
+        # An event of another kind, and one with wrong classes only, has no rank either.
+        if rank == NOT_RETRIEVED and not _is_labelled(Event.from_bytes(payload)):
+            continue
+        yield seq, time, rank
+
+
+def _is_labelled(event: Event) -> bool:
+    return event.kind == "learn" and bool(event.classes)
 
 
 def _merged(blocks: list[Block], each: int) -> list[Block]:

@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
-from zlib import crc32
 
 from manyclass.core.errors import UnknownName
 from manyclass.core.learner import Learner
@@ -82,7 +81,7 @@ class Quality:
         if at == 0:
             newest.add(rank)
         for feature, _ in record.event.instance.items():
-            if crc32(feature.encode()) % ONE_FEATURE_OF == 0:
+            if hash(feature) % ONE_FEATURE_OF == 0:
                 seen = self._seen.setdefault(feature, [])
                 seen.extend([0] * (at + 1 - len(seen)))
                 seen[at] += 1
@@ -93,7 +92,7 @@ class Quality:
         A feature was unknown if the learner has seen it in events since then only.
         """
         unknown, known = [0] * len(self.weeks), [0] * len(self.weeks)
-        sampled = sorted(self._seen, key=lambda name: crc32(name.encode()))[:MOST_SAMPLED]
+        sampled = sorted(self._seen, key=hash)[:MOST_SAMPLED]
         for name in sampled:
             try:
                 times = int(str(learner.feature(name)["times_seen"]))

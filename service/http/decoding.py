@@ -93,6 +93,7 @@ def _mismatch(
     """
     detail, inside = parted(str(error))
     place = within + inside
+    takes = _TAKES | getattr(form, "takes", {})
     if unknown := _UNKNOWN.fullmatch(detail):
         key = unknown["key"]
         known = _keys(form, inside)
@@ -103,7 +104,7 @@ def _mismatch(
         return invalid(f"There is no key `{shown}` here; {hint}", *place)
     if missing := _MISSING.fullmatch(detail):
         key = missing["key"]
-        return invalid(f"The key `{key}` is missing: {_TAKES[key]}", *place, key)
+        return invalid(f"The key `{key}` is missing: {takes[key]}", *place, key)
     keys = [step for step in place if isinstance(step, str)]
     got = _GOT.search(detail)
     given = got["got"] if got else _OUT_OF_RANGE.get(detail)
@@ -113,14 +114,13 @@ def _mismatch(
         example = '{"text": "the goalie saved it"}'
         if "features" in known:
             return invalid(f"The body must be an object, such as {example}{ending}", *place)
-        first = f"`{known[0]}`: {_TAKES[known[0]]}"
+        first = f"`{known[0]}`: {takes[known[0]]}"
         return invalid(f"The body must be an object with {first}{ending}", *place)
     if str(error).endswith(_IN_A_FIELD):
         field = _wrong_field(body, inside)
         if field is None:
             return invalid(f"A field of `text` must be a string{ending}", *place)
         return invalid(f"The field `{field}` of `text` must be a string{ending}", *place, field)
-    takes = _TAKES | getattr(form, "takes", {})
     if keys[-1] not in takes:
         return invalid(detail, *place)
     return invalid(f"`{keys[-1]}` must be {takes[keys[-1]]}{ending}", *place)

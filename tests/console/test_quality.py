@@ -11,13 +11,19 @@ from tests.console.looking import learned, severe_faults
 pytestmark = pytest.mark.slow  # needs chromium
 
 
+def counted(page):
+    """Return the page when its figures are about all messages."""
+    expect(page.get_by_role("button", name="Count again")).to_be_enabled()
+    return page
+
+
 def confusions(served):
     return httpx.get(f"{served.url}/confusions").json()
 
 
 def test_a_confused_pair_is_compared(taught, look):
     pair = confusions(taught)["pairs"][0]
-    page = look(taught, "quality")
+    page = counted(look(taught, "quality"))
     first = page.get_by_label("Confused classes").locator("> li").first
     expect(first).to_contain_text(
         f"{pair['ranked_first']} was suggested first instead of {pair['true']}"
@@ -31,7 +37,7 @@ def test_a_confused_pair_is_compared(taught, look):
 
 def test_an_example_is_corrected_to_the_class_ranked_first(taught, look):
     pair = confusions(taught)["pairs"][0]
-    page = look(taught, "quality")
+    page = counted(look(taught, "quality"))
     first = page.get_by_label("Confused classes").locator("> li").first
     first.get_by_role("button", name="Compare").click()
     key = first.locator("ul.list > li").first.get_attribute("data-key")
@@ -46,7 +52,7 @@ def test_an_example_is_corrected_to_the_class_ranked_first(taught, look):
 
 
 def test_a_misspelt_correction_is_not_a_new_class_by_mistake(taught, look):
-    page = look(taught, "quality")
+    page = counted(look(taught, "quality"))
     first = page.get_by_label("Suspects").locator("> li").first
     key = first.get_attribute("data-key")
     dialog = page.get_by_role("dialog")
@@ -78,7 +84,7 @@ def test_a_misspelt_correction_is_not_a_new_class_by_mistake(taught, look):
 
 
 def test_a_label_that_is_right_is_suspected_no_more(taught, look):
-    page = look(taught, "quality")
+    page = counted(look(taught, "quality"))
     first = page.get_by_label("Suspects").locator("> li").last
     key = first.get_attribute("data-key")
     before = httpx.get(f"{taught.url}/events/{key}").json()["classes"]
@@ -91,7 +97,7 @@ def test_a_label_that_is_right_is_suspected_no_more(taught, look):
 
 def test_more_pairs_are_shown_on_demand(taught, look):
     assert len(confusions(taught)["pairs"]) >= 50
-    page = look(taught, "quality")
+    page = counted(look(taught, "quality"))
     listed = page.get_by_label("Confused classes").locator("> li")
     expect(listed).to_have_count(10)
     page.get_by_role("button", name="Show 50", exact=True).first.click()
@@ -100,7 +106,7 @@ def test_more_pairs_are_shown_on_demand(taught, look):
 
 def test_two_classes_are_merged(taught, look):
     pair = confusions(taught)["pairs"][0]
-    page = look(taught, "quality")
+    page = counted(look(taught, "quality"))
     page.get_by_role("button", name="Compare").first.click()
     button = f"Merge {pair['ranked_first']} into {pair['true']}"
     page.get_by_role("button", name=button).click()
@@ -113,7 +119,7 @@ def test_two_classes_are_merged(taught, look):
 
 
 def test_a_class_is_renamed(taught, look):
-    page = look(taught, "quality")
+    page = counted(look(taught, "quality"))
     row = page.get_by_label("Accuracy by class").locator("tbody tr").first
     name = row.locator("a").first.inner_text()
     row.get_by_role("button", name="Rename").click()
@@ -129,7 +135,7 @@ def test_a_wrong_label_is_suspected(taught, look):
     event = {"text": text, "classes": ["exchange_rate"], "event_id": "wrong"}
     httpx.post(f"{taught.url}/learn", json=event)
     listed = httpx.get(f"{taught.url}/suspects").json()["suspects"]
-    page = look(taught, "quality")
+    page = counted(look(taught, "quality"))
     expect(page.get_by_role("heading", name="Likely label errors")).to_be_visible()
     likely = [each for each in listed[:20] if each["confidence"] >= 0.1]
     assert likely
@@ -142,7 +148,7 @@ def test_without_a_history_the_page_says_so(serve, look):
 
 
 def test_classes_are_sorted_filtered_and_paged(taught, look):
-    page = look(taught, "quality")
+    page = counted(look(taught, "quality"))
     table = page.get_by_label("Accuracy by class")
     rows = table.locator("tbody tr")
     expect(rows).to_have_count(25)
@@ -170,7 +176,7 @@ def class_quality(served, **asked):
 
 
 def test_the_accuracy_is_drawn_along_the_history_and_by_class(taught, look):
-    page = look(taught, "quality")
+    page = counted(look(taught, "quality"))
     report = httpx.get(f"{taught.url}/quality").json()
     curve = page.locator("figure.chart", has_text="Accuracy along the history")
     expect(curve.locator("polyline")).to_have_count(2)
@@ -186,7 +192,7 @@ def test_accuracy_by_branch_and_source(taught, look):
     httpx.put(f"{taught.url}/classes/card_arrival", json={"parent": "cards"}).raise_for_status()
     event = {"text": "where is my card", "classes": ["card_arrival"], "source": "phone"}
     httpx.post(f"{taught.url}/learn", json=event).raise_for_status()
-    page = look(taught, "quality")
+    page = counted(look(taught, "quality"))
     branches = page.get_by_label("Accuracy by branch").locator("tbody tr")
     expect(branches).to_have_count(2)
     expect(branches.last).to_contain_text("cards")

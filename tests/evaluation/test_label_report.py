@@ -4,7 +4,7 @@ from io import StringIO
 
 import pytest
 
-from manyclass.evaluation.label_report import NO_CONFIDENCE, label_page, tables_of
+from manyclass.evaluation.label_report import NO_CONFIDENCE, figures_of, label_page, tables_of
 from manyclass.evaluation.origins import Origins
 from manyclass.training.formats.given import Given
 from manyclass.training.lines import Line
@@ -112,7 +112,8 @@ def test_the_page_escapes_names_and_needs_nothing_else(odd):
     outline = Outline(text)
 
     assert outline.tags.count("table") == 4
-    assert {"script", "link", "i", "b", "method"} & {*outline.tags} == set()
+    assert {"link", "i", "b", "method"} & {*outline.tags} == set()
+    assert outline.tags.count("script") == 1  # to sort the tables
     assert "<b>&" in outline.texts["td"]
     sections = [value for tag, name, value in outline.attributes if (tag, name) == ("h2", "id")]
     assert sections == ["overall", "classes", "confusions", "suspects"]
@@ -120,3 +121,13 @@ def test_the_page_escapes_names_and_needs_nothing_else(odd):
     assert references == [f"#{each}" for each in sections]
     assert "prefers-color-scheme: dark" in text
     assert 'name="viewport"' in text
+
+
+def test_the_recall_of_each_class_is_drawn(review, tables):
+    [figure] = figures_of(review)
+    drawn = [(rows, recall) for rows, recall, _ in figure.series[0].points]
+    assert drawn == [
+        (float(each["rows"]), pytest.approx(float(each["recall"])))
+        for each in lines_of(tables["classes"])
+    ]
+    assert "<img" in label_page("a", tables, {}, [figure])

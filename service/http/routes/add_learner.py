@@ -13,7 +13,7 @@ from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.call import CallRequest, ChangeCall
 from manyclass.service.http.decoding import decode
 from manyclass.service.http.memory_budget import MemoryBudget
-from manyclass.service.http.problems import invalid
+from manyclass.service.http.problems import Fault, Problem
 from manyclass.service.http.schemas.add_learner import AddLearnerRequest, LearnerAdded
 
 _decoder = msgspec.json.Decoder(AddLearnerRequest)
@@ -50,7 +50,7 @@ class AddLearner(ChangeCall):
         done.
         A shadow that is there already stays as it is.
 
-        The answer is 422 for a text that is not a specification; 409 for the primary learner, for
+        The answer is 404 for a text that is not a learner; 409 for the primary learner, for
         more than 15 shadows, or while a rebuild is in progress with `history`; 503 if memory is
         short.
         """
@@ -58,7 +58,7 @@ class AddLearner(ChangeCall):
         try:
             name = Options.parse(form.learner).specification
         except OptionError as error:
-            raise invalid(f"`learner`: {error}", "learner") from error
+            raise Problem(404, str(error), [Fault(str(error), "#/learner")]) from error
         if not form.history:
             seq, name = await self._engine.add_shadow(name)
             return msgspec.json.encode(LearnerAdded(seq, name, None))

@@ -13,7 +13,7 @@ from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.call import CallRequest, ChangeCall
 from manyclass.service.http.decoding import decode
 from manyclass.service.http.memory_budget import MemoryBudget
-from manyclass.service.http.problems import invalid
+from manyclass.service.http.problems import Fault, Problem, pointer
 from manyclass.service.http.reads import JSON
 from manyclass.service.http.request_body import read_body, require_json
 from manyclass.service.http.routes.contract import TheEngine, needs, router_of
@@ -62,8 +62,8 @@ class StartAdvice(ChangeCall):
         work. `POST /learners` with `history` makes an advised learner a shadow, and `POST /rebuild`
         with `text` changes the analysis of texts.
 
-        The answer comes at once. It is 409 while a comparison is in progress in this process, 503
-        if memory is short.
+        The answer comes at once. It is 404 for a text that is not a learner, 409 while a comparison
+        is in progress in this process, 503 if memory is short.
         """
         history, model = self._engine.history, self._engine.model
         body = await read_body(
@@ -77,9 +77,10 @@ class StartAdvice(ChangeCall):
             try:
                 learners.append(check_learner(each, model.options))
             except OptionError as error:
-                raise invalid(f"`learners`: {error}", "learners", at) from error
+                fault = Fault(str(error), pointer(("learners", at)))
+                raise Problem(404, str(error), [fault]) from error
         question = AdviceQuestion(
-            form.last or DEFAULT_EVENTS, form.seconds or DEFAULT_SECONDS, tuple(learners)
+            int(form.last or DEFAULT_EVENTS), form.seconds or DEFAULT_SECONDS, tuple(learners)
         )
         self._advisor.start(history, model, question)
         return msgspec.json.encode(self._advisor.state)

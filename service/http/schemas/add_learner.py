@@ -1,6 +1,6 @@
 """The bodies of the call that adds a learner."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -14,6 +14,8 @@ _HISTORY = "True if the shadow learns the whole history, by a rebuild; else it b
 
 class AddLearnerRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A shadow to add. Limits that it does not name are those of the primary learner."""
+
+    takes: ClassVar = {"history": "true or false"}
 
     learner: Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME, description=_LEARNER)]
     history: Annotated[bool | None, Meta(description=_HISTORY)] = None

@@ -1,6 +1,6 @@
 """The bodies of the calls about advice on learners."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -16,13 +16,19 @@ _LAST = "Compare on this many of the newest events; 20,000 if omitted."
 _SECONDS = "Seconds after which no candidate is tried any more; 600 if omitted."
 _LEARNERS = "Further learners to compare: svm(C=0.5)."
 _Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
-_Last = Annotated[int, Meta(ge=300, le=MOST_EVENTS)]
+_Last = Annotated[float, Meta(ge=300, le=MOST_EVENTS)]
 _Seconds = Annotated[float, Meta(ge=1, le=MOST_SECONDS)]
 _Learners = Annotated[list[_Name], Meta(max_length=MOST_LEARNERS)]
 
 
 class AdviceRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The bounds of the comparison, and further candidates; all may be omitted."""
+
+    takes: ClassVar = {
+        "last": f"a number from 300 to {MOST_EVENTS}, such as 20000",
+        "seconds": f"a number from 1 to {MOST_SECONDS:.0f}, such as 600",
+        "learners": f'a list of learners, at most {MOST_LEARNERS}: ["svm(C=0.5)"]',
+    }
 
     last: Annotated[_Last | None, Meta(description=_LAST)] = None
     seconds: Annotated[_Seconds | None, Meta(description=_SECONDS)] = None

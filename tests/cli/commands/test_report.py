@@ -56,6 +56,13 @@ def test_wrong_labels_are_the_first_suspects(manyclass, file, tmp_path):
     page = (tmp_path / "page.html").read_text()
     assert page.startswith("<!doctype html>")
     assert "Labels of rows.jsonl" in page
+    assert "Recall of each class" in page
+
+
+def test_the_page_has_more_rows_than_are_printed(manyclass, file, tmp_path):
+    result = manyclass("report", file, "--limit", "1", "--html", tmp_path / "page.html")
+    assert "Classes: 1 of 3" in result.stdout
+    assert "Classes: 3" in (tmp_path / "page.html").read_text()
 
 
 def test_the_order_of_the_file_changes_line_numbers_only(manyclass, file, lines, tmp_path):

@@ -101,11 +101,13 @@ async def test_the_curve_has_the_ranks_of_the_whole_history(monkeypatch):
         assert read() == []
         await teach(engine, *["a -> x"] * 6)  # the first one is not retrieved
         await engine.submit([Event.promote("svm")])
+        wrong = Event.learn(Instance({"a": 1.0}), [], rejected=["y"])
+        await engine.submit([wrong])  # it has no true class
         assert read() == [(4, 4, 3), (6, 2, 2)]
         taken = await engine.take_snapshot()
         await teach(engine, "b -> y", "a -> x")
-        assert read() == [(4, 4, 3), (8, 3, 2), (9, 1, 1)]
+        assert read() == [(4, 4, 3), (6, 2, 2), (10, 2, 1)]
         monkeypatch.setattr(learning_curve, "MOST_POINTS", 2)
-        assert read() == [(8, 7, 5), (9, 1, 1)]
+        assert read() == [(6, 6, 5), (10, 2, 1)]
         await engine.restore(taken.seq)
         assert read() == [(4, 4, 3), (6, 2, 2)]  # the undone events count no longer

@@ -89,8 +89,10 @@ async def test_too_few_events_and_memory_and_wrong_candidates_are_refused(monkey
         )
         for wrong in ("nobody", "svm(C=-1)"):
             answer = await call("POST", "/advice", {"learners": ["ff", wrong]})
-            assert_problem(answer, 422, "#/learners/1")
+            assert_problem(answer, 404, "#/learners/1")
         assert_problem(await call("POST", "/advice", {"last": 5}), 422, "#/last")
+        problem = assert_problem(await call("POST", "/advice", [None]), 422)
+        assert "`last`: a number from 300 to 200000" in problem["detail"]
         monkeypatch.setattr(memory, "available_bytes", lambda: 100)
         problem = assert_problem(await call("POST", "/advice"), 503)
         assert "advice needs about" in problem["detail"]

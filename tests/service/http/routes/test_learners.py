@@ -202,7 +202,7 @@ async def test_learners_that_cannot_be_added_or_removed_are_refused():
         digest = call.digest()
         for wrong in ("nobody", "pa(rating=-1)", "pa("):
             answer = await call("POST", "/learners", {"learner": wrong})
-            assert_problem(answer, 422, "#/learner")
+            assert_problem(answer, 404, "#/learner")
         assert_problem(await call("POST", "/learners", {"learner": 7}), 422, "#/learner")
         assert_problem(await call("POST", "/learners", {}), 422)
         for history in (False, True):

@@ -95,7 +95,8 @@ export default function Quality() {
   if (!keepsHistory()) return html`<h1>Quality</h1><${NoHistory} needed="The quality is counted from it." />`;
   return html`<h1>Quality</h1>
     <${Problem} error=${task.error} />
-    ${report && !report.all.events && html`<p class="nothing">No labelled message yet. <a href="#/import">Import</a> a file with labels, or label some on <a href="#/review">Review</a>;
+    ${report && !report.complete && !report.all.events && html`<p class="hint">Counting the newest messages …</p>`}
+    ${report && report.complete && !report.all.events && html`<p class="nothing">No labelled message yet. <a href="#/import">Import</a> a file with labels, or label some on <a href="#/review">Review</a>;
       this page then shows how good the suggestions were.</p>`}
     ${report && report.all.events > 0 && html`
       <p>Over the newest ${plural(report.all.events, "message")} up to event ${count(report.seq)}, as suggested before each was learned.
@@ -106,7 +107,7 @@ export default function Quality() {
         ["Messages", count(report.all.events)],
         ["Classes, of all", `${count(report.seen_classes)} of ${count(report.classes)}`],
       ]} />
-      <${Curve} points=${report.curve} />
+      ${report.complete && html`<${Curve} points=${report.curve} />`}
       <${CallText} call=${{ method: "GET", path: QUALITY }} />
       <${Contents} names=${["Classes", report.parents.length && "Branches of the taxonomy", report.sources.length > 1 && "Sources", "Weeks", "Likely label errors", "Confused classes", "What would help"].filter(Boolean)} />
       <${Section} name="Classes">
