@@ -237,3 +237,42 @@ def test_too_few_messages_are_said_and_a_comparison_is_stopped(serve, look):
     page.get_by_role("button", name="Compare learners").click()
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("Stopped")).to_be_visible()
+
+
+def point(limit, answers, right):
+    """Return an operating point of 100 outcomes."""
+    found = {"limit": limit, "answers": answers, "right": right, "classes": answers // 4}
+    for name, share in (("coverage", answers / 100), ("accuracy", right / answers)):
+        found |= {name: share, f"{name}_low": share - 0.04, f"{name}_high": share + 0.04}
+    return found
+
+
+def test_operating_points_are_shown_along_their_curve(taught, look, browser):
+    curve = [point(0.9, 20, 20), point(0.8, 40, 38), point(0.5, 100, 80)]
+    points = {
+        "newest": {
+            **{"outcomes": 100, "classes": 25, "curve": curve, "best": curve[0]},
+            "targets": [
+                {"target": 0.8, "point": None},
+                {"target": 0.9, "point": curve[1]},
+                {"target": 0.95, "point": curve[0]},
+            ],
+        },
+        "groups": {"reached": [{"target": 0.95, "groups": 7}]},
+    }
+    context = browser.new_context()
+    context.route("**/operating-points*", lambda route: route.fulfill(json=points))
+    page = counted(look(taught, "quality", context=context))
+    section = page.locator("[data-section='Operating points']")
+    expect(section).to_contain_text("Limit 0.90: answers 20.0 %")
+    expect(section).to_contain_text("100.0 % of these are right")
+    expect(section).to_contain_text("5 of 25 classes")
+    expect(section).to_contain_text("7 classes reach it at a limit of their own")
+    expect(section).to_contain_text("80 % right: not reachable yet; the best 20.0 % of answers")
+    expect(section.locator("polyline")).to_have_count(1)
+    section.get_by_role("slider").press("ArrowRight")
+    expect(section).to_contain_text("Limit 0.80: answers 40.0 %")
+    section.get_by_role("button", name="95 % right").click()
+    expect(section.get_by_role("slider")).to_have_value("0")
+    assert severe_faults(page) == []
+    context.close()

@@ -1,7 +1,7 @@
 """Quality: the accuracy of the newest events by class, source, parent and time."""
 
 from collections import Counter
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from fastapi import Query, Response
 
@@ -93,8 +93,8 @@ def _report(count: ErrorCount, model: Model) -> dict[str, Any]:
 def _recall(ranks: Ranks) -> dict[str, Any]:
     return {
         "events": ranks.events,
-        "r1": ranks.first / ranks.events if ranks.events else None,
-        "r5": ranks.five / ranks.events if ranks.events else None,
+        "r1": _share(ranks.first, ranks.events),
+        "r5": _share(ranks.five, ranks.events),
     }
 
 
@@ -158,83 +158,82 @@ async def list_class_quality(
 
     def page() -> dict[str, Any]:
         with count.counted() as (found, confusions):
-            every = [
-                _ClassRow.of(name, counted, found) for name, counted in confusions.classes.items()
-            ]
+            wanted = contains.casefold()
             matching = [
-                each
-                for each in every
-                if contains.casefold() in each.name.casefold()
-                and (parent is None or (model.taxonomy.parent(each.name) or "") == parent)
+                (_figure(sort, name, each, found), -each.true, name)
+                for name, each in confusions.classes.items()
+                if (not wanted or wanted in name.casefold())
+                and (parent is None or (model.taxonomy.parent(name) or "") == parent)
             ]
-            matching.sort(key=lambda each: (-each.counts.true, each.name))
-            known = [each for each in matching if each.figure(sort) is not None]
-            known.sort(key=lambda each: each.figure(sort), reverse=reverse)
-            unknown = [each for each in matching if each.figure(sort) is None]
-            shown = [*known, *unknown][after : after + limit]
-            instead = _instead({each.name for each in shown}, confusions)
+            known = [each for each in matching if each[0] is not None]
+            unknown = [each for each in matching if each[0] is None]
+            known.sort(reverse=reverse)
+            unknown.sort(key=lambda each: each[1:])
+            shown = [name for *_, name in (known + unknown)[after : after + limit]]
+            instead = _instead(set(shown), confusions)
             end = after + len(shown)
             return {
                 "seq": count.seq,
                 "complete": count.is_done,
                 "total": len(matching),
-                "classes": [each.fields(model.taxonomy, instead) for each in shown],
+                "classes": [
+                    _row(name, confusions.classes[name], found, model.taxonomy, instead)
+                    for name in shown
+                ],
                 "next": end if end < len(matching) else None,
             }
 
     return await reads.page(page)
 
 
-class _ClassRow(NamedTuple):
-    """A class with its counts."""
+def _figure(sort: Sort, name: str, counts: ClassCounts, found: Quality) -> Any:
+    """Return what to sort a class by, in ascending order; None if it is not known."""
+    match sort:
+        case "class":
+            return name
+        case "errors":
+            return -counts.errors
+        case "events":
+            return -counts.true
+        case "recall":
+            return _share(counts.right, counts.true)
+        case "precision":
+            return _share(counts.right, counts.first)
+        case "r5":
+            return _r5(name, found)
+        case "trend":
+            return found.trend(name, LEAST_FOR_TREND)
 
-    name: str
-    counts: ClassCounts
-    ranks: Ranks
-    trend: float | None
 
-    @classmethod
-    def of(cls, name: str, counts: ClassCounts, found: Quality) -> "_ClassRow":
-        ranks, _ = found.by_class.get(name, (NO_RANKS, NO_RANKS))
-        return cls(name, counts, ranks, found.trend(name, LEAST_FOR_TREND))
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
 
-    @property
-    def recall(self) -> float | None:
-        """The share of its events for which it was ranked first."""
-        return self.counts.right / self.counts.true if self.counts.true else None
 
-    @property
-    def precision(self) -> float | None:
-        """The share of rankings with this class first that were right."""
-        return self.counts.right / self.counts.first if self.counts.first else None
+def _r5(name: str, found: Quality) -> float | None:
+    ranks, _ = found.by_class.get(name, (NO_RANKS, NO_RANKS))
+    return _share(ranks.five, ranks.events)
 
-    @property
-    def r5(self) -> float | None:
-        """The share of its events for which it was among the first five."""
-        return self.ranks.five / self.ranks.events if self.ranks.events else None
 
-    def figure(self, sort: Sort) -> Any:
-        """Return what to sort by, in ascending order; None if it is not known."""
-        if sort == "class":
-            return self.name
-        if sort == "errors":
-            return -self.counts.errors
-        return -self.counts.true if sort == "events" else getattr(self, sort)
-
-    def fields(self, taxonomy: Taxonomy, instead: dict[str, Counter[str]]) -> dict[str, Any]:
-        """Return the fields of a ClassQuality."""
-        most = instead.get(self.name, Counter()).most_common(MOST_CONFUSIONS)
-        return {
-            "class": self.name,
-            "parent": taxonomy.parent(self.name),
-            "events": self.counts.true,
-            "first": self.counts.first,
-            "recall": self.recall,
-            "precision": self.precision,
-            "r5": self.r5,
-            "trend": self.trend,
-            "confusions": [{"class": name, "count": times} for name, times in most],
-        }
+def _row(
+    name: str,
+    counts: ClassCounts,
+    found: Quality,
+    taxonomy: Taxonomy,
+    instead: dict[str, Counter[str]],
+) -> dict[str, Any]:
+    """Return the fields of a ClassQuality."""
+    most = instead.get(name, Counter()).most_common(MOST_CONFUSIONS)
+    return {
+        "class": name,
+        "parent": taxonomy.parent(name),
+        "events": counts.true,
+        "first": counts.first,
+        "recall": _share(counts.right, counts.true),
+        "precision": _share(counts.right, counts.first),
+        "r5": _r5(name, found),
+        "trend": found.trend(name, LEAST_FOR_TREND),
+        "confusions": [{"class": each, "count": times} for each, times in most],
+    }
 
 
 def _instead(names: set[str], confusions: Confusions) -> dict[str, Counter[str]]:

@@ -53,8 +53,8 @@ function stretches(points, gap) {
   return found.filter((each) => each.length);
 }
 
-/** Lines over one axis: series of { name, points: [[x, y], …] }, with breaks where no value is. */
-export function Lines({ label, series, yTo, yText = count, yBase, xText = count, gap = Infinity }) {
+/** Lines over one axis: series of { name, points: [[x, y], …] }, with breaks where no value is. `mark` is an x to point out. */
+export function Lines({ label, series, yTo, yText = count, yBase, xText = count, gap = Infinity, mark = null }) {
   const drawn = series
     .map(({ name, points }) => ({ name, points: points.filter(([, y]) => y != null), stretches: stretches(points, gap) }))
     .filter((each) => each.points.length > 1);
@@ -69,6 +69,7 @@ export function Lines({ label, series, yTo, yText = count, yBase, xText = count,
   const y = (value) => HEIGHT - BOTTOM - (Math.min(value, top) / top) * (HEIGHT - BOTTOM - TOP);
   return html`<${Frame} label=${label} xFrom=${xFrom} xTo=${xTo} yTo=${top} yText=${yText} yBase=${yBase} xText=${xText}
     legend=${series.length > 1 && drawn.map((each) => each.name)}>
+    ${mark !== null && html`<line class="mark" x1=${x(mark)} x2=${x(mark)} y1=${TOP} y2=${HEIGHT - BOTTOM} />`}
     ${drawn.map((each, index) => each.stretches.map((points) => html`<polyline key=${`${each.name} ${points[0][0]}`} class=${`line s${index}`}
       points=${(points.length > 1 ? points : [points[0], points[0]]).map(([at, value]) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />`))}
   </>`;

@@ -12,6 +12,7 @@ import { Drift } from "../drift.js";
 import { EventItem } from "../event_item.js";
 import { count, percent, plural, time } from "../format.js";
 import { NoHistory } from "../no_history.js";
+import { OperatingPoints, operatingPoints } from "../operating_points.js";
 import { Facts, NeedsScope, Problem, Table, useFirst, useTask } from "../parts.js";
 import { usePulse } from "../pulse.js";
 import { classAddress } from "../weight_list.js";
@@ -68,12 +69,14 @@ export default function Quality() {
   const [report, setReport] = useState(null);
   const [pairs, setPairs] = useState(null);
   const [suspects, setSuspects] = useState(null);
+  const [points, setPoints] = useState(null);
   const task = useTask();
   const here = useRef(true);
   const { seq } = usePulse();
   const isBehind = useRef(false);
   isBehind.current = !task.busy && report !== null && seq > report.seq;
   const load = () => task.run(async () => {
+    setPoints(await operatingPoints());
     for (let complete = false; !complete && here.current; ) {
       const counted = await get(QUALITY + ANSWER);
       setReport(counted);
@@ -109,7 +112,8 @@ export default function Quality() {
       ]} />
       ${report.complete && html`<${Curve} points=${report.curve} />`}
       <${CallText} call=${{ method: "GET", path: QUALITY }} />
-      <${Contents} names=${["Classes", report.parents.length && "Branches of the taxonomy", report.sources.length > 1 && "Sources", "Weeks", "Likely label errors", "Confused classes", "What would help"].filter(Boolean)} />
+      <${Contents} names=${[points && "Operating points", "Classes", report.parents.length && "Branches of the taxonomy", report.sources.length > 1 && "Sources", "Weeks", "Likely label errors", "Confused classes", "What would help"].filter(Boolean)} />
+      ${points && html`<${Section} name="Operating points"><${OperatingPoints} found=${points} /><//>`}
       <${Section} name="Classes">
         <${ClassQuality} last=${EVENTS} seq=${report.complete ? report.seq : 0} hasTrend=${report.class_mix !== null} onChanged=${load} /><//>
       ${report.parents.length > 0 && html`<${Section} name="Branches of the taxonomy">
