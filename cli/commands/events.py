@@ -68,6 +68,7 @@ def list_events(
     text: Annotated[
         str | None,
         typer.Option(
+            "--text",
             help="List only events that contain each of these words or parts of words, in any case:"
             " in the text, the features, an id, the source, the reviewer or the batch.",
             metavar="WORDS",

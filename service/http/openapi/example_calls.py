@@ -101,7 +101,7 @@ _STATS = {
     "learners": _LEARNERS,
     "late_labels": {"waiting": 5, "bytes": 2212},
     "health": {
-        "disk": {"free": 53687091200, "total": 107374182400},
+        "disk": None,
         **{"store_full": False, "queued_events": 0, "refused_by_queue": 0},
         **{"failed_commits": 0, "snapshot_failures": 0},
     },
@@ -358,7 +358,7 @@ CALLS: Final = (
         "list_classes",
         "classes by prefix",
         {"classes": [{"class": "hockey", "learned": 3}], "next": None},
-        parameters={"prefix": "h", "limit": 10, "after": "a"},
+        parameters={"prefix": "h", "limit": 10, "after": "a", "order": "name"},
     ),
     Call(
         "get_class",

@@ -151,8 +151,8 @@ CHANGES: Final = (
     Call(
         "list_taxonomy",
         "the nodes below a parent",
-        {"nodes": [{"class": "hockey", "learned": 3, "has_children": False}], "next": "hockey"},
-        parameters={"parent": "sports", "limit": 1},
+        {"nodes": [{"class": "baseball", "learned": 2, "has_children": False}], "next": "baseball"},
+        parameters={"parent": "sports", "after": "hockey", "limit": 1},
     ),
     Call(
         "list_taxonomy",
@@ -202,6 +202,7 @@ CHANGES: Final = (
             "source": "anna",
             "reviewer": "ben",
             "batch": "letters.xlsx",
+            "text": "goalie saved",
             "since": 0,
             "until": 1767312000,
             "wrong": True,

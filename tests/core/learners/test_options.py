@@ -177,6 +177,7 @@ def test_the_native_code_reads_every_option_that_is_declared(learner):
     assert options.read - {"learner", "member_options"} <= set(OPTIONS)
 
 
+ADVICE = "evaluation/advice.py"  # the candidates of the advisor
 EXAMPLES = {
     f"service/http/openapi/{name}.py"
     for name in ("example_call", "example_calls", "example_changes")
@@ -199,4 +200,4 @@ def test_no_module_outside_of_the_learners_names_one():
         ]
         if any(isinstance(each.value, str) and each.value in names for each in constants):
             naming.add(str(file.relative_to(root)))
-    assert naming == EXAMPLES
+    assert naming == {*EXAMPLES, ADVICE}

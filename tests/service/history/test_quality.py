@@ -20,7 +20,7 @@ def record(outcome, name="x", features="a", weeks_ago=0, source=None, seq=1):
     instance = Instance(dict.fromkeys(features.split(), 1.0))
     event = Event.learn(instance, [name], source=source)
     time = NOW - weeks_ago * WEEK if weeks_ago is not None else 0
-    return Record(seq, event, outcome, [name], [], False, time, False)
+    return Record(seq, event, outcome, [name], [], None, False, time, False)
 
 
 def counted(*records):
