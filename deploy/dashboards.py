@@ -15,6 +15,7 @@ from deploy.promql import (
     mean,
     of_each_learner,
     of_each_process,
+    of_each_target,
     of_the_examples,
     own,
     per_second,
@@ -333,6 +334,24 @@ LEARNING = [
         "percentunit",
         {"{{learner}}": f"max by (learner) ({series('calibration_error')})"},
         "How far confidence is from what comes true, over the last 10,000 outcomes.",
+    ),
+    Panel(
+        "Automatic answers by target accuracy",
+        "percentunit",
+        of_each_target("coverage"),
+        "The share of instances that the primary learner answers above the limit for the target.",
+    ),
+    Panel(
+        "Accuracy of automatic answers by target",
+        "percentunit",
+        of_each_target("accuracy"),
+        "Of the answers above the limit for each target, over the last 10,000 outcomes.",
+    ),
+    Panel(
+        "Limit of confidence by target accuracy",
+        "percentunit",
+        of_each_target("limit"),
+        "The limit that min_accuracy uses in /rank; none while no limit reaches the target.",
     ),
     Panel(
         "Taxonomic loss by learner",

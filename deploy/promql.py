@@ -67,6 +67,12 @@ def of_the_examples(name, **labels):
     return f"{total(name, **labels, role='primary')} / {examples}"
 
 
+def of_each_target(measure):
+    """Return a measure of the primary learner's operating points, as legend -> expression."""
+    found = series(f"operating_point_{measure}", role="primary")
+    return {"{{target}}": f"max by (target) ({found})"}
+
+
 def of_each_learner(name, **labels):
     """Return the rate of `name` per learned event, as legend -> expression for each learner."""
     examples = total("progressive_examples_total", by="learner")

@@ -5,6 +5,9 @@ from html import escape
 from itertools import islice
 from typing import Final
 
+from manyclass.core.calibration import MOST_OUTCOMES, interval_of
+from manyclass.core.confidence_limits import best_point, least_limit
+from manyclass.core.operating_points import TARGETS
 from manyclass.evaluation.html_report import figure_html, page, table_html
 from manyclass.evaluation.label_review import LabelReview
 from manyclass.evaluation.origins import Origins, shortened
@@ -14,6 +17,10 @@ from manyclass.evaluation.report import EMPTY, Cell, Table
 EXAMPLES: Final = 3  # rows shown for a confusion
 EXAMPLE_LETTERS: Final = 36
 
+LIMITS_NOTES: Final = (
+    "limit: the least min_confidence whose answers were right as often as the target, by the lower"
+    " end of a 90 % interval (at least). classes alone: with a limit of their own.",
+)
 CLASSES_NOTES: Final = (
     "rows: with the class. first: with the class ranked first. right: both. Most errors first.",
     "precision: right / first. recall: right / rows; a row with several classes has one first.",
@@ -38,6 +45,7 @@ def tables_of(
     """Return the tables by name, of at most `limit` rows each; `method` is a note on rankings."""
     return {
         "overall": _overall(review, method),
+        "limits": _limits(review),
         "classes": _classes(review, limit),
         "confusions": _confusions(review, origins, limit),
         "suspects": _suspects(review, origins, limit),
@@ -100,6 +108,30 @@ def _overall(review: LabelReview, method: str) -> Table:
         " first. contradicted: another class is.",
     ]
     return _table("Overall", list(cells), [list(cells.values())], notes)
+
+
+def _limits(review: LabelReview) -> Table:
+    """Return the least limit of confidence for each target, or what is possible without one."""
+    curve = review.calibration.curve(MOST_OUTCOMES, {})
+    groups = review.calibration.groups("class", MOST_OUTCOMES, {}, TARGETS, 0, 0)
+    columns = ["target", "limit", "answered", "right of these", "at least", "classes alone"]
+    rows, notes = list[list[Cell]](), [*LIMITS_NOTES]
+    for target, alone in zip(TARGETS, groups.reached, strict=True):
+        at, best = least_limit(curve, target), best_point(curve)
+        cells = [EMPTY] * 4
+        if at is not None:
+            point = curve.points[at]
+            low, _ = interval_of(point.right, point.answers)
+            shares = (point.limit, point.answers / curve.outcomes, point.accuracy, low)
+            cells = [_share(each) for each in shares]
+        elif best is not None:
+            point = curve.points[best]
+            notes.append(
+                f"{target:.0%} is not reached: the best {point.answers / curve.outcomes:.1%} of"
+                f" answers were right {point.accuracy:.1%}."
+            )
+        rows.append([Cell(f"{target:.0%}", target), *cells, _count(alone)])
+    return _table("Limits of confidence", columns, rows, notes)
 
 
 def _classes(review: LabelReview, limit: int | None) -> Table:

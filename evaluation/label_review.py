@@ -66,7 +66,7 @@ class LabelReview:
         self.is_contradicted = ~self.is_right & (rankings.first >= 0)
         self.recalls = by_ranks(rankings.ranks)
         self._counts = counts_by_class(self.first, self.is_right, rows)
-        calibration = _calibration(rankings)
+        self.calibration = calibration = _calibration(rankings, rows)
         first, second, true = rankings.scores.T
         self.confidence = _confidences(calibration, first, second)
         # The confidence as if only the first class and the label had been ranked.
@@ -115,13 +115,18 @@ class LabelReview:
         return self.rows.classes[int(self.first[row])]
 
 
-def _calibration(rankings: OutOfFold) -> Calibration:
-    """Return a calibration of all rankings, fitted as at the end of offline training."""
+def _calibration(rankings: OutOfFold, rows: Rows) -> Calibration:
+    """Return a calibration of all rankings, fitted as at the end of offline training.
+
+    It keeps their outcomes, at most the last 100,000.
+    """
     calibration = Calibration()
     top_two = np.ascontiguousarray(rankings.scores[rankings.order, :2])
     right = rankings.ranks[rankings.order] == 1
-    for (first, second), is_right in zip(top_two.tolist(), right.tolist(), strict=True):
-        calibration.add(first, second, is_right)
+    firsts = [rows.classes[cls] if cls >= 0 else None for cls in rankings.first[rankings.order]]
+    outcomes = zip(top_two.tolist(), right.tolist(), firsts, strict=True)
+    for (first, second), is_right, name in outcomes:
+        calibration.add(first, second, is_right, name)
     calibration.settle(top_two, right.astype(np.uint8))
     return calibration
 

@@ -37,6 +37,11 @@ HELP: Final = {  # by name without the prefix
     "learner_memory_bytes": "size of each learner's state; MANYCLASS_MAX_BYTES bounds it",
     "calibration_error": "mean difference of confidence and share of right outcomes, over the last"
     f" 10,000 outcomes, once there are {LEAST_OUTCOMES:,}",
+    "operating_point_limit": "least limit of confidence whose answers were right as often as the"
+    " target, over the last 10,000 outcomes, by learner; absent if no limit reaches it",
+    "operating_point_coverage": "share of the last 10,000 outcomes that this limit answers, by"
+    " learner and target; 0 if no limit reaches the target",
+    "operating_point_accuracy": "share of right answers at this limit, by learner and target",
     "outdegree": "edges per feature of the primary learner",
     "edges_touched": "edges scored to rank an instance, also before learning",
     "features": "features of the primary learner",

@@ -7,7 +7,10 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from manyclass.core.calibration import NEWEST_OUTCOMES
+from manyclass.core.confidence_limits import least_limit
 from manyclass.core.model import Model
+from manyclass.core.operating_points import TARGETS
 from manyclass.core.recent_numbers import LONGEST_WINDOW
 from manyclass.core.reliability import calibration_error
 from manyclass.service.engine import Engine
@@ -87,6 +90,7 @@ class EngineCollector(Collector):
             if error is not None and sum(one.outcomes for one in bins) >= LEAST_OUTCOMES:
                 errors.add_metric([each.label, role], error)
         yield errors
+        yield from _operating_points(model)
         losses = labelled(GaugeMetricFamily, "progressive_taxonomic_loss", labels)
         parents = labelled(GaugeMetricFamily, "progressive_parent_accuracy", labels)
         for role, each in model.roles:
@@ -213,3 +217,24 @@ class Exposition:
             self._fresh.take()
             self._last = generate_latest(self._registry)
         return self._last
+
+
+def _operating_points(model: Model) -> Iterator[Metric]:
+    """Yield limit, coverage and accuracy for each target, of each learner with outcomes."""
+    labels = ["learner", "role", "target"]
+    limits, shares, accuracies = (
+        labelled(GaugeMetricFamily, f"operating_point_{measure}", labels)
+        for measure in ("limit", "coverage", "accuracy")
+    )
+    for role, each in model.roles:
+        curve = each.calibration.curve(NEWEST_OUTCOMES, {})
+        for target in TARGETS if curve.outcomes else ():
+            of, at = [each.label, role, f"{target:g}"], least_limit(curve, target)
+            if at is None:
+                shares.add_metric(of, 0)
+                continue
+            point = curve.points[at]
+            limits.add_metric(of, point.limit)
+            shares.add_metric(of, point.answers / curve.outcomes)
+            accuracies.add_metric(of, point.accuracy)
+    yield from (limits, shares, accuracies)

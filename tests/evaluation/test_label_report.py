@@ -77,7 +77,7 @@ def test_confusions_have_examples(tables):
 def test_a_limit_cuts_each_table_and_its_title_says_so(review):
     tables = tables_of(review, origins_of(review.rows), "", limit=2)
 
-    assert [len(table.rows) for table in tables.values()] == [1, 2, 2, 2]
+    assert [len(table.rows) for table in tables.values()] == [1, 4, 2, 2, 2]  # four targets
     assert tables["classes"].title == "Classes: 2 of 5"
     assert tables["suspects"].title == f"Suspects: 2 of {len(review.suspects())}"
 
@@ -111,12 +111,12 @@ def test_the_page_escapes_names_and_needs_nothing_else(odd):
     text = label_page("<i>.jsonl", odd, {"command": "manyclass report <i>.jsonl"})
     outline = Outline(text)
 
-    assert outline.tags.count("table") == 4
+    assert outline.tags.count("table") == 5
     assert {"link", "i", "b", "method"} & {*outline.tags} == set()
     assert outline.tags.count("script") == 1  # to sort the tables
     assert "<b>&" in outline.texts["td"]
     sections = [value for tag, name, value in outline.attributes if (tag, name) == ("h2", "id")]
-    assert sections == ["overall", "classes", "confusions", "suspects"]
+    assert sections == ["overall", "limits", "classes", "confusions", "suspects"]
     references = [value for _, name, value in outline.attributes if name in ("src", "href")]
     assert references == [f"#{each}" for each in sections]
     assert "prefers-color-scheme: dark" in text
@@ -131,3 +131,23 @@ def test_the_recall_of_each_class_is_drawn(review, tables):
         for each in lines_of(tables["classes"])
     ]
     assert "<img" in label_page("a", tables, {}, [figure])
+
+
+def test_limits_are_the_least_for_each_target_or_what_is_possible(review, tables):
+    limits = lines_of(tables["limits"])
+
+    assert [float(each["target"]) for each in limits] == [0.8, 0.9, 0.95, 0.99]
+    curve = review.calibration.curve(10**6, {})
+    assert curve.outcomes == len(review.rows) - 100
+    for each in limits:
+        if each["limit"]:
+            assert float(each["at least"]) >= float(each["target"])
+            [point] = [one for one in curve.points if one.limit == float(each["limit"])]
+            assert float(each["answered"]) == pytest.approx(point.answers / curve.outcomes)
+            assert float(each["right of these"]) == pytest.approx(point.accuracy)
+        else:
+            assert (
+                f"{float(each['target']):.0%} is not reached: the best" in tables["limits"].text()
+            )
+    assert any(each["limit"] for each in limits)
+    assert not all(each["limit"] for each in limits)

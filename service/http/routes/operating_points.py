@@ -11,6 +11,7 @@ from manyclass.core.calibration import (
     Calibration,
     interval_of,
 )
+from manyclass.core.confidence_limits import best_point, least_limit
 from manyclass.core.operating_points import TARGETS, Curve, Group, Point
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.reads import TheReads
@@ -92,22 +93,18 @@ def curve_of(
 ) -> dict[str, Any]:
     """Return the operating curve of the newest outcomes, as the schema has it."""
     curve = calibration.curve(newest, aliases)
-    low = [interval_of(each.right, each.answers)[0] for each in curve.points]
     return {
         "outcomes": curve.outcomes,
         "right": curve.right,
         "accuracy": curve.right / curve.outcomes if curve.outcomes else None,
         "classes": curve.classes[-1] if curve.classes else 0,
-        "targets": [{"target": target, "point": _least(curve, low, target)} for target in targets],
-        "best": _of_curve(curve, low.index(max(low))) if low else None,
+        "targets": [
+            {"target": target, "point": _of_curve(curve, least_limit(curve, target))}
+            for target in targets
+        ],
+        "best": _of_curve(curve, best_point(curve)),
         "curve": [_of_curve(curve, at) for at in _shown(curve)],
     }
-
-
-def _least(curve: Curve, low: Sequence[float], target: float) -> dict[str, Any] | None:
-    """Return the point of the least limit that reaches the target."""
-    reaching = [at for at, end in enumerate(low) if end >= target]
-    return _of_curve(curve, reaching[-1]) if reaching else None
 
 
 def _shown(curve: Curve) -> list[int]:
@@ -122,7 +119,9 @@ def _shown(curve: Curve) -> list[int]:
     return shown
 
 
-def _of_curve(curve: Curve, at: int) -> dict[str, Any]:
+def _of_curve(curve: Curve, at: int | None) -> dict[str, Any] | None:
+    if at is None:
+        return None
     return point_of(curve.points[at], curve.outcomes, curve.classes[at])
 
 

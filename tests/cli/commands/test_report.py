@@ -45,7 +45,7 @@ def test_wrong_labels_are_the_first_suspects(manyclass, file, tmp_path):
     result = manyclass("report", file, "--csv", tmp_path / "out", "--html", tmp_path / "page.html")
 
     found = tables(tmp_path / "out")
-    assert [*found] == ["classes", "confusions", "overall", "suspects"]
+    assert [*found] == ["classes", "confusions", "limits", "overall", "suspects"]
     first = found["suspects"][:3]
     assert {int(each["line"]): each["label"] for each in first} == WRONG
     assert found["overall"][0]["contradicted"] == str(len(found["suspects"]))

@@ -144,6 +144,22 @@ async def test_erased_events_leave_the_points_with_a_rebuild(call):
         assert (await points(fresh))["all"] == found["all"]
 
 
+async def test_metrics_have_the_newest_points_of_each_learner():
+    async with calling(shadows=("pa",)) as call:
+        assert not [name for name in await call.metrics() if name.startswith("operating_point")]
+        for _ in range(2):
+            await call.learn(*LESSONS)
+        metrics = await call.metrics()
+        for label, role in (("svm", "primary"), ("pa", "shadow")):
+            newest = (await points(call, learner=label))["newest"]
+            for each in newest["targets"]:
+                point = each["point"] or {"coverage": 0}
+                of = f'{{learner="{label}",role="{role}",target="{each["target"]:g}"}}'
+                assert metrics[f"operating_point_coverage{of}"] == point["coverage"]
+                assert metrics.get(f"operating_point_limit{of}") == point.get("limit")
+                assert metrics.get(f"operating_point_accuracy{of}") == point.get("accuracy")
+
+
 REACHED = {"features": ["f3", "always"]}
 
 
