@@ -29,12 +29,14 @@ from manyclass.client.types import (
     FeatureCount,
     FeatureDetail,
     FeaturePage,
+    GivenForReview,
     InstanceBody,
     Learned,
     LearnedMany,
     Learner,
     LearnerAdded,
     LearnerList,
+    Leases,
     Live,
     OperatingPoints,
     Ranking,
@@ -53,6 +55,7 @@ from manyclass.client.types import (
     TaughtEvent,
     TaxonomyNode,
     TaxonomyPage,
+    UndoneLabel,
 )
 from manyclass.client.wire import (
     Answer,
@@ -338,20 +341,57 @@ class Client:
         return self._get("/quality/classes", ClassQualityPage, parameters)
 
     def review(
-        self, limit: int = 20, learner: str | None = None, source: str | None = None
+        self,
+        limit: int = 20,
+        learner: str | None = None,
+        source: str | None = None,
+        *,
+        batch: str | None = None,
+        reviewer: str | None = None,
+        strategy: str | None = None,
     ) -> Review:
-        """Return up to `limit` ranked instances that wait for a label, least certain first.
+        """Return up to `limit` instances that wait for a label, least certain first.
 
         With `learner`, named as by `learners`, this learner ranks the instances again, for example
-        a shadow; raises 404 if there is none. With `source`, only instances of this source are
-        returned. The answering process has ranked them itself; `learn` takes a label by `id`.
+        a shadow; raises 404 if there is none. With `source` and `batch`, only instances of these
+        are returned. With `reviewer`, they are leased to this person. `strategy` is "uncertain",
+        "random", or "class:" and the class that was ranked first. `learn` takes a label by `id`.
         """
         parameters: dict[str, str | int] = {"limit": limit}
-        if learner is not None:
-            parameters["learner"] = learner
-        if source is not None:
-            parameters["source"] = source
+        for name, value in (
+            ("learner", learner),
+            ("source", source),
+            ("batch", batch),
+            ("reviewer", reviewer),
+            ("strategy", strategy),
+        ):
+            if value is not None:
+                parameters[name] = value
         return self._get("/review", Review, parameters)
+
+    def give_for_review(
+        self, instances: Sequence[InstanceBody], *, batch: str | None = None
+    ) -> tuple[str, ...]:
+        """Let instances wait for a label; return their ids. Raises 409 if there is no room."""
+        body = {"instances": instances} | ({} if batch is None else {"batch": batch})
+        return self._post("/review", body, GivenForReview).ids
+
+    def lease(
+        self, renew: Sequence[str] = (), release: Sequence[str] = (), reviewer: str | None = None
+    ) -> tuple[str, ...]:
+        """Renew the leases of some waiting instances, end those of others; return those held."""
+        body: dict[str, object] = {"renew": renew, "release": release, "reviewer": reviewer}
+        return self._post("/review/leases", body, Leases).held
+
+    def undo_label(self, instance_id: str, reviewer: str | None = None) -> UndoneLabel:
+        """Delete the label that this reviewer gave an instance, which waits again.
+
+        Raises 404 without a label, and 409 for a label of another reviewer.
+        """
+        body = {"id": instance_id, "reviewer": reviewer}
+        return self._ask(
+            "POST", "/review/undo", UndoneLabel, content=encoded(body), repeatable=False
+        )
 
     # --- classes and features ---------------------------------------------------------------------
 

@@ -244,16 +244,39 @@ class ReviewInstance(msgspec.Struct, frozen=True):
     features: dict[str, float]
     omitted_features: int
     source: str | None = None
+    batch: str | None = None
     text: Text | None = None  # the first 4,096 bytes, if the instance was sent as text
     text_cut: bool = False
 
 
 class Review(msgspec.Struct, frozen=True):
-    """Instances to label, least certain first, that `process` has ranked; `process` is None if only
-    one process can use the store."""
+    """Instances to label, and the number of all that wait. They are leased to the `reviewer`, if
+    there is one, for `lease_seconds`. `process` is None if only one process can use the store."""
 
     process: str | None
     instances: tuple[ReviewInstance, ...]
+    reviewer: str | None = None
+    lease_seconds: float = 0.0
+    waiting: int = 0
+
+
+class GivenForReview(msgspec.Struct, frozen=True):
+    """The ids of instances that wait for review, in their order."""
+
+    ids: tuple[str, ...]
+
+
+class Leases(msgspec.Struct, frozen=True):
+    """The instances that a reviewer has."""
+
+    held: tuple[str, ...]
+
+
+class UndoneLabel(msgspec.Struct, frozen=True):
+    """The number of the event that deletes a label, and of the event of the label."""
+
+    seq: int
+    deleted: int
 
 
 class Served(msgspec.Struct, frozen=True):

@@ -5,8 +5,8 @@ An event's bytes, little-endian:
     fingerprint u64, event id (u16 size, UTF-8; 0: none), the origin, the id of the instance, and
     the content of the kind
     origin          time u64, source, reviewer and batch (u16 size, UTF-8 each), text (u32 size,
-                    see text/stored_text.hpp); of learn events; amend events
-                    have a reviewer and the text only
+                    see text/stored_text.hpp); of learn events; amend events have a reviewer and the
+                    text only
     id of the instance  u16 size, UTF-8; of learn events only
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
     learn, weighted u32 count, the classes, u32 count, the rejected ones, weight f64, the instance

@@ -115,6 +115,17 @@ class Settings:
         BYTES, 64 * 2**20, "memory for ranked instances and texts that wait for a label", 0
     )
 
+    review_items: int = _is(WHOLE, 5000, "instances that wait for review, beyond a restart", 1)
+    review_bytes: int = _is(
+        BYTES, 64 * 2**20, "bytes of the instances and texts that wait for review", 2**16
+    )
+    review_seconds: float = _is(
+        SECONDS, 30 * 86400.0, "time for which an instance waits for review", 1
+    )
+    review_stored: bool = _is(
+        FLAG, True, "keep the instances that wait for review in the store, beyond a restart"
+    )
+
     rank_wait_seconds: float = _is(
         SECONDS, 1.0, "longest wait of a ranking for the event of its `min_seq`", 0
     )

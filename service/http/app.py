@@ -61,6 +61,7 @@ from manyclass.service.http.routes import (
 from manyclass.service.http.routes.add_learner import AddLearner
 from manyclass.service.http.routes.advice import StartAdvice
 from manyclass.service.http.routes.correct import CorrectEvent
+from manyclass.service.http.routes.give_review import GiveReview, LeaseReview, UndoReview
 from manyclass.service.http.routes.learn import Learn
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.routes.place import PlaceClass, PlaceClasses
@@ -71,12 +72,19 @@ from manyclass.service.http.routes.sheets import ReadWorkbook
 from manyclass.service.http.routes.state import StateDownloads
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.ingest.review_queue import ReviewQueue
 from manyclass.service.log.hooks import Hooks
-from manyclass.service.observability.exposition import EngineCollector, Exposition, LimitsCollector
+from manyclass.service.observability.exposition import (
+    EngineCollector,
+    Exposition,
+    LimitsCollector,
+    ReviewCollector,
+)
 from manyclass.service.observability.metrics import Metrics
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.protocol import Store
+from manyclass.service.store.waiting import MemoryWaiting, waiting_of
 
 log = logging.getLogger(__name__)
 
@@ -112,6 +120,7 @@ class App(Front):
         pending = PendingLabels(
             settings.late_label_seconds, settings.late_label_bytes, clock, keeps_texts
         )
+        waiting = waiting_of(store, clock) if settings.review_stored else MemoryWaiting(clock)
         self.stopping = asyncio.Event()
         self.limits = Limits(settings)
         cluster = Cluster(store)
@@ -131,6 +140,16 @@ class App(Front):
             ),
         )
         threads = ReadingThreads()
+        labels = InstanceLabels(self.engine, threads.run)
+        queue = ReviewQueue(
+            waiting,
+            pending,
+            labels.is_labelled,
+            wall_clock,
+            settings.review_items,
+            settings.review_bytes,
+            settings.review_seconds,
+        )
         builder = EventBuilder(
             self.engine,
             pending,
@@ -138,7 +157,8 @@ class App(Front):
             metrics,
             settings.max_features_per_instance,
             keeps_texts,
-            InstanceLabels(self.engine, threads.run),
+            labels,
+            queue,
         )
         stream = LearnStream(settings, self.engine, builder, metrics, self.stopping)
         advisor = Advisor(wall_clock)
@@ -153,13 +173,16 @@ class App(Front):
             AddLearner(settings, self.engine, keys, self.limits.budget, rebuilds),
             StartAdvice(settings, self.engine, keys, self.limits.budget, advisor),
             ReadWorkbook(settings, keys, self.limits.budget),
+            GiveReview(settings, self.engine, keys, self.limits.budget, queue),
+            LeaseReview(settings, self.engine, keys, self.limits.budget, queue),
+            UndoReview(settings, self.engine, keys, self.limits.budget, queue, labels),
         ]
         error_counts = ErrorCounts(clock)
         csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins, settings.allowed_hosts)
         entrance = Entrance(csrf, metrics.out_of_memory)
         self.calls = calls
         routes = [call.route(entrance) for call in calls]
-        self.api = _api(self.engine, peers, rebuilds, error_counts, advisor, routes)
+        self.api = _api(self.engine, peers, rebuilds, error_counts, advisor, queue, routes)
         self.limits.cors.methods = self.api.state.methods
         self.api.state.engine = self.engine
         self.api.state.keys = keys
@@ -168,11 +191,14 @@ class App(Front):
         self.api.state.error_counts = error_counts
         self.api.state.downloads = StateDownloads(self.engine)
         self.api.state.pending = pending
+        self.api.state.queue = queue
+        self.api.state.labels = labels
         self.api.state.metrics = metrics
         self.api.state.exposition = Exposition(
             metrics,
             LimitsCollector(self.limits),
             EngineCollector(self.engine, metrics, wall_clock),
+            ReviewCollector(queue),
         )
         self.api.openapi = cache(  # type: ignore[method-assign]  # FastAPI's way to replace it
             partial(document, self.api, settings, keys.open)
@@ -227,17 +253,22 @@ def _api(
     rebuilds: PeerRebuild,
     error_counts: ErrorCounts,
     advisor: Advisor,
+    queue: ReviewQueue,
     calls: Sequence[APIRoute],
 ) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         starting = asyncio.create_task(engine.start())  # meanwhile health checks are answered
         serving = asyncio.create_task(rebuilds.serve(engine.rebuild_state, engine.rebuild_status))
+        copying = asyncio.create_task(queue.run())
         try:
             yield
         finally:
             await advisor.stop()  # before the engine closes the store that it reads
-            await error_counts.close()
+            copying.cancel()
+            await asyncio.wait([copying])
+            await asyncio.to_thread(queue.close)
+            await error_counts.close()  # before the engine closes the store that it reads
             await engine.close()
             serving.cancel()
             await asyncio.wait([serving])

@@ -39,7 +39,7 @@ class ApiKeys:
     """The check of a request's key. Without keys, every request passes (`open`)."""
 
     def __init__(self, rank: Sequence[str], learn: Sequence[str], admin: Sequence[str]) -> None:
-        """Take the keys of each scope. A key may follow its name: `anna:KEY`."""
+        """Take keys, of which each may follow its name: `anna:KEY`."""
         by_scope = {Scope.RANK: rank, Scope.LEARN: learn, Scope.ADMIN: admin}
         keys = [_parted(key, scope) for scope, keys in by_scope.items() for key in keys]
         self.native = Keys(keys)

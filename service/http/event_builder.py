@@ -22,6 +22,7 @@ from manyclass.service.http.schemas.parts import WarningDocument
 from manyclass.service.http.time_slice import run_in_thread
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.ingest.review_queue import ReviewQueue
 from manyclass.service.ingest.stored_instance import Absence, StoredInstance
 from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import Metrics
@@ -63,6 +64,7 @@ class EventBuilder:
         most_features: int,
         keeps_texts: bool,
         labels: InstanceLabels,
+        queue: ReviewQueue,
     ) -> None:
         """`keeps_texts` is true with a history: events have texts and the ids of instances."""
         self._engine = engine
@@ -72,6 +74,7 @@ class EventBuilder:
         self._most_features = most_features
         self._keeps_texts = keeps_texts
         self._labels = labels
+        self._queue = queue
 
     async def instances(self, forms: Iterable[LearnEvent | LearnRequest]) -> Known:
         """Return the instance of each id in the forms, from this process or else from another."""
@@ -83,6 +86,10 @@ class EventBuilder:
             known[form.id] = found = self._pending.find(form.id)
             if isinstance(found, Absence) and not self._was_learned(form):
                 lacking[form.id] = found
+        if lacking:
+            for instance_id, stored in (await self._queue.find(lacking)).items():
+                known[instance_id] = stored
+                del lacking[instance_id]
         if lacking:
             for instance_id, said in (await self._peer_lookup.find(lacking)).items():
                 known[instance_id] = (
@@ -168,8 +175,13 @@ class EventBuilder:
 
         A duplicate is not scored, because its id may refer to a newer ranking by now.
         """
-        if instance_id is None or result.duplicate or isinstance(event, Result):
+        if instance_id is None:
             return
+        if result.duplicate or isinstance(event, Result):
+            return
+        if event.classes:
+            is_own = event.kind == "learn" and not is_label_id(event.event_id or "")
+            self._queue.labelled(instance_id, is_own)
         stored = known[instance_id]
         if isinstance(stored, StoredInstance):
             self._peer_lookup.learned(stored, event.classes, result.rank)
@@ -200,9 +212,10 @@ class EventBuilder:
         """Return the event. An event of a `ranked` instance has the ranked text, the id, and the
         source of the ranking unless the form has one.
         """
-        instance, source, text = read.instance, form.source, form.text
+        instance, source, batch, text = read.instance, form.source, form.batch, form.text
         if ranked is not None:
-            source, text = source or ranked.source, ranked.text
+            source, batch = source or ranked.source, batch or ranked.batch
+            text = ranked.text
         if len(instance) > labels.most_features:
             raise invalid(
                 "The number of features times the number of classes of an event is at most"
@@ -222,7 +235,7 @@ class EventBuilder:
             instance_id=form.id if self._keeps_texts else None,
             reading=read.reading,
             reviewer=form.reviewer,
-            batch=form.batch,
+            batch=batch,
         )
         self._engine.model.check(event)  # here the position of a fault is known
         return event

@@ -12,10 +12,7 @@ cdef string_view view_of(bytes data) noexcept:
 
 @cython.final
 cdef class Keys:
-    """The keys of a service with their scopes and names. Immutable once made.
-
-    Threads: any may read it.
-    """
+    """The keys of a service with scopes and names. Immutable; any thread may read it."""
 
     def __cinit__(self, keys):
         for key, scope, name in keys:

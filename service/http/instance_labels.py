@@ -53,9 +53,11 @@ class InstanceLabels:
         self._engine = engine
         self._in_thread = in_thread
 
-    def is_labelled(self, instance_id: str) -> bool:
-        """Return whether an instance was ever labelled; the label may be deleted by now."""
-        return self._engine.model.seen(label_id(instance_id)) is not None
+    async def is_labelled(self, instance_id: str) -> bool:
+        """Return whether an instance has a label. Raises StoreError."""
+        if self._engine.model.seen(label_id(instance_id)) is None:
+            return False
+        return (await self.find(instance_id)).seq is not None
 
     async def find(self, instance_id: str) -> Label:
         """Return the label of an instance. Raises StoreError."""

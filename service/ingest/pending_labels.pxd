@@ -46,7 +46,9 @@ cdef extern from "service/ingest/native/pending_instances.hpp" namespace "manycl
                   InstanceNote note, string_view given, string& id) except +
         Found find(double now, string_view id, Stored& stored) except +
         cpp_bool label(uint64_t number, Stored& stored) except +
-        vector[uint64_t] least_certain(double now, size_t most, string_view source) except +
+        vector[uint64_t] least_certain(double now, size_t most, string_view source,
+                                       uint64_t after) except +
+        uint64_t newest()
         cpp_bool read(double now, uint64_t number, Stored& stored, string& id) except +
         size_t count()
         size_t bytes()

@@ -69,9 +69,16 @@ class PendingLabels:
         None if a label had come before, or the instance is no longer stored.
         """
 
-    def least_certain(self, most: int, source: str | None = None) -> list[WaitingInstance]:
+    @property
+    def newest(self) -> int:
+        """The number of the newest instance, 0 before the first."""
+
+    def least_certain(
+        self, most: int, source: str | None = None, after: int = 0
+    ) -> list[WaitingInstance]:
         """Return instances that wait for a label, least certain first, those without a confidence
-        before all others; of equal ones the oldest first. With `source`, only those of it.
+        before all others; of equal ones the oldest first. With `source`, only those of it, and only
+        instances behind the number `after`.
 
         Instances without features never wait. Other threads may store instances meanwhile.
         """

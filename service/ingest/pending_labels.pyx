@@ -99,7 +99,11 @@ cdef class PendingLabels:
         cdef Stored stored
         return served_in(stored) if deref(self._native).label(number, stored) else None
 
-    def least_certain(self, size_t most, str source=None):
+    @property
+    def newest(self):
+        return deref(self._native).newest()
+
+    def least_certain(self, size_t most, str source=None, uint64_t after=0):
         cdef double now = self._clock()
         cdef vector[uint64_t] numbers
         cdef Stored stored
@@ -108,7 +112,7 @@ cdef class PendingLabels:
         cdef string_view wanted = PendingLabels.note_of(source, b"").source
         cdef size_t at
         with nogil:
-            numbers = deref(self._native).least_certain(now, most, wanted)
+            numbers = deref(self._native).least_certain(now, most, wanted, after)
         for at in range(numbers.size()):
             if deref(self._native).read(now, numbers[at], stored, instance_id):
                 waiting.append(WaitingInstance(

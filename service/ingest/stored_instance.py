@@ -28,6 +28,7 @@ class StoredInstance(NamedTuple):
     source: str | None = None
     text: Text | None = None
     reading: Reading | None = None
+    batch: str | None = None
 
     @property
     def instance(self) -> Instance:
@@ -83,6 +84,7 @@ class WaitingInstance(NamedTuple):
     text: Text | None = None
     is_text_cut: bool = False
     reading: Reading | None = None
+    batch: str | None = None
 
 
 class Absence(IntEnum):

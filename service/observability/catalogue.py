@@ -86,6 +86,11 @@ HELP: Final = {  # by name without the prefix
     "served_labels_total": "labels by id, by the position of the true class in the served ranking",
     "served_first_before_learning_total": "labels by id, except for abstentions, whose class the"
     " model ranked first just before it learned them",
+    "review_items": "instances that wait for review",
+    "review_bytes": "bytes of the instances that wait for review",
+    "review_failures_total": "failed writes of instances that wait for review",
+    "review_failing": "1 while new instances that wait for review are in memory only, because the"
+    " store refuses them",
     "peer_lookups_total": "ids looked up at other processes, by result",
     "connections": "open connections",
     "connections_limit": "largest number of connections, from MANYCLASS_MAX_CONNECTIONS or from the"

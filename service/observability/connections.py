@@ -1,4 +1,4 @@
-"""The counts of connections, from the part that limits them."""
+"""The counts of connections and of the queue of review, from the parts that have them."""
 
 from typing import NamedTuple, Protocol
 
@@ -22,3 +22,12 @@ class ConnectionLimits(Protocol):
 
     def counts(self) -> ConnectionCounts:
         """Return the present counts."""
+
+
+class ReviewFigures(Protocol):
+    """The queue of instances that wait for review."""
+
+    items: int
+    bytes: int
+    failures: int
+    failing: str | None

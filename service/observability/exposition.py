@@ -27,7 +27,7 @@ from manyclass.service.observability.catalogue import (
     labelled,
     summary,
 )
-from manyclass.service.observability.connections import ConnectionLimits
+from manyclass.service.observability.connections import ConnectionLimits, ReviewFigures
 from manyclass.service.observability.instruments import Histogram
 from manyclass.service.observability.metrics import Metrics
 from manyclass.service.token_bucket import TokenBucket
@@ -51,6 +51,20 @@ class LimitsCollector(Collector):
         yield gauge("buffered_limit_bytes", counts.buffered_limit_bytes)
         yield counters("shed_total", "reason", counts.shed)
         yield counter("bad_requests_total", counts.bad_requests)
+
+
+class ReviewCollector(Collector):
+    """The collector of the queue of instances that wait for review."""
+
+    def __init__(self, queue: ReviewFigures) -> None:
+        self._queue = queue
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the size of the queue, and whether the store takes it."""
+        yield gauge("review_items", self._queue.items)
+        yield gauge("review_bytes", self._queue.bytes)
+        yield counter("review_failures_total", self._queue.failures)
+        yield gauge("review_failing", self._queue.failing is not None)
 
 
 class EngineCollector(Collector):

@@ -1,10 +1,11 @@
-"""Review: the least certain first, labelled by the keyboard."""
+"""Review: messages are labelled by the keyboard, by several people, each once."""
 
 import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.console.looking import ranked
+from tests.console.looking import overflow, ranked, severe_faults
+from tests.service.serving import bearer
 
 pytestmark = pytest.mark.slow  # needs chromium
 
@@ -21,54 +22,224 @@ def listed(served):
     return httpx.get(f"{served.url}/review").json()["instances"]
 
 
-def newest(served):
-    return httpx.get(f"{served.url}/events", params={"limit": 1}).json()["events"][0]
+def newest(served, number=0):
+    events = httpx.get(f"{served.url}/events", params={"limit": number + 1}).json()["events"]
+    return events[number]
+
+
+def label(served, instance_id, *classes, **more):
+    body = {"id": instance_id, "classes": classes} | more
+    return httpx.post(f"{served.url}/learn", json=body)
 
 
 def shown(page):
     return page.locator("main section.card")
 
 
-def test_keys_choose_name_skip_and_undo(waiting, look):
+def chip(page, number):
+    return page.locator(".chips button").nth(number - 1)
+
+
+def name_of(page, number):
+    return chip(page, number).locator(".name").inner_text()
+
+
+@pytest.fixture
+def review(look):
+    """Return a function that opens the page for a reviewer, and waits for a message."""
+
+    def open_review(served, name="anna", waits=True, **options):
+        page = look(served, "review", **options)
+        page.get_by_label("Your name").fill(name)
+        page.keyboard.press("Enter")
+        expect(page.get_by_text(f"labelled by {name}")).to_be_visible()
+        if waits:
+            shown(page).wait_for()
+        return page
+
+    return open_review
+
+
+# --- keys -----------------------------------------------------------------------------------------
+
+
+def test_keys_choose_send_skip_reject_and_undo(waiting, review):
     order = [each["id"] for each in listed(waiting)]
-    page = look(waiting, "review")
+    page = review(waiting)
     expect(shown(page)).to_have_attribute("data-id", order[0])
-    second = page.locator(".bars .name").nth(1).inner_text()
-    page.keyboard.press("2")
-    expect(page.get_by_text(f"Taught as {second}")).to_be_visible()
-    assert newest(waiting)["classes"] == [second]
+    expect(page.get_by_text("0 of 3 labelled by anna")).to_be_visible()
+    first, second = name_of(page, 1), name_of(page, 2)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Choose a class first")).to_be_visible()
+    for key in "213":
+        page.keyboard.press(key)
+    expect(chip(page, 3)).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("3")
+    expect(chip(page, 3)).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(f"Labelled as {second}, {first}")).to_be_visible()
+    event = newest(waiting)
+    assert (event["classes"], event["reviewer"]) == ([second, first], "anna")
+    assert (event["id"], event["event_id"]) == (order[0], f"label:{order[0]}")
     expect(shown(page)).to_have_attribute("data-id", order[1])
+    expect(page.get_by_text("1 of 3 labelled by anna")).to_be_visible()
     page.keyboard.press("s")
     expect(shown(page)).to_have_attribute("data-id", order[2])
-    page.keyboard.press("n")
-    page.keyboard.type("s1 new class")  # in the field, keys are letters
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("s1 new class is a new class.")).to_be_visible()
-    expect(page.get_by_role("button", name="Create s1 new class")).to_be_focused()
-    assert newest(waiting)["classes"] == [second]
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("Taught as s1 new class")).to_be_visible()
-    assert newest(waiting)["classes"] == ["s1 new class"]
+    rejected = [name_of(page, number) for number in (1, 2)]
+    page.keyboard.press("x")
+    expect(page.get_by_text("None of these.")).to_be_visible()
+    event = newest(waiting)
+    assert (event["classes"], event["not"][:2], event["reviewer"]) == ([], rejected, "anna")
+    expect(
+        page.get_by_text("No message waits for a label, but for those you skipped")
+    ).to_be_visible()
     page.keyboard.press("u")
-    expect(page.get_by_text("s1 new class is taken back")).to_be_visible()
-    assert newest(waiting)["classes"] == [second]
-    expect(shown(page)).to_have_attribute("data-id", order[2])
-    first = page.locator(".bars .name").first.inner_text()
-    page.keyboard.press("1")
-    expect(page.get_by_text(f"Taught as {first}")).to_be_visible()
-    assert newest(waiting)["classes"] == [first]
+    expect(page.get_by_text(f"{second}, {first} is taken back")).to_be_visible()
+    expect(shown(page)).to_have_attribute("data-id", order[0])
+    expect(chip(page, 2)).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(f"Labelled as {first}")).to_be_visible()
+    found = httpx.get(f"{waiting.url}/events", params={"id": order[0]}).json()["events"]
+    assert [each["classes"] for each in found] == [[first]]
     page.get_by_role("button", name="Show the skipped ones again").click()
     expect(shown(page)).to_have_attribute("data-id", order[1])
 
 
-def test_an_instance_that_the_service_dropped_is_taught_by_its_text(waiting, look):
-    page = look(waiting, "review")
-    text = shown(page).locator(".text").inner_text()
+def test_another_class_is_added_and_a_new_one_is_asked_about(waiting, review):
+    page = review(waiting)
+    page.keyboard.press("1")
+    first = name_of(page, 1)
+    page.keyboard.press("n")
+    page.keyboard.type("exchange_rat")  # in the field, keys are letters
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="exchange_rate", exact=True).click()
+    page.keyboard.press("n")
+    page.keyboard.type("s1 new class")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("s1 new class is a new class.")).to_be_visible()
+    page.get_by_role("button", name="Create s1 new class").click()
+    expect(page.locator(".chips button", has_text="s1 new class")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Labelled as")).to_be_visible()
+    assert newest(waiting)["classes"] == [first, "exchange_rate", "s1 new class"]
+
+
+def test_a_key_that_is_held_labels_once(waiting, review):
+    order = [each["id"] for each in listed(waiting)]
+    page = review(waiting)
+    page.keyboard.press("1")
+    page.keyboard.down("Enter")
+    expect(shown(page)).to_have_attribute("data-id", order[1])
+    page.keyboard.press("1")
+    page.keyboard.down("Enter")  # as it repeats
+    page.wait_for_timeout(300)
+    expect(shown(page)).to_have_attribute("data-id", order[1])
+
+
+def test_keys_can_be_turned_off(waiting, review):
+    page = review(waiting)
+    page.get_by_label("Keys").uncheck()
+    page.keyboard.press("1")
+    page.keyboard.press("s")
+    expect(chip(page, 1)).to_have_attribute("aria-pressed", "false")
+    chip(page, 1).click()
+    page.get_by_role("button", name="Send (Enter)").click()
+    expect(page.get_by_text("Labelled as")).to_be_visible()
+
+
+# --- the message in view --------------------------------------------------------------------------
+
+
+def test_the_message_in_view_never_changes_by_itself(waiting, review):
+    page = review(waiting)
+    before = shown(page).get_attribute("data-id")
     page.keyboard.press("2")
-    expect(page.get_by_text("Taught as")).to_be_visible()
-    expect(shown(page).locator(".text")).not_to_have_text(text)
-    page.keyboard.press("u")
-    expect(shown(page).locator(".text")).to_have_text(text)
+    ranked(waiting.url, "no known word: zzz", "another one: yyy")
+    label(waiting, before, "elsewhere", reviewer="ben")
+    page.wait_for_timeout(3500)  # a list is read every three seconds
+    expect(shown(page)).to_have_attribute("data-id", before)
+    expect(chip(page, 2)).to_have_attribute("aria-pressed", "true")
+
+
+@pytest.mark.parametrize("way", ["Keep", "Replace"])
+def test_another_label_is_a_question(waiting, review, way):
+    page = review(waiting)
+    instance_id, mine = shown(page).get_attribute("data-id"), name_of(page, 2)
+    label(waiting, instance_id, "bens class", reviewer="ben")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    question = page.get_by_role("group", name="Two labels")
+    expect(question).to_contain_text("ben labelled this message as “bens class”")
+    page.keyboard.press("1")  # nothing changes while the question is there
+    question.get_by_role("button", name=way).click()
+    expect(shown(page)).not_to_have_attribute("data-id", instance_id)
+    found = httpx.get(f"{waiting.url}/events", params={"id": instance_id}).json()["events"]
+    expected = (["bens class"], "ben") if way == "Keep" else ([mine], "anna")
+    assert [(each["classes"], each["reviewer"]) for each in found] == [expected]
+
+
+def test_nobody_gets_what_another_one_has(waiting, review):
+    anna = review(waiting, "anna")
+    ben = review(waiting, "ben", waits=False)
+    expect(ben.get_by_text("No message waits for a label")).to_be_visible()  # anna has all three
+    ranked(waiting.url, "nobody has this yet")
+    expect(shown(ben)).to_contain_text("nobody has this yet", timeout=10_000)
+    expect(shown(anna)).not_to_contain_text("nobody has this yet")
+    assert anna.context is not ben.context
+
+
+def test_a_skipped_message_goes_to_another_one(waiting, review):
+    anna = review(waiting, "anna")
+    skipped = shown(anna).get_attribute("data-id")
+    anna.keyboard.press("s")
+    expect(anna.get_by_text("Skipped.")).to_be_visible()
+    ben = review(waiting, "ben")
+    expect(shown(ben)).to_have_attribute("data-id", skipped)
+
+
+# --- choices --------------------------------------------------------------------------------------
+
+
+def test_a_text_is_shown_as_it_was_sent_and_messages_of_a_source_alone(waiting, review):
+    body = {"text": "Where is MY card?", "source": "inbox"}
+    assert httpx.post(f"{waiting.url}/rank", json=body).status_code == 200
+    page = review(waiting)
+    expect(page.get_by_text("0 of 4 labelled")).to_be_visible()
+    page.get_by_label("Source").fill("inbox")
+    expect(page.get_by_text("0 of 1 labelled")).to_be_visible()
+    while "MY card" not in shown(page).inner_text():
+        before = shown(page).get_attribute("data-id")
+        page.get_by_role("button", name="Skip (s)").click()
+        expect(shown(page)).not_to_have_attribute("data-id", before)
+    expect(shown(page).locator(".text")).to_have_text("Where is MY card?")
+    page.get_by_role("button", name="Skip (s)").click()
+    expect(page.get_by_text("No message waits for a label")).to_be_visible()
+
+
+def test_messages_of_one_suggestion(waiting, review):
+    wanted = listed(waiting)[-1]
+    page = review(waiting)
+    page.get_by_label("Order").select_option("of one suggestion")
+    page.get_by_label("Suggestion", exact=True).fill(wanted["ranked"][0])
+    number = sum(each["ranked"][0] == wanted["ranked"][0] for each in listed(waiting))
+    expect(page.get_by_text(f"0 of {number} labelled")).to_be_visible()
+
+
+def test_rows_of_a_file_are_labelled_with_their_batch(taught, review):
+    body = {"instances": [{"text": "a letter", "id": "row-1"}], "batch": "letters.xlsx"}
+    assert httpx.post(f"{taught.url}/review", json=body).status_code == 200
+    page = review(taught)
+    expect(shown(page)).to_contain_text("of letters.xlsx")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Labelled as")).to_be_visible()
+    assert (newest(taught)["batch"], newest(taught)["text"]) == ("letters.xlsx", "a letter")
+
+
+def test_a_message_that_the_service_dropped_is_taught_by_its_text(waiting, review):
+    page = review(waiting)
+    text = shown(page).locator(".text").inner_text()
 
     def dropped(route):
         if "id" in route.request.post_data_json:
@@ -77,77 +248,62 @@ def test_an_instance_that_the_service_dropped_is_taught_by_its_text(waiting, loo
             route.continue_()
 
     page.route("**/learn", dropped)
-    first = page.locator(".bars .name").first.inner_text()
+    first = name_of(page, 1)
     page.keyboard.press("1")
-    expect(page.get_by_text(f"Taught as {first}")).to_be_visible()
-    event = newest(waiting)
-    assert (event["text"], event["classes"]) == (text, [first])
-    expect(shown(page).locator(".text")).not_to_have_text(text)
-
-
-def test_a_key_that_is_held_labels_once(waiting, look):
-    order = [each["id"] for each in listed(waiting)]
-    page = look(waiting, "review")
-    expect(shown(page)).to_have_attribute("data-id", order[0])
-    page.keyboard.down("1")
-    expect(shown(page)).to_have_attribute("data-id", order[1])
-    page.keyboard.down("1")  # as it repeats
-    page.wait_for_timeout(300)
-    expect(shown(page)).to_have_attribute("data-id", order[1])
-
-
-def test_keys_go_on_while_the_list_is_read_again(waiting, look):
-    order = [each["id"] for each in listed(waiting)]
-    page = look(waiting, "review")
-    expect(shown(page)).to_have_attribute("data-id", order[0])
-    with page.expect_request("**/review*"):
-        page.route("**/review*", lambda route: None)  # the answer stays out
-        event = {"text": "taught by another", "classes": ["elsewhere"]}
-        assert httpx.post(f"{waiting.url}/learn", json=event).status_code == 200
-    for following in order[1:]:
-        page.keyboard.press("1")
-        expect(shown(page)).to_have_attribute("data-id", following)
-    page.unroute_all(behavior="ignoreErrors")
-
-
-def test_a_text_is_shown_as_it_was_sent_and_instances_of_a_source_alone(waiting, look):
-    body = {"text": "Where is MY card?", "source": "inbox"}
-    assert httpx.post(f"{waiting.url}/rank", json=body).status_code == 200
-    page = look(waiting, "review")
-    expect(page.get_by_text("4 wait")).to_be_visible()
-    page.get_by_label("Source").fill("inbox")
-    expect(shown(page).locator(".text")).to_have_text("Where is MY card?")
-    expect(page.get_by_text("1 wait")).to_be_visible()
-    page.get_by_label("Source").fill("nowhere")
-    expect(page.get_by_text("Nothing waits for a label")).to_be_visible()
-
-
-def test_a_misspelt_class_is_replaced(waiting, look):
-    page = look(waiting, "review")
-    shown(page).wait_for()
-    page.keyboard.press("n")
-    page.keyboard.type("exchange_rat")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="exchange_rate", exact=True).click()
-    expect(page.get_by_text("Taught as exchange_rate")).to_be_visible()
+    expect(page.get_by_text(f"Labelled as {first}")).to_be_visible()
+    event = newest(waiting)
+    assert (event["text"], event["classes"], event["reviewer"]) == (text, [first], "anna")
 
 
-def test_keys_can_be_turned_off(waiting, look):
-    page = look(waiting, "review")
-    shown(page).wait_for()
-    page.get_by_label("Keys").uncheck()
-    before = len(listed(waiting))
+# --- names ----------------------------------------------------------------------------------------
+
+
+def test_a_name_is_asked_for_once(waiting, review):
+    page = review(waiting)
+    page.reload()
+    expect(page.get_by_text("labelled by anna")).to_be_visible()
+    page.get_by_role("button", name="Not you?").click()
+    page.get_by_label("Your name").fill("ben")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_text("labelled by ben")).to_be_visible()
+
+
+def test_the_name_of_the_key_is_that_of_the_reviewer(serve, look):
+    served = serve(learn_keys=("secret",), admin_keys=("boss",))
+    named = serve(learn_keys=("cem:secret",), admin_keys=("boss",))
+    body = {"instances": [{"text": "a letter"}]}
+    for each in (served, named):
+        httpx.post(f"{each.url}/review", json=body, headers=bearer("secret"))
+    page = look(named, "review")
+    page.get_by_label("Key").fill("secret")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("labelled by cem")).to_be_visible()
+    page = look(served, "review")
+    page.get_by_label("Key").fill("secret")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Your name")).to_be_visible()
+
+
+# --- looks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_has_no_severe_fault_and_fits_a_phone(waiting, review, scheme):
+    options = {"color_scheme": scheme, "viewport": {"width": 360, "height": 740}}
+    page = review(waiting, **options)
     page.keyboard.press("1")
-    page.keyboard.press("s")
-    page.wait_for_timeout(300)
-    assert len(listed(waiting)) == before
-    page.locator(".bars button").first.click()
-    expect(page.get_by_text("Taught as")).to_be_visible()
+    label(waiting, shown(page).get_attribute("data-id"), "bens class", reviewer="ben")
+    assert severe_faults(page) == []
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("group", name="Two labels")).to_be_visible()
+    assert severe_faults(page) == []
+    assert overflow(page) <= 0
+    assert page.locator("main section.card").bounding_box()["width"] <= 360
 
 
-def test_new_instances_are_seen_after_the_next_event(taught, look):
-    page = look(taught, "review")
-    expect(page.get_by_text("Nothing waits for a label")).to_be_visible()
+def test_new_messages_are_seen_while_nothing_waits(taught, review):
+    page = review(taught, waits=False)
+    expect(page.get_by_text("No message waits for a label")).to_be_visible()
     ranked(taught.url, TEXTS[0])
-    httpx.post(f"{taught.url}/learn", json={"text": "x", "classes": ["y"]})
     expect(shown(page)).to_be_visible(timeout=10_000)

@@ -18,7 +18,7 @@ class Keys {
 public:
     static constexpr int NO_KEY = -1, UNKNOWN_KEY = 0;  // scopes are above
 
-    // The scope of the key of a request, and the name of the key, empty without one.
+    // The right of a request by its key, and the name of the key, empty without one.
     struct Granted {
         int scope;
         std::string_view name;
@@ -31,7 +31,7 @@ public:
     // Without any key every request passes.
     bool are_none() const { return keys_.empty(); }
 
-    // Return the scope of the key in the header Authorization; NO_KEY for another form, or none.
+    // The grant of the key in the header Authorization; NO_KEY for another form of it, or none.
     Granted granted_to(std::string_view authorization) const {
         constexpr std::string_view BEARER = "bearer ", SPACE = " \t\n\r\v\f";
         if (!begins(authorization, BEARER)) return {NO_KEY, {}};

@@ -23,6 +23,7 @@ from manyclass.service.http.schemas import (
     rank,
     rebuild,
     rename,
+    review,
     sheets,
 )
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
@@ -44,7 +45,18 @@ _TYPES = [
     ProblemDocument,
     *(
         each
-        for module in (rank, learn, place, events, rename, rebuild, add_learner, advice, sheets)
+        for module in (
+            rank,
+            learn,
+            place,
+            events,
+            rename,
+            rebuild,
+            add_learner,
+            advice,
+            sheets,
+            review,
+        )
         for each in vars(module).values()
         if isinstance(each, type) and issubclass(each, msgspec.Struct)
     ),
@@ -124,6 +136,7 @@ _UNIONS = {
 _BODIES = [
     *("PlaceClassRequest", "PlaceClassesRequest", "CorrectRequest", "RenameRequest"),
     *("RebuildRequest", "AddLearnerRequest", "AdviceRequest"),
+    *("GiveRequest", "LeaseRequest", "UndoRequest"),
 ]
 _RENAMED = {"ProblemDocument": "Problem"}
 

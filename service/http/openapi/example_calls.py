@@ -105,6 +105,7 @@ _STATS = {
         **{"store_full": False, "queued_events": 0, "refused_by_queue": 0},
         **{"failed_commits": 0, "snapshot_failures": 0},
     },
+    "review": {"items": 5, "bytes": 2212, "failing": None},
     "history": {
         "first_seq": 1,
         "events": 5,
@@ -296,6 +297,9 @@ CALLS: Final = (
         "the two least certain",
         {
             "process": None,
+            "reviewer": None,
+            "lease_seconds": 120.0,
+            "waiting": 4,
             "instances": [
                 {
                     "id": "q-2",
@@ -304,6 +308,7 @@ CALLS: Final = (
                     "abstained": False,
                     "age": 41.7,
                     "source": "inbox",
+                    "batch": None,
                     "text": None,
                     "text_cut": False,
                     "features": {"puck": 1.0},
@@ -316,6 +321,7 @@ CALLS: Final = (
                     "abstained": False,
                     "age": 40.2,
                     "source": None,
+                    "batch": None,
                     "text": "a puck over the fence",
                     "text_cut": False,
                     "features": dict.fromkeys(_PUCK_OVER_FENCE, 1.0),
@@ -330,6 +336,9 @@ CALLS: Final = (
         "least certain by a shadow",
         {
             "process": None,
+            "reviewer": None,
+            "lease_seconds": 120.0,
+            "waiting": 1,
             "instances": [
                 {
                     "id": "q-2",
@@ -338,6 +347,7 @@ CALLS: Final = (
                     "abstained": False,
                     "age": 41.8,
                     "source": "inbox",
+                    "batch": None,
                     "text": None,
                     "text_cut": False,
                     "features": {"puck": 1.0},

@@ -429,4 +429,50 @@ CHANGES: Final = (
         _ADVICE | {"state": "running", "seq": 21, "began_at": 1767225600.0},
         body={"last": 5000, "learners": ["svm(C=0.5)"]},
     ),
+    Call(
+        "give_review",
+        "a row of a file",
+        {"ids": ["row-1"]},
+        body={
+            "instances": [{"text": "a late goal", "id": "row-1", "source": "inbox"}],
+            "batch": "letters.xlsx",
+        },
+    ),
+    Call(
+        "review",
+        "leased to a reviewer",
+        {
+            "process": None,
+            "reviewer": "anna",
+            "lease_seconds": 120.0,
+            "waiting": 0,
+            "instances": [],
+        },
+        parameters={"reviewer": "anna", "strategy": "class:hockey", "limit": 1, "batch": "b"},
+    ),
+    Call(
+        "lease_review",
+        "one in view, one done",
+        {"held": ["row-1"]},
+        body={"reviewer": "anna", "renew": ["row-1"], "release": ["q-2"]},
+    ),
+    Call(
+        "learn",
+        "the label of a reviewer",
+        {"seq": 22, "accepted": 1, "duplicates": 0, "rank_before": 1, "updated": False},
+        body={"id": "row-1", "classes": ["hockey"], "reviewer": "anna"},
+    ),
+    Call(
+        "undo_review",
+        "the label taken back",
+        {"seq": 23, "deleted": 22},
+        body={"id": "row-1", "reviewer": "anna"},
+    ),
+    Call(
+        "undo_review",
+        "an instance without a label",
+        problem(404, "The instance with the id 'row-1' has no label.", "#/id"),
+        404,
+        body={"id": "row-1", "reviewer": "anna"},
+    ),
 )

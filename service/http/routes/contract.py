@@ -12,7 +12,7 @@ from manyclass.core.errors import did_you_mean
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.engine import Engine
 from manyclass.service.http.asgi import AsgiScope
-from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.auth import ApiKeys, Scope, Signer
 from manyclass.service.http.problems import MEDIA_TYPE, Fault, Problem, no_parameters
 
 NAME_DESCRIPTION = "The name, as percent-encoded UTF-8."
@@ -70,9 +70,14 @@ def _headers(status: int) -> dict[str, Any]:
 
 def require(scope: Scope, request: Request) -> None:
     """Raise Problem 401 or 403 when the request has no key of this scope."""
+    signer_of(request, scope)
+
+
+def signer_of(request: Request, scope: Scope = Scope.RANK) -> Signer:
+    """Return whose key a request has. Raise Problem 401 or 403 without a key of this scope."""
     keys: ApiKeys = request.app.state.keys
     authorization = request.headers.get("authorization")
-    keys.require(scope, None if authorization is None else authorization.encode("latin-1"))
+    return keys.require(scope, None if authorization is None else authorization.encode("latin-1"))
 
 
 def described(scope: Scope, *statuses: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Annotated, Any, Literal, cast
 
-from fastapi import Query, Response
+from fastapi import Query, Request, Response
 from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
@@ -24,6 +24,7 @@ from manyclass.service.http.routes.contract import TheEngine, needs, router_of
 from manyclass.service.http.routes.names import Name
 from manyclass.service.http.schemas.events import Deleted, EventPage, EventRecord
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
+from manyclass.service.ingest.review_queue import ReviewQueue
 from manyclass.service.ingest.stored_instance import LONGEST_ID
 
 router = router_of("events")
@@ -268,22 +269,34 @@ async def get_event(engine: TheEngine, reads: TheReads, name: Name) -> Response:
 
 
 @router.delete("/events/{name:name}", **needs(Scope.ADMIN, 404, 409, 413))
-async def delete_event(engine: TheEngine, reads: TheReads, name: Name) -> Deleted:
+async def delete_event(engine: TheEngine, reads: TheReads, request: Request, name: Name) -> Deleted:
     """Delete an event, as if it had never been learned. The deletion is a durable event.
 
     From now on the event is neither listed nor replayed. The next rebuild (`POST /rebuild`) removes
     its effect on the weights and every copy of it that the service has written. Events with the
     same id that a restore has undone are deleted too. The `id` of a ranked instance deletes all
-    events that label it. If `name` is the id of one event and the number of another, the answer is
+    events that label it, and removes it from the queue of review. If `name` is the id of one event
+    and the number of another, the answer is
     409 with a key for each event.
     """
-    records = await find_all(engine, name, reads.in_thread)
+    queue: ReviewQueue = request.app.state.queue
+    instance_id = named_by(name).instance_id
+    named = [] if instance_id is None else [instance_id]
+    was_waiting = await asyncio.to_thread(queue.remove, named) > 0
+    try:
+        records = await find_all(engine, name, reads.in_thread)
+    except Problem as problem:
+        if problem.status == 404 and was_waiting:
+            return Deleted(seq=None, deleted=0, more=False)
+        raise
+    await _remove_waiting(queue, records)
     return Deleted(seq=await _delete(engine, records), deleted=len(records), more=False)
 
 
 @router.delete("/events", **needs(Scope.ADMIN, 404, 413, 422))
 async def delete_events(
     engine: TheEngine,
+    request: Request,
     source: Annotated[
         str | None, _origin_name("The source of the events to delete, such as a person.")
     ] = None,
@@ -295,11 +308,15 @@ async def delete_events(
     """Delete all events of a `source`, a `reviewer` or a `batch`, as `DELETE /events/{name}` does.
 
     With several of them, an event is deleted if it matches all. This includes events that a restore
-    has undone.
+    has undone. Instances of the source or the batch that wait for review are removed too, unless a
+    `reviewer` is named.
     """
     if source is None and reviewer is None and batch is None:
         detail = "Name the `source`, the `reviewer` or the `batch` of the events to delete."
         raise Problem(422, detail, [Fault(detail, parameter="source")])
+    queue: ReviewQueue = request.app.state.queue
+    if reviewer is None:
+        await asyncio.to_thread(queue.erase, source, batch)
     wanted = Filter(source=source, reviewer=reviewer, batch=batch, with_undone=True)
     seq, deleted = None, 0
     next_page: int | None = 0
@@ -307,10 +324,18 @@ async def delete_events(
         limit = min(AMENDED_AT_ONCE, MOST_DELETED - deleted)
         page = await asyncio.to_thread(engine.history.page, wanted, limit, next_page, False)
         if page.records:
+            await _remove_waiting(queue, page.records)
             seq = await _delete(engine, page.records)
         deleted += len(page.records)
         next_page = page.next
     return Deleted(seq=seq, deleted=deleted, more=next_page is not None)
+
+
+async def _remove_waiting(queue: ReviewQueue, records: list[Record]) -> None:
+    """Remove the instances that the events label from the queue, which keeps them for a while."""
+    ids = [each.event.instance_id for each in records if each.event.instance_id is not None]
+    if ids:
+        await asyncio.to_thread(queue.remove, ids)
 
 
 async def _delete(engine: Engine, records: list[Record]) -> int:

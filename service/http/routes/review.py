@@ -1,7 +1,5 @@
-"""GET /review: the ranked instances with the most useful labels."""
+"""GET /review: the waiting instances with the most useful labels."""
 
-from collections.abc import Callable
-from functools import partial
 from heapq import nsmallest
 from typing import Annotated, Any
 
@@ -12,7 +10,7 @@ from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.text import TextAnalysis
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.reads import TheReads
-from manyclass.service.http.routes.contract import TheEngine, needs, router_of
+from manyclass.service.http.routes.contract import TheEngine, needs, router_of, signer_of
 from manyclass.service.http.routes.learners import enrolled
 from manyclass.service.http.schemas.review import (
     DEFAULT_REVIEWED,
@@ -20,12 +18,17 @@ from manyclass.service.http.schemas.review import (
     MOST_REVIEWED,
     Review,
 )
-from manyclass.service.ingest.pending_labels import MOST_SERVED, PendingLabels
-from manyclass.service.ingest.stored_instance import Absence, ServedClasses, WaitingInstance
+from manyclass.service.ingest.pending_labels import MOST_SERVED
+from manyclass.service.ingest.review_queue import LEASE_SECONDS, Choice, ReviewQueue
+from manyclass.service.ingest.stored_instance import ServedClasses, WaitingInstance
 
 router = router_of("learn")
 
 MOST_RANKED_AGAIN = 10_000  # instances that another learner ranks for one request
+
+
+def _name(description: str) -> Any:
+    return Query(min_length=1, max_length=LONGEST_NAME, description=description)
 
 
 @router.get("/review", response_model=Review, **needs(Scope.LEARN, 404, 422))
@@ -44,76 +47,81 @@ async def review(
             description="Rank the instances with this learner, named as in GET /learners.",
         ),
     ] = None,
-    source: Annotated[
-        str | None,
-        Query(
-            min_length=1,
-            max_length=LONGEST_NAME,
-            description="List only instances of this source.",
-        ),
+    source: Annotated[str | None, _name("List only instances of this source.")] = None,
+    batch: Annotated[str | None, _name("List only instances of this batch.")] = None,
+    reviewer: Annotated[
+        str | None, _name("Lease the instances to this person, and list none that others have.")
     ] = None,
+    strategy: Annotated[
+        str,
+        Query(
+            pattern="^(uncertain|random|class:.+)$",
+            max_length=len("class:") + LONGEST_NAME,
+            description="The instances to list first: `uncertain`, those of the lowest confidence;"
+            " `random`; or `class:X`, only those of which class X was ranked first.",
+        ),
+    ] = "uncertain",
 ) -> Response:
-    """Return ranked instances that wait for a label, least certain first.
+    """Return instances that wait for a label, least certain first.
 
-    Instances are ordered by the confidence with which they were served. Instances without a
-    confidence come first: none of their features was known, they were ranked `among` given classes,
-    or fewer than 100 outcomes were known. Among equals, the oldest comes first because it expires
-    first. Instances without features are left out.
+    Ranked instances and instances given by `POST /review` wait in a queue, which the processes of a
+    store share, and which survives a restart. It is bounded in number, bytes and time: beyond, the
+    most certain ones go. Instances are ordered by the confidence with which they were served.
+    Instances without a confidence come first: none of their features was known, they were ranked
+    `among` given classes, or fewer than 100 outcomes were known. Among equals, the oldest comes
+    first. Ranked instances without features are left out.
 
     A label is an event sent to /learn with the `id`; an instance stays on the list until it is
-    labelled or expires. With `learner`, for example a shadow, this learner ranks the instances now;
-    its `ranked` and `confidence` are returned, and its confidence orders the list. It ranks at most
-    10,000 instances, those served with the least confidence.
+    labelled or expires. An event with `not` and without `classes` does not count as a label. With
+    `learner`, for example a shadow, this learner ranks the instances now; its `ranked` and
+    `confidence` are returned, and its confidence orders the list.
 
-    An event with `not` and without `classes` does not count as a label. Only the first 4,096 bytes
-    of a text are shown. A service that keeps no history drops the texts.
+    With `reviewer`, or a key with a name, the instances are leased to this person for two minutes:
+    no other reviewer gets them. `POST /review/leases` renews and ends leases. Without one the list
+    has all instances, also leased ones.
 
-    The list contains the instances that the answering process ranked itself. Any process on the
-    store accepts the labels.
+    Only the first 4,096 bytes of a text are shown. A service that keeps no history drops the texts.
     """
-    pending: PendingLabels = request.app.state.pending
-    waiting: Callable[[], list[WaitingInstance]]
-    if learner is None:
-        waiting = partial(_least_certain, pending, engine.model.text, limit, source)
-    else:
-        by = enrolled(engine.model, learner)
-        waiting = partial(_least_certain_of, by, pending, engine.model.text, limit, source)
+    queue: ReviewQueue = request.app.state.queue
+    name = signer_of(request).reviewer(reviewer)
+    kind, _, first = strategy.partition(":")
+    most = limit if learner is None else MOST_RANKED_AGAIN
+    choice = Choice(most, source, batch, first or None, is_random=kind == "random")
+    by = None if learner is None else enrolled(engine.model, learner)
+    waiting = await queue.choose(choice, None if by is not None else name)
+    if by is not None:
+        waiting = await reads.in_thread(_least_certain_of, by, engine.model.text, waiting, limit)
+        if name is not None:
+            held = await reads.in_thread(queue.renew, [each.id for each in waiting], name)
+            waiting = [each for each in waiting if each.id in held]
+    number = await queue.count(choice)
     shared = engine.cluster.shared
     process = None if shared is None else shared.name
     return await reads.page(
-        lambda: {"process": process, "instances": [_shown(each) for each in waiting()]}
+        lambda: {
+            "process": process,
+            "reviewer": name,
+            "lease_seconds": LEASE_SECONDS,
+            "waiting": number,
+            "instances": [_shown(_read_by(engine.model.text, each)) for each in waiting],
+        }
     )
 
 
-def _least_certain(
-    pending: PendingLabels, analysis: TextAnalysis, limit: int, source: str | None
-) -> list[WaitingInstance]:
-    """Return instances that wait for a label; this analysis reads their texts. Blocks."""
-    waiting = pending.least_certain(limit, source)
-    return [_read_by(analysis, pending, each) for each in waiting]
-
-
-def _read_by(
-    analysis: TextAnalysis, pending: PendingLabels, waiting: WaitingInstance
-) -> WaitingInstance:
+def _read_by(analysis: TextAnalysis, waiting: WaitingInstance) -> WaitingInstance:
     """Return an instance as this analysis reads its text; a former analysis may have read it."""
-    if waiting.reading is None or waiting.reading.analysis == analysis:
+    reading = waiting.reading
+    if reading is None or reading.analysis == analysis or waiting.text is None:
         return waiting
-    stored = pending.find(waiting.id)  # with the whole text
-    read = stored if isinstance(stored, Absence) else stored.read_again(analysis)
-    return waiting if isinstance(read, Absence) else waiting._replace(data=read.data)
+    read = analysis.instance_of(waiting.text, reading.most_features)
+    return waiting._replace(data=bytes(read.instance))
 
 
 def _least_certain_of(
-    learner: Enrolled,
-    pending: PendingLabels,
-    analysis: TextAnalysis,
-    limit: int,
-    source: str | None,
+    learner: Enrolled, analysis: TextAnalysis, candidates: list[WaitingInstance], limit: int
 ) -> list[WaitingInstance]:
     """Return instances that wait for a label, those least certain to `learner` first. Blocks."""
-    candidates = _least_certain(pending, analysis, MOST_RANKED_AGAIN, source)
-    waiting = (_ranked_by(learner, each) for each in candidates)
+    waiting = (_ranked_by(learner, _read_by(analysis, each)) for each in candidates)
     return nsmallest(limit, waiting, key=_certainty)
 
 
@@ -142,6 +150,7 @@ def _shown(waiting: WaitingInstance) -> dict[str, Any]:
         "abstained": waiting.served.abstained,
         "age": max(0.0, waiting.age),
         "source": waiting.source,
+        "batch": waiting.batch,
         "text": waiting.text,
         "text_cut": waiting.is_text_cut,
         "features": dict(features[:MOST_FEATURES]),

@@ -17,6 +17,7 @@ from manyclass.service.http.schemas.stats import (
     HistoryStats,
     LateLabelStats,
     ProcessStats,
+    ReviewStats,
     ServedStats,
     Stats,
 )
@@ -73,6 +74,7 @@ async def stats(
         learners=learners,
         late_labels=LateLabelStats(waiting=len(pending), bytes=pending.bytes),
         health=_health(figures, room),
+        review=ReviewStats.model_validate(request.app.state.queue),
         history=None if kept is None else HistoryStats.model_validate(kept),
         served=_served(metrics.served),
         newest_snapshot=None if newest is None else Snapshot.model_validate(newest),

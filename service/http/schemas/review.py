@@ -1,12 +1,19 @@
-"""The answer of GET /review."""
+"""The bodies of the calls about the queue of review."""
 
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
 from pydantic import BaseModel, Field
 from typing_extensions import TypeAliasType
 
-from manyclass.service.http.schemas.parts import TextFields
+from manyclass.service.http.schemas.parts import OriginName, Reviewer, TextFields
+from manyclass.service.http.schemas.rank import RankInstance
+from manyclass.service.ingest.stored_instance import Id
 
 DEFAULT_REVIEWED = 20
 MOST_REVIEWED = 100
+MOST_LEASED = 1000  # ids in one call
 MOST_FEATURES = 500  # of one instance
 
 # A named map, so that it is a component of the document and generated clients name it too.
@@ -14,8 +21,8 @@ StoredFeatures = TypeAliasType("StoredFeatures", dict[str, float])
 
 
 class ReviewInstance(BaseModel):
-    """A ranked instance that waits for its label, and its ranking: as it was served, or by the
-    `learner` of the request."""
+    """An instance that waits for its label, and its ranking: as it was served, or by the `learner`
+    of the request."""
 
     id: str = Field(description="the id by which POST /learn labels the instance")
     ranked: list[str] = Field(description="the first classes, best first, at most five")
@@ -23,6 +30,7 @@ class ReviewInstance(BaseModel):
     abstained: bool = Field(description="true if the ranking was served without classes")
     age: float = Field(description="seconds since the instance was ranked")
     source: str | None = Field(description="the source that was sent with the instance")
+    batch: str | None = Field(description="the batch in which the instance was given for review")
     text: str | TextFields | None = Field(
         description="the first 4,096 bytes of the text, of all fields together; null if the"
         " instance was not sent as text or the text was dropped"
@@ -33,10 +41,56 @@ class ReviewInstance(BaseModel):
 
 
 class Review(BaseModel):
-    """Instances to label, least certain first, from the memory of one process.
+    """Instances to label. `waiting` is the number of all instances of the request that wait.
 
-    `process` is the name of the process that answered, null if only one process can use the store.
+    `reviewer` is the name to which the instances are leased for `lease_seconds`, null without one:
+    that of the key, or that of the request. `process` is the name of the process that answered,
+    null if only one process can use the store.
     """
 
     process: str | None
+    reviewer: str | None
+    lease_seconds: float
+    waiting: int
     instances: list[ReviewInstance]
+
+
+class GiveRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """Instances that people shall label, and the `batch` that they came with, such as a file."""
+
+    instances: Annotated[list[RankInstance], Meta(min_length=1)]
+    batch: OriginName | None = None
+
+
+class Given(msgspec.Struct, gc=False):
+    """The ids of the instances, in their order; they wait, also after a restart."""
+
+    ids: list[str]
+
+
+class LeaseRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """Instances that a reviewer goes on with, and instances that others may have."""
+
+    reviewer: Reviewer = None
+    renew: Annotated[list[Id], Meta(max_length=MOST_LEASED)] | None = None
+    release: Annotated[list[Id], Meta(max_length=MOST_LEASED)] | None = None
+
+
+class Leased(msgspec.Struct, gc=False):
+    """The instances of `renew` that the reviewer has."""
+
+    held: list[str]
+
+
+class UndoRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The instance whose label is taken back, and the reviewer who gave it."""
+
+    id: Id
+    reviewer: Reviewer = None
+
+
+class Undone(msgspec.Struct, gc=False):
+    """The number of the event that deletes the label, and the deleted label's event."""
+
+    seq: int
+    deleted: int

@@ -38,6 +38,18 @@ class HealthStats(BaseModel):
     snapshot_failures: int
 
 
+class ReviewStats(BaseModel, from_attributes=True):
+    """The queue of instances that wait for review, as of its last change.
+
+    `failing` is the reason why the store does not take new ones, null if it does: they are in
+    memory only then, and ranking and learning go on.
+    """
+
+    items: int
+    bytes: int
+    failing: str | None
+
+
 class HistoryStats(BaseModel, from_attributes=True):
     """The history of events, from event `first_seq` on. `amendments` counts the amended events that
     wait for a rebuild, the oldest for `amendment_age_seconds`; `deleted_events` counts the events
@@ -118,6 +130,7 @@ class Stats(BaseModel):
     learners: list[LearnerStats]
     late_labels: LateLabelStats
     health: HealthStats
+    review: ReviewStats
     history: HistoryStats | None = Field(description="null if the service keeps none")
     served: ServedStats
     newest_snapshot: Snapshot | None

@@ -45,10 +45,11 @@ bool PendingInstances::label(std::uint64_t number, Stored& stored) {
 }
 
 std::vector<std::uint64_t> PendingInstances::least_certain(double now, std::size_t most,
-                                                           std::string_view source) {
+                                                           std::string_view source,
+                                                           std::uint64_t after) {
     if (most == 0) return {};
     std::vector<Candidate> best;  // a heap, with the most certain in front
-    std::uint64_t next = 1, last = 0;
+    std::uint64_t next = after + 1, last = 0;
     do {
         const Held lock(mutex_);
         next = std::max(next, first_);

@@ -85,9 +85,15 @@ public:
     // The numbers of the entries that wait for a label, those of the lowest confidence first: an
     // unknown one is the lowest, and of equal ones the oldest entry is first, as it is the first to
     // go. Those without features are left out, those whose id has a newer one, and with a `source`
-    // those of another.
-    std::vector<std::uint64_t> least_certain(double now, std::size_t most,
-                                             std::string_view source);
+    // those of another. Only entries behind the number `after` count.
+    std::vector<std::uint64_t> least_certain(double now, std::size_t most, std::string_view source,
+                                             std::uint64_t after);
+
+    // The number of the newest entry, 0 before the first.
+    std::uint64_t newest() const {
+        const Held lock(mutex_);
+        return last_;
+    }
 
     // Copy an entry that waits for a label, with its id and the beginning of its text. False if it
     // does not wait.

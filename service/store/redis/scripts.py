@@ -24,6 +24,9 @@ begin with {name}, so that a cluster keeps them on one server:
                        archive>" of each segment of the history, see segments.py
     {name}:rebuilt     seq | manifest | plan | adopted, of a state that a rebuild made, until it is
                        settled: adopted is the event that made it the state, see rebuilt.py
+    {name}:waiting     id -> all but the head of each instance that waits for review, see waiting.py
+    {name}:waiting-heads  id -> the head of the instance
+    {name}:review:ID   the reviewer who has the instance now, for two minutes
     {name}:chunks      identity of a snapshot -> "<in use until, in ms> <number of chunks>", for
                        every snapshot that may have chunks, listed or not
     {name}:chunk:I:N   chunk N of the snapshot with identity I

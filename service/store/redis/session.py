@@ -29,6 +29,8 @@ class Keys:
         self.facts = f"{self._begin}facts"
         self.events = f"{self._begin}events"
         self.chunk = f"{self._begin}chunk:"  # prefix of the key of each
+        self.waiting = f"{self._begin}waiting"
+        self.waiting_heads = f"{self._begin}waiting-heads"
 
     def of(self, script: Script) -> list[str]:
         """Return the keys of every call of a script."""
@@ -39,6 +41,9 @@ class Keys:
 
     def mailbox_of(self, process: str) -> str:
         return f"{self._begin}mail:{process}"
+
+    def lease_of(self, instance_id: str) -> str:
+        return f"{self._begin}review:{instance_id}"
 
     def chunk_of(self, identity: str, number: int) -> str:
         return f"{self.chunk}{identity}:{number}"

@@ -36,6 +36,7 @@ from manyclass.service.store.redis.segments import RedisSegments
 from manyclass.service.store.redis.session import Session
 from manyclass.service.store.redis.snapshots import RedisSnapshots
 from manyclass.service.store.redis.url import parse
+from manyclass.service.store.redis.waiting import RedisWaiting
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +103,10 @@ class RedisStore:
     def rebuilt_states(self) -> RedisRebuilt:
         """The state that a rebuild made, until it is settled."""
         return RedisRebuilt(self._session, self._snapshots, self._append_adoption, self._place_from)
+
+    def open_waiting(self, clock: Callable[[], float]) -> RedisWaiting:
+        """Return the instances that wait for review; the server has the clock of their leases."""
+        return RedisWaiting(self._session)
 
     @property
     def durability(self) -> str:

@@ -17,6 +17,7 @@ from manyclass.service.store.sqlite.opening import Accepted, accept_file
 from manyclass.service.store.sqlite.segments import SqliteSegments
 from manyclass.service.store.sqlite.snapshots import SqliteSnapshots
 from manyclass.service.store.sqlite.store_file import StoreFile
+from manyclass.service.store.sqlite.waiting import SUFFIX, SqliteWaiting
 
 LARGEST_BATCH = 2**29  # SQLite's limit for a row is 10^9 bytes
 TRIMMED_ROWS_AT_ONCE = 4096
@@ -130,6 +131,11 @@ class SqliteStore:
         with self._file.writing() as connection:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def open_waiting(self, clock: Callable[[], float]) -> SqliteWaiting:
+        """Return the instances that wait for review; the clock is that of their leases."""
+        path = self._file.path
+        return SqliteWaiting(path.with_name(path.name + SUFFIX), clock)
 
     def close(self) -> None:
         self._file.close()

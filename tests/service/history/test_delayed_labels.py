@@ -150,7 +150,7 @@ async def test_the_text_comes_from_the_process_that_ranked(tmp_path):
             assert (await call("GET", "/events/q-1")).json() == found
 
 
-async def test_a_restart_keeps_the_events_and_drops_the_instances(tmp_path):
+async def test_a_restart_keeps_the_events_and_the_waiting_instances(tmp_path):
     clock = Clock()
     async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
         for name in ("q-1", "q-2"):
@@ -159,12 +159,14 @@ async def test_a_restart_keeps_the_events_and_drops_the_instances(tmp_path):
     async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
         [found] = await listed(call)
         assert origin(found) == {"text": f"q-1 {TEXT}", "id": "q-1", "source": None}
-        refused = await call("POST", "/learn", {"id": "q-2", "classes": ["x"]})
+        [waiting] = (await call("GET", "/review")).json()["instances"]
+        assert (waiting["id"], waiting["text"]) == ("q-2", f"q-2 {TEXT}")
+        refused = await call("POST", "/learn", {"id": "q-3", "classes": ["x"]})
         assert_problem(refused, 404, "#/id")
         await call("POST", "/snapshots")  # packs the events, and trims the log
         await call("POST", "/snapshots")
         assert (await call("GET", "/events/id:q-1")).json() == found
-    assert not holds(tmp_path, "q-2")
+    assert holds(tmp_path, "q-2") == ["store.db.waiting"]
 
 
 async def test_an_instance_without_a_label_never_comes_to_the_store(tmp_path):

@@ -39,6 +39,9 @@ SCOPES = {  # of each call in the document; None needs no key
     "POST /rebuild": Scope.ADMIN,
     "GET /rebuild": Scope.LEARN,
     "GET /review": Scope.LEARN,
+    "POST /review": Scope.LEARN,
+    "POST /review/leases": Scope.LEARN,
+    "POST /review/undo": Scope.LEARN,
     "GET /state": Scope.ADMIN,
     "GET /stats": Scope.RANK,
     "GET /settings": Scope.ADMIN,
@@ -57,6 +60,9 @@ BODIES = {
     "POST /classes": {"parents": {"svm": "learners"}},
     "PUT /events/{name}": {"classes": ["ff"]},
     "POST /learners": {"learner": "pa"},
+    "POST /review": {"instances": [{"features": ["svm"]}]},
+    "POST /review/leases": {"reviewer": "anna", "renew": ["q"]},
+    "POST /review/undo": {"id": "q"},
 }
 FIRST_EVENT = "seq:1"
 RENAME = "POST /classes/{name}"
@@ -79,6 +85,11 @@ async def call_of(call, name, headers):
     if name == "POST /sheets":
         binary = {**headers, "content-type": b"application/octet-stream"}
         return await call("POST", "/sheets", workbook([["text"]]), headers=binary)
+    if name == "POST /review/undo":  # of a label
+        body = json.dumps({"features": ["svm"], "id": "q"}).encode()
+        await call("POST", "/rank", body, headers=headers)
+        body = json.dumps({"id": "q", "classes": ["svm"]}).encode()
+        await call("POST", "/learn", body, headers=headers)
     method, path = name.format(name=named, seq=0).split()
     path += "?source=nobody" if name == "DELETE /events" else ""
     body = json.dumps(BODIES[name]).encode() if name in BODIES else None

@@ -21,6 +21,7 @@ export class Refusal extends Error {
     this.status = status;
     this.retryAfter = retryAfter;
     this.faults = problem.errors ?? [];
+    this.label = problem.label ?? null; // that a message has already
   }
 }
 

@@ -44,7 +44,7 @@ include-name = "POST /learn"
 positive_data_acceptance.expected-statuses = ["2xx", 401, 403, 404, 409, 422, 429]
 
 [[operations]]
-include-name = "DELETE /events"
+include-name-regex = "^(DELETE /events|POST /review.*)$"
 [operations.checks]
 positive_data_acceptance.expected-statuses = ["2xx", 401, 403, 404, 409, 422, 429]
 """

@@ -31,6 +31,7 @@ VARYING = {
         "begin",
         "began_at",
         "end",
+        "items",  # of the queue of review, which a thread fills
     ),
     "durability",
 }

@@ -71,6 +71,7 @@ async def test_shows_each_ranking_as_it_was_served(rank, options):
             "abstained": False,
             "age": 4,
             "source": None,
+            "batch": None,
             "text": None,
             "text_cut": False,
             "features": {"a": 1.0, "b": 1.0},

@@ -1,136 +1,343 @@
-// Review: label the ranked instances that would teach most, by the keyboard.
+// Review: label the messages that would teach most, by the keyboard, beside other reviewers.
 
-import { html, useCallback, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
-import { ask, get, path, withParameters } from "../api.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
+import { ask, get, withParameters } from "../api.js";
 import { keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { InstanceText } from "../event_item.js";
 import { count, percent, seconds } from "../format.js";
-import { ClassForm } from "../new_class.js";
+import { ClassField } from "../class_field.js";
+import { useNewClass } from "../new_class.js";
 import { Field, NeedsScope, Problem, Status, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
 import { warningText } from "../warnings.js";
 
-const LIMIT = 50;
-const CHOICES = 5;
+const NAME = "manyclass-reviewer";
+const AHEAD = 5; // messages that are reserved, with the one in view
+const MOST = 100; // in one call
+const SUGGESTIONS = 5;
+const UNDOABLE = 10;
+const RENEW = 40_000; // milliseconds
+const RETRY = 3_000;
+const LONGEST_NAME = 200;
+const STRATEGIES = [["uncertain", "least certain first"], ["random", "at random"], ["class", "of one suggestion"]];
 
-function Choices({ waiting, busy, onChoose }) {
-  return html`<ol class="bars" aria-label="Ranked classes">${waiting.ranked.slice(0, CHOICES).map((name, index) => html`<li key=${name}>
-    <button type="button" disabled=${busy} onClick=${() => onChoose(name)} aria-keyshortcuts=${index + 1}>
-      <kbd>${index + 1}</kbd><span class="name">${name}</span></button></li>`)}</ol>`;
+const withoutId = (all, id) => all.filter((each) => each.id !== id);
+const quoted = (names) => names.map((each) => `“${each}”`).join(", ");
+
+/** Send a label, or other members of an event; by the text or the features if the service has dropped the message. */
+async function send({ id, text, text_cut, features, omitted_features, source, batch }, event) {
+  try {
+    return await ask("POST", "/learn", { body: { id, ...event } });
+  } catch (error) {
+    if (![404, 410].includes(error.status) || (text === null ? omitted_features > 0 : text_cut)) throw error;
+    const { replace: _, ...rest } = event;
+    const origin = { ...(source === null ? {} : { source }), ...(batch === null ? {} : { batch }) };
+    return ask("POST", "/learn", { body: { ...(text === null ? { features } : { text }), ...origin, ...rest } });
+  }
+}
+
+function NameForm({ onName }) {
+  const [name, setName] = useState("");
+  const submit = (event) => {
+    event.preventDefault();
+    if (name.trim()) onName(name.trim());
+  };
+  return html`<form class="card narrow" onSubmit=${submit}>
+    <${Field} label="Your name" hint="It is kept in this browser and stored with each label, so that others see who labelled what.">
+      <input type="text" value=${name} maxlength=${LONGEST_NAME} autocomplete="name" required onInput=${(event) => setName(event.currentTarget.value)} /><//>
+    <div class="actions"><button class="primary" disabled=${!name.trim()}>Start</button></div>
+  </form>`;
+}
+
+/** The suggestions and the further classes as chips, pressed if they belong to the label. */
+function Chips({ suggested, chosen, busy, onToggle }) {
+  const further = chosen.filter((name) => !suggested.includes(name));
+  return html`<ul class="chips" aria-label="Classes">${[...suggested, ...further].map((name, at) => html`<li key=${name}>
+    <button type="button" class="chip" aria-pressed=${chosen.includes(name)} disabled=${busy} onClick=${() => onToggle(name)}
+      aria-keyshortcuts=${at < suggested.length ? at + 1 : undefined}>
+      ${at < suggested.length && html`<kbd>${at + 1}</kbd> `}<span class="name">${name}</span></button></li>`)}</ul>`;
+}
+
+/** A field that adds a class to the label; a class that is new is asked about first. */
+function Picker({ inputRef, busy, onAdd }) {
+  const [name, setName] = useState("");
+  const task = useTask();
+  const add = (wanted) => {
+    onAdd(wanted);
+    setName("");
+    inputRef.current?.blur();
+  };
+  const { mayUse, dismiss, question } = useNewClass((_, instead) => add(instead));
+  const submit = (event) => {
+    event.preventDefault();
+    const wanted = name.trim();
+    if (wanted && !busy) task.run(async () => (await mayUse(wanted)) && add(wanted));
+  };
+  const type = (text) => {
+    setName(text);
+    dismiss();
+  };
+  return html`<form onSubmit=${submit}>
+    <div class="row"><${ClassField} label="Another class (n)" value=${name} onInput=${type} inputRef=${inputRef} />
+      <button disabled=${!name.trim() || busy || task.busy}>Add</button></div>
+    ${question}
+    <${Problem} error=${task.error} />
+  </form>`;
+}
+
+function Question({ label, wanted, reviewer, busy, onKeep, onReplace }) {
+  const box = useRef();
+  useEffect(() => box.current.querySelector("button").focus(), []);
+  const isOwn = label.reviewer === reviewer;
+  const who = isOwn ? "You" : label.reviewer ?? "Somebody";
+  const when = label.time === null ? "" : ` ${seconds(Math.max(0, Date.now() / 1000 - label.time))} ago`;
+  return html`<div class="card" role="group" aria-label="Two labels" ref=${box}>
+    <p role="alert"><strong>${who}</strong> labelled this message as ${label.classes ? quoted(label.classes) : "another class"}${when}. Keep this label, or replace it with ${quoted(wanted)}?</p>
+    <div class="actions"><button type="button" class="primary" disabled=${busy} onClick=${onKeep}>Keep ${label.classes ? label.classes.join(", ") : "it"}</button>
+      <button type="button" disabled=${busy || !label.classes} onClick=${onReplace}>Replace with ${wanted.join(", ")}</button></div>
+  </div>`;
 }
 
 function Keys({ on, onChange }) {
   return html`<p class="hint"><label class="check"><input type="checkbox" checked=${on} onChange=${(event) => onChange(event.currentTarget.checked)} />
-    Keys:</label> <kbd>1</kbd> to <kbd>5</kbd> for a class, <kbd>n</kbd> for another or a new one, <kbd>s</kbd> to skip,
-    ${" "}<kbd>u</kbd> to undo the last label.</p>`;
-}
-
-/** Teach the class of an instance; by its text or features if the service has dropped it, and they are whole. */
-async function teachInstance({ id, text, text_cut, features, omitted_features, source }, label) {
-  const event = { classes: [label], source: source ?? "console" };
-  try {
-    return await ask("POST", "/learn", { body: { id, ...event } });
-  } catch (error) {
-    if (error.status !== 404 || (text === null ? omitted_features > 0 : text_cut)) throw error;
-    return ask("POST", "/learn", { body: { ...(text === null ? { features } : { text }), ...event } });
-  }
+    Keys:</label> <kbd>1</kbd> to <kbd>5</kbd> choose, <kbd>n</kbd> adds another class, <kbd>Enter</kbd> sends, <kbd>0</kbd> or <kbd>x</kbd>: none of these,
+    ${" "}<kbd>s</kbd> skips, <kbd>u</kbd> undoes the last label.</p>`;
 }
 
 export default function Review({ query }) {
   useAccess();
+  const [name, setName] = useState(localStorage.getItem(NAME)); // the typed one
+  const [reviewer, setReviewer] = useState(null); // the one in force: of the key, or else the typed one
+  const [isAsked, setAsked] = useState(false);
   const [source, setSource] = useState(query.source ?? "");
-  const [waiting, setWaiting] = useState(null);
-  const [skipped, setSkipped] = useState(() => new Set());
-  const [done, setDone] = useState([]); // { key, label, instance }, the newest last
-  const [returned, setReturned] = useState([]); // instances whose label was taken back
+  const [strategy, setStrategy] = useState("uncertain");
+  const [first, setFirst] = useState("");
+  const [items, setItems] = useState(null); // reserved for this reviewer; the first is in view
+  const [waiting, setWaiting] = useState(0);
+  const [chosen, setChosen] = useState([]);
+  const [done, setDone] = useState([]); // { instance, classes }, the newest last
+  const [number, setNumber] = useState(0); // of labels sent here, without those undone
+  const [conflict, setConflict] = useState(null);
+  const [isLost, setLost] = useState(false); // another reviewer has the message in view
   const [said, setSaid] = useState("");
   const [keys, setKeys] = useState(true);
+  const skipped = useRef(new Set());
+  const ended = useRef(new Set()); // labelled here, though a list that is on its way may still have them
   const field = useRef();
+  const held = useRef([]);
+  const list = useRef(""); // the path of the list: a timer asks for the present one
+  const round = useRef(0); // of lists asked for: an answer for a former choice counts no more
   const task = useTask();
-  const reading = useTask(); // apart from task: an event taught elsewhere reads the list again, and keys go on
-  const { seq } = usePulse();
-  const call = { method: "GET", path: withParameters("/review", { limit: LIMIT, source: source.trim() }) };
-  useEffect(() => {
-    if (!may("learn")) return undefined;
-    const abort = new AbortController();
-    reading.run(async () => setWaiting((await get(call.path, { signal: abort.signal })).instances));
-    return () => abort.abort();
-  }, [seq, call.path]);
-  const isOfSource = (each) => !source.trim() || each.source === source.trim();
-  const known = new Set([...returned, ...done.map((each) => each.instance)].map((each) => each.id));
-  const left = [...returned.filter(isOfSource), ...(waiting ?? []).filter((each) => !known.has(each.id))].filter((each) => !skipped.has(each.id));
-  const current = left[0];
+  const reading = useTask();
+  const { seq, status } = usePulse();
+  held.current = items ?? [];
+  const wanted = strategy === "class" ? first.trim() && `class:${first.trim()}` : strategy;
+  const current = items?.[0];
+  const suggested = current?.ranked.slice(0, SUGGESTIONS) ?? [];
 
-  const teach = useCallback((label) => task.run(async () => {
-    const answer = await teachInstance(current, label);
-    setDone((before) => [...before, { key: `seq:${answer.seq}`, label, instance: current }]);
-    setReturned((before) => before.filter((each) => each.id !== current.id));
-    setSaid(`Taught as ${label} (event ${answer.seq}). ${warningText(answer)}`);
-    document.activeElement?.blur();
-    beat();
-    return true;
-  }), [current?.id]);
-  const skip = () => {
-    if (!current) return;
-    setSkipped(new Set([...skipped, current.id]));
-    setSaid("Skipped.");
+  const parameters = { limit: Math.min(MOST, AHEAD + skipped.current.size), reviewer: name, source: source.trim(), strategy: wanted };
+  const call = { method: "GET", path: withParameters("/review", parameters) };
+  list.current = call.path;
+  const leases = (body) => ask("POST", "/review/leases", { body: { reviewer, ...body } });
+  const release = (ids) => {
+    if (reviewer && ids.length) leases({ release: ids }).catch(() => {}); // a lease ends by itself
   };
+
+  const read = () => reading.run(async () => {
+    const asked = (round.current += 1);
+    const page = await get(list.current);
+    if (asked !== round.current) return;
+    setAsked(true);
+    if (page.reviewer === null) return; // a name has to be typed first
+    setReviewer(page.reviewer);
+    setWaiting(page.waiting);
+    setItems((before) => {
+      const known = new Set([...(before ?? []).map((each) => each.id), ...skipped.current, ...ended.current]);
+      return [...(before ?? []), ...page.instances.filter((each) => !known.has(each.id))].slice(0, Math.max(AHEAD, before?.length ?? 0));
+    });
+    const over = page.instances.filter((each) => skipped.current.has(each.id)).map((each) => each.id);
+    if (over.length) await ask("POST", "/review/leases", { body: { reviewer: page.reviewer, release: over } });
+  });
+  useEffect(() => { // another choice: the message in view stays until it is done
+    if (!may("learn") || !wanted) return undefined;
+    const timer = setTimeout(() => {
+      release(held.current.slice(1).map((each) => each.id));
+      setItems((before) => before && before.slice(0, 1));
+      read();
+    }, 200);
+    return () => clearTimeout(timer);
+  }, [name, source, wanted]);
+  const isShort = items !== null && items.length < 2;
+  useEffect(() => {
+    if (!isShort || !wanted || status !== "ready") return undefined;
+    read();
+    const timer = setInterval(read, RETRY);
+    return () => clearInterval(timer);
+  }, [isShort, items?.length, wanted, status]);
+  useEffect(() => {
+    if (items !== null && items.length === 0) read();
+  }, [seq]);
+  useEffect(() => {
+    if (!reviewer || status !== "ready") return undefined; // a restarted service has forgotten the leases
+    const renew = async () => {
+      const ids = held.current.map((each) => each.id);
+      if (!ids.length) return;
+      const still = await leases({ renew: ids }).catch(() => null); // tried again with the next
+      if (!still) return;
+      const [inView] = held.current;
+      const isTaken = (each) => ids.includes(each.id) && !still.held.includes(each.id);
+      setLost(inView !== undefined && isTaken(inView));
+      setItems((before) => before.filter((each, at) => at === 0 || !isTaken(each)));
+    };
+    renew();
+    const timer = setInterval(renew, RENEW);
+    return () => clearInterval(timer);
+  }, [reviewer, status]);
+  useEffect(() => () => release(held.current.map((each) => each.id)), [reviewer]);
+
+  const leave = (instance) => {
+    setItems((before) => withoutId(before, instance.id));
+    setChosen([]);
+    setConflict(null);
+    setLost(false);
+    document.activeElement?.blur();
+  };
+  const label = (classes, more = {}) => task.run(async () => {
+    const instance = current;
+    let answer;
+    try {
+      answer = await send(instance, { classes, reviewer, ...more });
+    } catch (error) {
+      if (error.status !== 409 || !error.label) throw error;
+      setConflict(error.label);
+      return;
+    }
+    ended.current.add(instance.id);
+    if (answer.duplicates) setSaid(`The message has this label already: ${classes.join(", ")}.`);
+    else setSaid(`Labelled as ${classes.join(", ")} (event ${answer.seq}). ${warningText(answer)}`);
+    setDone((before) => [...before, { instance, classes }].slice(-UNDOABLE));
+    setNumber((before) => before + 1);
+    setWaiting((before) => Math.max(0, before - 1));
+    leave(instance);
+    beat();
+  });
+  const keep = () => {
+    setSaid("The label is kept.");
+    ended.current.add(current.id);
+    setWaiting((before) => Math.max(0, before - 1));
+    leave(current);
+  };
+  const pass = (words) => {
+    skipped.current.add(current.id);
+    release([current.id]);
+    setSaid(words);
+    leave(current);
+  };
+  const reject = () => task.run(async () => {
+    if (suggested.length) await send(current, { not: suggested, reviewer });
+    pass("None of these. The message waits for another reviewer.");
+    beat();
+  });
   const undo = () => {
     const last = done.at(-1);
     if (task.busy) return undefined;
     if (!last) return setSaid("There is nothing to undo.");
     if (!keepsHistory()) return setSaid("No undo here: this store keeps no history of events (404).");
-    if (!may("admin")) return setSaid("To undo a label, a key of the scope admin is needed.");
     return task.run(async () => {
-      await ask("DELETE", path("events", last.key));
-      setDone(done.slice(0, -1));
-      setReturned([last.instance, ...returned]);
-      setSaid(`${last.label} is taken back: event ${last.key.slice(4)} is deleted. Its part in the weights stays until the next rebuild.`);
+      await ask("POST", "/review/undo", { body: { id: last.instance.id, reviewer } });
+      ended.current.delete(last.instance.id);
+      setDone((before) => before.slice(0, -1));
+      setNumber((before) => before - 1);
+      setWaiting((before) => before + 1);
+      setItems((before) => [last.instance, ...withoutId(before, last.instance.id)]);
+      setChosen(last.classes);
+      setConflict(null);
+      leases({ renew: [last.instance.id] }).catch(() => {}); // a label counts without it too
+      setSaid(`The label ${last.classes.join(", ")} is taken back. A rebuild removes its influence.`);
       beat();
     });
   };
-  useLayoutEffect(() => { // a key pressed as soon as an instance is shown is for this instance
+  const toggle = (each) => setChosen((before) => (before.includes(each) ? before.filter((other) => other !== each) : [...before, each]));
+  const showSkipped = () => {
+    skipped.current.clear();
+    setSaid("");
+    read();
+  };
+
+  useLayoutEffect(() => { // a key pressed as soon as a message is shown is for this message
     const press = (event) => {
       if (!keys || event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox]), textarea, select, dialog")) return;
-      const choice = current?.ranked[Number(event.key) - 1];
-      if (choice && Number(event.key) <= CHOICES) {
-        if (!task.busy) teach(choice);
-      } else if (event.key === "n" && current) {
+      if (event.key === "u") undo();
+      if (!current || task.busy || conflict) return;
+      const choice = suggested[Number(event.key) - 1];
+      if (choice) toggle(choice);
+      else if (event.key === "Enter" && !event.target.closest("button:not(.chip), a, summary")) {
+        event.preventDefault();
+        if (chosen.length) label(chosen);
+        else setSaid("Choose a class first: 1 to 5, or n for another one.");
+      } else if (event.key === "n") {
         event.preventDefault();
         field.current?.focus();
-      } else if (event.key === "s") skip();
-      else if (event.key === "u") undo();
+      } else if (event.key === "s") pass("Skipped.");
+      else if (event.key === "0" || event.key === "x") reject();
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   });
-  if (!may("learn")) return html`<h1>Review</h1><${NeedsScope} scope="learn" to="label instances" />`;
+
+  const rename = () => {
+    release(held.current.map((each) => each.id));
+    localStorage.removeItem(NAME);
+    setName(null);
+    setReviewer(null);
+    setItems(null);
+  };
+  const begin = (typed) => {
+    localStorage.setItem(NAME, typed);
+    setName(typed);
+  };
+  if (!may("learn")) return html`<h1>Review</h1><${NeedsScope} scope="learn" to="label messages" />`;
+  if (!reviewer) return html`<h1>Review</h1>
+    <p>Label the messages that the service is unsure of. Several people can do it at once: nobody gets a message that you have.</p>
+    ${isAsked && !name && html`<${NameForm} onName=${begin} />`}
+    <${Problem} error=${reading.error} />`;
   return html`<h1>Review</h1>
-    <p>Ranked instances that wait for a label, least certain first. ${left.length > 0 && html`<strong>${count(left.length)}${waiting.length === LIMIT ? " or more" : ""}</strong> wait.`}</p>
+    <p><strong>${count(number)} of ${count(number + waiting)}</strong> labelled by <strong>${reviewer}</strong>${" "}
+      ${name === reviewer && html`<button type="button" class="quiet" onClick=${rename}>Not you?</button>`}</p>
     <${Keys} on=${keys} onChange=${setKeys} />
-    <${Field} label="Source" hint="Show only messages of this source; empty: all.">
-      <input type="search" value=${source} maxlength="1000" onInput=${(event) => setSource(event.currentTarget.value)} /><//>
+    <div class="row"><${Field} label="Order">
+        <select value=${strategy} onChange=${(event) => setStrategy(event.currentTarget.value)}>
+          ${STRATEGIES.map(([value, words]) => html`<option key=${value} value=${value}>${words}</option>`)}</select><//>
+      ${strategy === "class" && html`<${ClassField} label="Suggestion" value=${first} onInput=${setFirst} />`}
+      <${Field} label="Source" hint="Only messages from this source. Leave empty for all.">
+        <input type="search" value=${source} maxlength="1000" onInput=${(event) => setSource(event.currentTarget.value)} /><//></div>
     <${Status}>${said && html`<p>${said}</p>`}<//>
     <${Problem} error=${task.error ?? reading.error} />
     ${current
       ? html`<section class="card" aria-label="The message to label" data-id=${current.id}>
           <p class="hint">ranked ${seconds(current.age)} ago,
-            ${current.confidence === null ? " without a confidence" : ` confidence ${percent(current.confidence)}`}${current.abstained ? ", abstained" : ""}
-            ${current.source && html`, from <button type="button" class="quiet" onClick=${() => setSource(current.source)}>${current.source}</button>`}</p>
+            ${current.confidence === null ? " confidence unknown" : ` confidence ${percent(current.confidence)}`}${current.abstained ? ", answered without a class" : ""}
+            ${current.source && html`, from <button type="button" class="quiet" onClick=${() => setSource(current.source)}>${current.source}</button>`}
+            ${current.batch && html`, of ${current.batch}`}</p>
+          ${isLost && html`<p class="warning" role="alert">Another reviewer has this message now. You can still label it, or skip it.</p>`}
           <${InstanceText} text=${current.text} isCut=${current.text_cut} features=${current.features} />
-          ${current.text === null && current.omitted_features > 0 && html`<p class="hint">and ${count(current.omitted_features)} more features</p>`}
-          <${Choices} waiting=${current} busy=${task.busy} onChoose=${teach} />
-          <${ClassForm} key=${current.id} label="Another class (n)" inputRef=${field} disabled=${task.busy} onTeach=${teach}>
-            <button type="button" onClick=${skip}>Skip (s)</button>
-            <button type="button" onClick=${undo} disabled=${!done.length}>Undo (u)</button>
-          <//>
-          <${CallText} call=${{ method: "POST", path: "/learn", body: { id: current.id, classes: [current.ranked[0] ?? "a class"], source: current.source ?? "console" } }} />
+          ${current.text === null && current.omitted_features > 0 && html`<p class="hint">and ${count(current.omitted_features)} more words</p>`}
+          <${Chips} suggested=${suggested} chosen=${chosen} busy=${task.busy || conflict !== null} onToggle=${toggle} />
+          <${Picker} key=${current.id} inputRef=${field} busy=${task.busy || conflict !== null} onAdd=${(each) => setChosen((before) => [...new Set([...before, each])])} />
+          ${conflict && html`<${Question} label=${conflict} wanted=${chosen} reviewer=${reviewer} busy=${task.busy} onKeep=${keep} onReplace=${() => label(chosen, { replace: true })} />`}
+          <div class="actions">
+            <button type="button" class=${conflict ? "" : "primary"} disabled=${!chosen.length || task.busy || conflict !== null} onClick=${() => label(chosen)}>Send (Enter)</button>
+            <button type="button" disabled=${task.busy} onClick=${() => pass("Skipped.")}>Skip (s)</button>
+            <button type="button" disabled=${task.busy || conflict !== null} onClick=${reject}>None of these (0)</button>
+            <button type="button" onClick=${undo} disabled=${!done.length || task.busy}>Undo (u)</button>
+          </div>
+          <${CallText} call=${{ method: "POST", path: "/learn", body: { id: current.id, classes: chosen.length ? chosen : ["a class"], reviewer } }} />
         </section>`
-      : waiting && html`<p class="nothing">Nothing waits for a label. Rank something, here under Try or by POST /rank: it waits for an hour
-          unless it is set otherwise.</p>
-          ${done.length > 0 && html`<button type="button" onClick=${undo}>Undo (u)</button>`}
-          ${skipped.size > 0 && html`<button type="button" onClick=${() => setSkipped(new Set())}>Show the skipped ones again</button>`}`}
+      : items && html`<p class="nothing">No message waits for a label${skipped.current.size ? ", but for those you skipped" : ""}. Messages that are ranked with a low
+          confidence come here by themselves, about a second later.</p>
+          <div class="actions">${done.length > 0 && html`<button type="button" onClick=${undo} disabled=${task.busy}>Undo (u)</button>`}
+          ${skipped.current.size > 0 && html`<button type="button" onClick=${showSkipped}>Show the skipped ones again</button>`}</div>`}
     <${CallText} call=${call} title="This list as curl and Python" />
   `;
 }

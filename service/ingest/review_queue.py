@@ -1,0 +1,459 @@
+"""The queue of instances that wait for review, and for whom: it survives a restart.
+
+    ranked ──► pending labels ──► queue ──► reviewer, by a lease ──► label ──► out of the queue
+               (memory, an hour)  (store, the least certain ones)
+
+A thread copies new instances about once a second, never in the path of a ranking. What cannot be
+written stays in memory and is written later, so a full disk stops no ranking and no label.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from threading import Lock
+from typing import Final, NamedTuple
+
+import msgspec
+
+from manyclass.core.event import Text
+from manyclass.service.errors import NotReady, with_hint
+from manyclass.service.ingest.peer_messages import packed_reading, unpacked_reading
+from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.ingest.stored_instance import (
+    ServedClasses,
+    StoredInstance,
+    WaitingInstance,
+)
+from manyclass.service.store.errors import StoreError
+from manyclass.service.store.waiting import Item, WaitingStore
+
+log = logging.getLogger(__name__)
+
+LEASE_SECONDS: Final = 120.0
+UNDO_SECONDS: Final = 600.0  # for which a labelled instance is kept, to undo its label
+FLUSH_SECONDS: Final = 1.0
+BOUND_SECONDS: Final = 30.0  # between two searches for old instances while nothing is new
+COPIED_AT_ONCE: Final = 500  # new instances, at most, in a flush
+PASSED_OVER: Final = 300  # leased instances that a listing passes over, at most
+SHOWN_BYTES: Final = 4096  # of a text, in a list
+
+
+class Head(msgspec.Struct, array_like=True, frozen=True):
+    """The part of a waiting instance that is needed to choose among all."""
+
+    ranked_at: float  # unix seconds
+    confidence: float | None
+    first: str  # of the ranking; empty if no class was retrieved
+    source: str | None
+    batch: str | None
+    given: bool  # for review: no ranked instance takes its place
+    bytes: int
+
+
+class Body(msgspec.Struct, array_like=True):
+    """The instance and its ranking."""
+
+    data: bytes
+    classes: tuple[str, ...]
+    abstained: bool
+    text: Text | None
+    reading: tuple[int, int] | None
+
+
+class QueueIsFull(Exception):
+    """There is no room for instances that were given for review."""
+
+
+class Choice(NamedTuple):
+    """A choice among the waiting instances, and their order."""
+
+    limit: int
+    source: str | None = None
+    batch: str | None = None
+    first: str | None = None  # only those of which this class was ranked first
+    is_random: bool = False
+
+
+_head = msgspec.msgpack.Decoder(Head)
+_body = msgspec.msgpack.Decoder(Body)
+
+
+def item_of(
+    waiting: WaitingInstance, text: Text | None, now: float, *, is_given: bool = False
+) -> Item:
+    """Return a waiting instance, with its whole text, in the form of the store."""
+    served = waiting.served
+    reading = packed_reading(waiting.reading)
+    body = msgspec.msgpack.encode(
+        Body(waiting.data, served.classes, served.abstained, text, reading)
+    )
+    first = served.classes[0] if served.classes else ""
+    ranked_at = now - max(0.0, waiting.age)
+    origin = waiting.source, waiting.batch
+    head = Head(ranked_at, served.confidence, first, *origin, is_given, len(body))
+    return Item(msgspec.msgpack.encode(head), body)
+
+
+class ReviewQueue:
+    """The waiting instances of a store, which all its processes share.
+
+    Threads: methods that block are for threads, all others belong to the event loop.
+    """
+
+    def __init__(
+        self,
+        store: WaitingStore,
+        pending: PendingLabels,
+        is_labelled: Callable[[str], Awaitable[bool]],
+        wall_clock: Callable[[], float],
+        most_items: int,
+        most_bytes: int,
+        seconds: float,
+    ) -> None:
+        """`is_labelled` tells whether the state has a label of an instance of this id."""
+        self.items = 0
+        self.bytes = 0
+        self.failures = 0
+        self.failing: str | None = None  # the reason why the store does not take them now
+        self._store = store
+        self._pending = pending
+        self._is_labelled = is_labelled
+        self._wall_clock = wall_clock
+        self._most_items = most_items
+        self._most_bytes = most_bytes
+        self._seconds = seconds
+        self._lock = Lock()  # of all that follows, but for `_labelled`
+        self._heads: dict[str, Head] | None = None  # of the store; None: not read yet
+        self._unsaved: dict[str, Item] = {}  # copied, and not yet taken by the store
+        self._bounded_at = -BOUND_SECONDS
+        self._copied = 0  # number of the newest instance that was copied
+        self._labelled: dict[str, tuple[float, bool]] = {}  # id -> time, and its event has own id
+
+    # --- interface for the event loop -------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Copy new instances and remove old ones, until the task is cancelled."""
+        while True:
+            await asyncio.sleep(FLUSH_SECONDS)
+            try:
+                await self.tidy()
+            except (StoreError, NotReady) as error:
+                log.warning("what is labelled stays in the review queue: %s", error)
+            await asyncio.to_thread(self.flush)
+
+    async def tidy(self) -> None:
+        """Remove instances whose label can no longer be undone."""
+        limit = self._wall_clock() - UNDO_SECONDS
+        old = [each for each, (time, _) in self._labelled.items() if time < limit]
+        gone = []
+        for each in old:
+            _, has_own_id = self._labelled.pop(each)
+            if has_own_id or await self._is_labelled(each):
+                gone.append(each)
+        if gone:
+            await asyncio.to_thread(self.remove, gone)
+
+    async def find(self, ids: Collection[str]) -> dict[str, StoredInstance]:
+        """Return the instances of those of the ids that wait in the store."""
+        return await asyncio.to_thread(self._found, list(ids))
+
+    @property
+    def now(self) -> float:
+        """The time by the clock that dates instances, in unix seconds."""
+        return self._wall_clock()
+
+    def labelled(self, instance_id: str, has_own_id: bool) -> None:
+        """Note a learned label, after which the instance waits no longer.
+
+        `has_own_id`: its event has an id of its own, by which the label is not recognised.
+        """
+        self._labelled[instance_id] = self._wall_clock(), has_own_id
+
+    def unlabelled(self, instance_id: str) -> None:
+        """Let an instance wait again, whose label was undone."""
+        self._labelled.pop(instance_id, None)
+
+    async def choose(self, choice: Choice, reviewer: str | None) -> list[WaitingInstance]:
+        """Return waiting instances in order; lease them to the reviewer if there is one.
+
+        Instances that another reviewer has are left out then.
+        """
+        ordered = await asyncio.to_thread(self._ordered, choice)
+        most = choice.limit + (PASSED_OVER if reviewer is not None else 0)
+        waiting: list[str] = []
+        for each in ordered:
+            if len(waiting) == most:
+                break
+            if not await self.is_done(each):
+                waiting.append(each)
+        return await asyncio.to_thread(self._leased, waiting, choice.limit, reviewer)
+
+    async def count(self, choice: Choice) -> int:
+        """Return the number of waiting instances of a choice, without its limit."""
+        ordered = await asyncio.to_thread(self._ordered, choice)
+        return sum([not await self.is_done(each) for each in ordered])
+
+    async def is_done(self, instance_id: str) -> bool:
+        """Return whether an instance has its label, and waits no longer."""
+        if instance_id in self._labelled:
+            return True
+        if not await self._is_labelled(instance_id):
+            return False
+        self.labelled(instance_id, has_own_id=False)
+        return True
+
+    # --- interface for threads --------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Copy new instances into the store; keep the bounds. Blocks.
+
+        An error of the store is counted, and the instances are written with the next flush.
+        """
+        with self._lock:
+            self._copy()
+            if not self._unsaved and self._wall_clock() < self._bounded_at + BOUND_SECONDS:
+                return
+            self._keep_bounds()
+            self._bounded_at = self._wall_clock()
+            if not self._unsaved:
+                return
+            try:
+                self._store.put(self._unsaved)
+            except StoreError as error:
+                self._fail(error)
+            else:
+                if self._heads is not None:
+                    self._heads |= _heads_of(self._unsaved)
+                self._unsaved = {}
+                self.failing = None
+
+    def give(self, given: Mapping[str, Item]) -> None:
+        """Put instances into the queue, durably. Blocks. Raises QueueIsFull and StoreError."""
+        with self._lock:
+            heads = self._all_heads(must=True)
+            kept = [each for name, each in heads.items() if each.given and name not in given]
+            kept += _heads_of(given).values()
+            if len(kept) > self._most_items or _bytes_of(kept) > self._most_bytes:
+                raise QueueIsFull
+            self._store.put(given)
+            for each in given:
+                self._unsaved.pop(each, None)
+            if self._heads is not None:
+                self._heads |= _heads_of(given)
+            self._keep_bounds()
+
+    def erase(self, source: str | None, batch: str | None) -> int:
+        """Remove the instances of a source, a batch, or of both; return their number. Blocks.
+
+        Raises StoreError.
+        """
+        with self._lock:
+            self._copy()
+            chosen = Choice(0, source, batch)
+            heads = self._all_heads(must=True)
+            gone = [name for name, each in heads.items() if _is_of(each, chosen)]
+            self._drop(gone)
+            return len(gone)
+
+    def remove(self, ids: Collection[str]) -> int:
+        """Remove instances; return how many there were. Blocks. Raises StoreError."""
+        with self._lock:
+            self._copy()
+            heads = self._all_heads(must=True)
+            gone = [each for each in dict.fromkeys(ids) if each in heads]
+            self._drop(gone)
+            return len(gone)
+
+    def release(self, ids: Collection[str], reviewer: str) -> None:
+        """End leases of a reviewer. Blocks. Raises StoreError."""
+        self._store.release(ids, reviewer)
+
+    def renew(self, ids: Collection[str], reviewer: str) -> list[str]:
+        """Lease these instances again; leave out instances of other reviewers. Blocks."""
+        return self._store.lease(ids, reviewer, LEASE_SECONDS, len(ids))
+
+    def close(self) -> None:
+        """Write the newest instances, and release the store. Blocks."""
+        self.flush()
+        self._store.close()
+
+    # --- in a thread, with the lock ---------------------------------------------------------------
+
+    def _copy(self) -> None:
+        newest = self._pending.newest
+        if newest == self._copied:
+            return
+        now = self._wall_clock()
+        for each in self._pending.least_certain(COPIED_AT_ONCE, after=self._copied):
+            text = each.text
+            if each.is_text_cut:
+                stored = self._pending.find(each.id)
+                text = stored.text if isinstance(stored, StoredInstance) else text
+            self._unsaved[each.id] = item_of(each, text, now)
+            _, is_former = self._labelled.get(each.id, (0.0, False))
+            if is_former:  # the label was that of a former instance of the id
+                self._labelled.pop(each.id, None)
+        self._copied = newest
+
+    def _keep_bounds(self) -> None:
+        """Remove instances that are too old, and beyond the bounds the most certain ones."""
+        heads = self._all_heads()
+        oldest = self._wall_clock() - self._seconds
+        gone = [name for name, each in heads.items() if each.ranked_at < oldest]
+        count, size = len(heads) - len(gone), _bytes_of(heads.values())
+        size -= _bytes_of(heads[name] for name in gone)
+        if count > self._most_items or size > self._most_bytes:
+            old = set(gone)
+            for name in sorted(heads, key=lambda each: _uncertainty(heads[each]), reverse=True):
+                if count <= self._most_items and size <= self._most_bytes:
+                    break
+                if name not in old and not heads[name].given:
+                    gone.append(name)
+                    count, size = count - 1, size - heads[name].bytes
+        try:
+            self._drop(gone)
+        except StoreError as error:
+            self._fail(error)
+        self.items, self.bytes = count, size
+
+    def _drop(self, ids: Collection[str]) -> None:
+        for each in ids:
+            self._unsaved.pop(each, None)
+        stored = self._heads
+        kept = [each for each in ids if stored is None or each in stored]
+        if kept:
+            self._store.remove(kept)
+        if stored is not None:
+            for each in kept:
+                del stored[each]
+
+    def _all_heads(self, must: bool = False) -> dict[str, Head]:
+        """Return the heads of all instances. Raises StoreError only if it `must` read them."""
+        if self._heads is None or self._store.is_shared:
+            try:
+                stored = {name: _head.decode(each) for name, each in self._store.heads().items()}
+            except StoreError as error:
+                if must:
+                    raise
+                self._fail(error)
+                stored = self._heads or {}
+            else:
+                self._heads = stored
+        return (self._heads or {}) | _heads_of(self._unsaved)
+
+    def _fail(self, error: StoreError) -> None:
+        if self.failing is None:
+            log.warning("the review queue is in memory only: %s", with_hint(error))
+        self.failures += 1
+        self.failing = with_hint(error)
+
+    # --- in a thread ------------------------------------------------------------------------------
+
+    def _ordered(self, choice: Choice) -> list[str]:
+        self.flush()
+        with self._lock:
+            heads = {name: each for name, each in self._all_heads().items() if _is_of(each, choice)}
+        if choice.is_random:
+            return random.sample(list(heads), len(heads))
+        return sorted(heads, key=lambda each: _uncertainty(heads[each]))
+
+    def _leased(
+        self, ids: Collection[str], limit: int, reviewer: str | None
+    ) -> list[WaitingInstance]:
+        chosen = list(ids)[:limit]
+        if reviewer is not None:
+            chosen = self._store.lease(ids, reviewer, LEASE_SECONDS, limit)
+        with self._lock:
+            heads = self._all_heads()
+            bodies = self._bodies(chosen)
+        now = self._wall_clock()
+        return [
+            _waiting(name, heads[name], bodies[name], now)
+            for name in chosen
+            if name in heads and name in bodies
+        ]
+
+    def _bodies(self, ids: Collection[str]) -> dict[str, Body]:
+        unsaved = {name: self._unsaved[name].body for name in ids if name in self._unsaved}
+        stored = self._store.bodies([name for name in ids if name not in unsaved])
+        return {name: _body.decode(each) for name, each in (stored | unsaved).items()}
+
+    def _found(self, ids: Collection[str]) -> dict[str, StoredInstance]:
+        with self._lock:
+            heads = self._all_heads()
+            known = [each for each in ids if each in heads]
+            try:
+                bodies = self._bodies(known)
+            except StoreError as error:
+                self._fail(error)
+                return {}
+        now = self._wall_clock()
+        return {
+            name: StoredInstance(
+                body.data,
+                max(0.0, now - heads[name].ranked_at),
+                0,
+                source=heads[name].source,
+                text=body.text,
+                reading=unpacked_reading(body.reading),
+                batch=heads[name].batch,
+            )
+            for name, body in bodies.items()
+        }
+
+
+def _heads_of(items: Mapping[str, Item]) -> dict[str, Head]:
+    return {name: _head.decode(each.head) for name, each in items.items()}
+
+
+def _bytes_of(heads: Iterable[Head]) -> int:
+    return sum(each.bytes for each in heads)
+
+
+def _uncertainty(head: Head) -> tuple[float, float]:
+    return -1.0 if head.confidence is None else head.confidence, head.ranked_at
+
+
+def _is_of(head: Head, choice: Choice) -> bool:
+    return (
+        (choice.source is None or head.source == choice.source)
+        and (choice.batch is None or head.batch == choice.batch)
+        and (choice.first is None or head.first == choice.first)
+    )
+
+
+def _waiting(name: str, head: Head, body: Body, now: float) -> WaitingInstance:
+    text, is_cut = _beginning(body.text)
+    return WaitingInstance(
+        name,
+        body.data,
+        max(0.0, now - head.ranked_at),
+        ServedClasses(body.classes, head.confidence, body.abstained),
+        head.source,
+        text,
+        is_cut,
+        unpacked_reading(body.reading),
+        head.batch,
+    )
+
+
+def _beginning(text: Text | None) -> tuple[Text | None, bool]:
+    """Return the beginning of a text, or of the text of each field, and whether it is cut."""
+    if text is None or isinstance(text, str):
+        begin = None if text is None else _cut(text, SHOWN_BYTES)
+        return begin, begin != text
+    sizes = sorted(len(each.encode()) for each in text.values())
+    room = SHOWN_BYTES
+    for at, size in enumerate(sizes):
+        left = len(sizes) - at
+        if size > room // left:  # a long text does not hide another one
+            short = {name: _cut(each, room // left) for name, each in text.items()}
+            return short, True
+        room -= size
+    return text, False
+
+
+def _cut(text: str, most: int) -> str:
+    """Return the first bytes of a text, without a cut character at its end."""
+    return text.encode()[:most].decode(errors="ignore")

@@ -1,0 +1,297 @@
+"""The queue of review: it survives restarts, is bounded, leased, labelled once and erased."""
+
+import asyncio
+import time
+
+import pytest
+
+from manyclass.service.ingest.review_queue import UNDO_SECONDS
+from manyclass.service.store import open_store
+from manyclass.service.store.errors import StoreFull
+from manyclass.service.store.sqlite.store import SqliteStore
+from manyclass.service.store.waiting import MemoryWaiting
+from tests.redis_server import RedisServer
+from tests.service.faulty import Clock
+from tests.service.serving import assert_problem, calling
+
+SECRET = "Kowalczyk"
+
+
+def opened(folder, clock):
+    return SqliteStore(folder / "store.db", clock)
+
+
+async def rank(call, *ids, **more):
+    for each in ids:
+        body = {"text": f"{SECRET} {each}", "id": each} | more
+        assert (await call("POST", "/rank", body)).status_code == 200
+
+
+async def label(call, name, *classes, **more):
+    return await call("POST", "/learn", {"id": name, "classes": classes} | more)
+
+
+async def review(call, query=""):
+    answer = await call("GET", f"/review{query}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def ids(call, query=""):
+    return [each["id"] for each in (await review(call, query))["instances"]]
+
+
+async def give(call, *names, **more):
+    instances = [{"text": f"{SECRET} {each}", "id": each} for each in names]
+    return await call("POST", "/review", {"instances": instances} | more)
+
+
+# --- restarts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_given", [False, True])
+async def test_what_waits_survives_a_restart(tmp_path, is_given):
+    clock = Clock()
+    async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
+        if is_given:
+            assert (await give(call, "q-1", "q-2", batch="a.xlsx")).json()["ids"] == ["q-1", "q-2"]
+        else:
+            await rank(call, "q-1", "q-2", source="inbox")
+        before = (await review(call))["instances"]
+        assert call.app.api.state.queue._unsaved == {}
+    clock.now += 50
+    async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
+        after = (await review(call))["instances"]
+        assert [each | {"age": 0} for each in after] == [each | {"age": 0} for each in before]
+        assert after[0]["age"] >= 50
+        assert (await label(call, "q-1", "x", reviewer="anna")).json()["accepted"] == 1
+        [event] = (await call("GET", "/events")).json()["events"]
+        origin = {"batch": "a.xlsx", "source": None} if is_given else {"source": "inbox"}
+        assert event | origin == event
+        assert (event["text"], event["id"]) == (f"{SECRET} q-1", "q-1")
+        assert await ids(call) == ["q-2"]
+        assert_problem(await label(call, "q-1", "y"), 409)
+    async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
+        assert await ids(call) == ["q-2"]  # though the labelled one is kept for an undo
+        assert (await label(call, "q-1", "x")).json()["duplicates"] == 1
+
+
+async def test_a_whole_long_text_is_kept(tmp_path):
+    clock = Clock()
+    long = "☃ long " * 3000
+    async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
+        await call("POST", "/rank", {"text": {"title": "short", "body": long}, "id": "q-1"})
+        [shown] = (await review(call))["instances"]
+        assert shown["text_cut"]
+        assert shown["text"]["title"] == "short"
+        assert 4000 < len("".join(shown["text"].values()).encode()) <= 4096
+    async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
+        await label(call, "q-1", "x")
+        [event] = (await call("GET", "/events")).json()["events"]
+        assert event["text"] == {"title": "short", "body": long}
+
+
+async def test_without_storing_it_nothing_is_written(tmp_path):
+    clock = Clock()
+    store = opened(tmp_path, clock)
+    async with calling(store=store, wall_clock=clock, review_stored=False) as call:
+        await rank(call, "q-1")
+        assert await ids(call) == ["q-1"]
+    assert not [*tmp_path.glob("*.waiting")]
+
+
+# --- bounds ---------------------------------------------------------------------------------------
+
+
+async def test_the_least_certain_stay_and_given_ones_always(tmp_path):
+    async with calling(review_items=3) as call:
+        await rank(call, *(f"r-{number}" for number in range(5)))
+        assert len(await ids(call)) == 3
+        assert (await give(call, "g-1", "g-2")).status_code == 200
+        waiting = await ids(call)
+        assert len(waiting) == 3
+        assert {"g-1", "g-2"} <= {*waiting}
+        assert_problem(await give(call, "g-3", "g-4"), 409)
+        assert {*await ids(call)} == {*waiting}
+        metrics = await call.metrics()
+        assert metrics["review_items"] == 3
+
+
+async def test_what_is_too_old_goes(tmp_path):
+    clock = Clock()
+    async with calling(wall_clock=clock, review_seconds=1000) as call:
+        await give(call, "q-1")
+        clock.now += 999
+        assert await ids(call) == ["q-1"]
+        clock.now += 60
+        assert await ids(call) == []
+
+
+async def test_a_full_disk_stops_neither_ranking_nor_learning(monkeypatch):
+    async with calling() as call:
+
+        def full(self, items):
+            raise StoreFull("no space left", "make room")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(MemoryWaiting, "put", full)
+            await rank(call, "q-1", "q-2")
+            assert await ids(call) == ["q-1", "q-2"]
+            assert (await label(call, "q-1", "x")).status_code == 200
+            assert "no space" in (await call("GET", "/stats")).json()["review"]["failing"]
+            metrics = await call.metrics()
+            assert metrics["review_failing"] == 1
+            assert metrics["review_failures_total"] >= 1
+            assert_problem(await give(call, "g-1"), 503)
+        assert await ids(call) == ["q-2"]
+        assert (await call("GET", "/stats")).json()["review"]["failing"] is None
+        assert (await call.metrics())["review_failing"] == 0
+
+
+# --- leases ---------------------------------------------------------------------------------------
+
+
+async def test_nobody_gets_what_another_reviewer_has():
+    async with calling() as call:
+        await give(call, *(f"q-{number}" for number in range(6)))
+        anna = await ids(call, "?reviewer=anna&limit=2")
+        ben = await ids(call, "?reviewer=ben&limit=3")
+        assert (len(anna), len(ben)) == (2, 3)
+        assert not {*anna} & {*ben}
+        assert await ids(call, "?reviewer=anna&limit=2") == anna
+        assert len(await ids(call)) == 6
+        body = {"reviewer": "anna", "renew": [anna[0], ben[0]], "release": [anna[1], ben[1]]}
+        held = (await call("POST", "/review/leases", body)).json()["held"]
+        assert held == [anna[0]]
+        assert {*await ids(call, "?reviewer=ben")} == {f"q-{number}" for number in range(6)} - {
+            anna[0]
+        }
+        call.clock.now += 121
+        assert len(await ids(call, "?reviewer=cem")) == 6
+
+
+async def test_a_lease_needs_a_name():
+    async with calling() as call:
+        assert_problem(await call("POST", "/review/leases", {"renew": ["q"]}), 422, "#/reviewer")
+
+
+async def test_leases_and_items_are_shared_by_processes(tmp_path):
+    def by():
+        return {"store": open_store(server.url, time.time, 5.0), "wall_clock": time.time}
+
+    with RedisServer(tmp_path) as server:
+        async with calling(**by()) as one, calling(**by()) as two:
+            await give(one, "q-1", "q-2", "q-3")
+            anna = await ids(one, "?reviewer=anna&limit=1")
+            ben = await ids(two, "?reviewer=ben")
+            assert {*anna, *ben} == {"q-1", "q-2", "q-3"}
+            assert not {*anna} & {*ben}
+            await call_release(two, "ben", ben)
+            assert {*await ids(one, "?reviewer=anna")} == {"q-1", "q-2", "q-3"}
+            seq = (await label(two, "q-1", "x", reviewer="ben")).json()["seq"]
+            await one.settled(seq)
+            assert "q-1" not in await ids(one)
+        async with calling(**by()) as one:
+            assert {*await ids(one)} == {"q-2", "q-3"}
+            await call_erase(one, "q-2")
+            assert await ids(one) == ["q-3"]
+
+
+async def call_release(call, reviewer, names):
+    await call("POST", "/review/leases", {"reviewer": reviewer, "release": names})
+
+
+async def call_erase(call, name):
+    answer = await call("DELETE", f"/events/{name}")
+    assert answer.json() == {"seq": None, "deleted": 0, "more": False}
+
+
+# --- choices --------------------------------------------------------------------------------------
+
+
+async def test_strategies_sources_and_batches():
+    async with calling() as call:
+        await call.learn(("goalie", "hockey"), ("ball", "golf"))
+        for name, word in (("q-1", "goalie"), ("q-2", "ball"), ("q-3", "goalie")):
+            body = {"instances": [{"features": [word], "id": name, "source": word}], "batch": name}
+            assert (await call("POST", "/review", body)).status_code == 200
+        assert await ids(call, "?strategy=class:hockey") == ["q-1", "q-3"]
+        assert await ids(call, "?strategy=class:golf") == ["q-2"]
+        assert {*await ids(call, "?strategy=random")} == {"q-1", "q-2", "q-3"}
+        assert await ids(call, "?source=ball") == ["q-2"]
+        assert await ids(call, "?batch=q-3") == ["q-3"]
+        assert (await review(call, "?limit=1"))["waiting"] == 3
+        for wrong in ("best", "class:", "class"):
+            assert_problem(await call("GET", f"/review?strategy={wrong}"), 422)
+
+
+async def test_rejected_classes_leave_an_instance_waiting():
+    async with calling() as call:
+        await give(call, "q-1")
+        await call("POST", "/learn", {"id": "q-1", "not": ["x"]})
+        assert await ids(call) == ["q-1"]
+
+
+async def test_faulty_instances_are_refused_by_their_position():
+    async with calling() as call:
+        twice = {"instances": [{"text": "a", "id": "q"}, {"text": "b", "id": "q"}]}
+        assert_problem(await call("POST", "/review", twice), 422, "#/instances/1/id")
+        both = {"instances": [{"text": "a"}, {"text": "a", "features": ["a"]}]}
+        assert_problem(await call("POST", "/review", both), 422, "#/instances/1/text")
+        assert_problem(await call("POST", "/review", {"instances": []}), 422)
+        assert await ids(call) == []
+
+
+# --- undo and erasure -----------------------------------------------------------------------------
+
+
+async def test_a_reviewer_takes_the_own_label_back():
+    clock = Clock()
+    async with calling(wall_clock=clock) as call:
+        await give(call, "q-1")
+        await label(call, "q-1", "x", reviewer="anna")
+        assert await ids(call) == []
+        undo = {"id": "q-1", "reviewer": "ben"}
+        assert_problem(await call("POST", "/review/undo", undo), 409, "#/reviewer")
+        answer = await call("POST", "/review/undo", undo | {"reviewer": "anna"})
+        assert answer.json() == {"seq": 2, "deleted": 1}
+        assert await ids(call) == ["q-1"]
+        assert_problem(await call("POST", "/review/undo", undo), 404, "#/id")
+        assert (await label(call, "q-1", "y", reviewer="ben")).json()["accepted"] == 1
+        clock.now += UNDO_SECONDS + 1
+        await call.app.api.state.queue.tidy()
+        assert (await call("GET", "/stats")).json()["review"]["items"] in (0, 1)
+        assert call.app.api.state.queue.remove(["q-1"]) == 0
+
+
+@pytest.mark.parametrize("way", ["?source=anna", "?batch=b", "?source=anna&batch=b", "/q-1"])
+async def test_nothing_of_an_erased_instance_is_left(tmp_path, way):
+    clock = Clock()
+    async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
+        body = {"instances": [{"text": SECRET, "id": "q-1", "source": "anna"}], "batch": "b"}
+        await call("POST", "/review", body)
+        await call("POST", "/review", {"instances": [{"text": "kept", "id": "q-2"}]})
+        found = (tmp_path / "store.db.waiting").read_bytes()
+        assert SECRET.encode() in found
+        assert (await call("DELETE", f"/events{way}")).json()["deleted"] == 0
+        assert await ids(call) == ["q-2"]
+        for file in tmp_path.iterdir():
+            assert SECRET.encode() not in file.read_bytes(), file
+
+
+async def test_labels_of_a_reviewer_taken_back_wait_no_longer_than_their_event():
+    async with calling() as call:
+        await give(call, "q-1", "q-2")
+        await label(call, "q-1", "x", reviewer="anna")
+        await call("DELETE", "/events?reviewer=anna")
+        assert await ids(call) == ["q-2"]  # the erased instance is erased from the queue too
+
+
+async def test_two_reviewers_at_once_get_different_instances():
+    async with calling() as call:
+        await give(call, *(f"q-{number}" for number in range(40)))
+        found = await asyncio.gather(
+            *(ids(call, f"?reviewer=r{number}&limit=5") for number in range(8))
+        )
+        every = [each for some in found for each in some]
+        assert len(every) == len({*every}) == 40
