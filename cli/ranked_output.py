@@ -1,10 +1,8 @@
 """The results of `manyclass rank`: lines of JSON, or a table with the columns of the input."""
 
-import csv
-from collections.abc import Callable, Iterator, Sequence
-from io import TextIOWrapper
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
-from typing import IO, Final, Protocol
+from typing import IO, Final, Protocol, cast
 
 import msgspec
 import typer
@@ -12,6 +10,7 @@ import typer
 from manyclass.cli.batches import Item
 from manyclass.cli.connection import WRONG_USE, complain
 from manyclass.cli.request_lines import Body
+from manyclass.cli.table_writers import TableWriter
 from manyclass.client.types import RankedClass, Ranking, Rankings
 from manyclass.core.text_fields import without_nulls
 from manyclass.training.formats.given import Text
@@ -74,20 +73,19 @@ class LineOutput:
 
 
 class TableOutput:
-    """Writes CSV: the columns of the input, the confidence, and each class with its score.
+    """Writes a table: the columns of the input, the confidence, and each class with its score.
 
     A text of fields has a column for each field. The last row may have a new one, so that all rows
     are kept until the end.
     """
 
     def __init__(
-        self, opened: IO[bytes], kept: IO[bytes], classes: int, delimiter: Callable[[], str]
+        self, kept: IO[bytes], classes: int, writer: Callable[[Collection[str]], TableWriter]
     ) -> None:
-        """`kept` has the rows until the end, when `delimiter` is called."""
-        self._opened = opened
+        """`kept` has the rows until the end, when `writer` is called with columns of numbers."""
         self._kept = kept
         self._classes = classes
-        self._delimiter = delimiter
+        self._writer = writer
         self._columns: Sequence[str] = ()  # of the input
         self._fields: dict[int, dict[str, None]] = {}  # the names of fields in a column
         self._plain: set[int] = set()  # columns with a text without fields
@@ -112,17 +110,18 @@ class TableOutput:
         """Write all rows, and print how to read fields again."""
         if not self._columns:
             return
-        text = TextIOWrapper(self._opened, "utf-8", newline="")
-        rows = csv.writer(text, delimiter=self._delimiter())
         if self._fields:
             for cells in self._rows():
                 self._plain |= {
                     at for at in self._fields if cells[at] and isinstance(cells[at], str)
                 }
         names = [name for at in range(len(self._columns)) for name in self._names(at)]
-        rows.writerow([*names, *self._result_names(names)])
-        rows.writerows(map(self._spread_row, self._rows()) if self._fields else self._rows())
-        text.detach()
+        own = self._result_names(names)
+        table = self._writer([name for name in own if "class_" not in name])
+        table.write([*names, *own])
+        for row in map(self._spread_row, self._rows()):
+            table.write(row)
+        table.end()
         if self._fields:
             self._say_fields(names)
 
@@ -130,9 +129,11 @@ class TableOutput:
         self._kept.seek(0)
         return map(_KEPT.decode, self._kept)
 
-    def _spread_row(self, cells: list[Kept]) -> list[Kept]:
+    def _spread_row(self, cells: list[Kept]) -> list[str]:
+        """Return the cells of the result: texts, since each field has its own column."""
         spread = map(self._spread, range(len(self._columns)), cells)
-        return [*chain.from_iterable(spread), *cells[len(self._columns) :]]
+        whole = chain.from_iterable(spread) if self._fields else cells[: len(self._columns)]
+        return cast(list[str], [*whole, *cells[len(self._columns) :]])
 
     def _names(self, at: int) -> list[str]:
         """Return the columns of the result in place of a column of the input."""

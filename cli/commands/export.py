@@ -3,18 +3,22 @@
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 import typer
 
+from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
+from manyclass.cli.event_table import EVENT_COLUMNS, cells_of_event
 from manyclass.cli.history_export import events_of_service, events_of_store
 from manyclass.cli.paths import path_of
 from manyclass.cli.run_summary import counted
+from manyclass.cli.table_writers import TABLES, writer_of
 from manyclass.client.types import TaughtEvent
 from manyclass.core.errors import RulesDiffer, SnapshotError
 from manyclass.core.learners.options import Options
@@ -53,6 +57,23 @@ def export(
     format: Annotated[
         Literal["text", "jsonl"], typer.Option(help="The format of the lines.")
     ] = "text",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            parser=path_of,
+            help="With --events: write a table to this file, named .xlsx, .csv or .tsv.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
+    bom: Annotated[
+        bool,
+        typer.Option(
+            "--bom",
+            help="Begin the table with a byte order mark, by which Excel reads its letters right.",
+        ),
+    ] = False,
     events: Annotated[
         bool,
         typer.Option(
@@ -69,13 +90,20 @@ def export(
     learner is printed, not the shadows.
 
     With --events, print the learned events, oldest first and with their corrected classes, as lines
-    of JSON that `manyclass learn` and `manyclass train` read.
+    of JSON that `manyclass learn` and `manyclass train` read, or with --out as a table, in which
+    several classes of an event are divided by a semicolon.
     """
     if events:
         if file is not None:
             raise typer.BadParameter("a FILE has no events; name --store URL or --url URL")
-        _print_events(store, url, key)
+        if out is None:
+            _print_events(store, url, key, _write_lines)
+        else:
+            _check_table(out)
+            _print_events(store, url, key, partial(_write_table, out, bom))
         return
+    if out is not None or bom:
+        raise typer.BadParameter("a table has events: add --events", param_hint="--out")
     if (file is None) == (store is None):
         raise typer.BadParameter("name either a FILE or --store URL")
     model = _of_file(file) if file is not None else _of_store(str(store))
@@ -83,21 +111,48 @@ def export(
     _write(f"{line}\n".encode() for line in lines)
 
 
-def _print_events(store: str | None, url: str, key: str | None) -> None:
+def _print_events(
+    store: str | None, url: str, key: str | None, write: Callable[[Iterable[TaughtEvent]], None]
+) -> None:
     if store is not None:
         with _opened(store) as opened:
-            _write(_lines(events_of_store(opened)))
+            write(_counted(events_of_store(opened)))
         return
     with connected(url, key) as client:
-        _write(_lines(events_of_service(client)))
+        write(_counted(events_of_service(client)))
 
 
-def _lines(events: Iterable[TaughtEvent]) -> Iterator[bytes]:
-    """Yield the line of each event; at the end print the first number and the count."""
+def _write_lines(events: Iterable[TaughtEvent]) -> None:
+    _write(msgspec.json.encode(event.body()) + b"\n" for event in events)
+
+
+def _check_table(out: Path) -> None:
+    check_target(out, "--out")
+    if out.suffix.lower() not in TABLES:
+        raise typer.BadParameter(f"name it {', '.join(TABLES)}", param_hint="--out")
+
+
+def _write_table(out: Path, bom: bool, events: Iterable[TaughtEvent]) -> None:
+    """Write a table of events, which replaces a former file at the end."""
+    delimiter = "\t" if out.suffix.lower() == ".tsv" else ","
+    try:
+        with atomic_write(out) as opened:
+            table = writer_of(out, opened, lambda: delimiter, bom, ["weight", "rank_before"])
+            table.write(EVENT_COLUMNS)
+            for event in events:
+                table.write(cells_of_event(event))
+            table.end()
+    except OSError as error:
+        complain(f"{out} cannot be written: {error.strerror or error}")
+        raise typer.Exit(FAILED) from error
+
+
+def _counted(events: Iterable[TaughtEvent]) -> Iterator[TaughtEvent]:
+    """Yield the events; at the end print the first number and the count."""
     first, count = 0, 0
     for event in events:
         first, count = first or event.seq, count + 1
-        yield msgspec.json.encode(event.body()) + b"\n"
+        yield event
     begins = f", from event {first} of the log on" if count else ""
     typer.echo(f"exported {counted(count, 'event')}{begins}", err=True)
 

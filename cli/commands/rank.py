@@ -1,7 +1,7 @@
 """manyclass rank: rank the instances of files by a running service."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
@@ -20,6 +20,7 @@ from manyclass.cli.ranked_output import LineOutput, Output, TableOutput
 from manyclass.cli.request_lines import Body, instance_of
 from manyclass.cli.row_id import RowId
 from manyclass.cli.run_summary import RunSummary
+from manyclass.cli.table_writers import TABLES, TableWriter, writer_of
 from manyclass.cli.warning_notes import WarningNotes
 from manyclass.client.types import InstanceBody, Rankings
 from manyclass.service.http.schemas.rank import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
@@ -27,7 +28,6 @@ from manyclass.training.compression import SUFFIXES
 from manyclass.training.lines import Line, Source
 from manyclass.training.tables.source import TableSource
 
-TABLE_SUFFIXES: Final = (".csv", ".tsv")  # of --out
 KEPT_IN_MEMORY: Final = 2**23  # bytes of the rows of a table; more are kept in a file
 
 
@@ -97,11 +97,18 @@ def rank(
         typer.Option(
             "--out",
             parser=path_of,
-            help="Write the results to this file, as a table if it is named .csv or .tsv.",
+            help="Write the results to this file, as a table if it is named .csv, .tsv or .xlsx.",
             metavar="FILE",
             show_default=False,
         ),
     ] = None,
+    bom: Annotated[
+        bool,
+        typer.Option(
+            "--bom",
+            help="Begin the table with a byte order mark, by which Excel reads its letters right.",
+        ),
+    ] = False,
     *,
     input: Input,
 ) -> None:
@@ -112,18 +119,18 @@ def rank(
     is a line of JSON on standard output, in the order of the instances. A bad line is reported on
     standard error and skipped; the exit code is then 1.
 
-    A row of a table has its text in a column. With --out result.csv, the results are a table with
-    all columns of the input, the confidence, and each class with its score. Rows of a table wait
-    for a label under Review only if they have ids, named by --id-column.
+    A row of a table has its text in a column. With --out result.xlsx or .csv, the results are a
+    table with all columns of the input, the confidence, and each class with its score. Rows of a
+    table wait for a label under Review only if they have ids, named by --id-column.
     """
-    _check_out(out, explain, files)
+    _check_out(out, explain, bom, files)
     out = None if out == STANDARD_OUTPUT else out
     sources = input.sources(files)
     classes = max(k, len(among or ()))
     with (
         connected(url, key, checked=True) as client,
         _opened(out) as opened,
-        _output(opened, out, classes, sources) as output,
+        _output(opened, out, classes, bom, sources) as output,
     ):
 
         def send(instances: Sequence[Body]) -> Rankings:
@@ -192,30 +199,36 @@ class _Writer:
 
 def is_table(out: Path | None) -> bool:
     """Return whether the results are written as a table."""
-    return out is not None and out.suffix.lower() in TABLE_SUFFIXES
+    return out is not None and out.suffix.lower() in TABLES
 
 
-def _check_out(out: Path | None, explain: bool, files: Sequence[str]) -> None:
+def _check_out(out: Path | None, explain: bool, bom: bool, files: Sequence[str]) -> None:
     check_target(out, "--out", "text")
     inputs = [Path(Source(each).file) for each in files if out is not None and out.exists()]
     if out is not None and any(each.exists() and out.samefile(each) for each in inputs):
         raise typer.BadParameter(f"{out} is the input", param_hint="--out")
-    if out is not None and out.suffix.lower() in (*SUFFIXES, ".xlsx", ".parquet"):
-        raise typer.BadParameter("name it .csv, .tsv or .jsonl", param_hint="--out")
+    if out is not None and out.suffix.lower() in (*SUFFIXES, ".xls", ".ods", ".parquet"):
+        raise typer.BadParameter("name it .xlsx, .csv, .tsv or .jsonl", param_hint="--out")
+    if bom and (out is None or out.suffix.lower() not in (".csv", ".tsv")):
+        raise typer.BadParameter("name a file .csv or .tsv with --out", param_hint="--bom")
     if is_table(out) and explain:
         raise typer.BadParameter("a table cannot hold features", param_hint="--explain")
 
 
 @contextmanager
 def _output(
-    opened: IO[bytes], out: Path | None, classes: int, sources: Sequence[Source]
+    opened: IO[bytes], out: Path | None, classes: int, bom: bool, sources: Sequence[Source]
 ) -> Iterator[Output]:
     """Yield the output of the results; a table keeps its rows in a temporary file."""
     if out is None or not is_table(out):
         yield LineOutput(opened)
         return
     with SpooledTemporaryFile(KEPT_IN_MEMORY, dir=str(out.parent)) as kept:
-        yield TableOutput(opened, kept, classes, lambda: _delimiter(out, sources))
+
+        def writer(numbers: Collection[str]) -> TableWriter:
+            return writer_of(out, opened, lambda: _delimiter(out, sources), bom, numbers)
+
+        yield TableOutput(kept, classes, writer)
 
 
 def _delimiter(out: Path, sources: Sequence[Source]) -> str:

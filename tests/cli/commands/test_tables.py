@@ -1,14 +1,19 @@
 """CSV, spreadsheets and Parquet as arguments of each command that reads files."""
 
+import codecs
 import csv
 import gzip
 import json
+import re
+from io import BytesIO
 from unittest.mock import Mock
+from zipfile import ZipFile
 
 import pytest
 
 from manyclass.client.client import Client
 from manyclass.client.errors import ServiceUnreachable
+from manyclass.training.tables.spreadsheet import Workbook
 from tests.cli.services import new_service
 from tests.training.tables.files import write_parquet_file, write_spreadsheet
 from tests.training.tables.notations import csv as as_csv
@@ -409,8 +414,9 @@ def test_tables_of_other_columns_are_not_put_into_one(manyclass, taught, tmp_pat
     ("options", "said"),
     [
         (["--out", "missing/out.csv"], "there is no folder"),
-        (["--out", "out.csv.gz"], "name it .csv, .tsv or .jsonl"),
-        (["--out", "out.xlsx"], "name it .csv, .tsv or .jsonl"),
+        (["--out", "out.csv.gz"], "name it .xlsx, .csv, .tsv or .jsonl"),
+        (["--out", "out.ods"], "name it .xlsx, .csv, .tsv or .jsonl"),
+        (["--out", "out.jsonl", "--bom"], "name a file .csv or .tsv with --out"),
         (["--out", "out.csv", "--explain"], "a table cannot hold features"),
     ],
 )
@@ -464,3 +470,56 @@ def test_a_file_of_an_office_is_taught(manyclass, service, tmp_path, name):
         events = [*client.events(batch=name, oldest_first=True)]
     assert [each.classes for each in events] == [("2136",), ("007",), ("2136",)]
     assert events[0].text == rows[0][0]
+
+
+SIGNS = ["=1+1", "+49 30", "-2+3", "@home", "007", "a\nb", "ü", "\x01", "x" * 40_000]
+
+
+def test_results_are_written_for_excel(manyclass, service, tmp_path):
+    file, out = tmp_path / "in.csv", tmp_path / "out.xlsx"
+    file.write_bytes(as_csv(["question", "nr"], *([sign, "1"] for sign in SIGNS)))
+    manyclass("learn", "-", "--url", service, input='{"text": "home", "classes": ["=cell"]}\n')
+    result = manyclass("rank", file, "--text-column", "question", "--out", out, "--url", service)
+    assert "1 cell of more than 32,767 letters, which Excel cannot hold" in result.stderr
+    [header, *rows] = Workbook(BytesIO(out.read_bytes())).rows("Sheet1")
+    assert header[:5] == ["question", "nr", "confidence", "class_1", "score_1"]
+    assert [row[0] for row in rows] == [sign[:32_767] for sign in SIGNS]
+    [home] = [row for row in rows if row[0] == "@home"]
+    assert home[3] == "=cell"
+    assert float(home[4]) > 0
+    with ZipFile(out) as archive:
+        sheet = archive.read("xl/worksheets/sheet1.xml")
+    assert b"<f>" not in sheet  # no formula
+    assert re.search(rb'<c r="E\d+"><v>[\d.]+</v>', sheet)  # the score is a number
+
+
+def test_a_byte_order_mark_is_written_on_request(manyclass, service, tmp_path):
+    file, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    file.write_text("text\nü\n")
+    for options, mark in (((), b""), (("--bom",), codecs.BOM_UTF8)):
+        manyclass("rank", file, "--out", out, *options, "--url", service)
+        assert out.read_bytes().startswith(mark + b"text,")
+        assert "ü" in out.read_text("utf-8")
+
+
+def test_the_history_is_written_for_excel(manyclass, tmp_path):
+    with new_service() as url:
+        events = [
+            {"text": "=1+1", "classes": ["a", "b"], "event_id": "e-1", "source": "anna"},
+            {"features": {"x": 2}, "classes": ["007"], "weight": 0.5, "batch": "may.csv"},
+        ]
+        with Client(url) as client:
+            client.learn_many(events)
+        out = tmp_path / "events.xlsx"
+        result = manyclass("export", "--events", "--out", out, "--url", url)
+        assert "exported 2 events" in result.stderr
+        [header, one, two] = Workbook(BytesIO(out.read_bytes())).rows("Sheet1")
+        first, second = (dict(zip(header, row, strict=True)) for row in (one, two))
+        assert (first["event_id"], first["text"], first["classes"]) == ("e-1", "=1+1", "a; b")
+        assert (first["source"], second["batch"]) == ("anna", "may.csv")
+        assert (second["classes"], second["weight"]) == ("007", "0.5")
+        assert second["features"] == '{"x":2.0}'
+        manyclass("export", "--events", "--out", tmp_path / "events.csv", "--bom", "--url", url)
+        assert (tmp_path / "events.csv").read_bytes().startswith(codecs.BOM_UTF8 + b"event_id,")
+        for options in (["--out", tmp_path / "x.csv"], ["--events", "--out", tmp_path / "x.ods"]):
+            manyclass("export", *options, "--url", url, exit_code=2)
