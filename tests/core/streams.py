@@ -41,6 +41,8 @@ model_sets = st.builds(
 changes = st.one_of(
     model_sets.map(lambda model_set: Event.configure(model_set.to_dict())),
     model_sets.map(lambda model_set: Event.promote(model_set.labels[-1])),
+    model_sets.map(lambda model_set: Event.configure({"added": model_set.primary.to_dict()})),
+    model_sets.map(lambda model_set: Event.configure({"removed": model_set.labels[-1]})),
 )
 streams_with_shadows = st.lists(st.one_of(learn, learn, learn, events, changes), max_size=30)
 

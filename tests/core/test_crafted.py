@@ -130,6 +130,9 @@ NESTED = {"learner": "committee", "members": "committee(" * 400}
         {"learners": {"primary": {"learner": "ff"}, "shadows": [], "more": 1}},
         {"learners": {"primary": {"learner": "ff"}, "shadows": 5}},
         {"learners": {"primary": NESTED, "shadows": []}},
+        {"chosen": []},
+        {"chosen": {"primary": {"learner": "ff"}}},
+        {"chosen": {"primary": {"learner": "nobody"}, "shadows": []}},
         {"more": 1},
     ],
 )

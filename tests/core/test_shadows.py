@@ -113,6 +113,57 @@ def test_to_promote_what_answers_or_is_not_there_any_more_changes_nothing():
     assert [state_of(each) for each in model.enrolled] == states
 
 
+def adding(options):
+    return Event.configure({"added": options.to_dict()})
+
+
+def removing(label):
+    return Event.configure({"removed": label})
+
+
+def test_an_added_shadow_learns_what_comes_and_the_others_go_on():
+    model = applied([*lessons(20), adding(PA), *lessons(9)], Model(FF))
+    assert model.model_set == ModelSet(FF, (PA,))
+    assert model.chosen == ModelSet(FF)
+    assert [each.learner.learned for each in model.enrolled] == [29, 9]
+    assert state_of(model.enrolled[0]) == alone(FF, [*lessons(20), *lessons(9)])
+    states = [state_of(each) for each in model.enrolled]
+    applied([adding(PA), adding(FF)], model)  # both are there
+    assert (model.model_set, model.chosen) == (ModelSet(FF, (PA,)), ModelSet(FF))
+    assert [state_of(each) for each in model.enrolled] == states
+    applied([removing("pa"), adding(PA)], model)
+    assert [each.learner.learned for each in model.enrolled] == [29, 0]
+
+
+def test_learners_chosen_by_the_settings_are_remembered_until_they_choose_others():
+    model = applied([adding(PA), removing("pa"), adding(OTHER)], Model(FF))
+    assert (model.model_set, model.chosen) == (ModelSet(FF, (OTHER,)), ModelSet(FF))
+    loaded = Model.load(model.dump())
+    assert (loaded.chosen, loaded.digest()) == (ModelSet(FF), model.digest())
+    other = Model(ModelSet(FF, (OTHER,)))
+    other.pass_over(3)
+    assert other.digest() != model.digest()
+    applied([Event.configure(model.model_set.to_dict())], model)
+    assert model.chosen is None
+    chosen = {**model.model_set.to_dict(), "chosen": ModelSet(PA).to_dict()}  # by a restore
+    assert applied([Event.configure(chosen)], model).chosen == ModelSet(PA)
+
+
+def test_learners_that_cannot_be_added_or_removed_are_refused_and_without_effect():
+    most = tuple(Options.of("pa", replay=n) for n in range(1, 16))
+    model = applied(lessons(3), Model(ModelSet(FF, most)))
+    before = model.model_set
+    for event, error in (
+        (adding(OTHER), OptionError),
+        (removing("ff"), OptionError),
+        (removing("ema"), UnknownName),
+    ):
+        with pytest.raises(error):
+            model.check(event)
+        applied([event], model)  # another event came between
+    assert (model.model_set, model.chosen) == (before, None)
+
+
 def test_other_learners_may_begin_as_long_as_nothing_was_learned():
     other = Event.configure(ModelSet(PA, (OTHER,)).to_dict())
     model = Model(ModelSet(FF))
