@@ -25,6 +25,7 @@ def figures(comparison: Comparison, best_pass: bool = False) -> list[Figure]:
     made = [
         _by_pass("Accuracy by pass: training against test", results),
         _over_the_stream(results),
+        _answers(results),
         *_against_costs(results, best_pass),
         *_by_options(comparison, colour_of, best_pass),
     ]
@@ -75,6 +76,25 @@ def _curve(result: Result) -> list[tuple[float, float, None]]:
         window = slice(max(last - SMOOTHED + 1, 0), last + 1)
         points.append((end, mean(r1 for curve in curves for r1 in curve["R1"][window]), None))
     return points
+
+
+def _answers(results: Sequence[Result]) -> Figure | None:
+    """Return the accuracy of the answers above a limit of confidence; None for short streams."""
+    series = list[Series]()
+    for colour, result in enumerate(results):
+        streams = [outcome.stream for outcome in result.outcomes if outcome.stream is not None]
+        if streams and len(streams[0].answers["answered"]) > 1:
+            pairs = zip(streams[0].answers["answered"], streams[0].answers["right"], strict=True)
+            points = [(answered, right, None) for answered, right in pairs]
+            series.append(Series(result.estimator, points, colour, marked=False))
+    if not series:
+        return None
+    title = "Accuracy of answers against coverage"
+    caption = (
+        "Answers above a falling limit of confidence, over the stream of the first split; the first"
+        " hundred rows do not count."
+    )
+    return Figure(title, "share answered", "right of these", series, caption)
 
 
 Cost = Callable[[Outcome, int], float | None]  # of an outcome after a pass; 0: of its stream

@@ -48,6 +48,7 @@ class LearnerEstimator:
         self.learner = make(options)
         self.passes = passes
         self.passes_done = 0
+        self.first_scores = np.empty((0, 2))  # the two highest of each ranking in the first pass
         self._seed = seed
         self._shuffle = shuffle
         self._features = Columns(rows.features)
@@ -82,9 +83,12 @@ class LearnerEstimator:
         """
         if self.passes_done and self._shuffle:
             rows = rows.shuffled(self._seed + self.passes_done)
+        scores = np.empty((len(rows), 2))
         ranks = self.learner.learn_csr(
-            *rows.labelled(self._features, self._classes), self.passes_done
+            *rows.labelled(self._features, self._classes), self.passes_done, top_two=scores
         )
+        if self.passes_done == 0:
+            self.first_scores = scores
         self.passes_done += 1
         return ranks
 

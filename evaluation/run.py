@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.calibration import MOST_OUTCOMES, Calibration
+from manyclass.core.confidence_limits import drawn
 from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.cost import mean_seconds_of, timed
@@ -46,6 +48,8 @@ class Stream:
     seconds: float  # CPU seconds to rank and learn it all
     edges: int
     bytes: int
+    # "answered": shares of the stream above falling limits of confidence; "right": of these
+    answers: dict[str, list[float]]
 
     @classmethod
     def of(cls, ranks: NDArray[np.int32], seconds: float, learner: LearnerEstimator) -> "Stream":
@@ -60,7 +64,21 @@ class Stream:
             seconds,
             learner.learner.edges,
             learner.bytes(),
+            _answers(ranks, learner.first_scores),
         )
+
+
+def _answers(ranks: NDArray[np.int32], scores: NDArray[np.float64]) -> dict[str, list[float]]:
+    """Return how many rows of a stream are answered above a limit, and how many of these right."""
+    calibration = Calibration()
+    for (first, second), is_right in zip(scores.tolist(), (ranks == 1).tolist(), strict=True):
+        calibration.add(first, second, is_right)
+    curve = calibration.curve(MOST_OUTCOMES, {})
+    points = [curve.points[at] for at in drawn(curve)]
+    return {
+        "answered": [each.answers / curve.outcomes for each in points],
+        "right": [each.accuracy for each in points],
+    }
 
 
 @dataclass(frozen=True)

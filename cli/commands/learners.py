@@ -1,15 +1,20 @@
-"""manyclass learners: compare, add, remove and promote the learners of a running service."""
+"""manyclass learners: compare, add, remove and promote the learners of a service, and their limits."""
 
+from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 import typer
 
 from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.cli.printable import printable
 from manyclass.cli.run_summary import counted
-from manyclass.client.types import Learner
+from manyclass.client.types import Learner, OperatingCurve, OutcomeGroup, TargetPoint
 
-app = typer.Typer(help="Compare, add, remove and promote the learners of a running service.")
+app = typer.Typer(
+    help="Compare, add, remove and promote the learners of a running service, and choose a limit."
+)
 
+LIMIT_HEADS: Final = ("target", "limit", "answered", "right", "classes")
 HEADS: Final = ("learner", "role", "events", "R1", "R5", "MRR", "µs/event", "edges", "bytes")
 
 
@@ -29,11 +34,54 @@ def list_learners(
     """
     with connected(url, key) as client:
         rows = [_row(learner, window) for learner in client.learners()]
-    widths = [max(map(len, column)) for column in zip(HEADS, *rows, strict=True)]
-    for row in (HEADS, *rows):
-        names = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
-        figures = [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
-        typer.echo("  ".join([*names, *figures]))
+    _print(HEADS, rows, names=2)
+
+
+@app.command()
+def limits(
+    url: Url = URL,
+    key: Key = None,
+    target: Annotated[
+        float | None,
+        typer.Option(
+            min=0.01, max=0.999, help="A share of right answers; else 0.8, 0.9, 0.95 and 0.99."
+        ),
+    ] = None,
+    by: Annotated[
+        Literal["class", "source"] | None,
+        typer.Option(help="Print the limits of each class, or of each source.", show_default=False),
+    ] = None,
+    learner: Annotated[
+        str | None,
+        typer.Option(help="The name that `list` prints; else the primary one.", show_default=False),
+    ] = None,
+    window: Annotated[
+        Literal["newest", "all"],
+        typer.Option(help="The newest 10,000 outcomes, or all that are kept, at most 100,000."),
+    ] = "all",
+    limit: Annotated[
+        int, typer.Option(min=1, max=1000, help="Largest number of classes or sources.")
+    ] = 20,
+) -> None:
+    """Print the least limits of confidence whose answers were right often enough.
+
+    Use a limit as `--min-confidence` of `manyclass rank`. "answered" is the share of past events
+    that reach the limit, "right" the share of right ones among them, and "classes" the number of
+    different classes among these answers.
+    """
+    with connected(url, key) as client:
+        found = client.operating_points(target, by, window, learner, limit)
+    curve = found.newest if window == "newest" else found.all
+    typer.echo(f"{found.learner}: {curve.outcomes:,} outcomes, {_share(curve.accuracy)} right")
+    if found.groups is None:
+        _print(LIMIT_HEADS, [_limit(each) for each in curve.targets], names=1)
+        _say_unreached(curve)
+        return
+    heads = [by or "", "outcomes", "right"]
+    heads += [f"limit for {each.target:.3g}" for each in found.groups.reached]
+    _print(heads, [_group(each) for each in found.groups.groups], names=1)
+    for each in found.groups.reached:
+        typer.echo(f"{each.groups:,} of {found.groups.total:,} reach {each.target:.3g}")
 
 
 @app.command()
@@ -89,6 +137,49 @@ def promote(
             typer.confirm(f"Make {learner} the primary learner at {client.url}?", abort=True)
         seq = client.promote(learner)
     typer.echo(f"{learner} is the primary learner, by event {seq} of the log")
+
+
+def _limit(target: TargetPoint) -> list[str]:
+    point = target.point
+    if point is None:
+        return [f"{target.target:.3g}", *"----"]
+    figures = f"{point.limit:.3f}", _share(point.coverage), _share(point.accuracy)
+    return [f"{target.target:.3g}", *figures, f"{point.classes:,}"]
+
+
+def _say_unreached(curve: OperatingCurve) -> None:
+    """Say what is possible where a target is not reached."""
+    best = curve.best
+    if best is not None and any(each.point is None for each in curve.targets):
+        typer.echo(
+            f"- no limit reaches it yet: the best {_share(best.coverage)} of answers, from"
+            f" {best.limit:.3f} on, were right {_share(best.accuracy)}"
+        )
+
+
+def _group(group: OutcomeGroup) -> list[str]:
+    points = (each.point for each in group.targets)
+    return [
+        group.name,
+        f"{group.outcomes:,}",
+        _share(group.accuracy),
+        *("-" if point is None else f"{point.limit:.3f}" for point in points),
+    ]
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
+
+
+def _print(heads: Sequence[str], rows: Sequence[Sequence[str]], names: int) -> None:
+    """Print a table whose first columns are names, aligned to the left."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    for row in (heads, *rows):
+        cells = [
+            printable(cell).ljust(width) if at < names else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        typer.echo("  ".join(cells).rstrip())
 
 
 def _row(learner: Learner, window: str) -> tuple[str, ...]:

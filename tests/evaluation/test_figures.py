@@ -28,6 +28,7 @@ def test_all_plots_of_the_papers_are_there(full):
     assert [*by_title(full)] == [
         "Accuracy by pass: training against test",
         "Progressive accuracy over the stream",
+        "Accuracy of answers against coverage",
         "Accuracy against training time",
         "Accuracy against ranking speed",
         "Accuracy against size",
@@ -52,6 +53,15 @@ def test_by_pass_the_training_rows_are_dashed_and_peers_left_out(full):
     spreads = [full.results[0].test(n, "R1") for n in (1, 2, 3)]
     assert [each[1:] for each in test] == [(each.mean, each.deviation) for each in spreads]
     assert figure.steps == ["1", "2", "3"]
+
+
+def test_answers_are_those_of_the_first_stream(full):
+    figure = by_title(full)["Accuracy of answers against coverage"]
+
+    answers = full.results[0].outcomes[0].stream.answers
+    assert names(figure) == ["ff", "ff(rating=0)"]
+    assert [point[0] for point in figure.series[0].points] == answers["answered"]
+    assert [point[1] for point in figure.series[0].points] == answers["right"]
 
 
 def test_a_stream_has_a_point_for_each_segment_smoothed_over_those_before(full):

@@ -63,7 +63,7 @@ def test_later_passes_are_shuffled_unless_they_must_not_be(shuffle, equal):
     seen = []
 
     class Recorder:
-        def learn_csr(self, *arguments):
+        def learn_csr(self, *arguments, top_two):
             seen.append(arguments[2].tolist())
 
     learner = LearnerEstimator(rows, Options(), shuffle=shuffle)

@@ -128,7 +128,8 @@ def test_the_first_pass_over_training_rows_is_a_stream_too(parts):
 
 def test_a_curve_has_a_point_for_each_segment():
     learner = type("Learner", (), {"edges": 1})()
-    taught = type("Taught", (), {"learner": learner, "bytes": lambda self: 1})()
+    of = {"learner": learner, "bytes": lambda self: 1, "first_scores": np.ones((100, 2))}
+    taught = type("Taught", (), of)()
     ranks = np.array([0] * 50 + [1] * 25 + [2] * 25, np.int32)
 
     curve = Stream.of(ranks, 1.0, taught).curve
@@ -194,3 +195,16 @@ def test_trees_are_built_of_the_training_rows_before_anything_is_learned(parts, 
         (second, "build_tree", True),
         (second, "learn", True),
     ]
+
+
+def test_the_answers_of_a_stream_are_those_above_falling_limits():
+    rows = separable(600)
+    stream = stream_through(Options(rating=0), rows).stream
+    answered, right = stream.answers["answered"], stream.answers["right"]
+    assert answered == sorted(answered)
+    assert 0 < answered[0] <= answered[-1] == 1
+    assert right[-1] == 1  # each class is new once, in the rows that do not count
+    assert stream_through(Options(rating=0), separable(80)).stream.answers == {
+        "answered": [],
+        "right": [],
+    }

@@ -11,7 +11,7 @@ from manyclass.core.calibration import (
     Calibration,
     interval_of,
 )
-from manyclass.core.confidence_limits import best_point, least_limit
+from manyclass.core.confidence_limits import best_point, drawn, least_limit
 from manyclass.core.operating_points import TARGETS, Curve, Group, Point
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.reads import TheReads
@@ -20,10 +20,6 @@ from manyclass.service.http.routes.learners import enrolled
 from manyclass.service.http.schemas.operating_points import OperatingPoints
 
 router = router_of("learners")
-
-LEAST_SHOWN = 20  # answers of a point of the curve: the accuracy of fewer is noise
-GROWTH = 1.2  # of the answers from one point of a curve to the next, below the share
-SHARE_SHOWN = 0.01  # of the outcomes, from one point of a curve to the next
 
 
 @router.get("/operating-points", response_model=OperatingPoints, **needs(Scope.RANK, 400, 404, 422))
@@ -103,20 +99,8 @@ def curve_of(
             for target in targets
         ],
         "best": _of_curve(curve, best_point(curve)),
-        "curve": [_of_curve(curve, at) for at in _shown(curve)],
+        "curve": [_of_curve(curve, at) for at in drawn(curve)],
     }
-
-
-def _shown(curve: Curve) -> list[int]:
-    """Return the positions of the points to draw."""
-    shown = list[int]()
-    next_answers = float(LEAST_SHOWN)
-    for at, point in enumerate(curve.points):
-        if point.answers >= next_answers or at == len(curve.points) - 1:
-            shown.append(at)
-            step = min((GROWTH - 1) * point.answers, SHARE_SHOWN * curve.outcomes)
-            next_answers = point.answers + max(step, 1)
-    return shown
 
 
 def _of_curve(curve: Curve, at: int | None) -> dict[str, Any] | None:

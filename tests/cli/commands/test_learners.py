@@ -78,3 +78,46 @@ def test_add_with_the_history(manyclass, tmp_path):
         assert "; it has learned 2 events of the history" in added.stdout
         rows = table(manyclass("learners", "list", "--url", url))
         assert [row[:3] for row in rows[1:]] == [["svm", "primary", "1"], ["ff", "shadow", "1"]]
+
+
+def taught():
+    """Yield events: class "x" is told by its feature, the other two share one."""
+    for number in range(600):
+        name = ("x", "y", "z")[number * 7 % 3]
+        yield {"features": ["x" if name == "x" else "yz"], "classes": [name], "source": "desk"}
+
+
+def test_limits(manyclass):
+    with new_service() as url:
+        before = manyclass("learners", "limits", "--url", url)
+        assert before.stdout.splitlines() == [
+            "svm: 0 outcomes, - right",
+            "target  limit  answered  right  classes",
+            *(f"{target:<6}      -         -      -        -" for target in (0.8, 0.9, 0.95, 0.99)),
+        ]
+        with Client(url) as client:
+            for event in taught():
+                client.learn(event)
+            found = client.operating_points(0.9)
+        point = found.all.targets[0].point
+        _, _, row = manyclass(
+            "learners", "limits", "--target", 0.9, "--url", url
+        ).stdout.splitlines()
+        assert row.split() == [
+            *("0.9", f"{point.limit:.3f}", f"{point.coverage:.1%}", f"{point.accuracy:.1%}"),
+            f"{point.classes}",
+        ]
+        told = manyclass("learners", "limits", "--target", 0.9, "--by", "class", "--url", url)
+        heads, *rows, last = told.stdout.splitlines()[1:]
+        assert heads.split() == ["class", "outcomes", "right", "limit", "for", "0.9"]
+        limits = {row.split()[0]: row.split()[3] for row in rows}
+        assert limits["x"] != "-"
+        assert limits["y"] == limits["z"] == "-"
+        assert last == "1 of 3 reach 0.9"
+        everything = manyclass("learners", "limits", "--window", "newest", "--url", url).stdout
+        best = found.all.best
+        assert ("0.99        -" in everything) == (
+            f"- no limit reaches it yet: the best {best.coverage:.1%}" in everything
+        )
+        sources = manyclass("learners", "limits", "--by", "source", "--url", url).stdout
+        assert "desk" in sources
