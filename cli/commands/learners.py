@@ -1,4 +1,4 @@
-"""manyclass learners: compare, add, remove and promote the learners of a service, and their limits."""
+"""manyclass learners: compare, add, remove and promote learners of a service; their limits."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal

@@ -59,6 +59,7 @@ class Columns:
     lists: frozenset[int] = frozenset()  # of the classes, whose cells are lists of labels
     answer: int | None = None  # of an annotator, who may reject the row
     source: int | None = None  # of the person or channel
+    plain: tuple[int, ...] = ()  # of the text, the id and the source: their cells are texts
     said: str = ""  # for a message: the columns that the user did not give, and the lists
 
 
@@ -89,7 +90,8 @@ def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelle
     said += [f"column `{names[at]}` has lists of classes" for at in sorted(lists)]
     answer = _answer(names, rows) if labelled else None
     answer = None if answer in {*text, *classes, *one_hot, id} else answer
-    return Columns(text, classes, id, one_hot, lists, answer, source, ", ".join(said))
+    plain = (*text, *(at for at in (id, source) if at is not None))
+    return Columns(text, classes, id, one_hot, lists, answer, source, plain, ", ".join(said))
 
 
 def _positions(flag: str, given: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:

@@ -234,18 +234,8 @@ class TableSource(Source):
         text = self._text(cells, names, columns)
         if len(cells) > len(names):
             cells = cells[: len(names)]
-        return Row(
-            self.name,
-            record.number,
-            None,
-            lines=record.lines,
-            names=names,
-            cells=cells,
-            text=text,
-            classes=found,
-            id=id,
-            source=source,
-        )
+        file, number, lines = self.name, record.number, record.lines
+        return Row(file, number, None, "", lines, "", names, cells, text, found, id, source)
 
     def _text(self, cells: Sequence[Cell], names: Sequence[str], columns: Columns) -> Text:
         """Return the filled cells of the text, joined by blanks, or as fields."""
@@ -293,7 +283,7 @@ def _fault_of(cells: Sequence[Cell], names: Sequence[str], columns: Columns) -> 
             f"it has {len(cells)} cells, the header has {len(names)} ({listed(names)}): a text"
             " that holds the delimiter needs quotes, or give another --delimiter"
         )
-    for at in (*columns.text, *(at for at in (columns.id, columns.source) if at is not None)):
+    for at in columns.plain:
         cell = cells[at]
         if isinstance(cell, str) or (isinstance(cell, Fields) and columns.text == (at,)):
             continue
