@@ -63,6 +63,29 @@ def test_the_order_after_teaching_is_the_new_one(taught, look):
     expect(names.first).to_have_text(third)
 
 
+def test_it_says_when_a_person_should_decide(taught, look):
+    points = {"newest": {"targets": [{"target": 0.95, "point": {"limit": 0.9}}]}}
+    page = look(taught, "operate")
+    page.route("**/operating-points*", lambda route: route.fulfill(json=points))
+    answers = {"unsure": 0.5, "sure": 0.95}
+    page.route(
+        "**/rank",
+        lambda route: route.fulfill(
+            json=route.fetch().json() | {"confidence": answers[route.request.post_data_json["text"]]}
+        ),
+    )
+    page.get_by_role("link", name="Try").click()
+    page.get_by_label("Text to rank").fill("unsure")
+    expect(page.get_by_text("Not sure: let a person decide.")).to_be_visible()
+    expect(page.get_by_text("From 90 % on, 95 % are right.")).to_be_visible()
+    page.get_by_label("Text to rank").fill("sure")
+    expect(page.get_by_text("Sure enough.")).to_be_visible()
+    points["newest"]["targets"][0]["point"] = None
+    page.reload()
+    page.get_by_label("Text to rank").fill("sure")
+    expect(page.get_by_text("No limit makes 95 % of the answers right yet")).to_be_visible()
+
+
 def test_several_classes_are_taught_as_one_message(taught, look):
     page = look(taught)
     type_text(page, "top up my card with my card")

@@ -1,16 +1,44 @@
 // Suggestions as bars: the confidence, the classes with their probabilities and scores, and a button on each to teach it.
 
-import { html, useLayoutEffect, useRef } from "./html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
+import { get, withParameters } from "./api.js";
 import { fixed, percent } from "./format.js";
 import { may } from "./access.js";
 
 const GLIDE = 350; // milliseconds
 
-export function Confidence({ value }) {
+const TARGET = 0.95; // the share of right answers that people ask of a service that answers by itself
+const WATCH = 30_000; // milliseconds
+
+/** Return the confidence from which answers were right in TARGET of the cases; null while there is none. */
+export function useLimit() {
+  const [limit, setLimit] = useState(null);
+  useEffect(() => {
+    const load = async () => {
+      try {
+        const { newest } = await get(withParameters("/operating-points", { target: TARGET }));
+        setLimit(newest.targets[0].point?.limit ?? null);
+      } catch {
+        setLimit(null); // suggestions are shown without advice
+      }
+    };
+    load();
+    const timer = setInterval(load, WATCH);
+    return () => clearInterval(timer);
+  }, []);
+  return limit;
+}
+
+/** The probability of the first suggestion, and whether it is enough to answer without a person. */
+export function Confidence({ value, limit }) {
   if (value === null)
     return html`<p class="confidence hint">How sure a suggestion is, is known after 100 labelled messages.</p>`;
+  const isSure = limit !== null && value >= limit;
   return html`<p class="confidence"><label>The first suggestion is right with a probability of <strong>${percent(value)}</strong>
-    <meter min="0" max="1" low="0.4" high="0.75" optimum="1" value=${value}></meter></label></p>`;
+    <meter min="0" max="1" low="0.4" high="0.75" optimum="1" value=${value}></meter></label>
+    ${" "}${limit === null
+      ? html`<span class="hint">No limit makes ${percent(TARGET)} of the answers right yet: <a href="#/quality">Quality</a>.</span>`
+      : html`<strong>${isSure ? "Sure enough." : "Not sure: let a person decide."}</strong> <span class="hint">From ${percent(limit)} on, ${percent(TARGET)} are right.</span>`}</p>`;
 }
 
 /** Let the rows of a list glide to their next place, while it is about the same text. */

@@ -9,7 +9,7 @@ import { gapFeatures } from "../gap_words.js";
 import { ClassForm } from "../new_class.js";
 import { NeedsScope, Problem, Status, useLater, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
-import { Bars, Confidence } from "../rank_box.js";
+import { Bars, Confidence, useLimit } from "../rank_box.js";
 import { SamplePanel } from "../sample_panel.js";
 import { SAMPLES } from "../samples.js";
 import { TextBox, textOf } from "../text_box.js";
@@ -109,6 +109,7 @@ export default function Try({ query }) {
   const [again, setAgain] = useState(0);
   const [chosen, setChosen] = useState(null); // a set, while several classes are chosen for one message
   const { ranking, error } = useRanking(text, again);
+  const limit = useLimit();
   const task = useTask();
   kept = { entry: { typed, text }, taught: taught?.isUndone ? null : taught };
 
@@ -153,7 +154,7 @@ export default function Try({ query }) {
       <${Status}><${Warnings} answer=${ranking} /><//>
       ${ranked.length === 0
         ? html`<p class="nothing">No word of this text is known yet.${!ranking.warnings && " Teach it: name its class below."}</p>`
-        : html`<${Confidence} value=${ranking.confidence} />
+        : html`<${Confidence} value=${ranking.confidence} limit=${limit} />
           <${Bars} text=${ranking.text} ranked=${ranked} confidence=${ranking.confidence} pointed=${focus?.class} chosen=${chosen}
             taught=${taught?.isUndone ? null : taught?.names[0]} onChoose=${choose} onPoint=${setPointed} />
           <p class="hint">${!may("learn") ? "" : chosen ? "Click every right class, then teach them. " : "Click the right class to teach it. "}The words are tinted by their
