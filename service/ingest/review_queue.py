@@ -10,7 +10,7 @@ written stays in memory and is written later, so a full disk stops no ranking an
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Final, NamedTuple
 
@@ -73,6 +73,13 @@ class Choice(NamedTuple):
     batch: str | None = None
     first: str | None = None  # only those of which this class was ranked first
     is_random: bool = False
+
+
+class Chosen(NamedTuple):
+    """Waiting instances in order, and the number of all of the choice, without its limit."""
+
+    instances: list[WaitingInstance]
+    waiting: int
 
 
 _head = msgspec.msgpack.Decoder(Head)
@@ -174,25 +181,15 @@ class ReviewQueue:
         """Let an instance wait again, whose label was undone."""
         self._labelled.pop(instance_id, None)
 
-    async def choose(self, choice: Choice, reviewer: str | None) -> list[WaitingInstance]:
+    async def choose(self, choice: Choice, reviewer: str | None) -> Chosen:
         """Return waiting instances in order; lease them to the reviewer if there is one.
 
         Instances that another reviewer has are left out then.
         """
         ordered = await asyncio.to_thread(self._ordered, choice)
-        most = choice.limit + (PASSED_OVER if reviewer is not None else 0)
-        waiting: list[str] = []
-        for each in ordered:
-            if len(waiting) == most:
-                break
-            if not await self.is_done(each):
-                waiting.append(each)
-        return await asyncio.to_thread(self._leased, waiting, choice.limit, reviewer)
-
-    async def count(self, choice: Choice) -> int:
-        """Return the number of waiting instances of a choice, without its limit."""
-        ordered = await asyncio.to_thread(self._ordered, choice)
-        return sum([not await self.is_done(each) for each in ordered])
+        waiting = [each for each in ordered if not await self.is_done(each)]
+        found = await asyncio.to_thread(self._leased, waiting, choice.limit, reviewer)
+        return Chosen(found, len(waiting))
 
     async def is_done(self, instance_id: str) -> bool:
         """Return whether an instance has its label, and waits no longer."""
@@ -359,48 +356,28 @@ class ReviewQueue:
         return sorted(heads, key=lambda each: _uncertainty(heads[each]))
 
     def _leased(
-        self, ids: Collection[str], limit: int, reviewer: str | None
+        self, ids: Sequence[str], limit: int, reviewer: str | None
     ) -> list[WaitingInstance]:
-        chosen = list(ids)[:limit]
+        chosen = list(ids[:limit])
         if reviewer is not None:
-            chosen = self._store.lease(ids, reviewer, LEASE_SECONDS, limit)
-        with self._lock:
-            heads = self._all_heads()
-            bodies = self._bodies(chosen)
-        now = self._wall_clock()
-        return [
-            _waiting(name, heads[name], bodies[name], now)
-            for name in chosen
-            if name in heads and name in bodies
-        ]
+            within = ids[: limit + PASSED_OVER]
+            chosen = self._store.lease(within, reviewer, LEASE_SECONDS, limit)
+        items, now = self._items(chosen), self._wall_clock()
+        return [_waiting(name, items[name], now) for name in chosen if name in items]
 
-    def _bodies(self, ids: Collection[str]) -> dict[str, Body]:
-        unsaved = {name: self._unsaved[name].body for name in ids if name in self._unsaved}
-        stored = self._store.bodies([name for name in ids if name not in unsaved])
-        return {name: _body.decode(each) for name, each in (stored | unsaved).items()}
-
-    def _found(self, ids: Collection[str]) -> dict[str, StoredInstance]:
+    def _items(self, ids: Sequence[str]) -> dict[str, Item]:
         with self._lock:
-            heads = self._all_heads()
-            known = [each for each in ids if each in heads]
-            try:
-                bodies = self._bodies(known)
-            except StoreError as error:
-                self._fail(error)
-                return {}
+            unsaved = {name: self._unsaved[name] for name in ids if name in self._unsaved}
+        return self._store.items([name for name in ids if name not in unsaved]) | unsaved
+
+    def _found(self, ids: Sequence[str]) -> dict[str, StoredInstance]:
+        try:
+            items = self._items(ids)
+        except StoreError as error:
+            self._fail(error)
+            return {}
         now = self._wall_clock()
-        return {
-            name: StoredInstance(
-                body.data,
-                max(0.0, now - heads[name].ranked_at),
-                0,
-                source=heads[name].source,
-                text=body.text,
-                reading=unpacked_reading(body.reading),
-                batch=heads[name].batch,
-            )
-            for name, body in bodies.items()
-        }
+        return {name: _stored(each, now) for name, each in items.items()}
 
 
 def _heads_of(items: Mapping[str, Item]) -> dict[str, Head]:
@@ -423,7 +400,8 @@ def _is_of(head: Head, choice: Choice) -> bool:
     )
 
 
-def _waiting(name: str, head: Head, body: Body, now: float) -> WaitingInstance:
+def _waiting(name: str, item: Item, now: float) -> WaitingInstance:
+    head, body = _head.decode(item.head), _body.decode(item.body)
     text, is_cut = _beginning(body.text)
     return WaitingInstance(
         name,
@@ -435,6 +413,19 @@ def _waiting(name: str, head: Head, body: Body, now: float) -> WaitingInstance:
         is_cut,
         unpacked_reading(body.reading),
         head.batch,
+    )
+
+
+def _stored(item: Item, now: float) -> StoredInstance:
+    head, body = _head.decode(item.head), _body.decode(item.body)
+    return StoredInstance(
+        body.data,
+        max(0.0, now - head.ranked_at),
+        0,  # not of this process: its ranking is not scored
+        source=head.source,
+        text=body.text,
+        reading=unpacked_reading(body.reading),
+        batch=head.batch,
     )
 
 

@@ -25,8 +25,8 @@ class WaitingStore(Protocol):
     def heads(self) -> dict[str, bytes]:
         """Return the heads of all instances."""
 
-    def bodies(self, ids: Collection[str]) -> dict[str, bytes]:
-        """Return the bodies of those of the instances that there are."""
+    def items(self, ids: Collection[str]) -> dict[str, Item]:
+        """Return the instances of these ids; a missing one is left out."""
 
     def put(self, items: Mapping[str, Item]) -> None:
         """Keep the instances durably, in place of former ones of the same ids."""
@@ -84,9 +84,9 @@ class MemoryWaiting(MemoryLeases):
     def heads(self) -> dict[str, bytes]:
         return {each: item.head for each, item in list(self._items.items())}
 
-    def bodies(self, ids: Collection[str]) -> dict[str, bytes]:
+    def items(self, ids: Collection[str]) -> dict[str, Item]:
         found = ((each, self._items.get(each)) for each in ids)
-        return {each: item.body for each, item in found if item is not None}
+        return {each: item for each, item in found if item is not None}
 
     def put(self, items: Mapping[str, Item]) -> None:
         self._items.update(items)

@@ -88,13 +88,12 @@ async def review(
     most = limit if learner is None else MOST_RANKED_AGAIN
     choice = Choice(most, source, batch, first or None, is_random=kind == "random")
     by = None if learner is None else enrolled(engine.model, learner)
-    waiting = await queue.choose(choice, None if by is not None else name)
+    waiting, number = await queue.choose(choice, None if by is not None else name)
     if by is not None:
         waiting = await reads.in_thread(_least_certain_of, by, engine.model.text, waiting, limit)
         if name is not None:
             held = await reads.in_thread(queue.renew, [each.id for each in waiting], name)
             waiting = [each for each in waiting if each.id in held]
-    number = await queue.count(choice)
     shared = engine.cluster.shared
     process = None if shared is None else shared.name
     return await reads.page(

@@ -22,11 +22,14 @@ class RedisWaiting:
         ids = (each.decode() for each in flat[::2])
         return dict(zip(ids, flat[1::2], strict=True))
 
-    def bodies(self, ids: Collection[str]) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
+    def items(self, ids: Collection[str]) -> dict[str, Item]:
+        found: dict[str, Item] = {}
         for some in parts(list(ids), MOST_IDS):
+            heads = self._session.call("HMGET", self._keys.waiting_heads, *some)
             bodies = self._session.call("HMGET", self._keys.waiting, *some)
-            found |= {each: body for each, body in zip(some, bodies, strict=True) if body}
+            for each, head, body in zip(some, heads, bodies, strict=True):
+                if head and body:
+                    found[each] = Item(head, body)
         return found
 
     def put(self, items: Mapping[str, Item]) -> None:

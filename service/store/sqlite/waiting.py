@@ -44,16 +44,17 @@ class SqliteWaiting(MemoryLeases):
         with self._connected() as connection:
             return dict(connection.execute("SELECT id, head FROM items"))
 
-    def bodies(self, ids: Collection[str]) -> dict[str, bytes]:
+    def items(self, ids: Collection[str]) -> dict[str, Item]:
         if not ids or not self._path.exists():
             return {}
-        found: dict[str, bytes] = {}
+        found: dict[str, Item] = {}
         with self._connected() as connection:
             for some in parts(list(ids), MOST_IDS):
                 marks = ", ".join("?" * len(some))
-                found.update(
-                    connection.execute(f"SELECT id, body FROM items WHERE id IN ({marks})", some)
+                rows = connection.execute(
+                    f"SELECT id, head, body FROM items WHERE id IN ({marks})", some
                 )
+                found |= {name: Item(head, body) for name, head, body in rows}
         return found
 
     def put(self, items: Mapping[str, Item]) -> None:

@@ -91,7 +91,8 @@ function Question({ label, wanted, reviewer, busy, onKeep, onReplace }) {
   useEffect(() => box.current.querySelector("button").focus(), []);
   const isOwn = label.reviewer === reviewer;
   const who = isOwn ? "You" : label.reviewer ?? "Somebody";
-  const when = label.time === null ? "" : ` ${seconds(Math.max(0, Date.now() / 1000 - label.time))} ago`;
+  const age = Date.now() / 1000 - label.time;
+  const when = label.time === null ? "" : age < 60 ? " a moment ago" : ` ${seconds(age)} ago`;
   return html`<div class="card" role="group" aria-label="Two labels" ref=${box}>
     <p role="alert"><strong>${who}</strong> labelled this message as ${label.classes ? quoted(label.classes) : "another class"}${when}. Keep this label, or replace it with ${quoted(wanted)}?</p>
     <div class="actions"><button type="button" class="primary" disabled=${busy} onClick=${onKeep}>Keep ${label.classes ? label.classes.join(", ") : "it"}</button>
@@ -306,7 +307,7 @@ export default function Review({ query }) {
     <p><strong>${count(number)} of ${count(number + waiting)}</strong> labelled by <strong>${reviewer}</strong>${" "}
       ${name === reviewer && html`<button type="button" class="quiet" onClick=${rename}>Not you?</button>`}</p>
     <${Keys} on=${keys} onChange=${setKeys} />
-    <div class="row"><${Field} label="Order">
+    <div class="row choosing"><${Field} label="Order">
         <select value=${strategy} onChange=${(event) => setStrategy(event.currentTarget.value)}>
           ${STRATEGIES.map(([value, words]) => html`<option key=${value} value=${value}>${words}</option>`)}</select><//>
       ${strategy === "class" && html`<${ClassField} label="Suggestion" value=${first} onInput=${setFirst} />`}
