@@ -189,7 +189,8 @@ def test_a_wrong_format_is_named_and_the_former_file_is_gone(empty, look, name, 
     choose(page, "good.csv", as_csv([["text", "label"], ["ice", "hockey"]]))
     expect(page.get_by_role("heading", name="good.csv")).to_be_visible()
     choose(page, name, content)
-    expect(page.get_by_role("alert").filter(has_text=words)).to_be_visible()
+    said = page.get_by_role("alert").filter(has_text=words)
+    expect(said).to_be_visible(timeout=30_000)  # a child process reads a workbook
     expect(page.get_by_role("heading", name="good.csv")).to_have_count(0)
 
 

@@ -187,7 +187,7 @@ def test_the_line_of_a_separator_and_titles_are_no_rows(read):
     assert labelled(read("a.csv", "sep=^\ntext^label\na,b^c\n")) == [(3, "a,b", "c")]
     found = read("a.csv", "Requests, of May;;\n;;\ntext;label;n\na;b;1\nc;;2\n")
     assert found["notes"] == ["Line 1 is a title, not a row: Requests, of May"]
-    assert labelled(found) == [(4, "a", "b"), (5, "no class: label is empty")]
+    assert labelled(found) == [(4, "a", "b"), (5, "left out: row without a class")]
     found = read("a.csv", "Requests\nof May\n\ntext,label\na,b\n")
     assert len(found["notes"]) == 2
     assert labelled(found) == [(5, "a", "b")]
@@ -370,7 +370,7 @@ def test_a_column_of_lists_has_several_classes_a_row(read):
     assert found == [
         (2, "t0", "a", "b"),
         (3, "t1", "a", "c é"),
-        (4, "no class: labels is empty"),
+        (4, "left out: row without a class"),
         (5, "t3", "it's", "x"),
         (6, "t4", "7"),
     ]

@@ -82,7 +82,7 @@ export function LabelNotes({ said, answers, onAnswers }) {
     onAnswers({ same });
   };
   return html`<${Problem} error=${error} /><div aria-label="What the rows say" role="group">
-    <div role="status">${said && !error && html`${of}<${Counts} said=${said} />`}</div>
+    <div role="status">${!said && html`<p class="hint">Reading the rows …</p>`}${said && !error && html`${of}<${Counts} said=${said} />`}</div>
     ${joined.map((each) => html`<${Joined} key=${each.separator} ...${each} answer=${answers.separator} onAnswer=${(separator) => onAnswers({ separator })} />`)}
     ${empty.length > 0 && html`<p class="hint">${of}Labels that may mean none: ${counted(empty)}${andMore(empty)}. Each is taught as a class.
       ${" "}<label class="check"><input type="checkbox" checked=${answers.without} onChange=${(event) => onAnswers({ without: event.currentTarget.checked })} /> Leave such labels out</label></p>`}

@@ -202,7 +202,7 @@ export default function Import() {
         <${UnknownClasses} table=${table} columns=${columns} separator=${options.separator} />`}`}
       ${isOpen && html`<p class="hint">Before you teach the file, say above what the cells with several names are.</p>`}
       <div class="actions">
-        ${labelled && html`<${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!isReady || isOpen} onClick=${check}>Teach the file<//>`}
+        ${labelled && html`<${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!isReady || isOpen || !said} onClick=${check}>Teach the file<//>`}
         <${Action} busy=${task.busy} disabled=${!isReady} onClick=${rank}>Rank it to CSV<//>
       </div>
       <${NeedsScope} scope="learn" to="teach" />
