@@ -152,6 +152,7 @@ class Pipeline:
         if whole:
             change["whole"] = [options.specification]
         [result] = await self.group_commit.admit([Event.configure(change)])
+        self._cluster.live.model.changed(change)  # check again: another may have come before
         return result.seq, options
 
     def bytes_to_add(self, learner: str) -> int:

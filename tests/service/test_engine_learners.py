@@ -1,5 +1,7 @@
 """The learners and options of an engine: of the settings, of the store, or refused."""
 
+import asyncio
+
 import pytest
 
 from manyclass.core.errors import OptionError, UnknownName
@@ -279,3 +281,14 @@ async def test_learners_that_cannot_be_added_or_removed(store, start, monkeypatc
     ]
     await engine.submit(events)  # the second had no effect
     assert len(engine.model.shadows) == 13
+
+
+async def test_of_two_shadows_for_the_last_place_one_is_refused(store, start):
+    engine = await start(store)
+    for n in range(1, 15):
+        await engine.add_shadow(f"pa(replay={n})")
+    adding = [engine.add_shadow(name) for name in ("ema", "arow")]
+    first, second = await asyncio.gather(*adding, return_exceptions=True)
+    assert first == (15, "ema")
+    assert isinstance(second, OptionError)
+    assert list(engine.model.shadows)[-1] == "ema"

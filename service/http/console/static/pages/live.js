@@ -69,7 +69,7 @@ function Learners({ learners, newest, onPromoted }) {
       })}
     <//>
     <p class="hint">Over the last ${plural(longest(learners[0].accuracy).examples, "message")}, each ranked before it was learned${newest !== null && `; the newest ${seconds(Math.max(0, Date.now() / 1000 - newest))} ago, ${time(newest)}`}.
-      ${learners.length === 1 && " Start the service with --shadows to compare learners on the same events."}</p>
+      ${learners.length === 1 && html` The page <a href="#/quality">Quality</a> finds other learners and lets them learn beside this one, and this page compares them.`}</p>
     ${learners.length > 1 && html`<${NeedsScope} scope="admin" to="promote a learner" />`}
     <${CallText} call=${{ method: "GET", path: "/learners" }} />
     ${promoted && html`<${Promote} learner=${promoted} onClose=${() => setPromoted(null)} onDone=${onPromoted} />`}
