@@ -32,7 +32,7 @@ class CsvWriter:
     """Writes CSV in UTF-8."""
 
     def __init__(self, opened: IO[bytes], delimiter: str, has_mark: bool = False) -> None:
-        """With `has_mark`, begin the file with a byte order mark, by which Excel knows UTF-8."""
+        """Begin the file with a byte order mark, by which Excel knows UTF-8, if it `has_mark`."""
         self._text = TextIOWrapper(opened, "utf-8-sig" if has_mark else "utf-8", newline="")
         self.write = csv.writer(self._text, delimiter=delimiter).writerow
 

@@ -26,7 +26,7 @@ def advise(
         int, typer.Option(min=300, help="Number of the newest events to learn and compare on.")
     ] = 20_000,
     seconds: Annotated[
-        float, typer.Option(min=1, help="Seconds after which no candidate is tried any more.")
+        float, typer.Option(min=1, help="Seconds in which candidates must be done.")
     ] = 600,
     learner: Annotated[
         list[str] | None,

@@ -13,7 +13,7 @@ DEFAULT_SECONDS, MOST_SECONDS = 600.0, 24 * 3600.0
 MOST_LEARNERS = 20
 
 _LAST = "Compare on this many of the newest events; 20,000 if omitted."
-_SECONDS = "Seconds after which no candidate is tried any more; 600 if omitted."
+_SECONDS = "Seconds in which candidates must be done; 600 if omitted."
 _LEARNERS = "Further learners to compare: svm(C=0.5)."
 _Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 _Last = Annotated[float, Meta(ge=300, le=MOST_EVENTS)]
