@@ -67,13 +67,13 @@ def test_it_says_when_a_person_should_decide(taught, look):
     points = {"newest": {"targets": [{"target": 0.95, "point": {"limit": 0.9}}]}}
     page = look(taught, "operate")
     page.route("**/operating-points*", lambda route: route.fulfill(json=points))
-    answers = {"unsure": 0.5, "sure": 0.95}
-    page.route(
-        "**/rank",
-        lambda route: route.fulfill(
-            json=route.fetch().json() | {"confidence": answers[route.request.post_data_json["text"]]}
-        ),
-    )
+    confidences = {"unsure": 0.5, "sure": 0.95}
+
+    def answer(route):
+        confidence = confidences[route.request.post_data_json["text"]]
+        route.fulfill(json=route.fetch().json() | {"confidence": confidence})
+
+    page.route("**/rank", answer)
     page.get_by_role("link", name="Try").click()
     page.get_by_label("Text to rank").fill("unsure")
     expect(page.get_by_text("Not sure: let a person decide.")).to_be_visible()

@@ -15,6 +15,7 @@ SCOPES = {  # of each call in the document; None needs no key
     "PUT /classes/{name}": Scope.LEARN,
     "POST /classes": Scope.LEARN,
     "DELETE /classes/{name}": Scope.ADMIN,
+    "GET /taxonomy": Scope.RANK,
     "GET /features": Scope.RANK,
     "GET /features/{name}": Scope.RANK,
     "DELETE /features/{name}": Scope.ADMIN,

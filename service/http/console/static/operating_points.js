@@ -53,15 +53,8 @@ function Points({ found }) {
       In brackets: the 90 % interval.</p>`;
 }
 
-/** Return the operating points of the service, null if it has no such call. */
-export async function operatingPoints() {
-  try {
-    return await get(POINTS);
-  } catch (error) {
-    if (error.status === 404) return null;
-    throw error;
-  }
-}
+/** Return the operating points of the service. */
+export const operatingPoints = () => get(POINTS);
 
 export function OperatingPoints({ found }) {
   return html`${found.newest.curve.length
