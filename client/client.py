@@ -355,7 +355,8 @@ class Client:
         With `learner`, named as by `learners`, this learner ranks the instances again, for example
         a shadow; raises 404 if there is none. With `source` and `batch`, only instances of these
         are returned. With `reviewer`, they are leased to this person. `strategy` is "uncertain",
-        "random", or "class:" and the class that was ranked first. `learn` takes a label by `id`.
+        "suspect", "random", or "class:" and the class that was ranked first. `learn` takes a label
+        by `id`.
         """
         parameters: dict[str, str | int] = {"limit": limit}
         for name, value in (

@@ -266,9 +266,9 @@ class ReviewQueue:
         """End leases of a reviewer. Blocks. Raises StoreError."""
         self._store.release(ids, reviewer)
 
-    def renew(self, ids: Collection[str], reviewer: str) -> list[str]:
+    def renew(self, ids: Collection[str], reviewer: str, most: int | None = None) -> list[str]:
         """Lease these instances again; leave out instances of other reviewers. Blocks."""
-        return self._store.lease(ids, reviewer, LEASE_SECONDS, len(ids))
+        return self._store.lease(ids, reviewer, LEASE_SECONDS, len(ids) if most is None else most)
 
     def close(self) -> None:
         """Write the newest instances, and release the store. Blocks."""
@@ -402,7 +402,7 @@ def _is_of(head: Head, choice: Choice) -> bool:
 
 def _waiting(name: str, item: Item, now: float) -> WaitingInstance:
     head, body = _head.decode(item.head), _body.decode(item.body)
-    text, is_cut = _beginning(body.text)
+    text, is_cut = shown_text(body.text)
     return WaitingInstance(
         name,
         body.data,
@@ -429,7 +429,7 @@ def _stored(item: Item, now: float) -> StoredInstance:
     )
 
 
-def _beginning(text: Text | None) -> tuple[Text | None, bool]:
+def shown_text(text: Text | None) -> tuple[Text | None, bool]:
     """Return the beginning of a text, or of the text of each field, and whether it is cut."""
     if text is None or isinstance(text, str):
         begin = None if text is None else _cut(text, SHOWN_BYTES)

@@ -226,6 +226,23 @@ def test_messages_of_one_suggestion(waiting, review):
     expect(page.get_by_text(f"0 of {number} labelled")).to_be_visible()
 
 
+def test_likely_wrong_labels_are_corrected_and_undone(taught, review):
+    first = httpx.get(f"{taught.url}/suspects", params={"limit": 1}).json()["suspects"][0]
+    key, before = first["event"]["key"], first["event"]["classes"]
+    page = review(taught, waits=False)
+    page.get_by_label("Order").select_option("likely wrong labels")
+    expect(shown(page)).to_contain_text(f"Its label is “{before[0]}”, which is likely wrong.")
+    assert name_of(page, 1) == first["suggested"]
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(f"The label is corrected: {first['suggested']}")).to_be_visible()
+    event = httpx.get(f"{taught.url}/events/{key}").json()
+    assert (event["classes"], event["reviewer"]) == ([first["suggested"]], "anna")
+    page.keyboard.press("u")
+    expect(page.get_by_text(f"{first['suggested']} is taken back")).to_be_visible()
+    assert httpx.get(f"{taught.url}/events/{key}").json()["classes"] == before
+
+
 def test_rows_of_a_file_are_labelled_with_their_batch(taught, review):
     body = {"instances": [{"text": "a letter", "id": "row-1"}], "batch": "letters.xlsx"}
     assert httpx.post(f"{taught.url}/review", json=body).status_code == 200

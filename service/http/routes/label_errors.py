@@ -132,12 +132,12 @@ def _suspects(count: ErrorCount, limit: int, history: History, model: Model) -> 
                 "confidence": each.confidence,
                 "event": shown(record, model),
             }
-            for each, record in _recorded(count.suspects(limit), history)
+            for each, record in recorded(count.suspects(limit), history)
         ],
     }
 
 
-def _recorded(suspects: list[Suspect], history: History) -> list[tuple[Suspect, Record]]:
+def recorded(suspects: list[Suspect], history: History) -> list[tuple[Suspect, Record]]:
     """Return the suspects with their events, except events corrected or undone since."""
     found = ((each, history.find(each.seq)) for each in suspects)
     return [

@@ -1,5 +1,6 @@
 """GET /review: the waiting instances with the most useful labels."""
 
+import time
 from heapq import nsmallest
 from typing import Annotated, Any
 
@@ -8,9 +9,15 @@ from fastapi import Query, Request, Response
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.text import TextAnalysis
+from manyclass.service.engine import Engine
+from manyclass.service.history.error_count import MOST_SUSPECTS, ErrorCount, ErrorCounts
+from manyclass.service.history.event_keys import key_of
+from manyclass.service.history.likely_errors import Suspect
+from manyclass.service.history.reader import Filter, Record
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import TheEngine, needs, router_of, signer_of
+from manyclass.service.http.routes.label_errors import recorded
 from manyclass.service.http.routes.learners import enrolled
 from manyclass.service.http.schemas.review import (
     DEFAULT_REVIEWED,
@@ -19,11 +26,13 @@ from manyclass.service.http.schemas.review import (
     Review,
 )
 from manyclass.service.ingest.pending_labels import MOST_SERVED
-from manyclass.service.ingest.review_queue import LEASE_SECONDS, Choice, ReviewQueue
+from manyclass.service.ingest.review_queue import LEASE_SECONDS, Choice, ReviewQueue, shown_text
 from manyclass.service.ingest.stored_instance import ServedClasses, WaitingInstance
 
 router = router_of("learn")
 
+MOST_COUNTED = 10_000  # newest events, among which suspects are found
+COUNT_SECONDS = 2.0  # for which an answer waits until they are counted
 MOST_RANKED_AGAIN = 10_000  # instances that another learner ranks for one request
 
 
@@ -55,10 +64,11 @@ async def review(
     strategy: Annotated[
         str,
         Query(
-            pattern="^(uncertain|random|class:.+)$",
+            pattern="^(uncertain|suspect|random|class:.+)$",
             max_length=len("class:") + LONGEST_NAME,
             description="The instances to list first: `uncertain`, those of the lowest confidence;"
-            " `random`; or `class:X`, only those of which class X was ranked first.",
+            " `random`; `class:X`, only those of which class X was ranked first; or `suspect`,"
+            " learned events whose label is likely wrong, as in `GET /suspects`.",
         ),
     ] = "uncertain",
 ) -> Response:
@@ -76,6 +86,9 @@ async def review(
     `learner`, for example a shadow, this learner ranks the instances now; its `ranked` and
     `confidence` are returned, and its confidence orders the list.
 
+    With the strategy `suspect`, the list has learned events instead, whose `confidence` is that the
+    label is wrong. `PUT /events/{name}` with their `event` corrects or confirms the label.
+
     With `reviewer`, or a key with a name, the instances are leased to this person for two minutes:
     no other reviewer gets them. `POST /review/leases` renews and ends leases. Without one the list
     has all instances, also leased ones.
@@ -85,6 +98,13 @@ async def review(
     queue: ReviewQueue = request.app.state.queue
     name = signer_of(request).reviewer(reviewer)
     kind, _, first = strategy.partition(":")
+    if kind == "suspect":
+        counts: ErrorCounts = request.app.state.error_counts
+        count = await counts.of(engine.history, engine.model, MOST_COUNTED, COUNT_SECONDS)
+        number, suspects = await reads.in_thread(
+            _suspects, engine, queue, count, Filter(source=source, batch=batch), name, limit
+        )
+        return await reads.page(lambda: _page(engine, name, number, suspects))
     most = limit if learner is None else MOST_RANKED_AGAIN
     choice = Choice(most, source, batch, first or None, is_random=kind == "random")
     by = None if learner is None else enrolled(engine.model, learner)
@@ -94,17 +114,68 @@ async def review(
         if name is not None:
             held = await reads.in_thread(queue.renew, [each.id for each in waiting], name)
             waiting = [each for each in waiting if each.id in held]
-    shared = engine.cluster.shared
-    process = None if shared is None else shared.name
     return await reads.page(
-        lambda: {
-            "process": process,
-            "reviewer": name,
-            "lease_seconds": LEASE_SECONDS,
-            "waiting": number,
-            "instances": [_shown(_read_by(engine.model.text, each)) for each in waiting],
-        }
+        lambda: _page(
+            engine, name, number, [_shown(_read_by(engine.model.text, each)) for each in waiting]
+        )
     )
+
+
+def _page(
+    engine: Engine, name: str | None, number: int, instances: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the fields of a Review."""
+    shared = engine.cluster.shared
+    return {
+        "process": None if shared is None else shared.name,
+        "reviewer": name,
+        "lease_seconds": LEASE_SECONDS,
+        "waiting": number,
+        "instances": instances,
+    }
+
+
+def _suspects(
+    engine: Engine,
+    queue: ReviewQueue,
+    count: ErrorCount,
+    wanted: Filter,
+    reviewer: str | None,
+    limit: int,
+) -> tuple[int, list[dict[str, Any]]]:
+    """Return the number of events whose label is likely wrong, and some of them as instances.
+
+    They are leased to the reviewer if there is one. Blocks. Raises StoreError.
+    """
+    history = engine.history
+    found = {
+        f"event:{key_of(record.seq, record.event.event_id, engine.model)}": (suspect, record)
+        for suspect, record in recorded(count.suspects(MOST_SUSPECTS), history)
+        if wanted.matches(record)
+    }
+    ids = list(found)[:limit]
+    if reviewer is not None:
+        ids = queue.renew(list(found), reviewer, limit)
+    return len(found), [_shown_suspect(each, *found[each]) for each in ids]
+
+
+def _shown_suspect(instance_id: str, suspect: Suspect, record: Record) -> dict[str, Any]:
+    """Return the fields of a ReviewInstance for an event."""
+    event = record.event
+    served = ServedClasses((suspect.suggested, *record.classes)[:MOST_SERVED], None, False)
+    age = max(0.0, time.time() - record.time / 1000)
+    waiting = WaitingInstance(
+        instance_id,
+        bytes(event.instance),
+        age,
+        served,
+        event.source,
+        *shown_text(event.text),
+        batch=event.batch,
+    )
+    key = instance_id.removeprefix("event:")
+    label = {"event": key, "classes": record.classes, "confidence": suspect.confidence}
+    return _shown(waiting) | label
 
 
 def _read_by(analysis: TextAnalysis, waiting: WaitingInstance) -> WaitingInstance:
@@ -154,4 +225,6 @@ def _shown(waiting: WaitingInstance) -> dict[str, Any]:
         "text_cut": waiting.is_text_cut,
         "features": dict(features[:MOST_FEATURES]),
         "omitted_features": max(0, len(features) - MOST_FEATURES),
+        "event": None,
+        "classes": [],
     }

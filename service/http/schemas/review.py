@@ -36,6 +36,11 @@ class ReviewInstance(BaseModel):
         " instance was not sent as text or the text was dropped"
     )
     text_cut: bool = Field(description="true if the text was longer")
+    event: str | None = Field(
+        description="the key of the event whose label is likely wrong, which PUT /events/{name}"
+        " corrects or confirms; null for an instance without a label"
+    )
+    classes: list[str] = Field(description="the label of that event, else empty")
     features: StoredFeatures
     omitted_features: int = Field(description="the number of features beyond the first 500")
 

@@ -225,6 +225,31 @@ async def test_strategies_sources_and_batches():
             assert_problem(await call("GET", f"/review?strategy={wrong}"), 422)
 
 
+async def test_likely_wrong_labels_are_corrected_or_confirmed():
+    async with calling() as call:
+        pairs = [("a", "x"), ("b", "y")] * 100
+        await call.learn(*pairs)
+        for name in ("w-1", "w-2"):
+            event = {"features": ["a"], "classes": ["y"], "event_id": name, "source": name}
+            await call("POST", "/learn", event | {"reviewer": "anna"})
+        query = "?strategy=suspect&reviewer=ben"
+        found = await review(call, query)
+        shown = {each["event"]: each for each in found["instances"]}
+        assert {"w-1", "w-2"} <= {*shown}
+        first = shown["w-1"]
+        assert (first["ranked"], first["classes"], first["source"]) == (["x", "y"], ["y"], "w-1")
+        assert first["id"] == "event:w-1"
+        assert found["waiting"] == len(shown)
+        assert await ids(call, "?strategy=suspect&reviewer=cem") == []
+        assert await ids(call, f"{query}&source=w-2") == ["event:w-2"]
+        body = {"classes": ["x"], "reviewer": "ben"}
+        assert (await call("PUT", "/events/w-1", body)).json()["changed"]
+        await call("PUT", "/events/w-2", {"classes": ["y"], "reviewer": "ben"})
+        left = [each["event"] for each in (await review(call, query))["instances"]]
+        assert not {"w-1", "w-2"} & {*left}
+        assert (await call("GET", "/events/w-1")).json()["reviewer"] == "ben"
+
+
 async def test_rejected_classes_leave_an_instance_waiting():
     async with calling() as call:
         await give(call, "q-1")

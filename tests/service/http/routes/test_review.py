@@ -74,6 +74,8 @@ async def test_shows_each_ranking_as_it_was_served(rank, options):
             "batch": None,
             "text": None,
             "text_cut": False,
+            "event": None,
+            "classes": [],
             "features": {"a": 1.0, "b": 1.0},
             "omitted_features": 0,
         }

@@ -1,7 +1,7 @@
 // Review: label the messages that would teach most, by the keyboard, beside other reviewers.
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
-import { ask, get, withParameters } from "../api.js";
+import { ask, get, path, withParameters } from "../api.js";
 import { keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { InstanceText } from "../event_item.js";
@@ -20,13 +20,14 @@ const UNDOABLE = 10;
 const RENEW = 40_000; // milliseconds
 const RETRY = 3_000;
 const LONGEST_NAME = 200;
-const STRATEGIES = [["uncertain", "least certain first"], ["random", "at random"], ["class", "of one suggestion"]];
+const STRATEGIES = [["uncertain", "least certain first"], ["random", "at random"], ["class", "of one suggestion"], ["suspect", "likely wrong labels"]];
 
 const withoutId = (all, id) => all.filter((each) => each.id !== id);
 const quoted = (names) => names.map((each) => `“${each}”`).join(", ");
 
 /** Send a label, or other members of an event; by the text or the features if the service has dropped the message. */
-async function send({ id, text, text_cut, features, omitted_features, source, batch }, event) {
+async function send({ id, event: key, text, text_cut, features, omitted_features, source, batch }, event) {
+  if (key) return ask("PUT", path("events", key), { body: { classes: event.classes, reviewer: event.reviewer } });
   try {
     return await ask("POST", "/learn", { body: { id, ...event } });
   } catch (error) {
@@ -215,7 +216,8 @@ export default function Review({ query }) {
       return;
     }
     ended.current.add(instance.id);
-    if (answer.duplicates) setSaid(`The message has this label already: ${classes.join(", ")}.`);
+    if (instance.event) setSaid(answer.changed ? `The label is corrected: ${classes.join(", ")}.` : `The label is confirmed: ${classes.join(", ")}.`);
+    else if (answer.duplicates) setSaid(`The message has this label already: ${classes.join(", ")}.`);
     else setSaid(`Labelled as ${classes.join(", ")} (event ${answer.seq}). ${warningText(answer)}`);
     setDone((before) => [...before, { instance, classes }].slice(-UNDOABLE));
     setNumber((before) => before + 1);
@@ -236,7 +238,7 @@ export default function Review({ query }) {
     leave(current);
   };
   const reject = () => task.run(async () => {
-    if (suggested.length) await send(current, { not: suggested, reviewer });
+    if (suggested.length && !current.event) await send(current, { not: suggested, reviewer });
     pass("None of these. The message waits for another reviewer.");
     beat();
   });
@@ -246,7 +248,8 @@ export default function Review({ query }) {
     if (!last) return setSaid("There is nothing to undo.");
     if (!keepsHistory()) return setSaid("No undo here: this store keeps no history of events (404).");
     return task.run(async () => {
-      await ask("POST", "/review/undo", { body: { id: last.instance.id, reviewer } });
+      if (last.instance.event) await send(last.instance, { classes: last.instance.classes, reviewer });
+      else await ask("POST", "/review/undo", { body: { id: last.instance.id, reviewer } });
       ended.current.delete(last.instance.id);
       setDone((before) => before.slice(0, -1));
       setNumber((before) => before - 1);
@@ -317,10 +320,11 @@ export default function Review({ query }) {
     <${Problem} error=${task.error ?? reading.error} />
     ${current
       ? html`<section class="card" aria-label="The message to label" data-id=${current.id}>
-          <p class="hint">ranked ${seconds(current.age)} ago,
-            ${current.confidence === null ? " confidence unknown" : ` confidence ${percent(current.confidence)}`}${current.abstained ? ", answered without a class" : ""}
+          <p class="hint">${current.event ? "labelled" : "ranked"} ${seconds(current.age)} ago,
+            ${current.event ? ` wrong with a confidence of ${percent(current.confidence)}` : current.confidence === null ? " confidence unknown" : ` confidence ${percent(current.confidence)}`}${current.abstained ? ", answered without a class" : ""}
             ${current.source && html`, from <button type="button" class="quiet" onClick=${() => setSource(current.source)}>${current.source}</button>`}
             ${current.batch && html`, of ${current.batch}`}</p>
+          ${current.event && html`<p>Its label is ${quoted(current.classes)}, which is likely wrong. Choose the right classes, or the same again to confirm it.</p>`}
           ${isLost && html`<p class="warning" role="alert">Another reviewer has this message now. You can still label it, or skip it.</p>`}
           <${InstanceText} text=${current.text} isCut=${current.text_cut} features=${current.features} />
           ${current.text === null && current.omitted_features > 0 && html`<p class="hint">and ${count(current.omitted_features)} more words</p>`}
