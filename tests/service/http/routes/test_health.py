@@ -46,7 +46,7 @@ async def test_while_it_recovers_only_health_and_reference_are_answered():
                 assert "recovering" in assert_problem(response, 503)["detail"]
                 assert int(response.headers["retry-after"]) >= 1
             for name, scope in SCOPES.items():
-                if scope is not None:
+                if scope is not None and name != "POST /sheets":  # needs no state
                     response = await call_of(call, name, {})
                     assert "recovering" in assert_problem(response, 503)["detail"]
                     assert int(response.headers["retry-after"]) >= 1
