@@ -136,3 +136,32 @@ def test_rejected_rows_of_a_workbook_are_saved_to_be_fixed(empty, look):
     choose(page, "rejected.csv", content.replace(b"many", b"2").replace(b"few", b"3"))
     teach(page)
     assert sorted(taught_events(empty)) == [("=a", "z"), ("ö", "y"), ("ü", "x")]
+
+
+def waiting(served):
+    return httpx.get(f"{served.url}/review").json()["instances"]
+
+
+def test_rows_without_a_class_are_put_into_review(empty, look):
+    page = look(empty, "import")
+    rows = [
+        ["text", "label", "source"],
+        *(["a message", "a", "mail"], ["b", "", "desk"], ["c", "", ""]),
+    ]
+    choose(page, "tickets.csv", as_csv(rows))
+    page.get_by_role("button", name="Put 2 rows without a class into Review").click()
+    expect(page.get_by_text("put into Review 2")).to_be_visible()
+    expect(page.get_by_text("with a class (1)")).to_be_visible()
+    found = {each["text"]: (each["source"], each["batch"]) for each in waiting(empty)}
+    assert found == {"b": ("desk", "tickets.csv"), "c": (None, "tickets.csv")}
+    assert httpx.get(f"{empty.url}/stats").json()["seq"] == 0
+    page.get_by_role("link", name="Label them in Review").click()
+    expect(page.get_by_role("heading", name="Review")).to_be_visible()
+
+
+def test_a_file_without_classes_is_put_into_review_whole(empty, look):
+    page = look(empty, "import")
+    choose(page, "mail.csv", as_csv([["id", "text"], ["7", "where is it"], ["8", "who"]]))
+    page.get_by_role("button", name="Put the rows into Review").click()
+    expect(page.get_by_text("put into Review 2")).to_be_visible()
+    assert {each["text"] for each in waiting(empty)} == {"where is it", "who"}

@@ -65,6 +65,7 @@ export function Progress({ table, sum, batch, running, onStop, verb }) {
       ${" "}${verb === "learned" && `${plural(sum.duplicates, "duplicate")} and `}${plural(sum.refused, "invalid row")}. ${count(Math.round(rate))} a second.
       ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}
       ${sum.left.size > 0 && html` Left out: ${[...sum.left].map(([reason, rows], at) => `${at ? ", " : ""}${reason} (${count(rows)})`)}.`}
+      ${!running && verb === "put into Review" && html` <a href="#/review">Label them in Review</a>.`}
       ${sum.unlabelled.length > 0 && html` ${plural(sum.unlabelled.length, "row")} without a class ${sum.unlabelled.length === 1 ? "was" : "were"} not taught.`}
       <${CreatedClasses} names=${sum.created} /></p>
     <${Accuracy} points=${sum.points} />

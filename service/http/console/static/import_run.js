@@ -3,7 +3,7 @@
 import { ask, faultText, learnLines, pause } from "./api.js";
 import { RowFault } from "./class_cells.js";
 import { GuardedCsv } from "./csv_text.js";
-import { UNLABELLED, eventOf, instanceOf, isBlank } from "./mapping.js";
+import { UNLABELLED, eventOf, instanceOf, isBlank, waitingOf } from "./mapping.js";
 import { isPaused } from "./pulse.js";
 import { rowsOf } from "./rows.js";
 import { KnownClasses } from "./unknown_classes.js";
@@ -70,6 +70,17 @@ export async function teachFile(table, columns, options, report, signal) {
     for (const { line, detail, errors } of answer.faults) rejected.push({ ...made[line - 1], detail: faultText(detail, errors) });
     const warned = answer.warnings.map(({ line, detail }) => ({ line: made[line - 1].line, detail }));
     report({ lines: some.length, accepted: answer.accepted, duplicates: answer.duplicates, r1: answer.r1, r5: answer.r5, rejected, left, unlabelled, warned, created: [...learned].filter((each) => absent.delete(each)) });
+  }
+}
+
+/** Put the rows without a class into Review, where they wait for people to label them. `report` is as for teachFile. */
+export async function reviewFile(table, columns, options, report, signal) {
+  for await (const some of inPieces(rowsOf(table), RANKED)) {
+    signal.throwIfAborted();
+    const { made, rejected, left } = sorted(some.filter(({ row }) => !row || !isBlank(row)), (row) => waitingOf(row, columns, options));
+    const body = { instances: made.map(({ its }) => its), batch: options.batch || undefined };
+    if (made.length) await ask("POST", "/review", { body, signal });
+    report({ lines: some.length, accepted: made.length, duplicates: 0, r1: null, r5: null, rejected, left, unlabelled: [], warned: [], created: [] });
   }
 }
 

@@ -228,16 +228,35 @@ export function eventOf(row, columns, { separator, source, batch, same = new Map
   if (!classes.length && !not.length) throw new RowFault("it has no class", UNLABELLED);
   const event = { ...instance, classes };
   const [id] = filledCells(row, columns, "event_id");
-  const [its = [source, {}]] = filledCells(row, columns, "source");
+  const its = sourceOf(row, columns, source);
   const [weight] = filledCells(row, columns, "weight");
   const [parents] = filledCells(row, columns, "parents");
   if (not.length) event.not = not;
   if (id) event.event_id = textOfCell(id[0], id[1].name);
-  if (its[0]) event.source = textOfCell(its[0], its[1].name);
+  if (its) event.source = its;
   if (batch) event.batch = batch;
   if (weight) event.weight = numberIn(weight[0], weight[1].name);
   if (parents) event.parents = parentsOf(parents);
   return event;
+}
+
+/** Return the source of a row, or the one that all rows have. */
+function sourceOf(row, columns, source) {
+  const [[value, { name }] = [source, {}]] = filledCells(row, columns, "source");
+  return value ? textOfCell(value, name) : undefined;
+}
+
+/** Return a row without a class as an instance to label, under its id if it has one; raise RowFault for a row with a class. */
+export function waitingOf(row, columns, options) {
+  try {
+    eventOf(row, columns, options);
+  } catch (fault) {
+    if (fault.left !== UNLABELLED) throw fault;
+    const [id] = filledCells(row, columns, "event_id");
+    const source = sourceOf(row, columns, options.source);
+    return { ...instanceOf(row, columns), ...(id && { id: textOfCell(id[0], id[1].name) }), ...(source && { source }) };
+  }
+  throw new RowFault("it has a class", "with a class");
 }
 
 function withoutFaults(rows, make) {

@@ -4,8 +4,9 @@ import { html, useRef, useState } from "../html.js";
 import { save } from "../api.js";
 import { may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
+import { plural } from "../format.js";
 import { NOTHING, Progress, added } from "../import_progress.js";
-import { rankFile, teachFile } from "../import_run.js";
+import { rankFile, reviewFile, teachFile } from "../import_run.js";
 import { Notation } from "../file_notation.js";
 import { textOf } from "../json_text.js";
 import { sameAs, keyOf } from "../label_clusters.js";
@@ -163,6 +164,7 @@ export default function Import() {
     if (events) setRepeated(events);
     else if (events === 0) teach();
   };
+  const review = () => begin("put into Review", (report, signal) => reviewFile(table, columns, options, report, signal));
   const rank = () => begin("ranked", async (report, signal) =>
     save(`${file.name.replace(/\.\w+(\.gz)?$/, "")}-ranked.csv`, new Blob(["\ufeff", ...await rankFile(table, columns, report, signal)]), "text/csv"));
   const given = namesOf(columns, "text", "field", "feature") !== "";
@@ -187,7 +189,7 @@ export default function Import() {
       <${Proposal} columns=${columns} proposed=${proposed} onTake=${setColumns} />
       <${RoleNotes} rows=${table.rows} columns=${columns} />
       ${!given && html`<p class="hint">No column has the text yet: choose the role text or feature for one.</p>`}
-      ${may("learn") && given && !labelled && html`<p class="hint">To teach the file, choose the role class for a column. Without one, it can be ranked.</p>`}
+      ${may("learn") && given && !labelled && html`<p class="hint">To teach the file, choose the role class for a column. Without one, its rows can be put into Review, or ranked.</p>`}
     <//>`}
     ${table && given && html`<${Step} number="3" title=${labelled && may("learn") ? "Teach" : "Rank"}>
       ${labelled && may("learn") && html`<div class="row">
@@ -203,6 +205,8 @@ export default function Import() {
       ${isOpen && html`<p class="hint">Before you teach the file, say above what the cells with several names are.</p>`}
       <div class="actions">
         ${labelled && html`<${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!isReady || isOpen || !said} onClick=${check}>Teach the file<//>`}
+        ${(!labelled || said?.unlabelled > 0) && html`<${Action} needs="learn" busy=${task.busy} disabled=${!isReady} onClick=${review}>${labelled
+          ? `Put ${plural(said.unlabelled, "row")} without a class into Review` : "Put the rows into Review"}<//>`}
         <${Action} busy=${task.busy} disabled=${!isReady} onClick=${rank}>Rank it to CSV<//>
       </div>
       <${NeedsScope} scope="learn" to="teach" />
