@@ -223,8 +223,8 @@ def _shown(waiting: WaitingInstance) -> dict[str, Any]:
         "batch": waiting.batch,
         "text": waiting.text,
         "text_cut": waiting.is_text_cut,
-        "features": dict(features[:MOST_FEATURES]),
-        "omitted_features": max(0, len(features) - MOST_FEATURES),
         "event": None,
         "classes": [],
+        "features": dict(features[:MOST_FEATURES]),
+        "omitted_features": max(0, len(features) - MOST_FEATURES),
     }
