@@ -31,6 +31,15 @@ def quality_page(page):
     page.evaluate("document.querySelector('[data-section=Classes]').scrollIntoView()")
 
 
+def review_page(page):
+    """Begin as a reviewer, and choose two classes."""
+    page.get_by_label("Your name").fill("Anna")
+    page.keyboard.press("Enter")
+    page.locator("main section.card").wait_for()
+    page.keyboard.press("1")
+    page.keyboard.press("3")
+
+
 def live_page(page):
     """Wait until the lines begin."""
     page.locator("figure.chart", has_text="per second").locator("polyline").first.wait_for(
@@ -41,8 +50,13 @@ def live_page(page):
 SHOTS = [  # file, address, window, colours, and the steps before the picture
     ("try", "try", WIDE, "light", try_page),
     ("try-phone", "try", PHONE, "dark", try_page),
+<<<<<<< HEAD
     ("review", "review", WIDE, "light", None),
     ("quality", "quality", WIDE, "light", quality_page),
+=======
+    ("review", "review", WIDE, "light", review_page),
+    ("mistakes", "mistakes", WIDE, "light", mistakes_page),
+>>>>>>> 3a0e6fbd (The picture of Review shows the present page)
     ("classes", "names?class=card_arrival", WIDE, "light", None),
     ("live", "live", WIDE, "dark", live_page),
     ("events", "events", WIDE, "light", None),
