@@ -50,13 +50,8 @@ def live_page(page):
 SHOTS = [  # file, address, window, colours, and the steps before the picture
     ("try", "try", WIDE, "light", try_page),
     ("try-phone", "try", PHONE, "dark", try_page),
-<<<<<<< HEAD
-    ("review", "review", WIDE, "light", None),
-    ("quality", "quality", WIDE, "light", quality_page),
-=======
     ("review", "review", WIDE, "light", review_page),
-    ("mistakes", "mistakes", WIDE, "light", mistakes_page),
->>>>>>> 3a0e6fbd (The picture of Review shows the present page)
+    ("quality", "quality", WIDE, "light", quality_page),
     ("classes", "names?class=card_arrival", WIDE, "light", None),
     ("live", "live", WIDE, "dark", live_page),
     ("events", "events", WIDE, "light", None),
