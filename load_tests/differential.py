@@ -50,7 +50,7 @@ NATIVE = {"workers": 2}
 PYTHON = {"native": False, "workers": 0}
 
 VARYING = re.compile(
-    rb'"(?:settings|late_labels)":\{[^}]*\}'
+    rb'"(?:settings|late_labels|review|disk)":\{[^}]*\}'
     rb'|"(?:learn_seconds|seconds|taken_at|store_unreachable_seconds'
     rb'|resident_bytes|taxonomy_bytes)":[^,}]+'
     rb'|"events":\d+,"bytes":\d+'  # of the history, which holds times

@@ -28,6 +28,10 @@ def test_the_health_says_what_needs_attention(taught, look):
     rows = page.get_by_label("Health", exact=True).locator("tbody tr")
     expect(rows.filter(has_text="Disk")).to_contain_text("nearly full")
     expect(rows.filter(has_text="Newest snapshot")).to_contain_text("2 snapshots failed")
+    stats["review"] = {"items": 3, "bytes": 9, "failing": "no room"}
+    review = rows.filter(has_text="3 messages wait for a label")
+    expect(review).to_contain_text("only in memory: no room", timeout=30_000)
+    stats["review"]["failing"] = None
     stats["health"] |= {"disk": None, "snapshot_failures": 0}
     expect(page.get_by_text("Everything works.")).to_be_visible(timeout=30_000)
     expect(rows.filter(has_text="Disk")).to_have_count(0)
