@@ -494,6 +494,14 @@ LOG = [
         "Since the process began.",
     ),
     Panel(
+        "Messages that wait for review",
+        "short",
+        {
+            "waiting": largest("review_items"),
+            "failed writes, {{instance}}": series("review_failures_total"),
+        },
+    ),
+    Panel(
         "Resident memory",
         "bytes",
         {"{{instance}}": own("process_resident_memory_bytes")},
