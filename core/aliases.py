@@ -58,13 +58,13 @@ def places_former(event: Event, aliases: Mapping[str, str]) -> bool:
     return any(name in aliases for pair in event.parents.items() for name in pair)
 
 
-def parents_now(parents: Mapping[str, str], aliases: Mapping[str, str]) -> dict[str, str]:
-    """Return the placements by present names, in the same order.
+def parents_now(parents: Mapping[str, str], aliases: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the placements by present names, in the same order; None stands for the root.
 
     The parent given with a former name counts only if none is given with the present one.
     """
     return {
-        aliases.get(name, name): aliases.get(parent, parent)
+        aliases.get(name, name): aliases.get(parent, parent) or None
         for name, parent in parents.items()
         if aliases.get(name) not in parents
     }

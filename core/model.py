@@ -398,6 +398,7 @@ class Model(ModelLearners):
             changed = self._rename_node(name, to)
             for each in self.enrolled:
                 if each.learner.has_class(to):
+                    each.learner.placed(changed)  # it forgets a class by the present tree
                     each.learner.forget_class(name)
                 else:
                     each.learner.rename_class(name, to)

@@ -120,7 +120,7 @@ class Filter:
         ):
             if wanted is not None and name != wanted:
                 return False
-        if self.words and not all(map(_searched(event).__contains__, self.words)):
+        if self.words and not all(map(_searched(record).__contains__, self.words)):
             return False
         if self.since is not None and record.time < self.since:
             return False
@@ -129,12 +129,13 @@ class Filter:
         return not self.wrong or record.outcome == NOT_RETRIEVED or record.outcome > 1
 
 
-def _searched(event: Event) -> str:
+def _searched(record: Record) -> str:
     """Return all that a search for words looks through, in lower case, one part a line."""
+    event = record.event
     text = event.text
     fields = text.values() if isinstance(text, dict) else [text or ""]
     features = [] if text is not None else [name for name, _ in event.instance.items()]
-    origins = (event.source, event.reviewer, event.batch, event.event_id, event.instance_id)
+    origins = (event.source, record.reviewer, event.batch, event.event_id, event.instance_id)
     return "\n".join([*fields, *features, *filter(None, origins)]).lower()
 
 
@@ -176,7 +177,7 @@ class Sieve:
         """
         if self._wrong and outcome <= 1 and outcome != NOT_RETRIEVED:
             return False
-        if self._words:
+        if self._words and not is_amended:  # an amendment may have another reviewer
             text = payload.decode("utf-8", "ignore").lower()
             if not all(word in text for word in self._words):
                 return False

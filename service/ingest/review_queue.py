@@ -147,19 +147,30 @@ class ReviewQueue:
                 await self.tidy()
             except (StoreError, NotReady) as error:
                 log.warning("what is labelled stays in the review queue: %s", error)
-            await asyncio.to_thread(self.flush)
+            try:
+                await asyncio.to_thread(self.flush)
+            except Exception:  # the next turn tries again
+                log.exception("new instances are not in the review queue yet")
 
     async def tidy(self) -> None:
         """Remove instances whose label can no longer be undone."""
         limit = self._wall_clock() - UNDO_SECONDS
-        old = [each for each, (time, _) in self._labelled.items() if time < limit]
+        labelled = list(self._labelled.items())  # a thread changes it meanwhile
+        waiting = self._heads
         gone = []
-        for each in old:
-            _, has_own_id = self._labelled.pop(each)
-            if has_own_id or await self._is_labelled(each):
+        for each, (time, has_own_id) in labelled:
+            if time >= limit:
+                continue
+            if waiting is not None and each not in waiting:
+                self._labelled.pop(each, None)  # most labels are of instances outside the queue
+            elif has_own_id or await self._is_labelled(each):
                 gone.append(each)
+            else:
+                self._labelled.pop(each, None)
         if gone:
             await asyncio.to_thread(self.remove, gone)
+            for each in gone:
+                self._labelled.pop(each, None)
 
     async def find(self, ids: Collection[str]) -> dict[str, StoredInstance]:
         """Return the instances of those of the ids that wait in the store."""
@@ -282,7 +293,10 @@ class ReviewQueue:
         if newest == self._copied:
             return
         now = self._wall_clock()
+        heads = self._heads or {}
         for each in self._pending.least_certain(COPIED_AT_ONCE, after=self._copied):
+            if each.id in heads and heads[each.id].given:
+                continue  # a ranking takes no place of an instance given for review
             text = each.text
             if each.is_text_cut:
                 stored = self._pending.find(each.id)
@@ -329,7 +343,7 @@ class ReviewQueue:
         """Return the heads of all instances. Raises StoreError only if it `must` read them."""
         if self._heads is None or self._store.is_shared:
             try:
-                stored = {name: _head.decode(each) for name, each in self._store.heads().items()}
+                stored = self._readable_heads()
             except StoreError as error:
                 if must:
                     raise
@@ -338,6 +352,20 @@ class ReviewQueue:
             else:
                 self._heads = stored
         return (self._heads or {}) | _heads_of(self._unsaved)
+
+    def _readable_heads(self) -> dict[str, Head]:
+        """Return the heads in the store; remove instances whose head cannot be read."""
+        heads: dict[str, Head] = {}
+        damaged: list[str] = []
+        for name, each in self._store.heads().items():
+            try:
+                heads[name] = _head.decode(each)
+            except msgspec.MsgspecError:
+                damaged.append(name)
+        if damaged:
+            log.error("%d damaged instances leave the review queue: %s", len(damaged), damaged[:10])
+            self._store.remove(damaged)
+        return heads
 
     def _fail(self, error: StoreError) -> None:
         if self.failing is None:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from threading import Lock
-from typing import NamedTuple, Protocol, cast
+from typing import Final, NamedTuple, Protocol, cast
+
+MOST_LEASES: Final = 10_000  # beyond, ended ones are dropped
 
 
 class Item(NamedTuple):
@@ -63,7 +65,17 @@ class MemoryLeases:
                 if held == owner or until <= now:
                     self._leases[each] = owner, now + seconds
                     granted.append(each)
+            if len(self._leases) > MOST_LEASES:
+                ended = [each for each, (_, until) in self._leases.items() if until <= now]
+                for each in ended:
+                    del self._leases[each]
         return granted
+
+    def end_leases(self, ids: Collection[str]) -> None:
+        """End the leases of instances, of any owner."""
+        with self._leasing:
+            for each in ids:
+                self._leases.pop(each, None)
 
     def release(self, ids: Collection[str], owner: str) -> None:
         with self._leasing:
@@ -94,6 +106,7 @@ class MemoryWaiting(MemoryLeases):
     def remove(self, ids: Collection[str]) -> None:
         for each in ids:
             self._items.pop(each, None)
+        self.end_leases(ids)
 
     def close(self) -> None:
         """Do nothing: the memory is freed with the object."""

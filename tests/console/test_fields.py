@@ -175,6 +175,8 @@ def test_a_long_text_of_parts_that_waits_for_a_label_is_shown_cut(empty, look):
     long = {"title": "Ice hockey", "body": "goalie " * 1000}
     httpx.post(f"{empty.url}/rank", json={"text": long, "id": "m1"}).raise_for_status()
     page = look(empty, "review")
+    page.get_by_label("Your name").fill("anna")
+    page.keyboard.press("Enter")
     shown = page.get_by_label("The message to label").locator("p.text")
     expect(shown.first).to_have_text("title Ice hockey")
     expect(shown.last).to_contain_text("body goalie goalie")

@@ -44,6 +44,8 @@ def test_try_shows_the_warnings_of_a_ranking_and_of_an_event(taught, look):
 def test_review_says_the_warnings_of_its_events(taught, look):
     ranked(taught.url, "where is my card")
     page = look(taught, "review")
+    page.get_by_label("Your name").fill("anna")
+    page.keyboard.press("Enter")
 
     def with_warning(route):
         answer = route.fetch()
@@ -52,8 +54,9 @@ def test_review_says_the_warnings_of_its_events(taught, look):
 
     page.route("**/learn", with_warning)
     page.reload()  # all of its requests come there
-    expect(page.locator(".bars button").first).to_be_visible()
+    expect(page.locator(".chips button").first).to_be_visible()
     page.keyboard.press("1")
+    page.keyboard.press("Enter")
     expect(page.get_by_text("The instance with this id has no features.")).to_be_visible()
 
 

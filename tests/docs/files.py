@@ -38,7 +38,7 @@ def write_files(folder):
         file.write(lines(rows[:120]))
     parents = {name: name.split("_")[0] for row in rows for name in row["classes"]}
     (folder / "parents.json").write_text(json.dumps(parents))
-    (folder / "sports.csv").write_text("hockey,sports\nbaseball,sports\nchess,games\n")
+    (folder / "sports.csv").write_text("ice-hockey,sports\nbaseball,sports\nchess,games\n")
     noted = "class,parent,note\nhockey,sports,on ice\nbaseball,sports,\n"
     (folder / "taxonomy.csv").write_text(noted)
     for name, some in (("tickets.csv", rows), ("questions.csv", rows[:100]), ("new.csv", rows[:5])):

@@ -28,7 +28,7 @@ from manyclass.service.http.schemas.review import (
 )
 from manyclass.service.http.time_slice import TimeSlice
 from manyclass.service.ingest.pending_labels import MOST_SERVED
-from manyclass.service.ingest.review_queue import QueueIsFull, ReviewQueue, item_of
+from manyclass.service.ingest.review_queue import UNDO_SECONDS, QueueIsFull, ReviewQueue, item_of
 from manyclass.service.ingest.stored_instance import ServedClasses, WaitingInstance
 from manyclass.service.store.waiting import Item
 
@@ -175,6 +175,9 @@ class UndoReview(_ReviewCall):
         if record is None:
             raise Problem.at(404, f"The instance with the id {form.id!r} has no label.", "id")
         reviewer = request.signer.reviewer(form.reviewer)
+        if self._queue.now - record.time / 1000 > UNDO_SECONDS:
+            detail = "The label is older than ten minutes: correct it, or have it deleted."
+            raise Problem.at(409, detail, "id")
         if record.reviewer != reviewer:
             detail = f"The label was given by {record.reviewer!r}, not by {reviewer!r}."
             raise Problem.at(409, detail, "reviewer")

@@ -62,6 +62,7 @@ class SqliteWaiting(MemoryLeases):
         self._write("INSERT OR REPLACE INTO items (id, head, body) VALUES (?, ?, ?)", rows)
 
     def remove(self, ids: Collection[str]) -> None:
+        self.end_leases(ids)
         if self._path.exists():
             self._write("DELETE FROM items WHERE id = ?", [(each,) for each in ids])
 

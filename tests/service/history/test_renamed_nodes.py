@@ -111,3 +111,28 @@ async def test_what_cannot_be_merged_is_refused():
         digest = engine.model.digest()
         assert Model.load(engine.model.dump()).digest() == digest
         assert engine.model.taxonomy.parent("e1") == "e0"
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+async def test_a_class_is_merged_into_one_far_below_it(learner):
+    async with running(learner=learner) as (engine, _):
+        await engine.submit([Event.place({"c": "d", "a": "c"})])
+        await teach(engine, "x -> a", "y -> d", "z -> c")
+        await engine.submit(engine.model.merge("d", "a"))
+        expected = {"a": None, "c": "a"}
+        assert {name: engine.model.taxonomy.parent(name) for name in expected} == expected
+        assert "d" not in engine.model.taxonomy
+        await rebuilt(engine)
+        assert {name: engine.model.taxonomy.parent(name) for name in expected} == expected
+
+
+async def test_a_class_that_moved_to_the_top_is_renamed_and_rebuilt():
+    async with running(learner="path") as (engine, _):
+        await engine.submit([Event.place({"m": "p"})])
+        await engine.submit([Event.place({"m": None}, moves=True)])
+        await teach(engine, "x -> m")
+        await engine.submit([Event.rename("m", "k")])
+        await engine.submit([Event.place({"m": None}, moves=True)])  # by its former name
+        assert engine.model.taxonomy.path("k") == ["k"]
+        await engine.rebuild_state()
+        assert engine.model.taxonomy.path("k") == ["k"]

@@ -37,7 +37,7 @@ export function Confidence({ value, limit }) {
   return html`<p class="confidence"><label>The first suggestion is right with a probability of <strong>${percent(value)}</strong>
     <meter min="0" max="1" low="0.4" high="0.75" optimum="1" value=${value}></meter></label>
     ${" "}${limit === null
-      ? html`<span class="hint">No limit makes ${percent(TARGET)} of the answers right yet: <a href="#/quality">Quality</a>.</span>`
+      ? html`<span class="hint">No limit makes ${percent(TARGET)} of the answers right yet; Quality says what is possible.</span>`
       : html`<strong>${isSure ? "Sure enough." : "Not sure: let a person decide."}</strong> <span class="hint">From ${percent(limit)} on, ${percent(TARGET)} are right.</span>`}</p>`;
 }
 
