@@ -30,6 +30,7 @@ from manyclass.core.model_state import (
     aliases_of,
     enrolled_of,
     marks_of,
+    merged_of,
     model_set_of,
     prefix_of,
     recent_of,
@@ -70,6 +71,7 @@ class Model(ModelLearners):
         self.recent = DedupWindow()
         self.restores: list[tuple[int, int]] = []
         self.aliases: dict[str, str] = {}  # former name of a class -> its present one
+        self.merged = 0  # number of the newest merge or release that waits for a rebuild
         self.rules = rules.RULES  # the version in force, see rules.py
         self.text = text
 
@@ -382,6 +384,8 @@ class Model(ModelLearners):
             self._check_rename(event)
         except (UnknownName, RenameConflict):
             return  # `check` accepted it; another event came before
+        if event.merges or not event.renamed_to:
+            self.merged = self.seq + 1
         if not event.renamed_to:
             del self.aliases[event.name]
             return
@@ -468,6 +472,8 @@ class Model(ModelLearners):
             facts["whole"] = sorted(self.whole)
         if self.chosen is not None:
             facts["chosen"] = self.chosen.to_dict()
+        if self.merged:
+            facts["merged"] = self.merged
         arrays: snapshot.Arrays = self.taxonomy.dump()
         for position, each in enumerate(self.enrolled):
             outcomes = {**each.progress.dump(), **each.calibration.dump()}
@@ -507,6 +513,7 @@ class Model(ModelLearners):
         model.recent = recent_of(arrays, seq)
         model.seq, model.restores, model.rules = seq, restores, in_force
         model.aliases, model.whole = aliases_of(facts), whole_of(facts, model_set)
+        model.merged = merged_of(facts, seq)
         model.chosen = model_set_of(facts, "chosen") if "chosen" in facts else None
         return model
 

@@ -46,7 +46,7 @@ class Frozen:
 
 def marks_of(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
     """Return `seq` and `restores` from the header of a snapshot; SnapshotError."""
-    if facts.keys() - {"aliases", "whole", "chosen"} != {*FACTS}:
+    if facts.keys() - {"aliases", "whole", "chosen", "merged"} != {*FACTS}:
         raise SnapshotError(f"the header must have {', '.join(FACTS)}, not {[*facts]}")
     seq, restores = facts["seq"], facts["restores"]
     if not _is_count(seq):
@@ -60,6 +60,14 @@ def marks_of(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
             raise SnapshotError(f"restores in the header holds {mark!r}, which is not a mark")
         last = mark[0]
     return seq, [(seq, source) for seq, source in restores]
+
+
+def merged_of(facts: dict[str, Any], seq: int) -> int:
+    """Return the number of the newest merge that waits for a rebuild, 0 for none; SnapshotError."""
+    merged = facts.get("merged", 0)
+    if not _is_count(merged) or merged > seq:
+        raise SnapshotError(f"merged in the header must be the number of an event, not {merged!r}")
+    return int(merged)
 
 
 def rules_of(facts: dict[str, Any]) -> int:

@@ -85,6 +85,7 @@ class Engine:
         self._segments = history_segments(settings, self.store)
         self.recovery.outcomes.are_kept = self.keeps_history
         self._rebuilds = RebuildSchedule(settings.rebuild_seconds, clock)
+        self._merge_seen = 0  # number of the newest merge for which a rebuild was asked
         self._wall_clock = wall_clock
         self._status: Status = "recovering"
         self._failure: str | None = None
@@ -374,9 +375,10 @@ class Engine:
         if not is_leader:
             rebuild.may_be_unsettled = True  # a former leader may have left work to settle
             return
-        if history.has_merged:
-            history.has_merged = False
+        merged = self.model.merged
+        if merged not in (0, self._merge_seen):
             self._rebuilds.ask()
+        self._merge_seen = merged
         waiting, age = len(history.amendments), history.amendment_age
         if rebuild.is_running:
             return

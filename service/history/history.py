@@ -64,7 +64,6 @@ class History:
         )
         self.reader = Reader(store, segments, self.recorder, self.amendments, outcomes, live)
         self.failures = 0
-        self.has_merged = False  # a class was merged or a name released since the last rebuild
         self.is_held = False
         self._pending_bytes = settings.history_pending_bytes
         self._wall_clock = wall_clock
@@ -136,8 +135,6 @@ class History:
         def note(event: Event, outcome: Outcome, seconds: float) -> None:
             if event.kind == "amend":
                 amendments.note(outcome.seq, event, int(1000 * wall_clock()))
-            elif event.kind == "rename" and (event.merges or not event.renamed_to):
-                self.has_merged = True
             if on_applied is not None:
                 on_applied(event, outcome, seconds)
 

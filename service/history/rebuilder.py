@@ -56,6 +56,7 @@ def run(given: BinaryIO, out: BinaryIO) -> None:
         sys.exit(OTHER_TEXT)
     model.text = text
     model.use_rules(rules.RULES)
+    model.merged = 0
     model.take_aliases(json.loads(_body(given, ALIASES)))
     whole = [Options.from_dict(each) for each in json.loads(_body(given, WHOLE))]
     model.begin_whole(whole)

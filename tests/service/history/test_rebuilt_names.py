@@ -1,5 +1,6 @@
 """A rebuild after classes were renamed, merged and released."""
 
+import asyncio
 from contextlib import closing
 
 import pytest
@@ -80,7 +81,7 @@ async def test_a_released_name_was_never_that_of_another_class(tmp_path, merges)
             await engine.submit([Event.release("c2")])
         await engine.submit([Event.release("c1")])
         assert engine.model.aliases == {}
-        assert engine.history.has_merged
+        assert engine.model.merged == engine.model.seq
     async with running(opened(), learner="svm") as (engine, _):
         await teach(engine, *texts[30:])
         await engine.rebuild_state()
@@ -117,3 +118,21 @@ async def test_a_trained_class_is_renamed_too(tmp_path):
         facts, arrays = content(engine.model)
         assert facts.pop("aliases") == {"x": "z"}
         assert (facts, arrays) == content(taught(Options.parse("svm"), expected))
+
+
+async def test_a_merge_whose_rebuild_was_cut_off_is_rebuilt_after_a_restart(tmp_path):
+    path = tmp_path / "a.db"
+    async with running(SqliteStore(path, lambda: 1.0), learner="svm") as (engine, _):
+        await teach(engine, "a -> x", "b -> y")
+        await engine.submit([Event.rename("x", "y", merges=True)])  # nothing ticks: no rebuild
+        assert engine.model.merged == 3
+        assert Model.load(engine.model.dump()).merged == 3
+    async with running(SqliteStore(path, lambda: 1.0), learner="svm") as (engine, _):
+        assert engine.model.merged == 3
+        assert engine.model.learner.class_("y", 10)["learned"] == 1
+        engine.tick()
+        async with asyncio.timeout(60):
+            while engine.model.merged:
+                await asyncio.sleep(0.01)
+        assert engine.model.learner.class_("y", 10)["learned"] == 2
+        assert Model.load(engine.model.dump()).merged == 0
