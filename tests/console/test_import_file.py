@@ -165,3 +165,7 @@ def test_a_file_without_classes_is_put_into_review_whole(empty, look):
     page.get_by_role("button", name="Put the rows into Review").click()
     expect(page.get_by_text("put into Review 2")).to_be_visible()
     assert {each["text"] for each in waiting(empty)} == {"where is it", "who"}
+    page.get_by_role("button", name="Put the rows into Review").click()
+    expect(page.get_by_role("status").filter(has_text="put into Review 2")).to_be_visible()
+    page.wait_for_timeout(1500)
+    assert len(waiting(empty)) == 2  # not twice

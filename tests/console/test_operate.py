@@ -29,7 +29,7 @@ def test_the_health_says_what_needs_attention(taught, look):
     expect(rows.filter(has_text="Disk")).to_contain_text("nearly full")
     expect(rows.filter(has_text="Newest snapshot")).to_contain_text("2 snapshots failed")
     stats["review"] = {"items": 3, "bytes": 9, "failing": "no room"}
-    review = rows.filter(has_text="3 messages wait for a label")
+    review = rows.filter(has_text="3 messages in its queue")
     expect(review).to_contain_text("only in memory: no room", timeout=30_000)
     stats["review"]["failing"] = None
     stats["health"] |= {"disk": None, "snapshot_failures": 0}

@@ -11,6 +11,7 @@ import { KnownClasses } from "./unknown_classes.js";
 const LEARNED = 50; // rows of one request: its answer names up to 100 faults and 100 warnings, and a row may have two
 const RANKED = 200;
 const CLASSES = 5; // of a ranked row
+const LONGEST_FILE = 50; // characters of the name of a file in the id of a row
 const UNFIT = [400, 413, 422]; // the answers to a request of which an instance cannot be ranked
 const PATIENCE = 60; // times that a full service is asked again, a second apart or more
 
@@ -73,12 +74,14 @@ export async function teachFile(table, columns, options, report, signal) {
   }
 }
 
-/** Put the rows without a class into Review, where they wait for people to label them. `report` is as for teachFile. */
+/** Put the rows without a class into Review, where they wait for people to label them. A row without an id gets that of its
+ * line, so that a file put there twice waits once. `report` is as for teachFile. */
 export async function reviewFile(table, columns, options, report, signal) {
   for await (const some of inPieces(rowsOf(table), RANKED)) {
     signal.throwIfAborted();
     const { made, rejected, left } = sorted(some.filter(({ row }) => !row || !isBlank(row)), (row) => waitingOf(row, columns, options));
-    const body = { instances: made.map(({ its }) => its), batch: options.batch || undefined };
+    const named = ({ line, its }) => ({ id: `${(options.batch || table.file.name).slice(0, LONGEST_FILE)}:${line}`, ...its });
+    const body = { instances: made.map(named), batch: options.batch || undefined };
     if (made.length) await ask("POST", "/review", { body, signal });
     report({ lines: some.length, accepted: made.length, duplicates: 0, r1: null, r5: null, rejected, left, unlabelled: [], warned: [], created: [] });
   }

@@ -31,7 +31,7 @@ function checksOf(stats, pulse) {
     { name: "Memory", value: `${bytes(stats.bytes)} of ${stats.settings.MANYCLASS_MAX_BYTES} allowed`,
       fault: stats.evicted_features + stats.evicted_classes > 0 ? `${plural(stats.evicted_features, "rare word")} and ${plural(stats.evicted_classes, "rare class", "rare classes")} were dropped at a limit: see MANYCLASS_MAX_FEATURES, _CLASSES and _BYTES.` : "" },
     { name: "Queue", value: plural(health.queued_events, "message"), fault: health.refused_by_queue ? `${plural(health.refused_by_queue, "request")} found it full and was refused.` : "" },
-    { name: "Review", value: `${plural(stats.review.items, "message")} ${stats.review.items === 1 ? "waits" : "wait"} for a label`,
+    { name: "Review", value: `${plural(stats.review.items, "message")} in its queue, with those labelled in the last ten minutes`,
       fault: stats.review.failing ? `New ones are only in memory: ${stats.review.failing}.` : "" },
     { name: "Newest snapshot", value: newest ? `${time(newest.taken_at)}, event ${count(newest.seq)}` : "none yet",
       fault: health.snapshot_failures ? `${plural(health.snapshot_failures, "snapshot")} failed: see the log of the service.` : age > OLD_SNAPSHOT && stats.seq > newest.seq ? "It is older than a day." : "" },

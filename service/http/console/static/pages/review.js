@@ -161,11 +161,14 @@ export default function Review({ query }) {
     const over = page.instances.filter((each) => skipped.current.has(each.id)).map((each) => each.id);
     if (over.length) await ask("POST", "/review/leases", { body: { reviewer: page.reviewer, release: over } });
   });
-  useEffect(() => { // another choice: the message in view stays until it is done
+  useEffect(() => { // another choice of the reviewer begins with its own first message
     if (!may("learn") || !wanted) return undefined;
     const timer = setTimeout(() => {
-      release(held.current.slice(1).map((each) => each.id));
-      setItems((before) => before && before.slice(0, 1));
+      release(held.current.map((each) => each.id));
+      setItems((before) => before && []);
+      setChosen([]);
+      setConflict(null);
+      setLost(false);
       read();
     }, 200);
     return () => clearTimeout(timer);
@@ -255,7 +258,7 @@ export default function Review({ query }) {
       setNumber((before) => before - 1);
       setWaiting((before) => before + 1);
       setItems((before) => [last.instance, ...withoutId(before, last.instance.id)]);
-      setChosen(last.classes);
+      setChosen([]);
       setConflict(null);
       leases({ renew: [last.instance.id] }).catch(() => {}); // a label counts without it too
       setSaid(`The label ${last.classes.join(", ")} is taken back. A rebuild removes its influence.`);
