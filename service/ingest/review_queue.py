@@ -34,6 +34,7 @@ LEASE_SECONDS: Final = 120.0
 UNDO_SECONDS: Final = 600.0  # for which a labelled instance is kept, to undo its label
 FLUSH_SECONDS: Final = 1.0
 BOUND_SECONDS: Final = 30.0  # between two searches for old instances while nothing is new
+RECENT: Final = 2000  # copied instances that may be replaced by one without features
 COPIED_AT_ONCE: Final = 500  # new instances, at most, in a flush
 PASSED_OVER: Final = 300  # leased instances that a listing passes over, at most
 SHOWN_BYTES: Final = 4096  # of a text, in a list
@@ -134,6 +135,7 @@ class ReviewQueue:
         self._heads: dict[str, Head] | None = None  # of the store; None: not read yet
         self._unsaved: dict[str, Item] = {}  # copied, and not yet taken by the store
         self._bounded_at = -BOUND_SECONDS
+        self._recent: dict[str, None] = {}  # ids of the newest copied instances
         self._copied = 0  # number of the newest instance that was copied
         self._labelled: dict[str, tuple[float, bool]] = {}  # id -> time, and its event has own id
 
@@ -294,6 +296,7 @@ class ReviewQueue:
             return
         now = self._wall_clock()
         heads = self._heads or {}
+        self._drop_emptied()
         for each in self._pending.least_certain(COPIED_AT_ONCE, after=self._copied):
             if each.id in heads and heads[each.id].given:
                 continue  # a ranking takes no place of an instance given for review
@@ -302,10 +305,26 @@ class ReviewQueue:
                 stored = self._pending.find(each.id)
                 text = stored.text if isinstance(stored, StoredInstance) else text
             self._unsaved[each.id] = item_of(each, text, now)
+            self._recent[each.id] = None
             _, is_former = self._labelled.get(each.id, (0.0, False))
             if is_former:  # the label was that of a former instance of the id
                 self._labelled.pop(each.id, None)
         self._copied = newest
+
+    def _drop_emptied(self) -> None:
+        """Remove instances that their clients replaced by one without features."""
+        emptied = []
+        for each in list(self._recent)[-RECENT:]:
+            found = self._pending.find(each)
+            if isinstance(found, StoredInstance) and len(found.instance) == 0:
+                emptied.append(each)
+        self._recent = dict.fromkeys(list(self._recent)[-RECENT:])
+        for each in emptied:
+            del self._recent[each]
+        try:
+            self._drop(emptied)
+        except StoreError as error:
+            self._fail(error)
 
     def _keep_bounds(self) -> None:
         """Remove instances that are too old, and beyond the bounds the most certain ones."""

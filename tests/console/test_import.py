@@ -404,6 +404,9 @@ def test_a_file_that_was_ranked_does_not_wait_for_labels(taught, look):
     choose(page, "ask.csv", as_csv([["text"], *([each["text"]] for each in questions(250))]))
     with page.expect_download():
         page.get_by_role("button", name="Rank it to CSV").click()
+    httpx.post(f"{taught.url}/rank", json={"text": "a b", "id": "f"}).raise_for_status()
+    page.wait_for_timeout(1500)  # copied to the queue
+    httpx.post(f"{taught.url}/rank", json={"text": "", "id": "f"}).raise_for_status()
     assert httpx.get(f"{taught.url}/review").json()["instances"] == []
 
 

@@ -42,6 +42,7 @@ def test_axe_finds_nothing_serious_in_details_and_dialogs(lively, look):
     page.get_by_label("Largest votes").wait_for()
     assert severe_faults(page) == []
     page.goto(f"{lively.url}/console#/quality")
+    page.get_by_text("Count again").wait_for()
     page.get_by_role("button", name="Compare").first.click()
     page.get_by_text("Examples taught as").wait_for()
     assert severe_faults(page) == []
