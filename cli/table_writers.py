@@ -4,13 +4,20 @@ import csv
 from collections.abc import Callable, Collection, Sequence
 from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, Final, Protocol
+from typing import IO, Annotated, Final, Protocol
 
 import typer
 
 from manyclass.cli.connection import FAILED, complain
 from manyclass.cli.run_summary import counted
 
+Bom = Annotated[
+    bool,
+    typer.Option(
+        "--bom",
+        help="Begin the table with a byte order mark, by which Excel reads its letters right.",
+    ),
+]
 TABLES: Final = (".csv", ".tsv", ".xlsx")  # suffixes of files that are tables
 MOST_ROWS: Final = 2**20  # of a sheet
 LONGEST_CELL: Final = 32_767  # letters

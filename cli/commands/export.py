@@ -18,7 +18,7 @@ from manyclass.cli.event_table import EVENT_COLUMNS, cells_of_event
 from manyclass.cli.history_export import events_of_service, events_of_store
 from manyclass.cli.paths import path_of
 from manyclass.cli.run_summary import counted
-from manyclass.cli.table_writers import TABLES, writer_of
+from manyclass.cli.table_writers import TABLES, Bom, writer_of
 from manyclass.client.types import TaughtEvent
 from manyclass.core.errors import RulesDiffer, SnapshotError
 from manyclass.core.learners.options import Options
@@ -67,13 +67,7 @@ def export(
             show_default=False,
         ),
     ] = None,
-    bom: Annotated[
-        bool,
-        typer.Option(
-            "--bom",
-            help="Begin the table with a byte order mark, by which Excel reads its letters right.",
-        ),
-    ] = False,
+    bom: Bom = False,
     events: Annotated[
         bool,
         typer.Option(

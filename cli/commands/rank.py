@@ -20,7 +20,7 @@ from manyclass.cli.ranked_output import LineOutput, Output, TableOutput
 from manyclass.cli.request_lines import Body, instance_of
 from manyclass.cli.row_id import RowId
 from manyclass.cli.run_summary import RunSummary
-from manyclass.cli.table_writers import TABLES, TableWriter, writer_of
+from manyclass.cli.table_writers import TABLES, Bom, TableWriter, writer_of
 from manyclass.cli.warning_notes import WarningNotes
 from manyclass.client.types import InstanceBody, Rankings
 from manyclass.service.http.schemas.rank import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
@@ -102,13 +102,7 @@ def rank(
             show_default=False,
         ),
     ] = None,
-    bom: Annotated[
-        bool,
-        typer.Option(
-            "--bom",
-            help="Begin the table with a byte order mark, by which Excel reads its letters right.",
-        ),
-    ] = False,
+    bom: Bom = False,
     *,
     input: Input,
 ) -> None:
