@@ -34,6 +34,12 @@ export async function checkAccess() {
   }
 }
 
+/** Read the statistics again; the key, and so the scope, stays. */
+export async function readStats() {
+  const stats = await get("/stats");
+  access.set({ ...access.value, stats });
+}
+
 /** Return whether calls of this scope are allowed. */
 export const may = (scope) => SCOPES.indexOf(access.value.scope) >= SCOPES.indexOf(scope);
 

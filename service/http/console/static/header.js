@@ -1,4 +1,4 @@
-// Whether the first row of a table has the names of its columns, as training/tables/header.py guesses it.
+// Guess whether the first row of a table has the names of its columns, as training/tables/header.py does.
 
 import { isKnownName } from "./mapping.js";
 

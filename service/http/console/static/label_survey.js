@@ -1,4 +1,4 @@
-// What the rows of a table say before they are taught: classes, cells with several, gaps, spellings, faults.
+// Survey the rows of a table before they are taught: classes, cells with several, gaps, spellings, faults.
 
 import { RowFault } from "./class_cells.js";
 import { clustersOf } from "./label_clusters.js";

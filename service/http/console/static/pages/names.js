@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from "../html.js";
 import { get, path, withParameters } from "../api.js";
-import { checkAccess, keepsHistory, may, useAccess } from "../access.js";
+import { keepsHistory, may, readStats, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { ClassTree } from "../class_tree.js";
 import { EventItem } from "../event_item.js";
@@ -169,7 +169,7 @@ export default function Names({ query }) {
   const { seq: now } = usePulse();
   const [seq] = useState(now); // a tree that is open stays as it is
   useEffect(() => {
-    checkAccess(); // the numbers of classes and words
+    readStats().catch(() => {}); // the numbers stay until the service answers again
   }, [now]);
   if (query.class !== undefined) return html`<${ClassDetail} key=${query.class} name=${query.class} />`;
   if (query.feature !== undefined) return html`<${FeatureDetail} key=${query.feature} name=${query.feature} />`;

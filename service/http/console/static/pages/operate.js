@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from "../html.js";
 import { ask, get, save, send } from "../api.js";
-import { checkAccess, keepsHistory, may, useAccess } from "../access.js";
+import { checkAccess, keepsHistory, may, readStats, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { bytes, count, plural, seconds, time } from "../format.js";
 import { Action, Dialog, Field, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
@@ -219,8 +219,9 @@ export default function Operate() {
   const { stats } = useAccess();
   const { seq } = usePulse();
   useEffect(() => {
-    checkAccess();
-    const timer = setInterval(checkAccess, WATCH);
+    const read = () => readStats().catch(() => {}); // the pulse says that the service is away
+    read();
+    const timer = setInterval(read, WATCH);
     return () => clearInterval(timer);
   }, [seq]);
   return html`<h1>Operate</h1>
