@@ -148,7 +148,7 @@ class ReviewQueue:
             try:
                 await self.tidy()
             except (StoreError, NotReady) as error:
-                log.warning("what is labelled stays in the review queue: %s", error)
+                log.warning("labelled instances stay in the review queue: %s", error)
             try:
                 await asyncio.to_thread(self.flush)
             except Exception:  # the next turn tries again
@@ -313,14 +313,14 @@ class ReviewQueue:
 
     def _drop_emptied(self) -> None:
         """Remove instances that their clients replaced by one without features."""
-        emptied = []
-        for each in list(self._recent)[-RECENT:]:
-            found = self._pending.find(each)
-            if isinstance(found, StoredInstance) and len(found.instance) == 0:
-                emptied.append(each)
-        self._recent = dict.fromkeys(list(self._recent)[-RECENT:])
-        for each in emptied:
-            del self._recent[each]
+        recent = list(self._recent)[-RECENT:]
+        found = {each: self._pending.find(each) for each in recent}
+        emptied = [
+            name
+            for name, each in found.items()
+            if isinstance(each, StoredInstance) and len(each.instance) == 0
+        ]
+        self._recent = dict.fromkeys(each for each in recent if each not in emptied)
         try:
             self._drop(emptied)
         except StoreError as error:
