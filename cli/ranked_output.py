@@ -73,18 +73,24 @@ class LineOutput:
 
 
 class TableOutput:
-    """Writes a table: the columns of the input, the confidence, and each class with its score.
+    """Writes a table: the columns of the input, the confidence, and each class with its score, and
+    with its probability if that was asked for.
 
     A text of fields has a column for each field. The last row may have a new one, so that all rows
     are kept until the end.
     """
 
     def __init__(
-        self, kept: IO[bytes], classes: int, writer: Callable[[Collection[str]], TableWriter]
+        self,
+        kept: IO[bytes],
+        classes: int,
+        probabilities: bool,
+        writer: Callable[[Collection[str]], TableWriter],
     ) -> None:
         """`kept` has the rows until the end, when `writer` is called with columns of numbers."""
         self._kept = kept
         self._classes = classes
+        self._of_class = ("class", "probability", "score") if probabilities else ("class", "score")
         self._writer = writer
         self._columns: Sequence[str] = ()  # of the input
         self._fields: dict[int, dict[str, None]] = {}  # the names of fields in a column
@@ -166,17 +172,26 @@ class TableOutput:
     def _result_names(self, columns: Sequence[str]) -> list[str]:
         names = ["confidence"]
         for number in range(1, self._classes + 1):
-            names += [f"class_{number}", f"score_{number}"]
+            names += [f"{each}_{number}" for each in self._of_class]
         prefix = ""
         while any(prefix + name in columns for name in names):
             prefix += "new_"  # of a table that was ranked before
         return [prefix + name for name in names]
 
     def _cells(self, result: Ranking) -> list[str]:
-        cells = ["" if result.confidence is None else f"{result.confidence:.6f}"]
+        cells = [_number(result.confidence)]
         for each in result.ranked[: self._classes]:
-            cells += [each.name, f"{each.score:.6f}"]
-        return cells + [""] * (1 + 2 * self._classes - len(cells))
+            of_class = {
+                "class": each.name,
+                "probability": _number(each.probability),
+                "score": _number(each.score),
+            }
+            cells += [of_class[name] for name in self._of_class]
+        return cells + [""] * (1 + len(self._of_class) * self._classes - len(cells))
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.6f}"
 
 
 def _columns_of(line: Line) -> Sequence[str]:

@@ -133,6 +133,9 @@ class Client:
         among: Sequence[str | int] | None = None,
         min_confidence: float | None = None,
         min_accuracy: float | None = None,
+        probabilities: bool = False,
+        min_probability: float | None = None,
+        min_precision: float | None = None,
         decode: Literal["taxo"] | None = None,
         explain: bool = False,
         min_seq: int = 0,
@@ -143,12 +146,25 @@ class Client:
         classes are ranked, without a confidence. With `min_confidence`, the service abstains if the
         confidence is lower or unknown; with `min_accuracy`, below the least limit of confidence
         whose answers were right at least this often, which is the answer's `limit`. With
-        `decode="taxo"`, classes are ordered by expected taxonomic loss, least first; the confidence
-        is still that of the highest score. Raises ValueError unless `threshold` is finite, and
-        `min_confidence` and `min_accuracy` are from 0 to 1.
+        `probabilities`, each class has the probability that it is right; with `min_probability`,
+        only classes with this probability are returned, and with `min_precision` those above the
+        `limit` from which on classes were right at least this often. With `decode="taxo"`, classes
+        are ordered by expected taxonomic loss, least first; the confidence is still that of the
+        highest score. Raises ValueError unless `threshold` is finite and every other limit is from
+        0 to 1.
         """
         how = rank_options(
-            k, threshold, among, min_confidence, min_accuracy, decode, explain, min_seq
+            k,
+            threshold,
+            among,
+            min_confidence,
+            min_accuracy,
+            probabilities,
+            min_probability,
+            min_precision,
+            decode,
+            explain,
+            min_seq,
         )
         return self._post("/rank", {**instance, **how}, Ranking)
 
@@ -161,13 +177,26 @@ class Client:
         among: Sequence[str | int] | None = None,
         min_confidence: float | None = None,
         min_accuracy: float | None = None,
+        probabilities: bool = False,
+        min_probability: float | None = None,
+        min_precision: float | None = None,
         decode: Literal["taxo"] | None = None,
         explain: bool = False,
         min_seq: int = 0,
     ) -> Rankings:
         """Return the k best classes of each instance, in order, as `rank` does."""
         how = rank_options(
-            k, threshold, among, min_confidence, min_accuracy, decode, explain, min_seq
+            k,
+            threshold,
+            among,
+            min_confidence,
+            min_accuracy,
+            probabilities,
+            min_probability,
+            min_precision,
+            decode,
+            explain,
+            min_seq,
         )
         return self._post("/rank", {"instances": instances, **how}, Rankings)
 

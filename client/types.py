@@ -50,13 +50,15 @@ class FamilyScore(msgspec.Struct, frozen=True):
 
 class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
     """A class with its score, which may be negative. With `decode`, `expected_loss` is the expected
-    taxonomic loss of choosing it. With `explain`, `features` has the votes for it; in a label tree
+    taxonomic loss of choosing it. `probability` is that it is right, if it was asked for and is
+    known. With `explain`, `features` has the votes for it; in a label tree
     `path` has the nodes from below the root to it, and with a learner of class families `families`
     has the parts of its score, from the top of the taxonomy down."""
 
     name: str = msgspec.field(name="class")
     score: float
     expected_loss: float | None = None
+    probability: float | None = None
     features: tuple[Vote, ...] = ()
     path: tuple[PathNode, ...] = ()
     families: tuple[FamilyScore, ...] = ()
@@ -76,8 +78,9 @@ class Ranking(msgspec.Struct, frozen=True):
 
     `confidence` is the probability that the class with the highest score is right, None while it is
     unknown. If it is below `min_confidence`, or below the `limit` that `min_accuracy` needs, the
-    service abstains: `abstained` is True, and `ranked` is empty. `limit` is None without
-    `min_accuracy`, and if no limit reaches that accuracy.
+    service abstains: `abstained` is True, and `ranked` is empty; so it does if no class reaches
+    `min_probability` or the limit for `min_precision`. `limit` is None without `min_accuracy` and
+    `min_precision`, and if no limit reaches what was asked.
     """
 
     id: str
@@ -435,6 +438,44 @@ class OperatingCurve(msgspec.Struct, frozen=True):
     curve: tuple[OperatingPoint, ...]
 
 
+class ProbabilityPoint(msgspec.Struct, frozen=True):
+    """The ranked classes with a probability of at least `limit`, how many of them were right, and
+    how many rankings have such a class.
+
+    `low` and `high` are the ends of a Wilson interval at 90 %. `recall` is the share of the right
+    ones among all true classes.
+    """
+
+    limit: float
+    classes: int
+    right: int
+    rankings: int
+    precision: float
+    precision_low: float
+    precision_high: float
+    recall: float
+
+
+class TargetPrecision(msgspec.Struct, frozen=True):
+    """A target precision, and the point of the least limit that reaches it; None without one."""
+
+    target: float
+    point: ProbabilityPoint | None
+
+
+class ProbabilityCurve(msgspec.Struct, frozen=True):
+    """Precision and recall of the first ten classes of past rankings, the highest limit first.
+
+    `best` is the point of the highest `precision_low`.
+    """
+
+    rankings: int
+    true_classes: int
+    targets: tuple[TargetPrecision, ...]
+    best: ProbabilityPoint | None
+    curve: tuple[ProbabilityPoint, ...]
+
+
 class OutcomeGroup(msgspec.Struct, frozen=True):
     """The outcomes with one class ranked first, or of one source."""
 
@@ -470,6 +511,7 @@ class OperatingPoints(msgspec.Struct, frozen=True):
     learner: str
     newest: OperatingCurve
     all: OperatingCurve
+    probabilities: ProbabilityCurve
     groups: OutcomeGroups | None
 
 

@@ -23,6 +23,9 @@ def rank_options(
     among: Sequence[str | int] | None,
     min_confidence: float | None,
     min_accuracy: float | None,
+    probabilities: bool,
+    min_probability: float | None,
+    min_precision: float | None,
     decode: Literal["taxo"] | None,
     explain: bool,
     min_seq: int,
@@ -33,13 +36,20 @@ def rank_options(
     """
     if threshold is not None and not isfinite(threshold):
         raise ValueError("threshold must be a finite number")
-    limits = {"min_confidence": min_confidence, "min_accuracy": min_accuracy}
+    limits = {
+        "min_confidence": min_confidence,
+        "min_accuracy": min_accuracy,
+        "min_probability": min_probability,
+        "min_precision": min_precision,
+    }
     for name, limit in limits.items():
         if limit is not None and not 0 <= limit <= 1:
             raise ValueError(f"{name} must be from 0 to 1")
     how: dict[str, object] = {"k": k}
     if explain:
         how["explain"] = True
+    if probabilities:
+        how["probabilities"] = True
     if min_seq:
         how["min_seq"] = min_seq
     if threshold is not None:

@@ -12,12 +12,28 @@ from manyclass.core.locking cimport raise_error
 cdef extern from "core/native/calibration.hpp" namespace "manyclass" nogil:
     const size_t BINS "manyclass::RELIABILITY_BINS"
     const size_t NUMBERS "manyclass::Calibration::NUMBERS"
+    const size_t LOWER_NUMBERS "manyclass::LowerPlaces::NUMBERS"
+    const size_t PLACES "manyclass::Calibration::PLACES"
     const size_t NEWEST "manyclass::NEWEST_OUTCOMES"
     const size_t MOST "manyclass::KeptOutcomes::MOST"
+
+    cdef cppclass Ranked:
+        double score
+        uint32_t cls
 
     cdef cppclass TopTwoScores:
         double first
         double second
+
+    const uint8_t NO_CLASS "manyclass::RankingsBefore::NO_CLASS"
+
+    TopTwoScores top_two_of(const Ranked* best, size_t count)
+
+    cdef cppclass RankingBefore:
+        uint32_t depth
+        vector[Ranked] best
+        vector[uint8_t] are_true
+        string first
 
     cdef cppclass NativeBin "manyclass::Reliability":
         uint64_t count
@@ -46,21 +62,60 @@ cdef extern from "core/native/calibration.hpp" namespace "manyclass" nogil:
         KeptSizes sizes()
         size_t resident_bytes()
 
+    cdef cppclass PlaceArrays "manyclass::KeptPlaces::Arrays":
+        uint16_t* limits
+        uint16_t* are_true
+        uint16_t* true_classes
+
+    cdef cppclass NativePlaces "manyclass::KeptPlaces":
+        size_t size()
+        size_t resident_bytes()
+
+    cdef cppclass NativeProbabilityPoint "manyclass::ProbabilityPoint":
+        double limit
+        uint64_t classes
+        uint64_t right
+        uint64_t rankings
+
+    cdef cppclass NativeProbabilityCurve "manyclass::ProbabilityCurve":
+        uint64_t rankings
+        uint64_t true_classes
+        vector[NativeProbabilityPoint] points
+
+    cdef cppclass CalibrationArrays "manyclass::Calibration::Arrays":
+        double* numbers
+        double* lower
+        KeptArrays kept
+        PlaceArrays places
+
+    cdef cppclass CalibrationCounts "manyclass::Calibration::Counts":
+        uint64_t outcomes
+        uint64_t added
+        uint64_t places
+
     cdef cppclass NativeCalibration "manyclass::Calibration":
         NativeCalibration(uint64_t hash_seed)
         uint64_t outcomes()
+        uint32_t depth()
         const NativeKept& kept()
+        const NativePlaces& places()
         double confidence(const TopTwoScores& top_two)
         double limit_for(double accuracy)
+        void probabilities(const Ranked* best, size_t count, vector[double]& found) except +
+        double probability_limit_for(double precision)
+        void add(const TopTwoScores& top_two, const RankingBefore& before, size_t true_classes,
+                 string_view source) except +
         void add(const TopTwoScores& top_two, cpp_bool is_right, string_view cls,
                  string_view source) except +
         void settle(const TopTwoScores* top_two, const uint8_t* rights, size_t count) except +
         void forget_class(string_view name) except +
         NativeBins reliability()
         double brier()
-        void dump(double* numbers, const KeptArrays& kept)
-        void load(uint64_t outcomes, uint64_t added, const double* numbers, const KeptSizes& sizes,
-                  const KeptArrays& kept) except +
+        NativeProbabilityCurve probability_curve() except +
+        CalibrationCounts counts()
+        void dump(const CalibrationArrays& arrays)
+        void load(const CalibrationCounts& counts, const KeptSizes& sizes, size_t places,
+                  const CalibrationArrays& arrays) except +
 
 
 cdef extern from "core/native/outcome_groups.hpp" namespace "manyclass" nogil:

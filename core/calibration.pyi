@@ -4,7 +4,7 @@ from typing import Literal, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.operating_points import Curve, Groups
+from manyclass.core.operating_points import Curve, Groups, ProbabilityCurve
 from manyclass.core.reliability import Bin
 
 NEWEST_OUTCOMES: int  # that measure a calibration, and give the limits for a wanted accuracy
@@ -15,14 +15,18 @@ def interval_of(right: int, answers: int) -> tuple[float, float]:
 
 @final
 class Calibration:
-    """A map from the scores of the two best classes to the probability that the first is right.
+    """Maps from the scores of a ranking to the probability that each class is right.
 
-    It learns online from outcomes and is invariant to the scale of the scores. It keeps the last
-    100,000 outcomes, each with the confidence before it was learned, the class ranked first and the
-    source of the event; fewer if their names take more than 8 MiB. The newest 10,000 measure its
-    quality and give the limits for a wanted accuracy. It is part of the state and depends on the
-    events alone.
-    Threads: any number may call `confidence` and `limit_for`; other methods one thread at a time.
+    The map of the first class takes the two highest scores; its probability is the confidence.
+    Those of the classes ranked second to tenth take the highest score and their own. It learns
+    online from outcomes and is invariant to the scale of the scores. It keeps the last 100,000
+    outcomes, each with the confidence before it was learned, the class ranked first and the source
+    of the event; fewer if their names take more than 8 MiB. The newest 10,000 measure its quality
+    and give the limits for a wanted accuracy. The newest 10,000 rankings are kept with the
+    probability of each class and give the limits for a wanted precision. It is part of the state
+    and depends on the events alone.
+    Threads: any number may call `confidence`, `probabilities` and the functions of limits; other
+    methods one thread at a time.
     """
 
     def __new__(cls, hash_seed: int = 0) -> Self:
@@ -44,6 +48,52 @@ class Calibration:
         It is about the newest 10,000 outcomes, by the lower end of a Wilson interval at 90 %, and
         found anew with every 100 outcomes, from 2,000 on with every 500. Return None if the answers
         above no limit were.
+        """
+
+    def probabilities(self, scores: Sequence[float]) -> list[float | None]:
+        """Return the probability that each class of a ranking is right, by its scores, best first.
+
+        That of the first is the confidence, and no probability is larger than the one before it. A
+        class ranked eleventh or lower has that of a tenth one with its score. None stands for a
+        place with less than 100 outcomes.
+        """
+
+    def probability_limit_for(self, precision: float) -> float | None:
+        """Return the least limit above which the ranked classes were right at least this often.
+
+        It is about the first ten classes of the newest 10,000 rankings, and found as `limit_for`
+        finds its limit. Return None if no limit reaches the precision.
+        """
+
+    def probability_curve(self) -> ProbabilityCurve:
+        """Return precision and recall of the kept rankings by the limit of probability."""
+
+    def add_ranking(
+        self,
+        scores: Sequence[float],
+        are_true: Sequence[bool],
+        true_classes: int,
+        cls: str | None = None,
+        source: str | None = None,
+    ) -> None:
+        """Learn which of the first classes of a ranking were right.
+
+        `scores` are those of at most ten classes, best first, and `are_true` says which of them the
+        event has, of `true_classes` in all. `cls` and `source` are as in `add`. A ranking without a
+        class is kept and teaches nothing.
+        """
+
+    def add_rows(
+        self,
+        top_two: NDArray[np.float64],
+        scores: NDArray[np.float64],
+        are_true: NDArray[np.uint8],
+        true_classes: NDArray[np.int64],
+    ) -> None:
+        """Learn the outcomes of rows, as `Learner.learn_csr` gives them, in order.
+
+        `true_classes` (n,) is the number of classes of each row. Raise ValueError for arrays of
+        other shapes.
         """
 
     def add(

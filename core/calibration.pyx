@@ -1,7 +1,7 @@
 """The Python interface of a learner's calibration, native/calibration.hpp."""
 
 from cython.operator cimport dereference as deref
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
@@ -15,7 +15,14 @@ from manyclass.core.locking cimport release_gil_while_waiting
 import numpy as np
 
 from manyclass.core.errors import SnapshotError
-from manyclass.core.operating_points import Curve, Group, Groups, Point
+from manyclass.core.operating_points import (
+    Curve,
+    Group,
+    Groups,
+    Point,
+    ProbabilityCurve,
+    ProbabilityPoint,
+)
 from manyclass.core.reliability import Bin
 from manyclass.core.sections import runs
 
@@ -27,12 +34,16 @@ MOST_OUTCOMES = MOST
 cdef dict SECTIONS = {
     "calibration_outcomes": "<u8",
     "calibration_numbers": "<f8",
+    "calibration_lower": "<f8",
     "calibration_confidences": "<f4",
     "calibration_right": "u1",
     "calibration_classes": "<u4",
     "calibration_sources": "<u4",
     "calibration_name_sizes": "<u2",
     "calibration_names": "u1",
+    "calibration_places": "<u2",
+    "calibration_places_true": "<u2",
+    "calibration_true_classes": "<u2",
 }
 cdef tuple OF_OUTCOMES = ("calibration_right", "calibration_classes", "calibration_sources")
 
@@ -41,8 +52,20 @@ cdef void* start_of(object array) except *:
     return <void*><size_t>array.ctypes.data
 
 
+cdef CalibrationArrays views_of(dict arrays) except *:
+    """Return views of the sections."""
+    cdef CalibrationArrays views
+    views.numbers = <double*>start_of(arrays["calibration_numbers"])
+    views.lower = <double*>start_of(arrays["calibration_lower"])
+    views.kept = kept_in(arrays)
+    views.places.limits = <uint16_t*>start_of(arrays["calibration_places"])
+    views.places.are_true = <uint16_t*>start_of(arrays["calibration_places_true"])
+    views.places.true_classes = <uint16_t*>start_of(arrays["calibration_true_classes"])
+    return views
+
+
 cdef KeptArrays kept_in(dict arrays) except *:
-    """Return a view of the sections with the kept outcomes."""
+    """Return views of the sections with the kept outcomes."""
     cdef KeptArrays kept
     kept.confidences = <float*>start_of(arrays["calibration_confidences"])
     kept.rights = <uint8_t*>start_of(arrays["calibration_right"])
@@ -73,9 +96,10 @@ def interval_of(uint64_t right, uint64_t answers):
 
 @cython.final
 cdef class Calibration:
-    """A map from the scores of the two best classes to the probability that the first is right.
+    """Maps from the scores of a ranking to the probability that each class is right.
 
-    Threads: any may call `confidence` and `limit_for`; one at a time the rest.
+    Threads: any may call `confidence`, `probabilities` and the functions of limits; one at a time
+    the rest.
     """
 
     def __cinit__(self, uint64_t hash_seed=0):
@@ -95,6 +119,64 @@ cdef class Calibration:
     def limit_for(self, double accuracy):
         cdef double limit = deref(self._native).limit_for(accuracy)
         return None if limit > 1 else limit
+
+    def probabilities(self, scores not None):
+        cdef vector[Ranked] best
+        cdef vector[double] found
+        cdef Ranked each
+        each.cls = 0
+        for score in scores:
+            each.score = score
+            best.push_back(each)
+        deref(self._native).probabilities(best.data(), best.size(), found)
+        return [None if found[at] < 0 else found[at] for at in range(found.size())]
+
+    def probability_limit_for(self, double precision):
+        cdef double limit = deref(self._native).probability_limit_for(precision)
+        return None if limit > 1 else limit
+
+    def add_ranking(self, scores not None, are_true not None, size_t true_classes, str cls=None,
+                    str source=None):
+        cdef RankingBefore before
+        cdef Ranked each
+        cdef string_view origin
+        each.cls = 0
+        for score, is_true in zip(scores, are_true, strict=True):
+            each.score = score
+            before.best.push_back(each)
+            before.are_true.push_back(bool(is_true))
+        if cls is not None:
+            before.first = cls.encode()
+        if source is not None:
+            origin = Instance.any_utf8(source)
+        deref(self._native).add(
+            top_two_of(before.best.data(), before.best.size()), before, true_classes, origin
+        )
+
+    def add_rows(self, const double[:, ::1] top_two not None, const double[:, ::1] scores not None,
+                 const uint8_t[:, ::1] are_true not None, const int64_t[::1] true_classes not None):
+        cdef Py_ssize_t row, at, rows = top_two.shape[0], places = scores.shape[1]
+        cdef RankingBefore before
+        cdef Ranked each
+        cdef TopTwoScores best
+        if not (
+            top_two.shape[1] == 2
+            and scores.shape[0] == are_true.shape[0] == true_classes.shape[0] == rows
+            and are_true.shape[1] == places
+        ):
+            raise ValueError("the arrays must have the shapes (n, 2), (n, k), (n, k) and (n,)")
+        each.cls = 0
+        for row in range(rows):
+            before.best.clear()
+            before.are_true.clear()
+            for at in range(places):
+                if are_true[row, at] == NO_CLASS:
+                    break
+                each.score = scores[row, at]
+                before.best.push_back(each)
+                before.are_true.push_back(are_true[row, at])
+            best.first, best.second = top_two[row, 0], top_two[row, 1]
+            deref(self._native).add(best, before, true_classes[row], string_view())
 
     def add(self, double first, double second, bint is_right, str cls=None, str source=None):
         cdef TopTwoScores top_two
@@ -150,9 +232,22 @@ cdef class Calibration:
             ))
         return Groups(page.total, list(page.reached), groups)
 
+    def probability_curve(self):
+        cdef NativeProbabilityCurve found
+        with nogil:
+            found = deref(self._native).probability_curve()
+        points = [
+            ProbabilityPoint(each.limit, each.classes, each.right, each.rankings)
+            for each in found.points
+        ]
+        return ProbabilityCurve(found.rankings, found.true_classes, points)
+
     @property
     def resident_bytes(self):
-        return deref(self._native).kept().resident_bytes()
+        return (
+            deref(self._native).kept().resident_bytes()
+            + deref(self._native).places().resident_bytes()
+        )
 
     @property
     def brier(self):
@@ -168,17 +263,21 @@ cdef class Calibration:
 
     def dump(self):
         cdef KeptSizes sizes = deref(self._native).kept().sizes()
+        cdef CalibrationCounts counts = deref(self._native).counts()
+        places = deref(self._native).places().size()
         lengths = dict.fromkeys(SECTIONS, sizes.outcomes) | {
-            "calibration_outcomes": 2,
+            "calibration_outcomes": 3,
             "calibration_numbers": NUMBERS,
+            "calibration_lower": LOWER_NUMBERS,
             "calibration_name_sizes": sizes.names,
             "calibration_names": sizes.name_bytes,
+            "calibration_places": PLACES * places,
+            "calibration_places_true": places,
+            "calibration_true_classes": places,
         }
         arrays = {name: np.empty(lengths[name], dtype) for name, dtype in SECTIONS.items()}
-        arrays["calibration_outcomes"][:] = self.outcomes, deref(self._native).kept().added()
-        deref(self._native).dump(
-            <double*>start_of(arrays["calibration_numbers"]), kept_in(arrays)
-        )
+        arrays["calibration_outcomes"][:] = counts.outcomes, counts.added, counts.places
+        deref(self._native).dump(views_of(arrays))
         return arrays
 
     @classmethod
@@ -189,18 +288,22 @@ cdef class Calibration:
         sizes.outcomes = len(arrays["calibration_confidences"])
         sizes.names = len(arrays["calibration_name_sizes"])
         sizes.name_bytes = len(arrays["calibration_names"])
-        lengths = {"calibration_outcomes": 2, "calibration_numbers": NUMBERS}
+        cdef size_t places = len(arrays["calibration_places_true"])
+        lengths = {
+            "calibration_outcomes": 3,
+            "calibration_numbers": NUMBERS,
+            "calibration_lower": LOWER_NUMBERS,
+            "calibration_places": PLACES * places,
+            "calibration_true_classes": places,
+        }
         lengths |= dict.fromkeys(OF_OUTCOMES, sizes.outcomes)
         for name, length in lengths.items():
             if len(arrays[name]) != length:
                 raise SnapshotError(f"it has {len(arrays[name])} numbers, not {length}", name)
-        cdef uint64_t outcomes = arrays["calibration_outcomes"][0]
-        cdef uint64_t added = arrays["calibration_outcomes"][1]
+        cdef CalibrationCounts counts
+        counts.outcomes, counts.added, counts.places = arrays["calibration_outcomes"].tolist()
         try:
-            deref(calibration._native).load(
-                outcomes, added, <double*>start_of(arrays["calibration_numbers"]), sizes,
-                kept_in(arrays),
-            )
+            deref(calibration._native).load(counts, sizes, places, views_of(arrays))
         except ValueError as error:
             section, _, fault = str(error).partition(": ")
             raise SnapshotError(fault, section) from error

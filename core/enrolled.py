@@ -90,7 +90,7 @@ class Enrolled:
             labelled = Event.learn(event.instance, known, weight=event.weight, source=event.source)
             return self.learner.apply(labelled, calibration)
         if calibration is not None and event.classes:
-            calibration.add(0.0, 0.0, False, source=event.source)
+            calibration.add_ranking([], [], len(event.classes), source=event.source)
         return NOTHING_LEARNED
 
     def answer(
@@ -99,11 +99,14 @@ class Enrolled:
         k: int,
         threshold: float | None,
         among: Sequence[str] | None = None,
+        probabilities: bool = False,
     ) -> Answer:
-        """Return the k best classes with scores above the threshold, and the confidence.
+        """Return the k best classes with scores above the threshold, and the confidence; on request
+        also the probability of each class.
 
         With `among`, rank only these classes; the confidence is then None, because it is estimated
-        from rankings of all classes. Raise ValueError for a negative k.
+        from rankings of all classes, and there are no probabilities. Raise ValueError for a
+        negative k.
         """
         if k < 0:
             raise ValueError("k must be 0 or more")
@@ -112,9 +115,13 @@ class Enrolled:
         ranked = self.learner.rank(instance, max(k, 2))
         first = ranked[0][1] if ranked else 0.0
         second = ranked[1][1] if len(ranked) > 1 else 0.0
+        found: Sequence[float | None] = ()
+        if probabilities:
+            found = self.calibration.probabilities([score for _, score in ranked])
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
-        return Answer(ranked[:k], self.calibration.confidence(first, second))
+        ranked = ranked[:k]
+        return Answer(ranked, self.calibration.confidence(first, second), found[: len(ranked)])
 
     def decode(
         self,
@@ -131,7 +138,7 @@ class Enrolled:
         if len(self.learner.taxonomy) == 0:
             raise TaxonomyMissing
         candidates = CANDIDATES if among is None else len(among)
-        ranked, confidence = self.answer(instance, candidates, None, among)
+        ranked, confidence, _ = self.answer(instance, candidates, None, among)
         losses = self.expected_loss.of(self.learner.taxonomy, ranked)
         decoded = [
             (*ranked[at], losses[at]) for at in sorted(range(len(ranked)), key=losses.__getitem__)

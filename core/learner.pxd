@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, int32_t, int64_t, uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport shared_ptr
 from libcpp.string cimport string
@@ -6,7 +6,7 @@ from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from manyclass.core.calibration cimport Calibration, TopTwoScores
+from manyclass.core.calibration cimport Calibration, Ranked, RankingBefore, TopTwoScores
 from manyclass.core.columns cimport CsrRows, NativeColumns
 from manyclass.core.instance cimport Instance
 from manyclass.core.locking cimport raise_error
@@ -30,10 +30,6 @@ cdef extern from "core/native/learner.hpp" namespace "manyclass" nogil:
         void set_word(string name, string value) except +
         void add_part(const OptionValues& options) except +
 
-    cdef cppclass Ranked:
-        double score
-        uint32_t cls
-
     cdef cppclass RankedBlock:
         vector[Ranked] ranked
         vector[uint32_t] counts
@@ -43,9 +39,10 @@ cdef extern from "core/native/learner.hpp" namespace "manyclass" nogil:
     cdef cppclass Seconds "std::chrono::duration<double>":
         Seconds(double count)
 
-    cdef cppclass RankingBefore:
+    cdef cppclass RankingsBefore:
         uint32_t depth
-        string first
+        double* scores
+        uint8_t* are_true
 
     cdef cppclass Outcome:
         uint32_t rank
@@ -137,8 +134,8 @@ cdef extern from "core/native/learner.hpp" namespace "manyclass" nogil:
                       const vector[string_view]& rejected, double weight,
                       bint is_first_epoch, RankingBefore* before) except +raise_error
         void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
-                       bint is_first_epoch, int32_t* ranks,
-                       TopTwoScores* top_two) except +raise_error
+                       bint is_first_epoch, int32_t* ranks, TopTwoScores* top_two,
+                       RankingsBefore* before) except +raise_error
         bint build_csr(const CsrRows& rows, const CsrRows& classes) except +raise_error
         void find_nodes(const vector[string_view]& names,
                         bint is_before_learning) except +raise_error

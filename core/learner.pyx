@@ -2,7 +2,7 @@
 
 from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp.memory cimport shared_ptr
 from libcpp.string cimport string
@@ -222,6 +222,7 @@ cdef class Learner:
         for name in rejected:
             wrong.push_back(Instance.utf8(<str?>name, "class", ("not", name)))
         if calibration is not None:
+            before.depth = deref(calibration._native).depth()
             wanted = &before
         result = deref(self._native).learn(
             bytes_of(instance), names, wrong, weight, is_first_epoch, wanted
@@ -229,9 +230,7 @@ cdef class Learner:
         if calibration is not None:
             if source is not None:
                 origin = Instance.any_utf8(source)
-            deref(calibration._native).add(
-                result.top_two, result.rank == 1, string_view(before.first), origin
-            )
+            deref(calibration._native).add(result.top_two, before, names.size(), origin)
         return Learned(result.rank, result.updated, result.top_two.first, result.top_two.second)
 
     def apply(self, Event event not None, Calibration calibration=None):
@@ -314,14 +313,24 @@ cdef class Learner:
                   const int32_t[::1] indices not None, const float[::1] values not None,
                   Columns classes not None, const int64_t[::1] class_indptr not None,
                   const int32_t[::1] class_indices not None, int epoch=0,
-                  const float[::1] weights=None, double[:, ::1] top_two=None):
+                  const float[::1] weights=None, double[:, ::1] top_two=None,
+                  double[:, ::1] scores=None, uint8_t[:, ::1] are_true=None):
         check_weights(weights, indptr, self.options)
         cdef CsrRows rows = features.rows(indptr, indices, values)
         cdef CsrRows labels = classes.true_classes(rows, class_indptr, class_indices)
         cdef const float* given = NULL
-        cdef TopTwoScores* scores = NULL
+        cdef TopTwoScores* best = NULL
+        cdef RankingsBefore before
+        cdef RankingsBefore* wanted = NULL
         if top_two is not None and (top_two.shape[0] != rows.count or top_two.shape[1] != 2):
             raise ValueError(f"top_two must have the shape ({rows.count}, 2)")
+        if (scores is None) != (are_true is None):
+            raise ValueError("scores and are_true go together")
+        if scores is not None:
+            if scores.shape[0] != rows.count or scores.shape[1] < 2:
+                raise ValueError(f"scores must have the shape ({rows.count}, 2 or more)")
+            if are_true.shape[0] != scores.shape[0] or are_true.shape[1] != scores.shape[1]:
+                raise ValueError("are_true must have the shape of scores")
         ranks = np.empty(rows.count, np.int32)
         cdef int32_t[::1] rank_view = ranks
         if rows.count == 0:
@@ -329,9 +338,15 @@ cdef class Learner:
         if weights is not None:
             given = &weights[0]
         if top_two is not None:
-            scores = <TopTwoScores*>&top_two[0, 0]
+            best = <TopTwoScores*>&top_two[0, 0]
+        if scores is not None:
+            before.depth, before.scores = <uint32_t>scores.shape[1], &scores[0, 0]
+            before.are_true = &are_true[0, 0]
+            wanted = &before
         with nogil:
-            deref(self._native).learn_csr(rows, labels, given, epoch == 0, &rank_view[0], scores)
+            deref(self._native).learn_csr(
+                rows, labels, given, epoch == 0, &rank_view[0], best, wanted
+            )
         return ranks
 
     def build_csr(self, Columns features not None, const int64_t[::1] indptr not None,

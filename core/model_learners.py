@@ -89,12 +89,14 @@ class ModelLearners:
         k: int = 5,
         threshold: float | None = None,
         among: Sequence[str] | None = None,
+        probabilities: bool = False,
     ) -> Answer:
-        """Return the ranking of `rank`, and the confidence in the best class.
+        """Return the ranking of `rank`, and the confidence in the best class; on request also the
+        probability of each class.
 
         The confidence is the same if k or the threshold exclude that class; None with `among`.
         """
-        return self.answering.answer(instance, k, threshold, among)
+        return self.answering.answer(instance, k, threshold, among, probabilities)
 
     def decode(
         self,

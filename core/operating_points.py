@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 TARGETS = (0.8, 0.9, 0.95, 0.99)  # shares of right answers
+PLACES = 10  # of a ranking whose classes have a probability of their own
 
 
 class Point(NamedTuple):
@@ -43,6 +44,38 @@ class Group(NamedTuple):
     right: int
     reached: list[Point | None]
     best: Point | None
+
+
+class ProbabilityPoint(NamedTuple):
+    """The classes with a probability of at least `limit`, how many of them were right, and how many
+    rankings have such a class.
+    """
+
+    limit: float
+    classes: int
+    right: int
+    rankings: int
+
+    @property
+    def answers(self) -> int:
+        """The number of classes."""
+        return self.classes
+
+    @property
+    def precision(self) -> float:
+        """The share of right classes."""
+        return self.right / self.classes
+
+
+class ProbabilityCurve(NamedTuple):
+    """The points of rankings, the highest limit first.
+
+    `true_classes` counts all classes of their events, ranked or not.
+    """
+
+    rankings: int
+    true_classes: int
+    points: list[ProbabilityPoint]
 
 
 class Groups(NamedTuple):

@@ -1,5 +1,6 @@
 """The results of ranking and learning."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -76,11 +77,13 @@ class Answer(NamedTuple):
     """A ranking [(class, score)], best first, and the confidence in its first class.
 
     `confidence` is the probability, 0 to 1, that the first class is right; None for an empty
-    ranking, before 100 outcomes, and for a ranking `among` given classes.
+    ranking, before 100 outcomes, and for a ranking `among` given classes. `probabilities` has that
+    of each class, if they were asked for.
     """
 
     ranked: list[tuple[str, float]]
     confidence: float | None
+    probabilities: Sequence[float | None] = ()
 
 
 class Decoded(NamedTuple):

@@ -1,4 +1,5 @@
 from libc.stdint cimport uint64_t
+from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 
 from libcpp.string_view cimport string_view
@@ -11,6 +12,11 @@ from manyclass.core.progressive_validation cimport RankCounts
 
 
 cdef extern from "core/native/published_learner.hpp" namespace "manyclass" nogil:
+    cdef cppclass RankingAsked:
+        cpp_bool probabilities
+
+    double asked_limit(const NativeCalibration& calibration, const RankingAsked& asked)
+
     cdef cppclass NativePublishedLearner "manyclass::PublishedLearner":
         NativePublishedLearner() except +
         void use(NativeLearner* learner, NativeCalibration* calibration, RankCounts* ranks)

@@ -338,20 +338,26 @@ LEARNING = [
     Panel(
         "Automatic answers by target accuracy",
         "percentunit",
-        of_each_target("coverage"),
+        of_each_target("operating_point_coverage"),
         "The share of instances that the primary learner answers above the limit for the target.",
     ),
     Panel(
         "Accuracy of automatic answers by target",
         "percentunit",
-        of_each_target("accuracy"),
+        of_each_target("operating_point_accuracy"),
         "Of the answers above the limit for each target, over the last 10,000 outcomes.",
     ),
     Panel(
         "Limit of confidence by target accuracy",
         "percentunit",
-        of_each_target("limit"),
+        of_each_target("operating_point_limit"),
         "The limit that min_accuracy uses in /rank; none while no limit reaches the target.",
+    ),
+    Panel(
+        "Recall of probable classes by target precision",
+        "percentunit",
+        of_each_target("probability_point_recall"),
+        "The share of the true classes that min_precision gives in /rank, of several an event.",
     ),
     Panel(
         "Taxonomic loss by learner",

@@ -68,8 +68,8 @@ def of_the_examples(name, **labels):
 
 
 def of_each_target(measure):
-    """Return a measure of the primary learner's operating points, as legend -> expression."""
-    found = series(f"operating_point_{measure}", role="primary")
+    """Return a measure of the primary learner by target, as legend -> expression."""
+    found = series(measure, role="primary")
     return {"{{target}}": f"max by (target) ({found})"}
 
 

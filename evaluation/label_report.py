@@ -117,7 +117,7 @@ def _limits(review: LabelReview) -> Table:
     columns = ["target", "limit", "answered", "right of these", "at least", "classes alone"]
     rows, notes = list[list[Cell]](), [*LIMITS_NOTES]
     for target, alone in zip(TARGETS, groups.reached, strict=True):
-        at, best = least_limit(curve, target), best_point(curve)
+        at, best = least_limit(curve.points, target), best_point(curve.points)
         cells = [EMPTY] * 4
         if at is not None:
             point = curve.points[at]

@@ -74,7 +74,7 @@ def _answers(ranks: NDArray[np.int32], scores: NDArray[np.float64]) -> dict[str,
     for (first, second), is_right in zip(scores.tolist(), (ranks == 1).tolist(), strict=True):
         calibration.add(first, second, is_right)
     curve = calibration.curve(MOST_OUTCOMES, {})
-    points = [curve.points[at] for at in drawn(curve)]
+    points = [curve.points[at] for at in drawn(curve.points, curve.outcomes)]
     return {
         "answered": [each.answers / curve.outcomes for each in points],
         "right": [each.accuracy for each in points],

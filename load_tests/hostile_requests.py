@@ -227,8 +227,10 @@ class Requests:
         if chance() < 0.1:
             body["id"] = f"id {self.number} ä"
         if chance() < 0.1:
-            key = choose(["threshold", "min_confidence", "min_accuracy"])
+            key = choose(["threshold", "min_confidence", "min_accuracy", "min_probability"])
             body[key] = choose([0, 0.25, 0.9, 1])
+        if plain and chance() < 0.1:
+            body["probabilities"] = choose([True, False])
         if not plain:
             drawn = chance()
             if drawn < 0.25:

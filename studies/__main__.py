@@ -53,6 +53,7 @@ STUDIES: Final[dict[str, Study]] = {
     "calibration-trained": calibration.TRAINED_STUDY,
     "calibration-real": calibration.REAL,
     "operating-points": operating_points.STUDY,
+    "probabilities": operating_points.PROBABILITIES,
     "trees": trees.STUDY,
     "few-shot": few_shot.STUDY,
     "hierarchy": hierarchy.STUDY,

@@ -74,7 +74,7 @@ def by_suspects(rows: Rows) -> Order:
     for seq, (instance, classes) in enumerate(rows, 1):
         event = Event.learn(Instance(instance), classes)
         rank = model.apply(seq, event).rank or NOT_RETRIEVED
-        untouched = {"is_corrected": False, "is_undone": False}
+        untouched = {"reviewer": None, "is_corrected": False, "is_undone": False}
         records.append(Taught(seq, event, rank, list(classes), [], time=0, **untouched))
     errors = LikelyErrors(most_suspects=len(records))
     for record in records:

@@ -19,6 +19,7 @@ from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learner import Learner
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
+from manyclass.core.operating_points import PLACES
 from manyclass.core.sections import Sections
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.training.accuracy import Accuracy, ranks_of
@@ -202,6 +203,7 @@ class _Course:
         began = perf_counter()
         ranks = np.empty(len(order), np.int32)
         top_two = np.empty((len(order), 2), np.float64)
+        first_true = np.empty(len(order), np.uint8)
         # Of a repeated row only the first outcome is that of a new row.
         firsts = np.sort(np.unique(order, return_index=True)[1])
         counts = outcomes is not None and len(learner.taxonomy) > 0
@@ -209,21 +211,27 @@ class _Course:
         for begin in range(0, len(order), at_once):
             some = self._rows.take(order[begin : begin + at_once])
             end = begin + len(some)
+            new = firsts[(firsts >= begin) & (firsts < end)]
             if outcomes is not None and counts:
-                new = self._rows.take(order[firsts[(firsts >= begin) & (firsts < end)]])
-                count_losses(outcomes[1], learner, new, *self._columns)
+                count_losses(outcomes[1], learner, self._rows.take(order[new]), *self._columns)
+            scores = np.empty((len(some), PLACES), np.float64)
+            are_true = np.empty((len(some), PLACES), np.uint8)
             ranks[begin:end] = learner.learn_csr(
                 *some.labelled(*self._columns),
                 epoch=int(outcomes is None),
                 weights=some.weights,
                 top_two=top_two[begin:end],
+                scores=None if outcomes is None else scores,
+                are_true=None if outcomes is None else are_true,
             )
+            if outcomes is not None:
+                first = new - begin
+                true_classes = np.diff(some.class_indptr)[first]
+                outcomes[0].add_rows(top_two[new], scores[first], are_true[first], true_classes)
+                first_true[begin:end] = are_true[:, 0] == 1
             on_progress(number, end, len(order))
         if outcomes is not None:
-            scores, right = top_two[firsts], (ranks[firsts] == 1).astype(np.uint8)
-            for (first, second), is_right in zip(scores.tolist(), right.tolist(), strict=True):
-                outcomes[0].add(first, second, is_right)
-            self.outcomes = scores, right
+            self.outcomes = top_two[firsts], first_true[firsts]
         seconds = perf_counter() - began
         held_out = None
         if len(self._held_out):

@@ -8,13 +8,20 @@ import typer
 from manyclass.cli.connection import URL, Key, Url, connected
 from manyclass.cli.printable import printable
 from manyclass.cli.run_summary import counted
-from manyclass.client.types import Learner, OperatingCurve, OutcomeGroup, TargetPoint
+from manyclass.client.types import (
+    Learner,
+    OperatingCurve,
+    OutcomeGroup,
+    ProbabilityCurve,
+    TargetPoint,
+)
 
 app = typer.Typer(
     help="Compare, add, remove and promote the learners of a running service, and choose a limit."
 )
 
 LIMIT_HEADS: Final = ("target", "limit", "answered", "right", "classes")
+PRECISION_HEADS: Final = ("target", "limit", "precision", "recall", "classes each")
 HEADS: Final = ("learner", "role", "events", "R1", "R5", "MRR", "µs/event", "edges", "bytes")
 
 
@@ -62,15 +69,33 @@ def limits(
     limit: Annotated[
         int, typer.Option(min=1, max=1000, help="Largest number of classes or sources.")
     ] = 20,
+    precision: Annotated[
+        bool,
+        typer.Option(
+            "--precision",
+            help="Print limits of the probability of each class, for events with several classes.",
+        ),
+    ] = False,
 ) -> None:
     """Print the least limits of confidence whose answers were right often enough.
 
     Use a limit as `--min-confidence` of `manyclass rank`. "answered" is the share of past events
     that reach the limit, "right" the share of right ones among them, and "classes" the number of
     different classes among these answers.
+
+    With --precision, use a limit as `--min-probability` of `manyclass rank`: "precision" is the
+    share of right ones among the classes that reach it, "recall" their share of all true classes,
+    and "classes each" how many of them a ranking has.
     """
+    if precision and by is not None:
+        raise typer.BadParameter(
+            "is of all classes together: leave out --by", param_hint="--precision"
+        )
     with connected(url, key) as client:
         found = client.operating_points(target, by, window, learner, limit)
+    if precision:
+        _print_precision(found.learner, found.probabilities)
+        return
     curve = found.newest if window == "newest" else found.all
     typer.echo(f"{found.learner}: {curve.outcomes:,} outcomes, {_share(curve.accuracy)} right")
     if found.groups is None:
@@ -145,6 +170,28 @@ def _limit(target: TargetPoint) -> list[str]:
         return [f"{target.target:.3g}", *"----"]
     figures = f"{point.limit:.3f}", _share(point.coverage), _share(point.accuracy)
     return [f"{target.target:.3g}", *figures, f"{point.classes:,}"]
+
+
+def _print_precision(learner: str, curve: ProbabilityCurve) -> None:
+    """Print the limits of probability, and what is possible where a target is not reached."""
+    typer.echo(
+        f"{learner}: {counted(curve.rankings, 'ranking')} with {curve.true_classes:,} true classes"
+    )
+    rows = []
+    for each in curve.targets:
+        target, point = f"{each.target:.3g}", each.point
+        if point is None:
+            rows.append([target, *"----"])
+            continue
+        figures = f"{point.limit:.3f}", _share(point.precision), _share(point.recall)
+        rows.append([target, *figures, f"{point.classes / curve.rankings:.2f}"])
+    _print(PRECISION_HEADS, rows, names=1)
+    best = curve.best
+    if best is not None and any(each.point is None for each in curve.targets):
+        typer.echo(
+            f"- no limit reaches it yet: of the {best.classes:,} classes from {best.limit:.3f} on,"
+            f" {_share(best.precision)} were right, which is at least {_share(best.precision_low)}"
+        )
 
 
 def _say_unreached(curve: OperatingCurve) -> None:

@@ -78,6 +78,27 @@ def rank(
             help="Abstain below the least limit of confidence whose answers were right this often.",
         ),
     ] = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Add to each class how probable it is.")
+    ] = False,
+    min_probability: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            callback=_finite,
+            help="Return only classes that are at least this probable, of several right ones too.",
+        ),
+    ] = None,
+    min_precision: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            callback=_finite,
+            help="Return only classes of a probability whose classes were right this often.",
+        ),
+    ] = None,
     decode: Annotated[
         Literal["taxo"] | None,
         typer.Option(
@@ -114,17 +135,19 @@ def rank(
     standard error and skipped; the exit code is then 1.
 
     A row of a table has its text in a column. With --out result.xlsx or .csv, the results are a
-    table with all columns of the input, the confidence, and each class with its score. Rows of a
-    table wait for a label under Review only if they have ids, named by --id-column.
+    table with all columns of the input, the confidence, and each class with its score, and with its
+    probability if that is asked for. Rows of a table wait for a label under Review only if they
+    have ids, named by --id-column.
     """
     _check_out(out, explain, bom, files)
     out = None if out == STANDARD_OUTPUT else out
     sources = input.sources(files)
     classes = max(k, len(among or ()))
+    gives = probabilities or min_probability is not None or min_precision is not None
     with (
         connected(url, key, checked=True) as client,
         _opened(out) as opened,
-        _output(opened, out, classes, bom, sources) as output,
+        _output(opened, out, classes, gives, bom, sources) as output,
     ):
 
         def send(instances: Sequence[Body]) -> Rankings:
@@ -136,6 +159,9 @@ def rank(
                 among=among,
                 min_confidence=min_confidence,
                 min_accuracy=min_accuracy,
+                probabilities=probabilities,
+                min_probability=min_probability,
+                min_precision=min_precision,
                 decode=decode,
                 explain=explain,
                 min_seq=min_seq,
@@ -211,7 +237,12 @@ def _check_out(out: Path | None, explain: bool, bom: bool, files: Sequence[str])
 
 @contextmanager
 def _output(
-    opened: IO[bytes], out: Path | None, classes: int, bom: bool, sources: Sequence[Source]
+    opened: IO[bytes],
+    out: Path | None,
+    classes: int,
+    probabilities: bool,
+    bom: bool,
+    sources: Sequence[Source],
 ) -> Iterator[Output]:
     """Yield the output of the results; a table keeps its rows in a temporary file."""
     if out is None or not is_table(out):
@@ -222,7 +253,7 @@ def _output(
         def writer(numbers: Collection[str]) -> TableWriter:
             return writer_of(out, opened, lambda: _delimiter(out, sources), bom, numbers)
 
-        yield TableOutput(kept, classes, writer)
+        yield TableOutput(kept, classes, probabilities, writer)
 
 
 def _delimiter(out: Path, sources: Sequence[Source]) -> str:

@@ -1,15 +1,11 @@
-// Calibration of a learner's first class: a map from the scores of the two best classes to the
-// probability that the first is right, learned online.
+// Calibration of a learner: the probability that the class ranked first is right, which is the
+// confidence, and the probability of each class below it, learned online.
 //
-//   two scores -> three scale-free inputs -> logistic regression -> monotone knots -> probability
-//
-// The regression fits the shape within a few hundred outcomes (Platt 1999, learned online). The
-// knots correct its residuals, each from its own recent outcomes; falling neighbours are pooled
-// (isotonic regression; Zadrozny and Elkan 2002). Both decay old outcomes, because a learner
-// improves and its scores grow, so that the meaning of a score changes.
+//   two scores -> three scale-free inputs -> probability_map.hpp, of each place -> probability
 //
 // The last outcomes are kept, each with the confidence before it, and give the limits of confidence
-// for a wanted accuracy (operating_points.hpp).
+// for a wanted accuracy; the last rankings, with their probabilities, give the limits of probability
+// for a wanted precision (operating_points.hpp).
 #pragma once
 
 #include <algorithm>
@@ -22,15 +18,16 @@
 #include <vector>
 
 #include "kept_outcomes.hpp"
+#include "kept_places.hpp"
+#include "lower_places.hpp"
 #include "operating_points.hpp"
 #include "pipeline/ranking.hpp"
-#include "math/elementary.hpp"
 #include "pipeline/reader_slots.hpp"
+#include "probability_map.hpp"
 #include "snapshot/visitor.hpp"
 
 namespace manyclass {
 
-constexpr std::uint64_t FEWEST_OUTCOMES = 100;  // before the first probability
 constexpr std::size_t NEWEST_OUTCOMES = 10'000;  // measure the calibration, and give the limits
 constexpr std::size_t RELIABILITY_BINS = 10;
 
@@ -44,14 +41,15 @@ struct Reliability {
 // time calls the other methods.
 class Calibration {
 public:
-    static constexpr std::size_t INPUTS = 3, KNOTS = 21;
-    static constexpr std::size_t NUMBERS = 1 + 2 * INPUTS + (INPUTS + 1) + 2 * KNOTS;
+    static constexpr std::size_t NUMBERS = 1 + ProbabilityMap::NUMBERS;
+    static constexpr std::uint32_t PLACES = LowerPlaces::LAST;
 
     // The seed salts the table of names and has no effect on the state.
     explicit Calibration(std::uint64_t hash_seed = 0) : kept_(hash_seed) {}
 
     std::uint64_t outcomes() const { return outcomes_; }
     const KeptOutcomes& kept() const { return kept_; }
+    const KeptPlaces& places() const { return places_; }
 
     // The probability that the first class is right; negative after too few outcomes, and for an
     // empty ranking.
@@ -67,69 +65,60 @@ public:
         return limits_.of(accuracy);
     }
 
+    // Set the probability of each class of a ranking, best first, negative where it is unknown: that
+    // of the first is the confidence, and none is larger than the one before it.
+    void probabilities(const Ranked* best, std::size_t count, std::vector<double>& found) const {
+        const Reading lock(lock_);
+        find_probabilities(best, count, found);
+    }
+
+    // The least limit of probability above which the classes of the newest rankings were right at
+    // least this often; above 1 if there is none. It is found anew as that of `limit_for`.
+    double probability_limit_for(double precision) const {
+        const Reading lock(lock_);
+        return probability_limits_.of(precision);
+    }
+
     // Add the outcome of a ranking with the name of its first class and the source of the event,
     // empty without one. An empty ranking is kept, and teaches nothing.
     void add(const TopTwoScores& scores, bool is_right, std::string_view cls = {},
              std::string_view source = {}) {
         const Writing lock(lock_);
-        if (outcomes_ >= FEWEST_OUTCOMES) {
-            kept_.add(confidence_now(scores), is_right && scores.first != 0, cls, source);
-            if (since_refresh(kept_.added()) == 0) find_limits();
-        }
-        if (scores.first == 0) return;
-        ++outcomes_;
-        const double share = std::max(FORGETTING, 1 / static_cast<double>(outcomes_));
-        scale_ += (std::fabs(within_reason(scores.first)) - scale_) * share;
-        const Inputs given = inputs(scores);
-        const Inputs values = standardised(given);
-        const double probability = regressed(values);
-        note_at_knots(probability, is_right);
-        learn(values, is_right - probability);
-        for (std::size_t i = 0; i < INPUTS; ++i) {
-            const double away = given[i] - means_[i];
-            means_[i] += away * share;
-            if (outcomes_ > 1) variances_[i] += (away * away - variances_[i]) * share;
-        }
-        fit_knots();
+        add_first(scores, is_right, cls, source);
     }
 
-    // Fit regression and knots to outcomes of a learner that has hardly changed between them. All
-    // count alike: `add` follows changes, at the price of noise from its last outcomes. The kept
-    // outcomes and the inputs' scales stay.
+    // The number of classes of the next ranking that `add` reads: of all places at first, then for
+    // every fourth ranking, then for every sixteenth, since they take longer than the rest. The
+    // rankings are spread by Weyl's sequence, so that a rhythm of the events changes nothing.
+    std::uint32_t depth() const {
+        constexpr std::uint64_t ALL = 1'000, MANY = 10'000, GOLDEN = 0x9e3779b97f4a7c15u;
+        const std::uint64_t every = outcomes_ < ALL ? 1 : outcomes_ < MANY ? 4 : 16;
+        return (outcomes_ * GOLDEN >> 32) % every == 0 ? PLACES : 1;
+    }
+
+    // Add the outcome of a ranking of at least `depth` classes, as above, and of its lower places. The
+    // event had so many true classes.
+    void add(const TopTwoScores& scores, const RankingBefore& before, std::size_t true_classes,
+             std::string_view source) {
+        const Writing lock(lock_);
+        const bool has_places = depth() == PLACES;
+        if (has_places) keep_places(before, true_classes);
+        add_first(scores, before.is_first_true(), before.first, source);
+        if (!has_places) return;
+        for (std::size_t at = 1; at < std::min<std::size_t>(before.best.size(), PLACES); ++at)
+            lower_.add(at + 1, lower_inputs(before.best[0].score, before.best[at].score),
+                       before.are_true[at] != 0);
+    }
+
+    // Fit the confidence to outcomes of a learner that has hardly changed between them, see
+    // ProbabilityMap::settle. The kept outcomes and the inputs' scales stay.
     void settle(const TopTwoScores* scores, const std::uint8_t* rights, std::size_t count) {
         const Writing lock(lock_);
-        std::vector<std::pair<Inputs, bool>> outcomes;
+        std::vector<std::pair<ProbabilityInputs, bool>> outcomes;
         for (std::size_t i = 0; i < count; ++i)
-            if (scores[i].first != 0)
-                outcomes.emplace_back(standardised(inputs(scores[i])), rights[i] != 0);
+            if (scores[i].first != 0) outcomes.emplace_back(inputs(scores[i]), rights[i] != 0);
         if (outcomes.empty() || outcomes_ == 0) return;
-        // The mean over all steps has little of their noise (Polyak and Juditsky 1992).
-        std::array<double, INPUTS + 1> sums{};
-        for (std::size_t round = 0; round < SETTLING_ROUNDS; ++round) {
-            for (const auto& [values, is_right] : outcomes) {
-                learn(values, is_right - regressed(values));
-                for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += weights_[i];
-            }
-        }
-        const auto steps = static_cast<double>(SETTLING_ROUNDS * outcomes.size());
-        for (std::size_t i = 0; i < sums.size(); ++i) weights_[i] = sums[i] / steps;
-        counts_.fill(0);
-        residuals_.fill(0);
-        for (const auto& [values, is_right] : outcomes) {
-            const double probability = regressed(values);
-            const auto [knot, beyond] = interval_of(probability);
-            const double residual = is_right - probability;
-            counts_[knot] += 1 - beyond;
-            residuals_[knot] += (1 - beyond) * residual;
-            counts_[knot + 1] += beyond;
-            residuals_[knot + 1] += beyond * residual;
-        }
-        for (std::size_t knot = 0; knot < KNOTS; ++knot) {  // as many as a knot remembers
-            const double kept = std::min(1.0, 1 / (KNOT_FORGETTING * std::max(counts_[knot], 1.0)));
-            counts_[knot] *= kept;
-            residuals_[knot] *= kept;
-        }
-        fit_knots();
+        first_.settle(outcomes, outcomes_);
     }
 
     // Remove the name of a class from the kept outcomes.
@@ -143,6 +132,12 @@ public:
     void read_kept(F&& read) const {
         const Reading lock(lock_);
         read(kept_);
+    }
+
+    // Read the points of `min_probability` over the kept rankings.
+    ProbabilityCurve probability_curve() const {
+        const Reading lock(lock_);
+        return places_.curve(0);
     }
 
     // The newest outcomes with a class, by their confidence.
@@ -173,25 +168,52 @@ public:
 
     // --- state ---------------------------------------------------------------------------------
 
-    // Copy the state into NUMBERS numbers, and into arrays of the sizes of the kept outcomes.
-    void dump(double* numbers, const KeptOutcomes::Arrays& kept) const {
-        each_number(*this, [&](double number) { *numbers++ = number; });
-        kept_.dump(kept);
+    // The arrays of a dump: NUMBERS numbers, LowerPlaces::NUMBERS of the lower places, and arrays of
+    // the sizes of the kept outcomes and rankings.
+    struct Arrays {
+        double* numbers;
+        double* lower;
+        KeptOutcomes::Arrays kept;
+        KeptPlaces::Arrays places;
+    };
+
+    // The numbers of rankings learned, and of outcomes and rankings ever kept.
+    struct Counts {
+        std::uint64_t outcomes, added, places;
+    };
+
+    Counts counts() const { return {outcomes_, kept_.added(), places_.added()}; }
+
+    void dump(const Arrays& to) const {
+        double *number = to.numbers, *lower = to.lower;
+        each_number(*this, [&](double each) { *number++ = each; });
+        LowerPlaces::each_number(lower_, [&](double each) { *lower++ = each; });
+        kept_.dump(to.kept);
+        places_.dump(to.places);
     }
 
     // Load a dumped state; throw std::invalid_argument "section: fault" if no outcomes can lead to
-    // it. `added` is the number of outcomes that were ever kept.
-    void load(std::uint64_t outcomes, std::uint64_t added, const double* numbers,
-              const KeptOutcomes::Sizes& sizes, const KeptOutcomes::Arrays& kept) {
+    // it.
+    void load(const Counts& counts, const KeptOutcomes::Sizes& sizes, std::size_t places,
+              const Arrays& from) {
+        const auto [outcomes, added, places_added] = counts;
         need(outcomes <= LARGEST_COUNT, "calibration_outcomes", "no count can be so large");
         need(outcomes >= FEWEST_OUTCOMES ? added >= outcomes - FEWEST_OUTCOMES : added == 0,
              "calibration_outcomes", "not as many outcomes are kept as there were");
-        kept_.load(added, sizes, kept);
+        need(places_added <= added, "calibration_outcomes",
+             "more rankings are kept than there were outcomes");
+        kept_.load(added, sizes, from.kept);
+        places_.load(places_added, places, from.places);
         outcomes_ = outcomes;
-        each_number(*this, [&](double& number) { number = *numbers++; });
-        check_numbers();
-        fit_knots();
+        const double *number = from.numbers, *lower = from.lower;
+        each_number(*this, [&](double& each) { each = *number++; });
+        need(scale_ >= 0 && scale_ <= LARGEST_SCORE, "calibration_numbers",
+             "the scale is out of range");
+        first_.loaded(outcomes_, "calibration_numbers");
+        LowerPlaces::each_number(lower_, [&](double& each) { each = *lower++; });
+        lower_.loaded("calibration_lower");
         find_limits();
+        find_probability_limits();
     }
 
 private:
@@ -224,55 +246,68 @@ private:
         limits_ = LeastLimits(points);
     }
 
+    void find_probability_limits() {
+        const auto since = std::min<std::uint64_t>(since_refresh(places_.added()), places_.size());
+        std::vector<OperatingPoint> points;
+        for (const ProbabilityPoint& each : places_.curve(since).points)
+            points.push_back({each.limit, each.classes, each.right});
+        probability_limits_ = LeastLimits(points);
+    }
+
     double confidence_now(const TopTwoScores& scores) const {
         if (outcomes_ < FEWEST_OUTCOMES || scores.first == 0) return -1;
-        return isotonic(regressed(standardised(inputs(scores))));
+        return first_.of(inputs(scores));
+    }
+
+    void find_probabilities(const Ranked* best, std::size_t count,
+                            std::vector<double>& found) const {
+        found.clear();
+        if (count == 0) return;
+        found.push_back(confidence_now(top_two_of(best, count)));
+        for (std::size_t at = 1; at < count; ++at) {
+            const double above = found.back();
+            if (above < 0) {
+                found.resize(count, -1);
+                return;
+            }
+            const double own =
+                lower_.probability(at + 1, lower_inputs(best[0].score, best[at].score));
+            found.push_back(std::min(own, above));
+        }
+    }
+
+    void keep_places(const RankingBefore& before, std::size_t true_classes) {
+        if (outcomes_ < FEWEST_OUTCOMES) return;
+        const std::size_t count = std::min<std::size_t>(before.best.size(), PLACES);
+        find_probabilities(before.best.data(), count, scratch_);
+        std::uint16_t are_true = 0;
+        for (std::size_t at = 0; at < count; ++at)
+            are_true = static_cast<std::uint16_t>(are_true | (before.are_true[at] != 0) << at);
+        places_.add(scratch_, are_true, true_classes);
+        if (since_refresh(places_.added()) == 0) find_probability_limits();
+    }
+
+    void add_first(const TopTwoScores& scores, bool is_right, std::string_view cls,
+                   std::string_view source) {
+        if (outcomes_ >= FEWEST_OUTCOMES) {
+            kept_.add(confidence_now(scores), is_right && scores.first != 0, cls, source);
+            if (since_refresh(kept_.added()) == 0) find_limits();
+        }
+        if (scores.first == 0) return;
+        ++outcomes_;
+        const double share = std::max(ProbabilityMap::FORGETTING, 1 / static_cast<double>(outcomes_));
+        scale_ += (std::fabs(within_reason(scores.first)) - scale_) * share;
+        first_.add(inputs(scores), is_right, outcomes_);
     }
 
     // Visit the NUMBERS numbers of the state.
     template <class Self, class F>
     static void each_number(Self& self, F&& visit) {
         visit(self.scale_);
-        for (auto& each : self.means_) visit(each);
-        for (auto& each : self.variances_) visit(each);
-        for (auto& each : self.weights_) visit(each);
-        for (auto& each : self.counts_) visit(each);
-        for (auto& each : self.residuals_) visit(each);
+        ProbabilityMap::each_number(self.first_, visit);
     }
-
-    // Inputs are between -1 and 1, so means, variances and residuals are bounded; a step of the
-    // regression moves no weight by more than 1. The comparisons are false for NaN.
-    void check_numbers() const {
-        constexpr const char* SECTION = "calibration_numbers";
-        need(scale_ >= 0 && scale_ <= LARGEST_SCORE, SECTION, "the scale is out of range");
-        for (std::size_t i = 0; i < INPUTS; ++i) {
-            need(std::fabs(means_[i]) <= 1, SECTION, "a mean is out of range");
-            need(variances_[i] >= 0 && variances_[i] <= 4, SECTION, "a variance is out of range");
-        }
-        const double largest_weight = 1 + static_cast<double>(outcomes_);
-        for (const double weight : weights_)
-            need(std::fabs(weight) <= largest_weight, SECTION, "a weight is out of range");
-        for (std::size_t at = 0; at < 2; ++at)
-            need(weights_[at] >= 0, SECTION, "a weight of a lead is negative");
-        for (std::size_t knot = 0; knot < KNOTS; ++knot) {
-            need(counts_[knot] >= 0 && counts_[knot] <= 1 / KNOT_FORGETTING + ROUNDING, SECTION,
-                 "a knot has a count out of range");
-            need(std::fabs(residuals_[knot]) <= counts_[knot] + ROUNDING, SECTION,
-                 "a knot has a residual out of range");
-        }
-    }
-
-    using Inputs = std::array<double, INPUTS>;
-
-    static constexpr double FORGETTING = 0.001;      // of scale, means and variances, an outcome
-    static constexpr double KNOT_FORGETTING = 0.005;  // of a knot, an outcome of its own
-    static constexpr double FIRST_RATE = 0.5, LAST_RATE = 0.03;
-    static constexpr std::size_t SETTLING_ROUNDS = 5;
-    static constexpr double PRIOR = 10;  // the regression counts for a knot as this many outcomes
-    static constexpr double SMALLEST_VARIANCE = 1e-6;
 
     static constexpr double LARGEST_SCORE = 1e150;  // larger scores count as this
-    static constexpr double ROUNDING = 1e-6;  // sums may miss their bounds by this much
 
     // Differences of scores must be finite.
     static double within_reason(double score) {
@@ -283,7 +318,7 @@ private:
 
     // Of the scores: the lead by the usual size of a first score, the lead by their own size, and
     // the first by the usual size; each between -1 and 1.
-    Inputs inputs(const TopTwoScores& scores) const {
+    ProbabilityInputs inputs(const TopTwoScores& scores) const {
         const double first = within_reason(scores.first), second = within_reason(scores.second);
         const double usual = std::max(scale_, 1e-150);
         const double sizes = std::max(std::fabs(first) + std::fabs(second), 1e-150);
@@ -291,92 +326,19 @@ private:
                 squashed(first / usual)};
     }
 
-    Inputs standardised(Inputs values) const {
-        for (std::size_t i = 0; i < INPUTS; ++i)
-            values[i] = (values[i] - means_[i]) / std::sqrt(variances_[i] + SMALLEST_VARIANCE);
-        return values;
-    }
-
-    double regressed(const Inputs& values) const {
-        double sum = weights_[INPUTS];
-        for (std::size_t i = 0; i < INPUTS; ++i) sum += weights_[i] * values[i];
-        return logistic(sum);
-    }
-
-    // A step of the regression against the gradient of its log loss, smaller for large values. The
-    // probability never falls with the lead.
-    void learn(const Inputs& values, double error) {
-        const double rate =
-            std::max(LAST_RATE, FIRST_RATE / std::sqrt(static_cast<double>(outcomes_)));
-        double squares = 1;
-        for (const double value : values) squares += value * value;
-        const double step = rate * error / (1 + rate * squares / 4);
-        for (std::size_t i = 0; i < INPUTS; ++i) weights_[i] += step * values[i];
-        weights_[INPUTS] += step;
-        for (std::size_t at = 0; at < 2; ++at) weights_[at] = std::max(weights_[at], 0.0);
-    }
-
-    struct Interval {
-        std::size_t knot;
-        double beyond;  // it, as a share of the way to the next
-    };
-
-    static Interval interval_of(double probability) {
-        const double at = probability * (KNOTS - 1);
-        const std::size_t knot = std::min(static_cast<std::size_t>(at), KNOTS - 2);
-        return {knot, at - static_cast<double>(knot)};
-    }
-
-    double isotonic(double probability) const {
-        const auto [knot, beyond] = interval_of(probability);
-        return knots_[knot] + (knots_[knot + 1] - knots_[knot]) * beyond;
-    }
-
-    void note_at_knots(double probability, bool is_right) {
-        const auto [knot, beyond] = interval_of(probability);
-        note_at(knot, 1 - beyond, is_right - probability);
-        note_at(knot + 1, beyond, is_right - probability);
-    }
-
-    void note_at(std::size_t knot, double share, double residual) {
-        const double kept = 1 - KNOT_FORGETTING * share;
-        counts_[knot] = counts_[knot] * kept + share;
-        residuals_[knot] = residuals_[knot] * kept + share * residual;
-    }
-
-    // The share of right outcomes at each knot; falling neighbours take their mean (pool
-    // adjacent violators).
-    void fit_knots() {
-        std::array<double, KNOTS> means, weights;
-        std::array<std::size_t, KNOTS> sizes;
-        std::size_t pools = 0;
-        for (std::size_t knot = 0; knot < KNOTS; ++knot, ++pools) {
-            const double regressed = static_cast<double>(knot) / (KNOTS - 1);
-            weights[pools] = counts_[knot] + PRIOR;
-            means[pools] = std::clamp(regressed + residuals_[knot] / weights[pools], 0.0, 1.0);
-            sizes[pools] = 1;
-            for (; pools > 0 && means[pools - 1] >= means[pools]; --pools) {
-                const double both = weights[pools - 1] + weights[pools];
-                means[pools - 1] = (means[pools - 1] * weights[pools - 1] +
-                                    means[pools] * weights[pools]) / both;
-                weights[pools - 1] = both;
-                sizes[pools - 1] += sizes[pools];
-            }
-        }
-        double* knot = knots_.data();
-        for (std::size_t pool = 0; pool < pools; ++pool)
-            knot = std::fill_n(knot, sizes[pool], std::min(means[pool], 1.0));
+    // Of a class below the first: as above, with a lead that is negative.
+    ProbabilityInputs lower_inputs(double first, double score) const {
+        return inputs({score, first});
     }
 
     std::uint64_t outcomes_ = 0;
     double scale_ = 0;  // the usual size of a first score
-    Inputs means_{}, variances_{1, 1, 1};
-    std::array<double, INPUTS + 1> weights_{};  // the last is the bias
-    std::array<double, KNOTS> counts_{};     // outcomes
-    std::array<double, KNOTS> residuals_{};  // decayed sums of outcome - regression
-    std::array<double, KNOTS> knots_{};      // computed from both
+    ProbabilityMap first_;
+    LowerPlaces lower_;
     KeptOutcomes kept_;
-    LeastLimits limits_;                     // computed from them
+    KeptPlaces places_;
+    LeastLimits limits_, probability_limits_;  // computed from them
+    std::vector<double> scratch_;              // of a change
     mutable ReaderSlots lock_;
 };
 

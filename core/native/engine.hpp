@@ -253,18 +253,23 @@ public:
     }
 
     void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
-                   bool is_first_epoch, std::int32_t* ranks, TopTwoScores* top_two) override {
+                   bool is_first_epoch, std::int32_t* ranks, TopTwoScores* top_two,
+                   RankingsBefore* before) override {
+        RankingBefore ranking;
+        if (before != nullptr) ranking.depth = before->depth;
         for (std::int64_t row = 0; row < rows.count; ++row) {
             const float weight = weights == nullptr ? 1 : weights[row];
-            const Outcome outcome = learn_csr(rows, classes, row, weight, is_first_epoch);
+            const Outcome outcome = learn_csr(rows, classes, row, weight, is_first_epoch,
+                                              before == nullptr ? nullptr : &ranking);
             ranks[row] = static_cast<std::int32_t>(outcome.rank);
+            if (before != nullptr) before->take(row, ranking);
             if (top_two != nullptr) top_two[row] = outcome.top_two;
         }
     }
 
     // Learn one row.
     Outcome learn_csr(const CsrRows& rows, const CsrRows& classes, std::int64_t row, float weight,
-                      bool is_first_epoch) {
+                      bool is_first_epoch, RankingBefore* before = nullptr) {
         StateLock::ChangeNow change(lock_);
         Example& example = scratch();
         const ExampleReader reader = this->reader();
@@ -277,7 +282,7 @@ public:
         example.rejected.clear();
         read_classes(classes, row, example.classes);
         example.weight = static_cast<double>(weight);
-        example.before = nullptr;
+        example.before = before;
         trainer_.prepare(example);
         const Outcome outcome = trainer_.learn(
             example, is_first_epoch,

@@ -92,10 +92,11 @@ public:
                           bool is_first_epoch, RankingBefore* before = nullptr) = 0;
 
     // Learn rows in order. `weights` has one weight for each row; nullptr: 1 for all. `ranks` and,
-    // unless it is nullptr, `top_two` receive the outcome of each row. Another thread may change
-    // the learner between two rows.
+    // unless they are nullptr, `top_two` and `before` receive the outcome of each row. Another thread
+    // may change the learner between two rows.
     virtual void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
-                           bool is_first_epoch, std::int32_t* ranks, TopTwoScores* top_two) = 0;
+                           bool is_first_epoch, std::int32_t* ranks, TopTwoScores* top_two,
+                           RankingsBefore* before) = 0;
 
     // Build a label tree from rows that will be learned next; see Trainer::build. False if the
     // learner is not built from rows, or has learned already.

@@ -22,9 +22,24 @@ struct Answered {
     std::vector<Ranked> ranked;
     std::string names;       // size u32 and bytes of each ranked class
     double confidence = -1;  // the probability that the first class is right; negative: unknown
-    double limit = -1;       // the least limit for the asked accuracy; above 1: none, below 0: not asked
-    std::uint64_t seq = 0;   // the last event learned before the ranking
+    std::vector<double> probabilities;  // of the ranked classes, if asked for; negative: unknown
+    double limit = -1;  // the least limit for what was asked; above 1: none, below 0: not asked
+    std::uint64_t seq = 0;  // the last event learned before the ranking
 };
+
+// The options of a ranking: k classes, and the limit of confidence for an accuracy, or the limit
+// of probability for a precision, from 0 on; below 0: not asked.
+struct RankingAsked {
+    std::uint32_t k = 0;
+    double accuracy = -1, precision = -1;
+    bool probabilities = false;
+};
+
+// Find the limit that was asked for; above 1: none, below 0: not asked.
+inline double asked_limit(const Calibration& calibration, const RankingAsked& asked) {
+    if (asked.accuracy >= 0) return calibration.limit_for(asked.accuracy);
+    return asked.precision >= 0 ? calibration.probability_limit_for(asked.precision) : -1;
+}
 
 // Ownership: learner, calibration and counts are the caller's, and outlive their use here.
 // Threads: any number may rank; `use` waits until none does. Other calls: one thread at a time.
@@ -42,25 +57,22 @@ public:
     std::uint64_t seq() const { return seq_; }
     void set_seq(std::uint64_t seq) { seq_ = seq; }
 
-    // Rank the k best classes, two at least, and find the limit of confidence for an accuracy from 0
-    // on. False without a learner, and for an instance with values below 0 that are absent to it:
-    // Python ranks that one, and adds the warning.
-    bool rank(std::string_view instance, std::uint32_t k, double accuracy,
-              Answered& answered) const {
+    // Rank the k best classes, two at least. False without a learner, and for an instance with values
+    // below 0 that are absent to it: Python ranks that one, and adds the warning.
+    bool rank(std::string_view instance, const RankingAsked& asked, Answered& answered) const {
         constexpr double ANY = -std::numeric_limits<double>::infinity();
         const Reading lock(lock_);
-        auto& [ranked, names, confidence, limit, seq] = answered;
+        auto& [ranked, names, confidence, probabilities, limit, seq] = answered;
         ranked.clear();
         names.clear();
         seq = seq_;
-        k = std::max(k, 2u);
         if (learner_ == nullptr || (is_signed(instance) && !learner_->takes_signs())) return false;
-        learner_->rank(instance, k, ANY, ranked, names);
-        TopTwoScores best;
-        if (!ranked.empty()) best.first = ranked[0].score;
-        if (ranked.size() > 1) best.second = ranked[1].score;
-        confidence = calibration_->confidence(best);
-        limit = accuracy < 0 ? -1 : calibration_->limit_for(accuracy);
+        learner_->rank(instance, std::max(asked.k, 2u), ANY, ranked, names);
+        confidence = calibration_->confidence(top_two_of(ranked.data(), ranked.size()));
+        probabilities.clear();
+        if (asked.probabilities)
+            calibration_->probabilities(ranked.data(), ranked.size(), probabilities);
+        limit = asked_limit(*calibration_, asked);
         return true;
     }
 
@@ -69,11 +81,12 @@ public:
     Outcome learn(std::string_view instance, const std::vector<std::string_view>& true_classes,
                   const std::vector<std::string_view>& rejected, double weight,
                   std::string_view source) {
+        before_.depth = calibration_->depth();
         const Outcome outcome =
             learner_->learn(instance, true_classes, rejected, weight, true, &before_);
         if (!true_classes.empty()) {
             ranks_->add(outcome.rank);
-            calibration_->add(outcome.top_two, outcome.rank == 1, before_.first, source);
+            calibration_->add(outcome.top_two, before_, true_classes.size(), source);
         }
         ++seq_;
         return outcome;

@@ -61,6 +61,9 @@ class BatchRankings:
         threshold: float | None,
         min_confidence: float | None,
         min_accuracy: float | None = None,
+        min_probability: float | None = None,
+        min_precision: float | None = None,
+        probabilities: bool = False,
         seq: int | None = None,
     ) -> BatchRankings:
         """Return the rankings of instances that Python has read. Each result has the `seq`.

@@ -4,6 +4,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY
 from libc.stdint cimport uint32_t, uint64_t
+from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 from libcpp.optional cimport optional
 from libcpp.string cimport string
@@ -12,11 +13,12 @@ from libcpp.vector cimport vector
 
 cimport cython
 
-from manyclass.core.calibration cimport Calibration, TopTwoScores
+from manyclass.core.calibration cimport Calibration, NativeCalibration, Ranked, top_two_of
 from manyclass.core.event_parts cimport stored_text
 from manyclass.core.learner cimport Learner, RankedBlock
 from manyclass.core.instance cimport Instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
+from manyclass.core.published_learner cimport RankingAsked, asked_limit
 from manyclass.core.text cimport TextAnalysis, TextParts
 from manyclass.service.ingest.pending_labels cimport (
     InstanceNote,
@@ -35,7 +37,11 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
         double threshold
         double least_confidence
         double least_accuracy
+        double least_probability
+        double least_precision
+        cpp_bool probabilities
         uint64_t min_seq
+        RankingAsked asked()
     cdef cppclass BatchInstance "manyclass::http::BatchBody::Instance":
         size_t end
         uint32_t features
@@ -56,10 +62,10 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
 cdef extern from "service/http/native/batch_answer.hpp" namespace "manyclass::http" nogil:
     cdef cppclass BatchAnswer:
         BatchAnswer(const RankOptions& options, optional[uint64_t] seq) except +
-        double least_accuracy()
         void begin(const RankedBlock& block, double limit)
         ServedRanking next(uint32_t count, double confidence)
-        void append(uint32_t count, string_view id, double confidence) except +
+        void append(uint32_t count, string_view id, double confidence,
+                    const vector[double]& probabilities) except +
         const string& results()
         uint32_t abstained()
 
@@ -112,6 +118,7 @@ cdef class BatchRankings:
 
     cdef object _owner  # of what the views are of
     cdef uint32_t _k
+    cdef RankingAsked _asked
     cdef size_t _done
     cdef vector[string_view] _wires, _ids
     cdef vector[InstanceNote] _notes
@@ -139,12 +146,16 @@ cdef class BatchRankings:
 
     @staticmethod
     def of(list instances not None, list ids not None, list notes not None,
-           uint32_t k, threshold, min_confidence, min_accuracy=None, seq=None):
+           uint32_t k, threshold, min_confidence, min_accuracy=None, min_probability=None,
+           min_precision=None, bint probabilities=False, seq=None):
         cdef RankOptions options
         options.k = k
         options.threshold = -INFINITY if threshold is None else threshold
         options.least_confidence = -1 if min_confidence is None else min_confidence
         options.least_accuracy = -1 if min_accuracy is None else min_accuracy
+        options.least_probability = -1 if min_probability is None else min_probability
+        options.least_precision = -1 if min_precision is None else min_precision
+        options.probabilities = probabilities
         cdef list texts = []  # as they are stored
         cdef bytes stored
         cdef BatchRankings self = BatchRankings.begun((instances, ids, notes, texts), options, seq)
@@ -165,6 +176,7 @@ cdef class BatchRankings:
         cdef BatchRankings self = BatchRankings.__new__(BatchRankings)
         self._owner = owner
         self._k = max(options.k, 2)  # confidence needs two
+        self._asked = options.asked()
         self._answer.reset(new BatchAnswer(options, number))
         return self
 
@@ -192,21 +204,23 @@ cdef class BatchRankings:
         """Write the results of the block; each instance is stored until its label comes."""
         cdef size_t at, begin = 0
         cdef uint32_t count
-        cdef TopTwoScores top_two
+        cdef const Ranked* best
         cdef double confidence, now = pending._clock()
-        cdef double limit = -1, accuracy = deref(self._answer).least_accuracy()
+        cdef vector[double] probabilities
         cdef string instance_id
-        if accuracy >= 0:
-            limit = deref(calibration._native).limit_for(accuracy)
-        deref(self._answer).begin(self._block, limit)
+        cdef const NativeCalibration* native = calibration._native.get()
+        deref(self._answer).begin(self._block, asked_limit(deref(native), self._asked))
         for at in range(self._block.counts.size()):
             count = self._block.counts[at]
-            top_two.first = self._block.ranked[begin].score if count > 0 else 0
-            top_two.second = self._block.ranked[begin + 1].score if count > 1 else 0
+            best = self._block.ranked.data() + begin
             begin += count
-            confidence = deref(calibration._native).confidence(top_two)  # negative: unknown
+            confidence = deref(native).confidence(top_two_of(best, count))  # negative: unknown
+            if self._asked.probabilities:
+                deref(native).probabilities(best, count, probabilities)
             deref(pending._native).keep(
                 now, self._wires[self._done + at], deref(self._answer).next(count, confidence),
                 self._notes[self._done + at], self._ids[self._done + at], instance_id,
             )
-            deref(self._answer).append(count, string_view(instance_id), confidence)
+            deref(self._answer).append(
+                count, string_view(instance_id), confidence, probabilities
+            )

@@ -18,7 +18,8 @@ HELP: Final = {  # by name without the prefix
     "rank_duration_seconds": "time to rank one instance",
     "plain_rankings_total": "ranking requests answered in native code, by thread",
     "plain_events_total": "learned events that native code has read, by thread",
-    "abstained_total": "rankings that abstained by `min_confidence` or `min_accuracy`",
+    "abstained_total": "rankings that abstained by a limit of confidence, accuracy, probability or"
+    " precision",
     "instances_without_features_total": "instances without a word or a value other than 0, by call",
     "instances_with_absent_values_total": "instances with values below 0 that a learner ignores,"
     " by call",
@@ -42,6 +43,11 @@ HELP: Final = {  # by name without the prefix
     "operating_point_coverage": "share of the last 10,000 outcomes that this limit answers, by"
     " learner and target; 0 if no limit reaches the target",
     "operating_point_accuracy": "share of right answers at this limit, by learner and target",
+    "probability_point_limit": "least limit of probability whose classes were right as often as the"
+    " target, over the last 4,000 kept rankings, by learner; absent if no limit reaches it",
+    "probability_point_precision": "share of right classes at this limit, by learner and target",
+    "probability_point_recall": "share of the true classes that this limit gives, by learner and"
+    " target; 0 if no limit reaches the target",
     "outdegree": "edges per feature of the primary learner",
     "edges_touched": "edges scored to rank an instance, also before learning",
     "features": "features of the primary learner",

@@ -105,6 +105,7 @@ class EngineCollector(Collector):
                 errors.add_metric([each.label, role], error)
         yield errors
         yield from _operating_points(model)
+        yield from _probability_points(model)
         losses = labelled(GaugeMetricFamily, "progressive_taxonomic_loss", labels)
         parents = labelled(GaugeMetricFamily, "progressive_parent_accuracy", labels)
         for role, each in model.roles:
@@ -243,7 +244,7 @@ def _operating_points(model: Model) -> Iterator[Metric]:
     for role, each in model.roles:
         curve = each.calibration.curve(NEWEST_OUTCOMES, {})
         for target in TARGETS if curve.outcomes else ():
-            of, at = [each.label, role, f"{target:g}"], least_limit(curve, target)
+            of, at = [each.label, role, f"{target:g}"], least_limit(curve.points, target)
             if at is None:
                 shares.add_metric(of, 0)
                 continue
@@ -252,3 +253,24 @@ def _operating_points(model: Model) -> Iterator[Metric]:
             shares.add_metric(of, point.answers / curve.outcomes)
             accuracies.add_metric(of, point.accuracy)
     yield from (limits, shares, accuracies)
+
+
+def _probability_points(model: Model) -> Iterator[Metric]:
+    """Yield limit, precision and recall for each target, of each learner with rankings."""
+    labels = ["learner", "role", "target"]
+    limits, precisions, recalls = (
+        labelled(GaugeMetricFamily, f"probability_point_{measure}", labels)
+        for measure in ("limit", "precision", "recall")
+    )
+    for role, each in model.roles:
+        curve = each.calibration.probability_curve()
+        for target in TARGETS if curve.true_classes else ():
+            of, at = [each.label, role, f"{target:g}"], least_limit(curve.points, target)
+            if at is None:
+                recalls.add_metric(of, 0)
+                continue
+            point = curve.points[at]
+            limits.add_metric(of, point.limit)
+            precisions.add_metric(of, point.precision)
+            recalls.add_metric(of, point.right / curve.true_classes)
+    yield from (limits, precisions, recalls)

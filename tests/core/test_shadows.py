@@ -278,10 +278,10 @@ def test_an_answer_is_the_ranking_and_what_its_learner_makes_of_the_two_best_sco
 
     assert 0 < sure < 1
     for k in (1, 2, 5):
-        assert model.answer(instance, k) == (model.rank(instance, k), sure)
-    assert model.answer(instance, 5, second) == (model.rank(instance, 5, second), sure)
-    assert model.answer(instance, 5, 1e9) == ([], sure)
-    assert model.answer(Instance({"never seen": 1})) == ([], None)
+        assert model.answer(instance, k) == (model.rank(instance, k), sure, ())
+    assert model.answer(instance, 5, second) == (model.rank(instance, 5, second), sure, ())
+    assert model.answer(instance, 5, 1e9) == ([], sure, ())
+    assert model.answer(Instance({"never seen": 1})) == ([], None, ())
 
 
 def test_each_learner_has_a_calibration_of_its_own_which_a_promotion_keeps():

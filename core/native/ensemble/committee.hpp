@@ -140,12 +140,17 @@ public:
     }
 
     void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
-                   bool is_first_epoch, std::int32_t* ranks, TopTwoScores* top_two) override {
+                   bool is_first_epoch, std::int32_t* ranks, TopTwoScores* top_two,
+                   RankingsBefore* before) override {
+        RankingBefore ranking;
+        if (before != nullptr) ranking.depth = before->depth;
         const LabelledRows given(rows, classes, 1 + members_.size());
         for (std::int64_t row = 0; row < rows.count; ++row) {
             const float weight = weights == nullptr ? 1 : weights[row];
-            const Outcome outcome = learn_one(OfRow{given, row, weight}, is_first_epoch, nullptr);
+            const Outcome outcome = learn_one(OfRow{given, row, weight}, is_first_epoch,
+                                              before == nullptr ? nullptr : &ranking);
             ranks[row] = static_cast<std::int32_t>(outcome.rank);
+            if (before != nullptr) before->take(row, ranking);
             if (top_two != nullptr) top_two[row] = outcome.top_two;
         }
     }

@@ -312,15 +312,16 @@ private:
         if (!example.votes.empty()) comparison.take_own_scores(example, scores);
         const bool is_mixed = scorer_.add_votes(example, scores);
         if (is_mixed) outcome.rank = comparison.best_rank(example, scores);
-        if (example.before != nullptr) {
-            std::vector<Ranked>& best = example.before->best;
-            const std::uint32_t depth = example.before->depth;
-            if (depth > 1 || is_mixed || Rule::HAS_PATHS) select_best(scores, depth, best);
-            else if (first.cls != NO_ID) best.push_back(first);
-        }
         const bool was_counted = is_counted && scorer_.subtract_counted(example, scores);
-        if (was_counted || is_mixed || Rule::HAS_PATHS)
-            outcome.top_two = comparison.top_two_of(scores);
+        const bool has_changed = was_counted || is_mixed || Rule::HAS_PATHS;
+        if (RankingBefore* const before = example.before;
+            before != nullptr && (has_changed || before->depth > 1)) {
+            select_best(scores, std::max(before->depth, 2u), before->best);
+            outcome.top_two = top_two_of(before->best.data(), before->best.size());
+        } else {
+            if (before != nullptr && first.cls != NO_ID) before->best.push_back(first);
+            if (has_changed) outcome.top_two = comparison.top_two_of(scores);
+        }
         scores.undo();
         scratch.context.is_replayed = is_replayed;
         limit_new_edges(scratch.context.new_edges);

@@ -60,6 +60,11 @@ struct TopTwoScores {
     }
 };
 
+// Return the two highest scores of a ranking, best first.
+inline TopTwoScores top_two_of(const Ranked* best, std::size_t count) {
+    return {count > 0 ? best[0].score : 0, count > 1 ? best[1].score : 0};
+}
+
 struct Outcome {
     std::uint32_t rank;  // of the best true class before learning; 0: not retrieved
     bool updated;
@@ -73,6 +78,8 @@ struct RankingBefore {
     std::vector<std::uint8_t> are_true;  // of these classes: 1 for a true class, else 0
     std::string first;                   // the name of the first; empty if no class was ranked
 
+    bool is_first_true() const { return !best.empty() && are_true[0] != 0; }
+
     // Note which classes are true, and the name of the first while the table has it.
     template <class Names, class F>
     void note(const Names& names, F&& is_true) {
@@ -80,6 +87,25 @@ struct RankingBefore {
         for (const Ranked& each : best) are_true.push_back(is_true(each.cls));
         if (best.empty()) first.clear();
         else first.assign(names.name(best[0].cls));
+    }
+};
+
+// The rankings before rows were learned: the scores of the first `depth` classes of each row, and 1
+// for each true one, else 0; NO_CLASS where fewer were ranked. The arrays are the caller's.
+struct RankingsBefore {
+    static constexpr std::uint8_t NO_CLASS = 2;
+
+    std::uint32_t depth;
+    double* scores;
+    std::uint8_t* are_true;
+
+    void take(std::int64_t row, const RankingBefore& before) {
+        const auto begin = static_cast<std::size_t>(row) * depth;
+        for (std::size_t at = 0; at < depth; ++at) {
+            const bool is_ranked = at < before.best.size();
+            scores[begin + at] = is_ranked ? before.best[at].score : 0;
+            are_true[begin + at] = is_ranked ? before.are_true[at] : NO_CLASS;
+        }
     }
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/native/pipeline/ranking.hpp"
 #include "service/http/native/ranking_json.hpp"
@@ -18,10 +19,8 @@ public:
     BatchAnswer(const RankOptions& options, std::optional<std::uint64_t> seq)
         : options_(options), seq_(seq) {}
 
-    double least_accuracy() const { return options_.least_accuracy; }  // -1: none was asked for
-
-    // Begin with the rankings of the next block, and no result. `limit` is that of confidence for
-    // the least accuracy.
+    // Begin with the rankings of the next block, and no result. `limit` is that for the least
+    // accuracy or precision.
     void begin(const RankedBlock& block, double limit) {
         options_.apply_limit(limit);
         out_.clear();
@@ -35,15 +34,16 @@ public:
         return served(options_, ranked_, count, names_, confidence);
     }
 
-    // Append the result of the next ranking, of `count` classes. A negative confidence stands for
-    // none.
-    void append(std::uint32_t count, std::string_view id, double confidence) {
+    // Append the result of the next ranking, of `count` classes; append_ranking says what confidence
+    // and probabilities are.
+    void append(std::uint32_t count, std::string_view id, double confidence,
+                const std::vector<double>& probabilities) {
         abstained_ += options_.abstains(confidence);
         out_.append(out_.empty() ? "{\"id\":" : ",{\"id\":");
         append_string(out_, id);
         out_ += ',';
         if (seq_) append_seq(out_, *seq_);
-        append_ranking(out_, options_, ranked_, count, names_, confidence);
+        append_ranking(out_, options_, ranked_, count, names_, confidence, probabilities);
         ranked_ += count;
     }
 

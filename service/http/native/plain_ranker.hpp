@@ -78,7 +78,7 @@ public:
         if (!rank(task, seconds)) return {};
         const Answered& answered = task.answered;
         task.answer.write(task.body.options(), answered.seq, answered.ranked, answered.names,
-                          answered.confidence);
+                          answered.confidence, answered.probabilities);
         task.answer.reserve(first, last_headers_);
         pending_.keep(now, task.wire,
                       served(task.body.options(), answered.ranked.data(), answered.ranked.size(),
@@ -99,7 +99,7 @@ private:
         const double began = seconds_now();
         const RankOptions& asked = task.body.options();
         if (learner_->seq() < asked.min_seq ||
-            !learner_->rank(task.wire, asked.k, asked.least_accuracy, task.answered))
+            !learner_->rank(task.wire, asked.asked(), task.answered))
             return false;
         task.body.apply_limit(task.answered.limit);
         seconds = seconds_now() - began;

@@ -16,14 +16,15 @@ namespace manyclass::http {
 
 class RankAnswer {
 public:
-    // Write the body behind the id. `names` holds size u32 and bytes of each ranked class. A
-    // negative confidence stands for none.
+    // Write the body behind the id; append_ranking says what the arguments are.
     void write(const RankOptions& options, std::uint64_t seq, const std::vector<Ranked>& ranked,
-               std::string_view names, double confidence) {
+               std::string_view names, double confidence,
+               const std::vector<double>& probabilities) {
         abstains_ = options.abstains(confidence);
         rest_.assign("\",");
         append_seq(rest_, seq);
-        append_ranking(rest_, options, ranked.data(), ranked.size(), names, confidence);
+        append_ranking(rest_, options, ranked.data(), ranked.size(), names, confidence,
+                       probabilities);
     }
 
     // True if the answer ranks no class because the confidence is too low.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string_view>
 
+#include "core/native/published_learner.hpp"
 #include "core/native/text/json_cursor.hpp"
 
 namespace manyclass::http {
@@ -16,23 +17,41 @@ struct RankOptions {
     std::uint32_t k = DEFAULT_RANKED;
     double threshold = -std::numeric_limits<double>::infinity();  // a score has to be above it
     double least_confidence = -1;                                 // -1: any, also none
-    double least_accuracy = -1;  // of the answers; -1: any
-    double limit = -1;           // of confidence, for the least accuracy; -1: none was asked for
+    double least_accuracy = -1;    // of the answers; -1: any
+    double least_probability = -1;  // of each class; -1: any, also none
+    double least_precision = -1;    // of the classes of the answers; -1: any
+    bool probabilities = false;
+    double limit = -1;  // for the least accuracy or precision; -1: none was asked for
     std::uint64_t min_seq = 0;  // the last event that the learner has to know
 
-    // Use this limit of confidence for the least accuracy, if there is one; above 1: none reaches
-    // it.
-    void apply_limit(double limit_of_accuracy) {
-        if (least_accuracy >= 0) limit = limit_of_accuracy;
+    // The options that the learner reads.
+    RankingAsked asked() const { return {k, least_accuracy, least_precision, gives_probabilities()}; }
+
+    bool gives_probabilities() const {
+        return probabilities || least_probability >= 0 || least_precision >= 0;
     }
 
-    // True if a ranking of this confidence has abstained; a negative one stands for none.
+    // Use this limit for the least accuracy or precision, see asked_limit.
+    void apply_limit(double found) { limit = found; }
+
+    // True if a ranking of this confidence has abstained; a negative one stands for none. No class has
+    // a larger probability than the first, whose probability is the confidence.
     bool abstains(double confidence) const {
-        return least() >= 0 && (confidence < 0 || confidence < least());
+        const double least = std::max({least_confidence, least_probability, limit});
+        return least >= 0 && (confidence < 0 || confidence < least);
     }
 
-    // The limit that is applied: the larger one; above 1: no confidence reaches it.
-    double least() const { return std::max(least_confidence, limit); }
+    // The probability from which on a class is given.
+    double least_of_class() const {
+        return std::max(least_probability, least_precision >= 0 ? limit : -1);
+    }
+
+    bool shows_limit() const { return least_accuracy >= 0 || least_precision >= 0; }
+
+    // The limit that is applied: the larger one; above 1: nothing reaches it.
+    double shown_limit() const {
+        return std::max(limit, least_accuracy >= 0 ? least_confidence : least_probability);
+    }
 
     // Read the value of a member. False for a name that is unknown or was read before, a value of
     // another form or out of range, and one that asks for more than native code gives.
@@ -47,7 +66,16 @@ struct RankOptions {
             case Member::min_confidence:
                 return json.read_word("null") || read_share(json, least_confidence);
             case Member::min_accuracy:
-                return json.read_word("null") || read_share(json, least_accuracy);
+                return json.read_word("null") ||
+                       (read_share(json, least_accuracy) && least_precision < 0);
+            case Member::min_probability:
+                return json.read_word("null") || read_share(json, least_probability);
+            case Member::min_precision:
+                return json.read_word("null") ||
+                       (read_share(json, least_precision) && least_accuracy < 0);
+            case Member::probabilities:
+                probabilities = json.read_word("true");
+                return probabilities || json.read_word("false") || json.read_word("null");
             case Member::min_seq: return json.read_count(min_seq);
             case Member::explain: return json.read_word("false");
             case Member::among:
@@ -63,6 +91,9 @@ private:
         threshold,
         min_confidence,
         min_accuracy,
+        min_probability,
+        min_precision,
+        probabilities,
         min_seq,
         explain,
         among,
@@ -75,6 +106,9 @@ private:
         if (name == "threshold") return Member::threshold;
         if (name == "min_confidence") return Member::min_confidence;
         if (name == "min_accuracy") return Member::min_accuracy;
+        if (name == "min_probability") return Member::min_probability;
+        if (name == "min_precision") return Member::min_precision;
+        if (name == "probabilities") return Member::probabilities;
         if (name == "min_seq") return Member::min_seq;
         if (name == "explain") return Member::explain;
         if (name == "among") return Member::among;

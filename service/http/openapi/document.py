@@ -69,7 +69,8 @@ _NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
 # the required fields and the optional fields.
 _LABELS = ["classes", "not", "weight", "parents", "event_id", "source", "reviewer", "batch"]
 _RANKING = [
-    *("k", "threshold", "among", "min_confidence", "min_accuracy", "decode", "explain", "min_seq"),
+    *("k", "threshold", "among", "min_confidence", "min_accuracy", "probabilities"),
+    *("min_probability", "min_precision", "decode", "explain", "min_seq"),
 ]
 _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "RankFeatures": ("RankRequest", ["features"], ["id", "source", *_RANKING]),
@@ -84,27 +85,30 @@ _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
 }
 _NULL: Schema = {"type": "null"}
 _MANY: Schema = {"type": "number", "exclusiveMinimum": MOST_DECODED}  # a `k` too large to decode
+_AMONG: Schema = {"type": "array", "items": {}}
+_LIMIT: Schema = {"type": "number"}
+_PROBABILITIES: dict[str, Schema] = {
+    "probabilities": {"type": "boolean", "const": True},
+    "min_probability": _LIMIT,
+    "min_precision": _LIMIT,
+}
+_OF_ALL_CLASSES = {"min_confidence": _LIMIT, "min_accuracy": _LIMIT, **_PROBABILITIES}
+
+
+def _both(**given: Schema) -> Schema:
+    return {"properties": given, "required": [*given]}
+
+
 _CONFLICT: Schema = {
     "not": {
         "anyOf": [
-            {
-                "properties": {
-                    "among": {"type": "array", "items": {}},
-                    "min_confidence": {"type": "number"},
-                },
-                "required": ["among", "min_confidence"],
-            },
-            {
-                "properties": {
-                    "among": {"type": "array", "items": {}},
-                    "min_accuracy": {"type": "number"},
-                },
-                "required": ["among", "min_accuracy"],
-            },
-            {
-                "properties": {"decode": {"type": "string"}, "k": _MANY},
-                "required": ["decode", "k"],
-            },
+            *(_both(among=_AMONG, **{name: each}) for name, each in _OF_ALL_CLASSES.items()),
+            *(
+                _both(decode={"type": "string"}, **{name: each})
+                for name, each in _PROBABILITIES.items()
+            ),
+            _both(min_accuracy=_LIMIT, min_precision=_LIMIT),
+            _both(decode={"type": "string"}, k=_MANY),
         ]
     }
 }

@@ -417,6 +417,13 @@ CALLS: Final = (
             "learner": "svm",
             "newest": _NO_OUTCOMES,
             "all": _NO_OUTCOMES,
+            "probabilities": {
+                "rankings": 0,
+                "true_classes": 0,
+                "targets": [{"target": 0.95, "point": None}],
+                "best": None,
+                "curve": [],
+            },
             "groups": {
                 "by": "class",
                 "total": 0,

@@ -104,7 +104,7 @@ class GiveReview(_ReviewCall):
         instance, _, _, reading = instance_of(
             form, model.text, self._settings.max_features_per_instance
         )
-        ranked, confidence = model.answering.answer(instance, MOST_SERVED, None)
+        ranked, confidence, _ = model.answering.answer(instance, MOST_SERVED, None)
         served = ServedClasses(
             tuple(name for name, _ in ranked),
             None if confidence is None else round(confidence, 6),

@@ -12,7 +12,7 @@ from manyclass.core.calibration import (
     interval_of,
 )
 from manyclass.core.confidence_limits import best_point, drawn, least_limit
-from manyclass.core.operating_points import TARGETS, Curve, Group, Point
+from manyclass.core.operating_points import TARGETS, Curve, Group, Point, ProbabilityCurve
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import TheEngine, needs, router_of
@@ -52,6 +52,10 @@ async def operating_points(
     The outcomes are those of past events, each ranked before it was learned. A limit reaches a
     target if the lower end of a Wilson interval at 90 % of its accuracy does. `min_confidence` in
     /rank then abstains below this limit; `min_accuracy` follows the limit of the newest outcomes.
+
+    `probabilities` is for events with several classes: it has the least limit of the probability of
+    each ranked class above which so many classes were right, with precision and recall; send it as
+    `min_probability` in /rank, or the target as `min_precision`.
     """
     model = engine.model
     found = model.answering if learner is None else enrolled(model, learner)
@@ -78,6 +82,7 @@ async def operating_points(
             "learner": label,
             "newest": curve_of(calibration, NEWEST_OUTCOMES, aliases, targets),
             "all": curve_of(calibration, MOST_OUTCOMES, aliases, targets),
+            "probabilities": probabilities_of(calibration.probability_curve(), targets),
             "groups": groups,
         }
 
@@ -95,11 +100,44 @@ def curve_of(
         "accuracy": curve.right / curve.outcomes if curve.outcomes else None,
         "classes": curve.classes[-1] if curve.classes else 0,
         "targets": [
-            {"target": target, "point": _of_curve(curve, least_limit(curve, target))}
+            {"target": target, "point": _of_curve(curve, least_limit(curve.points, target))}
             for target in targets
         ],
-        "best": _of_curve(curve, best_point(curve)),
-        "curve": [_of_curve(curve, at) for at in drawn(curve)],
+        "best": _of_curve(curve, best_point(curve.points)),
+        "curve": [_of_curve(curve, at) for at in drawn(curve.points, curve.outcomes)],
+    }
+
+
+def probabilities_of(curve: ProbabilityCurve, targets: Sequence[float]) -> dict[str, Any]:
+    """Return precision and recall of ranked classes, as the schema has them."""
+
+    classes = curve.points[-1].classes if curve.points else 0
+
+    def at_point(at: int | None) -> dict[str, Any] | None:
+        if at is None:
+            return None
+        point = curve.points[at]
+        low, high = interval_of(point.right, point.classes)
+        return {
+            "limit": point.limit,
+            "classes": point.classes,
+            "right": point.right,
+            "rankings": point.rankings,
+            "precision": point.precision,
+            "precision_low": low,
+            "precision_high": high,
+            "recall": point.right / curve.true_classes,
+        }
+
+    return {
+        "rankings": curve.rankings,
+        "true_classes": curve.true_classes,
+        "targets": [
+            {"target": target, "point": at_point(least_limit(curve.points, target))}
+            for target in targets
+        ],
+        "best": at_point(best_point(curve.points)),
+        "curve": [at_point(at) for at in drawn(curve.points, classes)],
     }
 
 

@@ -59,6 +59,11 @@ EXPLAINED_AT_ONCE = 5_000  # features times classes, explained without a pause
 # source and text of an instance, and how the text was read
 Note = tuple[str | None, Text | None, Reading | None] | None
 BLOCK_SECONDS = 0.001  # of ranking many instances; changes of the model wait meanwhile
+# options of what is learned from rankings of all classes
+_OF_ALL_CLASSES = (
+    *("min_confidence", "min_accuracy"),
+    *("probabilities", "min_probability", "min_precision"),
+)
 NOT_READY_502 = b"not-ready=502"  # a Prefer header that deploy/nginx/nginx.conf sets
 
 _decoder = msgspec.json.Decoder(RankRequest)
@@ -116,11 +121,19 @@ class Rank(Call):
         `min_confidence` beside it. If no limit reaches the accuracy yet, `limit` is null, and the
         service always abstains.
 
+        `probabilities` adds to each class the probability that it is right, also for events with
+        several classes: that of the first is the confidence, and no class has a larger one than the
+        class before it. With `min_probability`, only classes with at least this probability are
+        returned; with `min_precision`, those from the least limit of probability on above which
+        classes were right at least this often, and `limit` is that limit. Without such a class the
+        service abstains. `k` is still the largest number of classes. `min_accuracy` and
+        `min_precision` cannot be used together, nor probabilities with `decode`.
+
         `among` restricts the ranking to at most 1,000 classes. Their scores are the same as in a
         ranking of all classes, except that the members of a committee vote among these classes
         alone. Classes that are unknown or not retrieved are left out. `confidence` is then null
-        because it is learned from rankings of all classes; `min_confidence` and `min_accuracy` are
-        refused.
+        because it is learned from rankings of all classes; limits of confidence and accuracy, and
+        probabilities, are refused.
 
         `decode` with `taxo` orders the classes by their `expected_loss`, least first: half the
         number of edges on the path from this class to the true class in the taxonomy, averaged over
@@ -202,6 +215,7 @@ class Rank(Call):
             raise invalid(f"`k` is at most {MOST_EXPLAINED} with `explain`.", "k")
         if request.decode is not None and request.wanted > MOST_DECODED:
             raise invalid(f"`k` is at most {MOST_DECODED} with `decode`.", "k")
+        _check_limits(request)
         among = _among(request)
         if request.instances is not None:
             return await self._many(model, request, request.instances, among, places, held)
@@ -238,7 +252,7 @@ class Rank(Call):
     def _plainly(self, model: Model, request: RankRequest, instance: Instance, note: Note) -> bytes:
         """Return the answer for one instance without `warnings`, ranked in native code."""
         how = _limits(request)
-        rankings = BatchRankings.of([instance], [request.id], [note], *how, model.seq)
+        rankings = BatchRankings.of([instance], [request.id], [note], *how, seq=model.seq)
         return self._block(model, rankings)
 
     async def _many(
@@ -394,13 +408,19 @@ class Rank(Call):
         the confidence, the limit applied for `min_accuracy`, and True for an abstention.
         """
         began = perf_counter()
-        rank = model.answer if request.decode is None else model.decode
-        found, confidence = rank(instance, int(request.wanted), request.threshold, among)
+        how = instance, int(request.wanted), request.threshold, among
+        probabilities: Sequence[float | None] = ()
+        found: Sequence[tuple[str, float] | tuple[str, float, float]]
+        if request.decode is None:
+            found, confidence, probabilities = model.answer(*how, request.gives_probabilities)
+        else:
+            found, confidence = model.decode(*how)
         self._metrics.rank_duration.observe(perf_counter() - began)
-        limit, least = _limit(model, request), request.min_confidence
+        limit = _limit(model, request)
+        # No class is more probable than the first, whose probability is the confidence.
+        limits = request.min_confidence, request.min_probability, limit
+        least = max((each for each in limits if isinstance(each, float)), default=None)
         abstained = limit is None
-        if limit is not UNSET and limit is not None:
-            least = limit
         if least is not None:
             abstained |= confidence is None or confidence < least
         classes = [each[0] for each in found[:MOST_SERVED]]
@@ -410,7 +430,10 @@ class Rank(Call):
         if abstained:
             self._metrics.abstained += 1
             return instance_id, [], confidence, limit, True
-        return instance_id, list(starmap(Ranked, found)), confidence, limit, UNSET
+        ranked = list(starmap(Ranked, found))
+        for each, probability in zip(ranked, probabilities, strict=False):  # or there are none
+            each.probability = probability
+        return instance_id, _probable(request, ranked, limit), confidence, limit, UNSET
 
     async def _explained(
         self,
@@ -451,25 +474,72 @@ def _note(form: RankInstance, read: AnalysedText, *place: str | int) -> Note:
     return source, form.text, read.reading
 
 
-def _limits(request: RankRequest) -> tuple[int, float | None, float | None, float | None]:
-    """Return how many classes are wanted, and the limits of their scores and of the confidence."""
-    return int(request.wanted), request.threshold, request.min_confidence, request.min_accuracy
+def _limits(
+    request: RankRequest,
+) -> tuple[int, float | None, float | None, float | None, float | None, float | None, bool]:
+    """Return how many classes are wanted, the limits that apply to them, and whether each has its
+    probability.
+    """
+    return (
+        int(request.wanted),
+        request.threshold,
+        request.min_confidence,
+        request.min_accuracy,
+        request.min_probability,
+        request.min_precision,
+        request.gives_probabilities,
+    )
 
 
 def _limit(model: Model, request: RankRequest) -> float | UnsetType | None:
-    """Return the limit of confidence that applies with `min_accuracy`; None if none reaches it."""
-    if request.min_accuracy is None:
+    """Return the limit of confidence that applies with `min_accuracy`, or that of probability with
+    `min_precision`; None if none reaches it.
+    """
+    calibration = model.answering.calibration
+    if request.min_accuracy is not None:
+        limit, least = calibration.limit_for(request.min_accuracy), request.min_confidence
+    elif request.min_precision is not None:
+        limit = calibration.probability_limit_for(request.min_precision)
+        least = request.min_probability
+    else:
         return UNSET
-    limit = model.answering.calibration.limit_for(request.min_accuracy)
-    return limit if limit is None else max(limit, request.min_confidence or 0.0)
+    return limit if limit is None else max(limit, least or 0.0)
+
+
+def _probable(
+    request: RankRequest, ranked: list[Ranked], limit: float | UnsetType | None
+) -> list[Ranked]:
+    """Return the classes that reach the limit of probability of the request."""
+    least = request.min_probability
+    if request.min_precision is not None and isinstance(limit, float):
+        least = limit
+    if least is None:
+        return ranked
+    return [
+        each for each in ranked if isinstance(each.probability, float) and each.probability >= least
+    ]
+
+
+def _check_limits(request: RankRequest) -> None:
+    """Raise Problem for options that cannot apply together."""
+    if request.min_accuracy is not None and request.min_precision is not None:
+        detail = (
+            "`min_accuracy` is about the first class and `min_precision` about each class: send one"
+            " of them."
+        )
+        raise invalid(detail, "min_precision")
+    for name in ("probabilities", "min_probability", "min_precision"):
+        if request.decode is not None and getattr(request, name) not in (None, False):
+            detail = f"`{name}` cannot be used with `decode`, which orders classes by their losses."
+            raise invalid(detail, name)
 
 
 def _among(request: RankRequest) -> list[str] | None:
     """Return the names of the classes to rank, each once; None for all."""
     if request.among is None:
         return None
-    for name in ("min_confidence", "min_accuracy"):
-        if getattr(request, name) is not None:
+    for name in _OF_ALL_CLASSES:
+        if getattr(request, name) not in (None, False):
             detail = (
                 f"`{name}` cannot be used with `among`: confidence is learned from rankings of"
                 " all classes."

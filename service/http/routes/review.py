@@ -201,7 +201,7 @@ def _certainty(waiting: WaitingInstance) -> tuple[float, float]:
 
 
 def _ranked_by(learner: Enrolled, waiting: WaitingInstance) -> WaitingInstance:
-    ranked, confidence = learner.answer(Instance.from_bytes(waiting.data), MOST_SERVED, None)
+    ranked, confidence, _ = learner.answer(Instance.from_bytes(waiting.data), MOST_SERVED, None)
     now = ServedClasses(
         tuple(name for name, _ in ranked),
         None if confidence is None else round(confidence, 6),

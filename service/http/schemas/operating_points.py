@@ -48,6 +48,46 @@ class OperatingCurve(BaseModel):
     curve: list[OperatingPoint]
 
 
+class ProbabilityPoint(BaseModel):
+    """The ranked classes with a probability of at least `limit`: how many there were, how many of
+    them were right, and how many rankings have such a class.
+
+    `precision` is the share of right ones, `low` and `high` are the ends of a Wilson interval at
+    90 %; `recall` is their share of all true classes.
+    """
+
+    limit: float
+    classes: int
+    right: int
+    rankings: int
+    precision: float
+    precision_low: float
+    precision_high: float
+    recall: float
+
+
+class TargetPrecision(BaseModel):
+    """A target precision, and the point of the least limit that reaches it: its `precision_low` is
+    at least the target. `point` is null if no limit does."""
+
+    target: float
+    point: ProbabilityPoint | None
+
+
+class ProbabilityCurve(BaseModel):
+    """Precision and recall of the first ten classes of past rankings, by their probability.
+
+    The first 1,000 outcomes are all kept, later ones by samples, at most 4,000. `best` is the point
+    of the highest `precision_low`, null without a probability. `curve` has the highest limit first.
+    """
+
+    rankings: int
+    true_classes: int = Field(description="of the events, also those that were not ranked")
+    targets: list[TargetPrecision]
+    best: ProbabilityPoint | None
+    curve: list[ProbabilityPoint]
+
+
 class OutcomeGroup(BaseModel):
     """The outcomes with one class ranked first, or of one source."""
 
@@ -87,4 +127,5 @@ class OperatingPoints(BaseModel):
     learner: str
     newest: OperatingCurve
     all: OperatingCurve
+    probabilities: ProbabilityCurve
     groups: OutcomeGroups | None = Field(description="null without `by`")

@@ -76,6 +76,23 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
             " least this often; null: any."
         ),
     ] = None
+    probabilities: Annotated[
+        bool | None, Meta(description="Add to each class the probability that it is right.")
+    ] = False
+    min_probability: Annotated[
+        Annotated[float, Meta(ge=0, le=1)] | None,
+        Meta(
+            description="Return only classes with a probability from this on, and abstain without"
+            " one; null: any."
+        ),
+    ] = None
+    min_precision: Annotated[
+        Annotated[float, Meta(ge=0, le=1)] | None,
+        Meta(
+            description="Return only classes from the least limit of probability on above which"
+            " classes were right at least this often; null: any."
+        ),
+    ] = None
     decode: Annotated[
         Literal["taxo"] | None,
         Meta(
@@ -91,6 +108,12 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
     def wanted(self) -> int | float:
         """The number of classes to return."""
         return DEFAULT_RANKED if self.k is None else self.k
+
+    @property
+    def gives_probabilities(self) -> bool:
+        """True if each class of the answer has its probability."""
+        limits = self.min_probability, self.min_precision
+        return bool(self.probabilities) or any(each is not None for each in limits)
 
 
 class Vote(msgspec.Struct, gc=False):
@@ -124,12 +147,14 @@ class FamilyScore(msgspec.Struct, gc=False):
 
 class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
     """A class with its score, which may be negative; with `decode`, the expected taxonomic loss of
-    choosing it; with `explain`, the votes for it, in a label tree the path to it, and with a
-    learner of class families the parts of its score, from the top of the taxonomy down."""
+    choosing it; with `probabilities`, the probability that it is right, null until the learner has
+    100 outcomes at its place; with `explain`, the votes for it, in a label tree the path to it, and
+    with a learner of class families the parts of its score, from the top of the taxonomy down."""
 
     name: str = msgspec.field(name="class")
     score: float
     expected_loss: float | UnsetType = UNSET
+    probability: float | UnsetType | None = UNSET
     features: list[Vote] | UnsetType = UNSET
     path: list[PathNode] | UnsetType = UNSET
     families: list[FamilyScore] | UnsetType = UNSET
@@ -145,15 +170,15 @@ _Confidence = Annotated[
 _Limit = Annotated[
     Annotated[float, Meta(ge=0, le=1)] | UnsetType | None,
     Meta(
-        description="With `min_accuracy`, the limit of confidence that was applied; null if no"
-        " limit reaches the accuracy yet."
+        description="With `min_accuracy`, the limit of confidence that was applied; with"
+        " `min_precision`, that of probability; null if no limit reaches what was asked yet."
     ),
 ]
 _Abstained = Annotated[
     bool | UnsetType,
     Meta(
-        description="True if the service abstained by `min_confidence` or `min_accuracy`; then"
-        " `ranked` is empty."
+        description="True if the service abstained by `min_confidence` or `min_accuracy`, or if no"
+        " class has the `min_probability` or that of `min_precision`; then `ranked` is empty."
     ),
 ]
 

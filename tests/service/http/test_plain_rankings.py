@@ -66,6 +66,12 @@ PLAIN = [
     rank(b'{"min_accuracy":0.95,"features":["a"]}'),
     rank(b'{"min_accuracy":0,"features":["a"],"min_confidence":0.5}'),
     rank(b'{"min_accuracy":null,"features":["a"]}'),
+    rank(b'{"probabilities":true,"features":["a"]}'),
+    rank(b'{"probabilities":false,"k":1,"features":["unknown"]}'),
+    rank(b'{"features":["a"],"probabilities":null}'),
+    rank(b'{"min_probability":0.2,"features":["a","b"]}'),
+    rank(b'{"min_precision":0.5,"features":["a"],"min_probability":0.1,"min_confidence":0.2}'),
+    rank(b'{"min_precision":1,"features":["a"]}'),
     rank(b'{"min_confidence":1e-300,"k":1,"threshold":9,"id":"q","features":["a","b"]}'),
     rank(b'{"threshold":null,"min_confidence":null,"among":null,"decode":null,"features":["a"]}'),
     rank(b'{"explain": false ,"min_seq":0,"features":["a"]}'),
@@ -390,6 +396,8 @@ BODIES = [
     *(b'{"features":null,"text":"a"}', b'{"features":null}'),
     *(b'{"min_seq":null,%s}' % REST, b'{"min_seq":1,"min_seq":1,%s}' % REST),
     *(b'{"min_seq":999999999999999,%s}' % REST, b'{"min_seq":9999999999999999,%s}' % REST),
+    *(b'{"probabilities":1,%s}' % REST, b'{"probabilities":true,"probabilities":true,%s}' % REST),
+    *(b'{"probabilities":tru,%s}' % REST, b'{"min_accuracy":0.5,"min_precision":0.5,%s}' % REST),
     *(b'{"explain":true,%s}' % REST, b'{"explain":null,%s}' % REST, b'{"explain":fal,%s}' % REST),
     *(b'{"explain":fals', b'{"explain":false', b'{"explain":"false",%s}' % REST),
     *(b'{"decode":"taxo",%s}' % REST, b'{"decode":nul,%s}' % REST, b'{"decode":null0,%s}' % REST),
@@ -405,7 +413,9 @@ BODIES += [
 ]
 BODIES += [
     b'{"%s":%s,%s}' % (key, value, REST)
-    for key in (b"threshold", b"min_confidence", b"min_accuracy")
+    for key in (
+        *(b"threshold", b"min_confidence", b"min_accuracy", b"min_probability", b"min_precision"),
+    )
     for value in (
         *(b"true", b'"1"', b"NaN", b"Infinity", b"-Infinity", b"1e400", b"-1e400", b"--1"),
         *(b"1e31", b"-1e31", b"1.5e308", b"01", b"1.", b".1", b"1e", b"[]", b"1_0", b"0x1"),
@@ -414,7 +424,7 @@ BODIES += [
 ]
 BODIES += [
     b'{"%s":%s,%s}' % (key, value, REST)
-    for key in (b"min_confidence", b"min_accuracy")
+    for key in (b"min_confidence", b"min_accuracy", b"min_probability", b"min_precision")
     for value in (b"1.0000000000000002", b"2", b"-0.1", b"-1e-300")
 ]
 BODIES += [
@@ -541,17 +551,22 @@ async def test_answers_are_those_of_the_model(learner):
             asked = {"features": features, "k": drawn.choice((1, 2, 5, 1000))}
             if drawn.random() < 0.3:
                 asked["threshold"] = drawn.uniform(-1, 1)
+            gives = drawn.random() < 0.5
+            asked |= {"probabilities": True} if gives else {}
             answer, answered = await both.talk(rank(json.dumps(asked).encode()))
             assert answered == 1
             for way in (both.native, both.python):  # both, for the counts
                 model = way.app.engine.model
-                ranked, confidence = model.answer(
-                    Instance(features), asked["k"], asked.get("threshold")
+                ranked, confidence, probabilities = model.answer(
+                    Instance(features), asked["k"], asked.get("threshold"), probabilities=gives
                 )
             assert body_of(answer) == {
                 "id": f"{PREFIX}{number + 1}",
                 "seq": model.seq,
-                "ranked": [{"class": name, "score": score} for name, score in ranked],
+                "ranked": [
+                    {"class": name, "score": score} | ({"probability": each} if gives else {})
+                    for (name, score), each in zip(ranked, probabilities or ranked, strict=True)
+                ],
                 "confidence": confidence,
             }
         both.assert_equal_counts()

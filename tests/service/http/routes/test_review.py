@@ -225,7 +225,7 @@ async def test_another_learner_orders_by_its_own_confidence_now():
         expected = []
         for answer in made:
             told = by_id[answer["id"]]
-            ranked, confidence = other.answer(Instance(told["features"]), 5, None)
+            ranked, confidence, _ = other.answer(Instance(told["features"]), 5, None)
             assert (confidence is None) == (not ranked)
             told["ranked"] = [name for name, _ in ranked]
             told["confidence"] = None if confidence is None else round(confidence, 6)
