@@ -238,22 +238,26 @@ class Model(ModelLearners):
         self.seq += events
 
     def apply_request(
-        self, events: Sequence[Event], clock: Callable[[], float] | None = None
+        self,
+        events: Sequence[Event],
+        clock: Callable[[], float] | None = None,
+        is_replay: bool = False,
     ) -> Iterator[Outcome | int]:
         """Apply the events of one request, which come next in the log: all of them, or none.
 
         Yield the outcome of each event, or for a retry, which changes nothing, the seq of the
         repeated event. Raise RequestConflict before the first event is applied; the request then
-        has no effect.
+        has no effect. A request of a replay had its effect before, under other names of classes: a
+        placement that is not possible now is left out, and all else is applied.
         """
         try:
             repeated = self.repeats(events)
-            former = set[int]()
-            if self.aliases:
-                former = {at for at, each in enumerate(events) if places_former(each, self.aliases)}
-            # Placements by former names were possible under these names: a rebuild, where the
-            # present names hold from the first event on, applies the ones that are still possible.
-            check_placements(self.taxonomy, events, former.union(repeated))
+            if not is_replay:
+                former = set[int]()
+                if self.aliases:  # a class was renamed since the check: what is possible is placed
+                    named = enumerate(events)
+                    former = {at for at, each in named if places_former(each, self.aliases)}
+                check_placements(self.taxonomy, events, former.union(repeated))
         except RequestConflict:
             self.pass_over(len(events))
             raise

@@ -60,7 +60,7 @@ def run(given: BinaryIO, out: BinaryIO) -> None:
     model.take_aliases(json.loads(_body(given, ALIASES)))
     whole = [Options.from_dict(each) for each in json.loads(_body(given, WHOLE))]
     model.begin_whole(whole)
-    interpreter = Interpreter(OneModel(model))
+    interpreter = Interpreter(OneModel(model), is_replay=True)
     while (item := _read(given))[0] == EVENTS:
         for payload in _payloads(item[1]):
             learn_again(interpreter, payload, whole)

@@ -180,7 +180,7 @@ class Relearning:
         """Apply the following events of the log, up to `last_seq`. Raises RebuildRefused,
         StoreError.
         """
-        interpreter = Interpreter(OneModel(model))
+        interpreter = Interpreter(OneModel(model), is_replay=True)
         for part in self._history.behind(model.seq, last_seq):
             if part.first_seq > model.seq + 1:
                 _gap(range(model.seq + 1, part.first_seq), [])

@@ -35,7 +35,7 @@ def adopted_state(
     if is_undone(restores, model.seq, seq):
         return NoState.UNDONE
     tail = takewhile(lambda event: event[0] < seq, store.read(model.seq))
-    apply_all(Interpreter(OneModel(model)).log(tail))
+    apply_all(Interpreter(OneModel(model), is_replay=True).log(tail))
     return model
 
 

@@ -107,16 +107,20 @@ class Interpreter:
         outcomes: Outcomes | None = None,
         clock: Clock | None = None,
         check: Callable[[Model, Sequence[Event]], None] | None = None,
+        is_replay: bool = False,
     ) -> None:
         """`outcomes` receives the ranks of the events; `clock` measures the time of each learner.
 
         `check` is called with the model and each request before it is applied, and may raise.
+        A replay applies events to a rebuilt state, whose taxonomy may be another one than they were
+        answered for: it leaves out placements that are not possible there, but loses no event.
         """
         self.is_amid = False  # a request is partly applied
         self._holder = holder
         self._outcomes = Outcomes() if outcomes is None else outcomes
         self._clock = clock
         self._check = check
+        self._is_replay = is_replay
         self._is_lost = False  # the state is gone, until a mark restores another
 
     def log(self, payloads: Iterable[tuple[int, bytes]]) -> Iterator[Step]:
@@ -156,7 +160,7 @@ class Interpreter:
             if self._check is not None:
                 self._check(model, events)
             try:
-                applied = model.apply_request(events, self._clock)
+                applied = model.apply_request(events, self._clock, self._is_replay)
                 for event, outcome in zip(events, applied, strict=True):
                     codes.append(NO_EFFECT if isinstance(outcome, int) else code_of(outcome.rank))
                     yield Applied(event, outcome)

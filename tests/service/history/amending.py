@@ -6,7 +6,13 @@ from contextlib import suppress
 from hypothesis import strategies as st
 
 from manyclass.core.aliases import renamed
-from manyclass.core.errors import EventConflict, UnknownName
+from manyclass.core.errors import (
+    EventConflict,
+    PlacementConflict,
+    PlacementFault,
+    RenameConflict,
+    UnknownName,
+)
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.model import Model
@@ -45,11 +51,12 @@ class History:
         self.effective = {}  # seq -> event
         self.snapshots = {}  # seq -> the numbers of the events in it
 
-    async def learn(self, features, classes, event_id):
-        event = Event.learn(Instance(features), classes, event_id, hash((*features, *classes)) % 97)
+    async def learn(self, features, classes, event_id, parents=None):
+        fingerprint = hash((*features, *classes)) % 97
+        event = Event.learn(Instance(features), classes, event_id, fingerprint, parents=parents)
         try:
             [result] = await self.engine.submit([event])
-        except EventConflict:
+        except (EventConflict, PlacementConflict, PlacementFault):
             return
         if not result.duplicate:
             self.effective[result.seq] = event
@@ -65,7 +72,9 @@ class History:
         event = self.effective[seq]
         amend = Event.amend(seq, event.instance, classes, event.classes, event.weight)
         await self.engine.submit([amend])
-        self.effective[seq] = Event.learn(event.instance, classes, event.event_id)
+        self.effective[seq] = Event.learn(
+            event.instance, classes, event.event_id, parents=event.parents
+        )
 
     async def delete(self, place):
         seq = self.past(place)
@@ -79,8 +88,11 @@ class History:
             self.effective[result.seq] = Event.forget_class(name)
 
     async def rename(self, name, to):
-        with suppress(UnknownName):
-            await self.engine.submit([Event.rename(name, to, merges=True)])
+        with suppress(UnknownName, RenameConflict):
+            events = self.engine.model.merge(name, to)
+            results = await self.engine.submit(events)
+            for result, event in zip(results[1:], events[1:], strict=True):
+                self.effective[result.seq] = event
 
     async def release(self, name):
         with suppress(UnknownName):
@@ -104,12 +116,14 @@ class History:
 
 features = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique=True)
 classes = st.lists(st.sampled_from(["x", "y", "z", "u", "v"]), min_size=1, max_size=2, unique=True)
+parents = st.dictionaries(st.sampled_from("xyzu"), st.sampled_from("xyzv"), max_size=2)
 places = st.integers(0, 50)
 steps = st.lists(
     st.one_of(
         st.tuples(st.just("learn"), features, classes, st.none()),
         st.tuples(st.just("learn"), features, classes, st.sampled_from(["e1", "e2"])),
         st.tuples(st.just("learn"), features, classes, st.none()),
+        st.tuples(st.just("learn"), features, classes, st.none(), parents),
         st.tuples(st.just("correct"), places, classes),
         st.tuples(st.just("delete"), places),
         st.tuples(st.just("forget"), st.sampled_from(["x", "y"])),

@@ -1,10 +1,15 @@
 """Classes of a taxonomy that are renamed and merged, and a rebuild afterwards."""
 
+import asyncio
+from types import SimpleNamespace
+
 import pytest
 
 from manyclass.core.errors import RenameConflict
 from manyclass.core.event import Event
+from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
+from manyclass.service.log.adoption import adopted_state
 from tests.service.engines import running, teach
 from tests.service.faulty import learn
 from tests.service.history.amending import content, rebuilt, taught
@@ -136,3 +141,52 @@ async def test_a_class_that_moved_to_the_top_is_renamed_and_rebuilt():
         assert engine.model.taxonomy.path("k") == ["k"]
         await engine.rebuild_state()
         assert engine.model.taxonomy.path("k") == ["k"]
+
+
+async def test_an_event_outlives_a_placement_that_a_rebuild_cannot_repeat():
+    """The replay has placed the class by its former name already, below another parent."""
+    async with running(learner="svm") as (engine, _):
+        await engine.submit([Event.place({"a": "top"})])
+        await teach(engine, "w -> a", "z -> b")
+        await engine.submit([placing("b", "low")])
+        await engine.submit([Event.rename("a", "b", merges=True)])
+        await rebuilt(engine)
+        assert engine.model.learner.class_("b", 10)["learned"] == 3
+        assert engine.model.taxonomy.parent("b") == "top"
+
+
+async def test_an_event_taught_during_a_rebuild_outlives_its_placement():
+    async with running(learner="svm") as (engine, _):
+        relearn, loop = engine.rebuild._relearning.learn, asyncio.get_running_loop()
+
+        def learned(*arguments):
+            state = relearn(*arguments)
+            state.taxonomy.place("b", "top")
+            taught_now = engine.submit([placing("b", "low")])
+            asyncio.run_coroutine_threadsafe(taught_now, loop).result(30)
+            return state
+
+        engine.rebuild._relearning.learn = learned
+        await teach(engine, "z -> b")
+        await rebuilt(engine)
+        assert engine.model.learner.class_("b", 10)["learned"] == 2
+        assert engine.model.taxonomy.parent("b") == "top"
+
+
+def placing(name: str, parent: str) -> Event:
+    return Event.learn(learn("x y", name).instance, [name], parents={name: parent})
+
+
+def test_an_event_behind_a_rebuilt_state_outlives_its_placement():
+    """A process that adopts the state applies the events that were answered since it was made."""
+    rebuilt_state = taught(Options.of("svm"), [Event.place({"b": "top"})])
+
+    class Store:
+        rebuilt_states = SimpleNamespace(open=lambda token: rebuilt_state.dump())
+
+        def read(self, after):
+            yield after + 1, bytes(placing("b", "low"))
+
+    adopted = adopted_state(Store(), "token", 3, [], 0)
+    assert adopted.learner.class_("b", 10)["learned"] == 1
+    assert adopted.taxonomy.parent("b") == "top"
