@@ -59,8 +59,16 @@ def _read_list(text: str) -> tuple[str, ...]:
 
 
 def _are_keys(keys: tuple[str, ...]) -> bool:
-    """Return whether each key is printable ASCII without spaces and commas, perhaps NAME:KEY."""
-    return all(re.fullmatch(r"([!-+\--~]+:)?[!-+\--9;-~]+", key) for key in keys)
+    """Return whether each key is printable ASCII without spaces, commas and colons, perhaps
+    NAME:KEY. With a second colon it would not be clear where the key begins.
+    """
+    return all(re.fullmatch(r"([!-+\--9;-~]+:)?[!-+\--9;-~]+", key) for key in keys)
+
+
+def key_parts(key: str) -> tuple[str, str]:
+    """Return the name in front of a key, which may be empty, and the key that is sent."""
+    name, _, secret = key.rpartition(":")
+    return name, secret
 
 
 def _are_origins(origins: tuple[str, ...]) -> bool:
@@ -101,7 +109,8 @@ BYTES = Kind("bytes", "a number of bytes, such as 1048576 or 1MiB", _read_bytes,
 FLAG = Kind("yes or no", "yes or no", read_flag, lambda value: "yes" if value else "no")
 KEYS = Kind(
     "keys",
-    "printable ASCII without spaces, perhaps NAME:KEY, separated by commas",
+    "KEY or NAME:KEY in printable ASCII, separated by commas; neither a name nor a key may have a"
+    " colon or a space",
     _read_list,
     lambda keys: f"{len(keys)} {HIDDEN}" if keys else "",
     _are_keys,

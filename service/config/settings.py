@@ -27,6 +27,7 @@ from manyclass.service.config.kinds import (
     URL,
     WHOLE,
     Kind,
+    key_parts,
 )
 from manyclass.service.config.learners import LearnerSettings, limits_of
 from manyclass.service.config.links import is_link
@@ -194,6 +195,7 @@ class Settings:
                 "is for a store in Redis; other stores keep the history themselves",
             )
         self._of_learners(LearnerSettings.check)
+        self._check_key_names()
         if self.without_keys and not self.insecure_open and not _is_loopback(self.host):
             raise SettingError(
                 self._named(ROWS["host"]),
@@ -202,6 +204,20 @@ class Settings:
                 " delete: set MANYCLASS_RANK_KEYS, MANYCLASS_LEARN_KEYS and MANYCLASS_ADMIN_KEYS,"
                 " listen on 127.0.0.1, or set MANYCLASS_INSECURE_OPEN=yes",
             )
+
+    def _check_key_names(self) -> None:
+        """Raise SettingError if one key has two names: whose label would it give?"""
+        names: dict[str, str] = {}
+        for row in (ROWS["rank_keys"], ROWS["learn_keys"], ROWS["admin_keys"]):
+            for name, secret in map(key_parts, getattr(self, row.name)):
+                if names.setdefault(secret, name) != name:
+                    one, other = (each or "nobody" for each in (names[secret], name))
+                    raise SettingError(
+                        self._named(row),
+                        repr(row.text(getattr(self, row.name))),
+                        f"has the same key for {one} and for {other}: give each name a key of its"
+                        " own, as in anna:KEY-1,ben:KEY-2",
+                    )
 
     @property
     def without_keys(self) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
 
+from manyclass.service.config.kinds import key_parts
 from manyclass.service.http.gate import Keys
 from manyclass.service.http.problems import Problem
 
@@ -43,6 +44,7 @@ class ApiKeys:
         by_scope = {Scope.RANK: rank, Scope.LEARN: learn, Scope.ADMIN: admin}
         keys = [_parted(key, scope) for scope, keys in by_scope.items() for key in keys]
         self.native = Keys(keys)
+        self.names = frozenset(name.decode() for _, _, name in keys if name)
         self.open = not keys
 
     def require(self, scope: Scope, authorization: bytes | None) -> Signer:
@@ -65,7 +67,7 @@ class ApiKeys:
 
 def _parted(key: str, scope: Scope) -> tuple[bytes, int, bytes]:
     """Return a key, its scope and its name, which stands before a colon."""
-    name, _, secret = key.rpartition(":")
+    name, secret = key_parts(key)
     return secret.encode(), int(scope), name.encode()
 
 

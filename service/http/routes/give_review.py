@@ -10,7 +10,7 @@ from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
-from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.auth import ApiKeys, Scope, Signer
 from manyclass.service.http.call import CallRequest, ChangeCall
 from manyclass.service.http.decoding import decode, too_many
 from manyclass.service.http.instance_labels import InstanceLabels
@@ -165,8 +165,9 @@ class UndoReview(_ReviewCall):
         minutes.
 
         A reviewer takes only labels of this reviewer back; the answer is 409 for the label of
-        another one. The deletion is a durable event, as that of `DELETE /events/{name}`; the next
-        rebuild removes the effect of the label.
+        another one. If a key has the name of the reviewer, that key has to be sent; an admin key
+        takes any label back. The deletion is a durable event, as that of
+        `DELETE /events/{name}`; the next rebuild removes the effect of the label.
         """
         _ = self._engine.history  # raises HistoryOff, NotReady
         form = decode(_undo, await self.body(request))
@@ -174,13 +175,10 @@ class UndoReview(_ReviewCall):
         record = label.record
         if record is None:
             raise Problem.at(404, f"The instance with the id {form.id!r} has no label.", "id")
-        reviewer = request.signer.reviewer(form.reviewer)
         if self._queue.now - record.time / 1000 > UNDO_SECONDS:
             detail = "The label is older than ten minutes: correct it, or have it deleted."
             raise Problem.at(409, detail, "id")
-        if record.reviewer != reviewer:
-            detail = f"The label was given by {record.reviewer!r}, not by {reviewer!r}."
-            raise Problem.at(409, detail, "reviewer")
+        self._check_reviewer(record.reviewer, request.signer, form.reviewer)
         event = record.event
         deletion = Event.amend(
             record.seq,
@@ -194,6 +192,18 @@ class UndoReview(_ReviewCall):
         [result] = await self._engine.submit([deletion])
         self._queue.unlabelled(form.id)
         return _encode(Undone(result.seq, record.seq))
+
+    def _check_reviewer(self, labelled: str | None, signer: Signer, given: str | None) -> None:
+        """Raise Problem unless the signer is the reviewer who gave a label, or an admin."""
+        if signer.is_admin:
+            return
+        reviewer = signer.reviewer(given)
+        if labelled != reviewer:
+            detail = f"The label was given by {labelled!r}, not by {reviewer!r}."
+            raise Problem.at(409, detail, "reviewer")
+        if labelled != signer.name and labelled in self._keys.names:
+            detail = f"The label was given by {labelled!r}: send this reviewer's key."
+            raise Problem.at(409, detail, "reviewer")
 
 
 def _check_size(name: str | None, what: str) -> None:

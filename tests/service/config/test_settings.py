@@ -175,11 +175,28 @@ def test_keys_are_never_shown():
     assert shown["MANYCLASS_LEARN_KEYS"] == ""
 
 
-@pytest.mark.parametrize("text", ["two words", "a,,b", "schlüssel", "a\tb"])
+@pytest.mark.parametrize(
+    "text", ["two words", "a,,b", "schlüssel", "a\tb", "anna:se:cret", "anna:"]
+)
 def test_a_bad_key_is_refused_without_showing_it(text):
     error = refused({"MANYCLASS_LEARN_KEYS": text})
     assert error.variable == "MANYCLASS_LEARN_KEYS"
     assert text not in f"{error} {error!r} {error.__cause__}"
+
+
+@pytest.mark.parametrize(
+    ("learn", "admin"), [("anna:hush,ben:hush", "a"), ("hush", "ben:hush"), ("anna:hush", "hush")]
+)
+def test_a_key_with_two_names_is_refused_without_showing_it(learn, admin):
+    error = refused({"MANYCLASS_LEARN_KEYS": learn, "MANYCLASS_ADMIN_KEYS": admin})
+    assert error.variable == ("MANYCLASS_ADMIN_KEYS" if "hush" in admin else "MANYCLASS_LEARN_KEYS")
+    assert "anna:KEY-1,ben:KEY-2" in error.allowed
+    assert "hush" not in f"{error} {error!r}"
+
+
+def test_a_key_may_have_one_name_in_two_scopes():
+    settings = read({"MANYCLASS_LEARN_KEYS": "anna:hush,k", "MANYCLASS_ADMIN_KEYS": "anna:hush,k"})
+    assert settings.admin_keys == ("anna:hush", "k")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "localhost", "::1"])

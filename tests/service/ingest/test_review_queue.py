@@ -12,7 +12,7 @@ from manyclass.service.store.sqlite.store import SqliteStore
 from manyclass.service.store.waiting import MemoryWaiting
 from tests.redis_server import RedisServer
 from tests.service.faulty import Clock
-from tests.service.serving import assert_problem, calling
+from tests.service.serving import assert_problem, bearer, calling
 
 SECRET = "Kowalczyk"
 
@@ -287,6 +287,27 @@ async def test_a_reviewer_takes_the_own_label_back():
         await call.app.api.state.queue.tidy()
         assert (await call("GET", "/stats")).json()["review"]["items"] in (0, 1)
         assert call.app.api.state.queue.remove(["q-1"]) == 0
+
+
+async def test_only_the_key_of_a_reviewer_or_an_admin_key_takes_its_label_back():
+    keys = {"learn_keys": ("anna:a-key", "ben:b-key", "l-key"), "admin_keys": ("admin",)}
+    async with calling(**keys) as call:
+        anna, ben, unnamed = (bearer(f"{each}-key") for each in "abl")
+        undo = {"id": "q-1", "reviewer": "anna"}
+        for taker in (anna, bearer("admin")):
+            body = {"instances": [{"text": "a", "id": "q-1"}]}
+            await call("POST", "/review", body, headers=anna)
+            body = {"id": "q-1", "classes": ["x"]}
+            assert (await call("POST", "/learn", body, headers=anna)).status_code == 200
+            for other in (ben, unnamed):
+                answer = await call("POST", "/review/undo", undo, headers=other)
+                assert_problem(answer, 409, "#/reviewer")
+            answer = await call("POST", "/review/undo", {"id": "q-1"}, headers=taker)
+            assert answer.status_code == 200, answer.text
+        body = {"id": "q-1", "classes": ["x"], "reviewer": "cleo"}  # who has no key
+        await call("POST", "/learn", body, headers=unnamed)
+        answer = await call("POST", "/review/undo", undo | {"reviewer": "cleo"}, headers=unnamed)
+        assert answer.status_code == 200
 
 
 @pytest.mark.parametrize("way", ["?source=anna", "?batch=b", "?source=anna&batch=b", "/q-1"])
