@@ -378,16 +378,20 @@ class Client:
         batch: str | None = None,
         reviewer: str | None = None,
         strategy: str | None = None,
+        abstained: bool = False,
     ) -> Review:
         """Return up to `limit` instances that wait for a label, least certain first.
 
         With `learner`, named as by `learners`, this learner ranks the instances again, for example
         a shadow; raises 404 if there is none. With `source` and `batch`, only instances of these
         are returned. With `reviewer`, they are leased to this person. `strategy` is "uncertain",
-        "suspect", "random", or "class:" and the class that was ranked first. `learn` takes a label
-        by `id`.
+        "suspect", "random", or "class:" and the class that was ranked first. With `abstained`,
+        only rankings that were answered without classes are returned. `learn` takes a label by
+        `id`.
         """
         parameters: dict[str, str | int] = {"limit": limit}
+        if abstained:
+            parameters["abstained"] = "true"
         for name, value in (
             ("learner", learner),
             ("source", source),
@@ -408,10 +412,13 @@ class Client:
 
     def lease(
         self, renew: Sequence[str] = (), release: Sequence[str] = (), reviewer: str | None = None
-    ) -> tuple[str, ...]:
-        """Renew the leases of some waiting instances, end those of others; return those held."""
+    ) -> Leases:
+        """Renew the leases of some waiting instances, and end those of others.
+
+        The answer names the instances that the reviewer has, and instances that do not wait.
+        """
         body: dict[str, object] = {"renew": renew, "release": release, "reviewer": reviewer}
-        return self._post("/review/leases", body, Leases).held
+        return self._post("/review/leases", body, Leases)
 
     def undo_label(self, instance_id: str, reviewer: str | None = None) -> UndoneLabel:
         """Delete the label that this reviewer gave an instance, which waits again.

@@ -272,9 +272,10 @@ class GivenForReview(msgspec.Struct, frozen=True):
 
 
 class Leases(msgspec.Struct, frozen=True):
-    """The instances that a reviewer has."""
+    """The instances that a reviewer has, and instances that do not wait for a label."""
 
     held: tuple[str, ...]
+    not_waiting: tuple[str, ...] = ()
 
 
 class UndoneLabel(msgspec.Struct, frozen=True):

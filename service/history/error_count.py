@@ -31,7 +31,7 @@ class ErrorCount:
         self._model = ref(model)
         self.is_done = False
         self._lock = Lock()
-        self._errors = LikelyErrors(MOST_SUSPECTS)
+        self._errors = LikelyErrors()
         self._quality = Quality()
         self.curve: list[Block] = []
 
@@ -66,10 +66,14 @@ class ErrorCount:
         with self._lock:
             return self._errors.confusions.most(limit)
 
-    def suspects(self, limit: int) -> list[Suspect]:
-        """Return the likeliest label errors of the events counted so far, at most MOST_SUSPECTS."""
+    def suspects(
+        self, limit: int, source: str | None = None, batch: str | None = None
+    ) -> list[Suspect]:
+        """Return the likeliest label errors of the events counted so far, or of those with this
+        source and batch.
+        """
         with self._lock:
-            return self._errors.suspects(limit)
+            return self._errors.suspects(limit, source, batch)
 
 
 class ErrorCounts:

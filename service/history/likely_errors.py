@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from heapq import heappush, heappushpop
+from heapq import nlargest
 from typing import NamedTuple
 
 from manyclass.core.calibration import Calibration
@@ -120,6 +120,8 @@ class Suspect(NamedTuple):
     confidence: float
     seq: int
     suggested: str
+    source: str | None
+    batch: str | None
 
 
 class LikelyErrors:
@@ -129,10 +131,9 @@ class LikelyErrors:
     left out. Until the model has a confidence (100 outcomes), there are no suspects.
     """
 
-    def __init__(self, most_suspects: int) -> None:
+    def __init__(self) -> None:
         self.confusions = Confusions()
-        self._most = most_suspects
-        self._suspects: list[Suspect] = []  # a heap
+        self._suspects: list[Suspect] = []
 
     def add(self, record: Record, disputed: Dispute | None) -> None:
         """Count a record; `disputed` is None if its label ranked first."""
@@ -141,9 +142,18 @@ class LikelyErrors:
         self.confusions.add(record, disputed)
         if disputed is None or disputed.confidence is None or record.is_corrected:
             return
-        put = heappush if len(self._suspects) < self._most else heappushpop
-        put(self._suspects, Suspect(disputed.confidence, record.seq, disputed.other))
+        origin = record.event.source, record.event.batch
+        self._suspects.append(Suspect(disputed.confidence, record.seq, disputed.other, *origin))
 
-    def suspects(self, limit: int) -> list[Suspect]:
-        """Return the events whose labels are most likely wrong, the likeliest first."""
-        return sorted(self._suspects, reverse=True)[:limit]
+    def suspects(
+        self, limit: int, source: str | None = None, batch: str | None = None
+    ) -> list[Suspect]:
+        """Return the events whose labels are most likely wrong, the likeliest first: of all, or of
+        those with this source and batch.
+        """
+        chosen = (
+            each
+            for each in self._suspects
+            if (source is None or each.source == source) and (batch is None or each.batch == batch)
+        )
+        return nlargest(limit, chosen, key=lambda each: (each.confidence, each.seq))

@@ -72,7 +72,7 @@ from manyclass.service.http.routes.sheets import ReadWorkbook
 from manyclass.service.http.routes.state import StateDownloads
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
-from manyclass.service.ingest.review_queue import ReviewQueue
+from manyclass.service.ingest.review_queue import ReviewQueue, discard
 from manyclass.service.log.hooks import Hooks
 from manyclass.service.observability.exposition import (
     EngineCollector,
@@ -260,13 +260,17 @@ def _api(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         starting = asyncio.create_task(engine.start())  # meanwhile health checks are answered
         serving = asyncio.create_task(rebuilds.serve(engine.rebuild_state, engine.rebuild_status))
-        copying = asyncio.create_task(queue.run())
+        copying = [asyncio.create_task(queue.run())]
+        if not engine.settings.review_stored:
+            stored = waiting_of(engine.store, time.monotonic)
+            copying.append(asyncio.create_task(discard(stored)))
         try:
             yield
         finally:
             await advisor.stop()  # before the engine closes the store that it reads
-            copying.cancel()
-            await asyncio.wait([copying])
+            for each in copying:
+                each.cancel()
+            await asyncio.wait(copying)
             await asyncio.to_thread(queue.close)
             await error_counts.close()  # before the engine closes the store that it reads
             await engine.close()

@@ -8,7 +8,12 @@ from manyclass.core.event import Event
 from manyclass.core.outcome import EventKey
 from manyclass.core.text import AnalysedText, TextAnalysis
 from manyclass.service.engine import Engine
-from manyclass.service.http.instance_labels import InstanceLabels, Label, is_label_id
+from manyclass.service.http.instance_labels import (
+    InstanceLabels,
+    Label,
+    is_label_id,
+    labelled_id,
+)
 from manyclass.service.http.instance_warnings import warnings_of
 from manyclass.service.http.instances import (
     features_of,
@@ -77,19 +82,25 @@ class EventBuilder:
         self._queue = queue
 
     async def instances(self, forms: Iterable[LearnEvent | LearnRequest]) -> Known:
-        """Return the instance of each id in the forms, from this process or else from another."""
+        """Return the instance of each id in the forms, from this process or else from another.
+
+        Where an instance was given for review, its label is of that, not of a ranking by this id.
+        """
         known: dict[str, StoredInstance | Absence] = {}
         lacking: dict[str, Absence] = {}
+        given: list[str] = []
         for form in forms:
             if form.id is None:
                 continue
             known[form.id] = found = self._pending.find(form.id)
             if isinstance(found, Absence) and not self._was_learned(form):
                 lacking[form.id] = found
-        if lacking:
-            for instance_id, stored in (await self._queue.find(lacking)).items():
+            elif self._queue.is_given(form.id):
+                given.append(form.id)
+        if lacking or given:
+            for instance_id, stored in (await self._queue.find([*lacking, *given])).items():
                 known[instance_id] = stored
-                del lacking[instance_id]
+                lacking.pop(instance_id, None)
         if lacking:
             for instance_id, said in (await self._peer_lookup.find(lacking)).items():
                 known[instance_id] = (
@@ -105,6 +116,7 @@ class EventBuilder:
         """
         if form.id is not None:
             labels, stored = Labels.of(form), known[form.id]
+            form.event_id = _own_event_id(form, form.id, labels)
             _check_replacing(form, labels)
             label = None
             if form.event_id is None and labels.classes:
@@ -261,7 +273,9 @@ class EventBuilder:
         return Problem(status, detail, [Fault(detail, "#/id")])
 
     def _was_learned(self, form: LearnEvent | LearnRequest) -> bool:
-        return form.event_id is not None and self._engine.model.seen(form.event_id) is not None
+        event_id = form.event_id
+        is_own = event_id is not None and not is_label_id(event_id)
+        return is_own and self._engine.model.seen(str(event_id)) is not None
 
     def warnings_of(
         self, form: LearnEvent | LearnRequest, built: Built, *place: str | int
@@ -270,6 +284,23 @@ class EventBuilder:
         if built.read is None:
             return []
         return warnings_of(self._metrics, "learn", self._engine.model, form, built.read, *place)
+
+
+def _own_event_id(form: LearnEvent | LearnRequest, instance_id: str, labels: Labels) -> str | None:
+    """Return the `event_id` of a form with an `id`, None for the id of the label of this instance.
+
+    Raises Problem for the id of the label of another one, which that one could not have any more.
+    """
+    event_id = form.event_id
+    if event_id is None or not is_label_id(event_id):
+        return event_id
+    if labelled_id(event_id) != instance_id or not labels.classes:
+        raise invalid(
+            f"{event_id!r} is the `event_id` of the label of the instance"
+            f" {labelled_id(event_id)!r}: give this event another one, or none.",
+            "event_id",
+        )
+    return None
 
 
 def _check_replacing(form: LearnEvent | LearnRequest, labels: Labels) -> None:

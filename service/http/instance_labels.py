@@ -32,6 +32,11 @@ def is_label_id(event_id: str) -> bool:
     return _IDS.match(event_id) is not None
 
 
+def labelled_id(event_id: str) -> str:
+    """Return the id of the instance whose label has this event id."""
+    return _IDS.sub("", event_id, count=1)
+
+
 class Label(NamedTuple):
     """The event id of the label of an instance, and its event if there is one: `record` is None if
     the history does not reach it.
@@ -107,7 +112,7 @@ class InstanceLabels:
     async def problem_of(self, conflict: EventConflict) -> Problem:
         """Return the refusal of a label that came at the same time as another one."""
         record = None if conflict.seq > self._engine.model.seq else await self._record(conflict.seq)
-        instance_id = _IDS.sub("", conflict.event_id, count=1)
+        instance_id = labelled_id(conflict.event_id)
         return self._refusal(instance_id, Label(conflict.event_id, conflict.seq, 0, record))
 
     async def _record(self, seq: int) -> Record | None:

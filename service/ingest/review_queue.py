@@ -10,7 +10,15 @@ written stays in memory and is written later, so a full disk stops no ranking an
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from threading import Lock
 from typing import Final, NamedTuple
 
@@ -26,7 +34,7 @@ from manyclass.service.ingest.stored_instance import (
     WaitingInstance,
 )
 from manyclass.service.store.errors import StoreError
-from manyclass.service.store.waiting import Item, WaitingStore
+from manyclass.service.store.waiting import Item, WaitingStore, parts
 
 log = logging.getLogger(__name__)
 
@@ -34,9 +42,11 @@ LEASE_SECONDS: Final = 120.0
 UNDO_SECONDS: Final = 600.0  # for which a labelled instance is kept, to undo its label
 FLUSH_SECONDS: Final = 1.0
 BOUND_SECONDS: Final = 30.0  # between two searches for old instances while nothing is new
+DISCARD_SECONDS: Final = 10.0  # between two attempts to remove what is not to be stored
 RECENT: Final = 2000  # copied instances that may be replaced by one without features
 COPIED_AT_ONCE: Final = 500  # new instances, at most, in a flush
 PASSED_OVER: Final = 300  # leased instances that a listing passes over, at most
+READ_AT_ONCE: Final = 16  # instances in memory while many are read
 SHOWN_BYTES: Final = 4096  # of a text, in a list
 
 
@@ -49,7 +59,10 @@ class Head(msgspec.Struct, array_like=True, frozen=True):
     source: str | None
     batch: str | None
     given: bool  # for review: no ranked instance takes its place
+    abstained: bool  # the ranking was served without classes
     bytes: int
+    # Unix seconds, of a label whose event has an id of its own: the state does not recognise it.
+    labelled_at: float | None = None
 
 
 class Body(msgspec.Struct, array_like=True):
@@ -57,7 +70,6 @@ class Body(msgspec.Struct, array_like=True):
 
     data: bytes
     classes: tuple[str, ...]
-    abstained: bool
     text: Text | None
     reading: tuple[int, int] | None
 
@@ -69,18 +81,38 @@ class QueueIsFull(Exception):
 class Choice(NamedTuple):
     """A choice among the waiting instances, and their order."""
 
-    limit: int
     source: str | None = None
     batch: str | None = None
     first: str | None = None  # only those of which this class was ranked first
+    abstained: bool = False  # only those whose ranking was served without classes
     is_random: bool = False
 
 
-class Chosen(NamedTuple):
-    """Waiting instances in order, and the number of all of the choice, without its limit."""
+class Renewed(NamedTuple):
+    """Ids whose lease goes on, and ids that do not wait: they have a label, or were never there.
+    Another reviewer has all others.
+    """
 
-    instances: list[WaitingInstance]
-    waiting: int
+    held: list[str]
+    not_waiting: list[str]
+
+
+async def discard(store: WaitingStore) -> None:
+    """Remove instances that a former start has stored, when they are not to be stored any more.
+
+    Otherwise the texts of people would stay, where no erasure looks for them. Retries until the
+    store answers.
+    """
+    while True:
+        try:
+            if await asyncio.to_thread(store.clear):
+                log.warning(
+                    "what was stored for review is removed, because of MANYCLASS_REVIEW_STORED=no"
+                )
+            return
+        except StoreError as error:
+            log.error("what was stored for review cannot be removed yet: %s", with_hint(error))
+        await asyncio.sleep(DISCARD_SECONDS)
 
 
 _head = msgspec.msgpack.Decoder(Head)
@@ -93,13 +125,12 @@ def item_of(
     """Return a waiting instance, with its whole text, in the form of the store."""
     served = waiting.served
     reading = packed_reading(waiting.reading)
-    body = msgspec.msgpack.encode(
-        Body(waiting.data, served.classes, served.abstained, text, reading)
-    )
+    body = msgspec.msgpack.encode(Body(waiting.data, served.classes, text, reading))
     first = served.classes[0] if served.classes else ""
     ranked_at = now - max(0.0, waiting.age)
     origin = waiting.source, waiting.batch
-    head = Head(ranked_at, served.confidence, first, *origin, is_given, len(body))
+    abstained = served.abstained
+    head = Head(ranked_at, served.confidence, first, *origin, is_given, abstained, len(body))
     return Item(msgspec.msgpack.encode(head), body)
 
 
@@ -138,6 +169,7 @@ class ReviewQueue:
         self._recent: dict[str, None] = {}  # ids of the newest copied instances
         self._copied = 0  # number of the newest instance that was copied
         self._labelled: dict[str, tuple[float, bool]] = {}  # id -> time, and its event has own id
+        self._unmarked: dict[str, float] = {}  # labels that the store does not know yet
 
     # --- interface for the event loop -------------------------------------------------------------
 
@@ -163,9 +195,11 @@ class ReviewQueue:
         for each, (time, has_own_id) in labelled:
             if time >= limit:
                 continue
-            if waiting is not None and each not in waiting:
-                self._labelled.pop(each, None)  # most labels are of instances outside the queue
-            elif has_own_id or await self._is_labelled(each):
+            if has_own_id or (waiting is not None and each not in waiting):
+                # Its head is marked, or the label is of an instance outside the queue, as most are.
+                if each not in self._unmarked:
+                    self._labelled.pop(each, None)
+            elif await self._is_labelled(each):
                 gone.append(each)
             else:
                 self._labelled.pop(each, None)
@@ -179,6 +213,11 @@ class ReviewQueue:
         return await asyncio.to_thread(self._found, list(ids))
 
     @property
+    def is_stored(self) -> bool | None:
+        """False while the store does not take new instances; None if they are never stored."""
+        return self.failing is None if self._store.is_durable else None
+
+    @property
     def now(self) -> float:
         """The time by the clock that dates instances, in unix seconds."""
         return self._wall_clock()
@@ -188,21 +227,29 @@ class ReviewQueue:
 
         `has_own_id`: its event has an id of its own, by which the label is not recognised.
         """
-        self._labelled[instance_id] = self._wall_clock(), has_own_id
+        now = self._wall_clock()
+        self._labelled[instance_id] = now, has_own_id
+        if has_own_id:
+            self._unmarked[instance_id] = now
 
     def unlabelled(self, instance_id: str) -> None:
         """Let an instance wait again, whose label was undone."""
         self._labelled.pop(instance_id, None)
 
-    async def choose(self, choice: Choice, reviewer: str | None) -> Chosen:
-        """Return waiting instances in order; lease them to the reviewer if there is one.
+    def is_given(self, instance_id: str) -> bool:
+        """Return whether an instance was given for review, as far as this process knows."""
+        head = (self._heads or {}).get(instance_id)
+        return head is not None and head.given
 
-        Instances that another reviewer has are left out then.
-        """
+    async def waiting(self, choice: Choice) -> list[str]:
+        """Return the ids of all waiting instances of a choice, in its order."""
         ordered = await asyncio.to_thread(self._ordered, choice)
-        waiting = [each for each in ordered if not await self.is_done(each)]
-        found = await asyncio.to_thread(self._leased, waiting, choice.limit, reviewer)
-        return Chosen(found, len(waiting))
+        return [each for each in ordered if not await self.is_done(each)]
+
+    async def renew(self, ids: Collection[str], reviewer: str) -> Renewed:
+        """Lease instances again that wait, and that no other reviewer has. Raises StoreError."""
+        done = {each for each in ids if await self.is_done(each)}
+        return await asyncio.to_thread(self._renewed, ids, done, reviewer)
 
     async def is_done(self, instance_id: str) -> bool:
         """Return whether an instance has its label, and waits no longer."""
@@ -222,6 +269,7 @@ class ReviewQueue:
         """
         with self._lock:
             self._copy()
+            self._mark_labelled()
             if not self._unsaved and self._wall_clock() < self._bounded_at + BOUND_SECONDS:
                 return
             self._keep_bounds()
@@ -249,6 +297,7 @@ class ReviewQueue:
             self._store.put(given)
             for each in given:
                 self._unsaved.pop(each, None)
+                self._forget_own_label(each)
             if self._heads is not None:
                 self._heads |= _heads_of(given)
             self._keep_bounds()
@@ -260,7 +309,7 @@ class ReviewQueue:
         """
         with self._lock:
             self._copy()
-            chosen = Choice(0, source, batch)
+            chosen = Choice(source, batch)
             heads = self._all_heads(must=True)
             gone = [name for name, each in heads.items() if _is_of(each, chosen)]
             self._drop(gone)
@@ -279,9 +328,30 @@ class ReviewQueue:
         """End leases of a reviewer. Blocks. Raises StoreError."""
         self._store.release(ids, reviewer)
 
-    def renew(self, ids: Collection[str], reviewer: str, most: int | None = None) -> list[str]:
-        """Lease these instances again; leave out instances of other reviewers. Blocks."""
-        return self._store.lease(ids, reviewer, LEASE_SECONDS, len(ids) if most is None else most)
+    def lease(self, ids: Collection[str], reviewer: str, most: int) -> list[str]:
+        """Lease the first `most` of these to a reviewer, but those of other reviewers. Blocks.
+        Raises StoreError.
+        """
+        return self._store.lease(ids, reviewer, LEASE_SECONDS, most)
+
+    def take(self, ids: Sequence[str], limit: int, reviewer: str | None) -> list[WaitingInstance]:
+        """Return the first instances of these ids, leased to the reviewer if there is one. Blocks.
+        Raises StoreError.
+
+        Instances that another reviewer has are left out then.
+        """
+        chosen = list(ids[:limit])
+        if reviewer is not None:
+            chosen = self.lease(ids[: limit + PASSED_OVER], reviewer, limit)
+        return list(self.read(chosen))
+
+    def read(self, ids: Sequence[str]) -> Iterator[WaitingInstance]:
+        """Yield the instances of these ids that wait, a few of them in memory at a time. Blocks.
+        Raises StoreError.
+        """
+        for some in parts(ids, READ_AT_ONCE):
+            items, now = self._items(some), self._wall_clock()
+            yield from (_waiting(name, items[name], now) for name in some if name in items)
 
     def close(self) -> None:
         """Write the newest instances, and release the store. Blocks."""
@@ -306,10 +376,36 @@ class ReviewQueue:
                 text = stored.text if isinstance(stored, StoredInstance) else text
             self._unsaved[each.id] = item_of(each, text, now)
             self._recent[each.id] = None
-            _, is_former = self._labelled.get(each.id, (0.0, False))
-            if is_former:  # the label was that of a former instance of the id
-                self._labelled.pop(each.id, None)
+            self._forget_own_label(each.id)
         self._copied = newest
+
+    def _forget_own_label(self, instance_id: str) -> None:
+        """Forget the label of a former instance of an id, by an event with an id of its own."""
+        _, has_own_id = self._labelled.get(instance_id, (0.0, False))
+        if has_own_id:
+            self._labelled.pop(instance_id, None)
+            self._unmarked.pop(instance_id, None)
+
+    def _mark_labelled(self) -> None:
+        """Note in their heads which instances have a label that the state does not recognise."""
+        unmarked, self._unmarked = self._unmarked, {}
+        if self._heads is None and unmarked:
+            self._all_heads()
+        may_wait = [
+            each
+            for each in unmarked
+            if each in self._unsaved or self._store.is_shared or each in (self._heads or {})
+        ]
+        try:
+            items = self._store.items(may_wait)
+        except StoreError as error:
+            self._unmarked = unmarked | self._unmarked
+            self._fail(error)
+            return
+        items |= {each: self._unsaved[each] for each in may_wait if each in self._unsaved}
+        for name, item in items.items():
+            head = msgspec.structs.replace(_head.decode(item.head), labelled_at=unmarked[name])
+            self._unsaved[name] = Item(msgspec.msgpack.encode(head), item.body)
 
     def _drop_emptied(self) -> None:
         """Remove instances that their clients replaced by one without features."""
@@ -327,10 +423,16 @@ class ReviewQueue:
             self._fail(error)
 
     def _keep_bounds(self) -> None:
-        """Remove instances that are too old, and beyond the bounds the most certain ones."""
-        heads = self._all_heads()
-        oldest = self._wall_clock() - self._seconds
-        gone = [name for name, each in heads.items() if each.ranked_at < oldest]
+        """Remove instances that are too old or were labelled, and beyond the bounds the most
+        certain ones.
+        """
+        heads, now = self._all_heads(), self._wall_clock()
+        gone = [
+            name
+            for name, each in heads.items()
+            if each.ranked_at < now - self._seconds
+            or (each.labelled_at is not None and each.labelled_at < now - UNDO_SECONDS)
+        ]
         count, size = len(heads) - len(gone), _bytes_of(heads.values())
         size -= _bytes_of(heads[name] for name in gone)
         if count > self._most_items or size > self._most_bytes:
@@ -397,20 +499,28 @@ class ReviewQueue:
     def _ordered(self, choice: Choice) -> list[str]:
         self.flush()
         with self._lock:
-            heads = {name: each for name, each in self._all_heads().items() if _is_of(each, choice)}
+            heads = {
+                name: each
+                for name, each in self._all_heads().items()
+                if each.labelled_at is None and _is_of(each, choice)
+            }
         if choice.is_random:
             return random.sample(list(heads), len(heads))
         return sorted(heads, key=lambda each: _uncertainty(heads[each]))
 
-    def _leased(
-        self, ids: Sequence[str], limit: int, reviewer: str | None
-    ) -> list[WaitingInstance]:
-        chosen = list(ids[:limit])
-        if reviewer is not None:
-            within = ids[: limit + PASSED_OVER]
-            chosen = self._store.lease(within, reviewer, LEASE_SECONDS, limit)
-        items, now = self._items(chosen), self._wall_clock()
-        return [_waiting(name, items[name], now) for name in chosen if name in items]
+    def _renewed(self, ids: Collection[str], done: Collection[str], reviewer: str) -> Renewed:
+        with self._lock:
+            heads = self._all_heads()
+        left = dict.fromkeys(each for each in ids if each not in done)
+        waiting = dict.fromkeys(
+            each for each in left if each in heads and heads[each].labelled_at is None
+        )
+        held = {*self._store.lease(waiting, reviewer, LEASE_SECONDS, len(waiting))}
+        # Events are leased too (strategy=suspect), and do not wait in the queue.
+        others = [each for each in left if each not in waiting]
+        held |= {*self._store.renew(others, reviewer, LEASE_SECONDS)}
+        not_waiting = [each for each in ids if each not in waiting and each not in held]
+        return Renewed([each for each in ids if each in held], not_waiting)
 
     def _items(self, ids: Sequence[str]) -> dict[str, Item]:
         with self._lock:
@@ -444,6 +554,7 @@ def _is_of(head: Head, choice: Choice) -> bool:
         (choice.source is None or head.source == choice.source)
         and (choice.batch is None or head.batch == choice.batch)
         and (choice.first is None or head.first == choice.first)
+        and (head.abstained or not choice.abstained)
     )
 
 
@@ -454,7 +565,7 @@ def _waiting(name: str, item: Item, now: float) -> WaitingInstance:
         name,
         body.data,
         max(0.0, now - head.ranked_at),
-        ServedClasses(body.classes, head.confidence, body.abstained),
+        ServedClasses(body.classes, head.confidence, head.abstained),
         head.source,
         text,
         is_cut,

@@ -24,6 +24,10 @@ class WaitingStore(Protocol):
     def is_shared(self) -> bool:
         """True if other processes change the same instances."""
 
+    @property
+    def is_durable(self) -> bool:
+        """True if instances outlive the process."""
+
     def heads(self) -> dict[str, bytes]:
         """Return the heads of all instances."""
 
@@ -39,8 +43,14 @@ class WaitingStore(Protocol):
     def lease(self, ids: Iterable[str], owner: str, seconds: float, most: int) -> list[str]:
         """Lease the first `most` of the instances that no other owner has; renew those held."""
 
+    def renew(self, ids: Iterable[str], owner: str, seconds: float) -> list[str]:
+        """Renew the leases of an owner that have not ended; return their instances."""
+
     def release(self, ids: Collection[str], owner: str) -> None:
         """End the leases of an owner."""
+
+    def clear(self) -> bool:
+        """Remove all instances, also damaged ones; return whether there were any."""
 
     def close(self) -> None:
         """Release the store. Further calls have no effect."""
@@ -71,6 +81,17 @@ class MemoryLeases:
                     del self._leases[each]
         return granted
 
+    def renew(self, ids: Iterable[str], owner: str, seconds: float) -> list[str]:
+        now = self._clock()
+        renewed: list[str] = []
+        with self._leasing:
+            for each in ids:
+                held, until = self._leases.get(each, ("", 0.0))
+                if held == owner and until > now:
+                    self._leases[each] = owner, now + seconds
+                    renewed.append(each)
+        return renewed
+
     def end_leases(self, ids: Collection[str]) -> None:
         """End the leases of instances, of any owner."""
         with self._leasing:
@@ -88,6 +109,7 @@ class MemoryWaiting(MemoryLeases):
     """Waiting instances that last as long as their process."""
 
     is_shared = False
+    is_durable = False
 
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__(clock)
@@ -107,6 +129,11 @@ class MemoryWaiting(MemoryLeases):
         for each in ids:
             self._items.pop(each, None)
         self.end_leases(ids)
+
+    def clear(self) -> bool:
+        had = bool(self._items)
+        self._items.clear()
+        return had
 
     def close(self) -> None:
         """Do nothing: the memory is freed with the object."""

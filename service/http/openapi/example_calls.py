@@ -103,7 +103,7 @@ _STATS = {
     "health": {
         "disk": None,
         **{"store_full": False, "queued_events": 0, "refused_by_queue": 0},
-        **{"failed_commits": 0, "snapshot_failures": 0},
+        **{"failed_commits": 0, "snapshot_failures": 0, "review_stored": None},
     },
     "review": {"items": 5, "bytes": 2212, "failing": None},
     "history": {
@@ -135,6 +135,7 @@ CALLS: Final = (
         "ready to learn",
         {
             **{"status": "ready", "seq": 0, "learns": True, "reason": None, "detail": None},
+            **{"review_stored": None},
             "recovery": RECOVERY,
         },
         parameters={"to": "learn"},

@@ -448,13 +448,19 @@ CHANGES: Final = (
             "waiting": 0,
             "instances": [],
         },
-        parameters={"reviewer": "anna", "strategy": "class:hockey", "limit": 1, "batch": "b"},
+        parameters={
+            "reviewer": "anna",
+            "strategy": "class:hockey",
+            "limit": 1,
+            "batch": "b",
+            "abstained": True,
+        },
     ),
     Call(
         "lease_review",
         "one in view, one done",
-        {"held": ["row-1"]},
-        body={"reviewer": "anna", "renew": ["row-1"], "release": ["q-2"]},
+        {"held": ["row-1"], "not_waiting": ["q-7"]},
+        body={"reviewer": "anna", "renew": ["row-1", "q-7"], "release": ["q-2"]},
     ),
     Call(
         "learn",

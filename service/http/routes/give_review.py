@@ -135,8 +135,8 @@ class LeaseReview(_ReviewCall):
         form = decode(_leases, await self.body(request))
         reviewer = _named(request, form.reviewer)
         await asyncio.to_thread(self._queue.release, form.release or [], reviewer)
-        held = await asyncio.to_thread(self._queue.renew, form.renew or [], reviewer)
-        return _encode(Leased(held))
+        renewed = await self._queue.renew(form.renew or [], reviewer)
+        return _encode(Leased(renewed.held, renewed.not_waiting))
 
 
 class UndoReview(_ReviewCall):

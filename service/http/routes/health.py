@@ -11,6 +11,7 @@ from manyclass.service.http.problems import OUT_OF_MEMORY_SECONDS, unavailable
 from manyclass.service.http.routes.contract import TheEngine, problems, router_of
 from manyclass.service.http.routes.learners import TheMetrics
 from manyclass.service.http.schemas.snapshots import Live, Ready, RecoveryReport
+from manyclass.service.ingest.review_queue import ReviewQueue
 from manyclass.service.observability.exposition import Exposition
 from manyclass.service.observability.metrics import Metrics
 
@@ -27,6 +28,7 @@ async def livez() -> Live:
 async def readyz(
     engine: TheEngine,
     metrics: TheMetrics,
+    request: Request,
     to: Annotated[Literal["rank", "learn"], Query(description="The task to be ready for.")] = (
         "learn"
     ),
@@ -39,12 +41,17 @@ async def readyz(
     for neither.
 
     A process that is ready may pause learning, for example while the disk is full. It still ranks,
-    so the status is 200, `learns` is false, and `reason` and `detail` say why.
+    so the status is 200, `learns` is false, and `reason` and `detail` say why. `review_stored` is
+    false while new instances for review are in memory only, which a restart would lose; `/stats`
+    has the reason.
     """
-    return await readiness(engine, metrics, to)
+    queue: ReviewQueue = request.app.state.queue
+    return await readiness(engine, metrics, to, queue.is_stored)
 
 
-async def readiness(engine: Engine, metrics: Metrics, to: Literal["rank", "learn"]) -> Ready:
+async def readiness(
+    engine: Engine, metrics: Metrics, to: Literal["rank", "learn"], review_stored: bool | None
+) -> Ready:
     """Return the answer of /readyz. Raises Problem 503, or an error of the store or the engine, if
     the process is not ready.
     """
@@ -64,6 +71,7 @@ async def readiness(engine: Engine, metrics: Metrics, to: Literal["rank", "learn
         learns=pause is None,
         reason=None if pause is None else pause.reason,
         detail=None if pause is None else pause.detail,
+        review_stored=review_stored,
         recovery=RecoveryReport.model_validate(engine.recovery),
     )
 

@@ -1,5 +1,6 @@
 """GET /review: the waiting instances with the most useful labels."""
 
+import asyncio
 import time
 from heapq import nsmallest
 from typing import Annotated, Any
@@ -10,11 +11,12 @@ from manyclass.core.enrolled import Enrolled
 from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.text import TextAnalysis
 from manyclass.service.engine import Engine
-from manyclass.service.history.error_count import MOST_SUSPECTS, ErrorCount, ErrorCounts
+from manyclass.service.history.error_count import MOST_SUSPECTS, ErrorCounts
 from manyclass.service.history.event_keys import key_of
 from manyclass.service.history.likely_errors import Suspect
-from manyclass.service.history.reader import Filter, Record
+from manyclass.service.history.reader import Record
 from manyclass.service.http.auth import Scope
+from manyclass.service.http.problems import invalid
 from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import TheEngine, needs, router_of, signer_of
 from manyclass.service.http.routes.label_errors import recorded
@@ -26,7 +28,13 @@ from manyclass.service.http.schemas.review import (
     Review,
 )
 from manyclass.service.ingest.pending_labels import MOST_SERVED
-from manyclass.service.ingest.review_queue import LEASE_SECONDS, Choice, ReviewQueue, shown_text
+from manyclass.service.ingest.review_queue import (
+    LEASE_SECONDS,
+    PASSED_OVER,
+    Choice,
+    ReviewQueue,
+    shown_text,
+)
 from manyclass.service.ingest.stored_instance import ServedClasses, WaitingInstance
 
 router = router_of("learn")
@@ -61,6 +69,13 @@ async def review(
     reviewer: Annotated[
         str | None, _name("Lease the instances to this person, and list none that others have.")
     ] = None,
+    abstained: Annotated[
+        bool,
+        Query(
+            description="List only ranked instances that were answered without classes, because the"
+            " confidence was below the limit: those that were not answered automatically."
+        ),
+    ] = False,
     strategy: Annotated[
         str,
         Query(
@@ -99,21 +114,24 @@ async def review(
     name = signer_of(request).reviewer(reviewer)
     kind, _, first = strategy.partition(":")
     if kind == "suspect":
+        if abstained:
+            raise invalid("`abstained` chooses among rankings; suspects are events.")
         counts: ErrorCounts = request.app.state.error_counts
         count = await counts.of(engine.history, engine.model, MOST_COUNTED, COUNT_SECONDS)
         number, suspects = await reads.in_thread(
-            _suspects, engine, queue, count, Filter(source=source, batch=batch), name, limit
+            _suspects, engine, queue, count.suspects(MOST_SUSPECTS, source, batch), name, limit
         )
         return await reads.page(lambda: _page(engine, name, number, suspects))
-    most = limit if learner is None else MOST_RANKED_AGAIN
-    choice = Choice(most, source, batch, first or None, is_random=kind == "random")
     by = None if learner is None else enrolled(engine.model, learner)
-    waiting, number = await queue.choose(choice, None if by is not None else name)
-    if by is not None:
-        waiting = await reads.in_thread(_least_certain_of, by, engine.model.text, waiting, limit)
-        if name is not None:
-            held = await reads.in_thread(queue.renew, [each.id for each in waiting], name)
-            waiting = [each for each in waiting if each.id in held]
+    choice = Choice(source, batch, first or None, abstained, is_random=kind == "random")
+    ids = await queue.waiting(choice)
+    number = len(ids)
+    if by is None:
+        waiting = await asyncio.to_thread(queue.take, ids, limit, name)
+    else:
+        waiting = await reads.in_thread(
+            _least_certain_of, by, engine.model.text, queue, ids[:MOST_RANKED_AGAIN], limit, name
+        )
     return await reads.page(
         lambda: _page(
             engine, name, number, [_shown(_read_by(engine.model.text, each)) for each in waiting]
@@ -138,8 +156,7 @@ def _page(
 def _suspects(
     engine: Engine,
     queue: ReviewQueue,
-    count: ErrorCount,
-    wanted: Filter,
+    suspects: list[Suspect],
     reviewer: str | None,
     limit: int,
 ) -> tuple[int, list[dict[str, Any]]]:
@@ -147,15 +164,13 @@ def _suspects(
 
     They are leased to the reviewer if there is one. Blocks. Raises StoreError.
     """
-    history = engine.history
     found = {
         f"event:{key_of(record.seq, record.event.event_id, engine.model)}": (suspect, record)
-        for suspect, record in recorded(count.suspects(MOST_SUSPECTS), history)
-        if wanted.matches(record)
+        for suspect, record in recorded(suspects, engine.history)
     }
     ids = list(found)[:limit]
     if reviewer is not None:
-        ids = queue.renew(list(found), reviewer, limit)
+        ids = queue.lease(list(found), reviewer, limit)
     return len(found), [_shown_suspect(each, *found[each]) for each in ids]
 
 
@@ -188,11 +203,22 @@ def _read_by(analysis: TextAnalysis, waiting: WaitingInstance) -> WaitingInstanc
 
 
 def _least_certain_of(
-    learner: Enrolled, analysis: TextAnalysis, candidates: list[WaitingInstance], limit: int
+    learner: Enrolled,
+    analysis: TextAnalysis,
+    queue: ReviewQueue,
+    ids: list[str],
+    limit: int,
+    reviewer: str | None,
 ) -> list[WaitingInstance]:
-    """Return instances that wait for a label, those least certain to `learner` first. Blocks."""
-    waiting = (_ranked_by(learner, _read_by(analysis, each)) for each in candidates)
-    return nsmallest(limit, waiting, key=_certainty)
+    """Return instances that wait for a label, those least certain to `learner` first, leased to the
+    reviewer if there is one. Blocks. Raises StoreError.
+    """
+    waiting = (_ranked_by(learner, _read_by(analysis, each)) for each in queue.read(ids))
+    if reviewer is None:
+        return nsmallest(limit, waiting, key=_certainty)
+    found = nsmallest(limit + PASSED_OVER, waiting, key=_certainty)
+    held = {*queue.lease([each.id for each in found], reviewer, limit)}
+    return [each for each in found if each.id in held]
 
 
 def _certainty(waiting: WaitingInstance) -> tuple[float, float]:

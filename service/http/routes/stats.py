@@ -22,6 +22,7 @@ from manyclass.service.http.schemas.stats import (
     Stats,
 )
 from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.ingest.review_queue import ReviewQueue
 from manyclass.service.observability.instruments import ServedScore
 from manyclass.service.store.protocol import Heartbeat
 from manyclass.service.store.room import Room, room_of
@@ -46,6 +47,7 @@ async def stats(
     Processes on one store with the same `seq` have the same `digest`.
     """
     pending: PendingLabels = request.app.state.pending
+    queue: ReviewQueue = request.app.state.queue
     seq, hashed = engine.model.seq, None
     if digest == "yes":
         require(Scope.ADMIN, request)
@@ -73,8 +75,8 @@ async def stats(
         outdegrees=outdegrees,
         learners=learners,
         late_labels=LateLabelStats(waiting=len(pending), bytes=pending.bytes),
-        health=_health(figures, room),
-        review=ReviewStats.model_validate(request.app.state.queue),
+        health=_health(figures, room, queue.is_stored),
+        review=ReviewStats.model_validate(queue),
         history=None if kept is None else HistoryStats.model_validate(kept),
         served=_served(metrics.served),
         newest_snapshot=None if newest is None else Snapshot.model_validate(newest),
@@ -84,7 +86,7 @@ async def stats(
     )
 
 
-def _health(figures: EngineStats, room: Room | None) -> HealthStats:
+def _health(figures: EngineStats, room: Room | None, review_stored: bool | None) -> HealthStats:
     return HealthStats(
         disk=None if room is None else DiskStats.model_validate(room),
         store_full=figures.store_full,
@@ -92,6 +94,7 @@ def _health(figures: EngineStats, room: Room | None) -> HealthStats:
         refused_by_queue=figures.queue_full,
         failed_commits=figures.failed_commits,
         snapshot_failures=figures.snapshot_failures,
+        review_stored=review_stored,
     )
 
 

@@ -82,9 +82,12 @@ class LeaseRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class Leased(msgspec.Struct, gc=False):
-    """The instances of `renew` that the reviewer has."""
+    """The instances of `renew` that the reviewer has, and instances that do not wait: they have a
+    label, or were never there. Another reviewer has the rest.
+    """
 
     held: list[str]
+    not_waiting: list[str]
 
 
 class UndoRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):

@@ -58,4 +58,8 @@ class Ready(BaseModel):
     learns: bool
     reason: Reason | None = Field(description="why learning is paused; null if it is not")
     detail: str | None = Field(description="the reason as a sentence")
+    review_stored: bool | None = Field(
+        description="false while what waits for review cannot be stored and is in memory only; null"
+        " if it is never stored: with MANYCLASS_REVIEW_STORED=no, or a store in memory"
+    )
     recovery: RecoveryReport

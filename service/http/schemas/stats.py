@@ -36,6 +36,10 @@ class HealthStats(BaseModel):
     refused_by_queue: int = Field(description="events or requests refused with 503: a full queue")
     failed_commits: int = Field(description="number of failed appends to the log")
     snapshot_failures: int
+    review_stored: bool | None = Field(
+        description="false while what waits for review cannot be stored and is in memory only, see"
+        " `review.failing`; null if it is never stored, as in /readyz"
+    )
 
 
 class ReviewStats(BaseModel, from_attributes=True):

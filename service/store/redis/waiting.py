@@ -1,7 +1,13 @@
 """The waiting instances of a Redis store, and their leases, for all processes."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from manyclass.service.store.redis.scripts import (
+    LEASE_WAITING,
+    PUT_WAITING,
+    RELEASE_WAITING,
+    REMOVE_WAITING,
+)
 from manyclass.service.store.redis.session import Session
 from manyclass.service.store.waiting import Item, parts
 
@@ -9,9 +15,14 @@ MOST_IDS = 200  # in a command
 
 
 class RedisWaiting:
-    """Two hashes, of heads and of bodies, and a key for each lease, which ends by itself."""
+    """Two hashes, of heads and of bodies, and a key for each lease, which ends by itself.
+
+    A script changes some instances at once: no process sees a head without its body, and no two
+    processes lease the same instance.
+    """
 
     is_shared = True
+    is_durable = True
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -33,37 +44,46 @@ class RedisWaiting:
         return found
 
     def put(self, items: Mapping[str, Item]) -> None:
-        for some in parts(list(items), MOST_IDS):  # bodies first: an instance has its head last
-            bodies = [part for each in some for part in (each, items[each].body)]
-            heads = [part for each in some for part in (each, items[each].head)]
-            self._session.call("HSET", self._keys.waiting, *bodies)
-            self._session.call("HSET", self._keys.waiting_heads, *heads)
+        for some in parts(list(items), MOST_IDS):
+            rows = [part for each in some for part in (each, items[each].head, items[each].body)]
+            self._session.run(PUT_WAITING, *rows)
 
     def remove(self, ids: Collection[str]) -> None:
         for some in parts(list(ids), MOST_IDS):
-            self._session.call("HDEL", self._keys.waiting_heads, *some)
-            self._session.call("HDEL", self._keys.waiting, *some)
-            self._session.call("DEL", *map(self._keys.lease_of, some))
+            self._session.run(REMOVE_WAITING, *some, more_keys=self._leases(some))
 
     def lease(self, ids: Iterable[str], owner: str, seconds: float, most: int) -> list[str]:
         granted: list[str] = []
-        end = ("PX", int(1000 * seconds))
-        for each in ids:
+        for some in parts(list(ids), MOST_IDS):
             if len(granted) == most:
                 break
-            key = self._keys.lease_of(each)
-            is_new = self._session.call("SET", key, owner, "NX", *end)
-            if not is_new and self._session.call("GET", key) != owner.encode():
-                continue
-            if not is_new:
-                self._session.call("SET", key, owner, *end)
-            granted.append(each)
+            granted += self._leased(some, owner, seconds, most - len(granted), "free")
         return granted
 
+    def renew(self, ids: Iterable[str], owner: str, seconds: float) -> list[str]:
+        every = parts(list(ids), MOST_IDS)
+        return [
+            each for some in every for each in self._leased(some, owner, seconds, len(some), "held")
+        ]
+
     def release(self, ids: Collection[str], owner: str) -> None:
-        for key in map(self._keys.lease_of, ids):
-            if self._session.call("GET", key) == owner.encode():
-                self._session.call("DEL", key)
+        for some in parts(list(ids), MOST_IDS):
+            self._session.run(RELEASE_WAITING, owner, more_keys=self._leases(some))
+
+    def clear(self) -> bool:
+        return bool(self._session.call("DEL", self._keys.waiting, self._keys.waiting_heads))
+
+    def _leased(
+        self, ids: Sequence[str], owner: str, seconds: float, most: int, which: str
+    ) -> list[str]:
+        """Lease instances that are `held` by the owner, or those and `free` ones; return them."""
+        answer = self._session.run(
+            LEASE_WAITING, owner, int(1000 * seconds), most, which, more_keys=self._leases(ids)
+        )
+        return [ids[position - 1] for position in answer]
+
+    def _leases(self, ids: Sequence[str]) -> list[str]:
+        return [self._keys.lease_of(each) for each in ids]
 
     def close(self) -> None:
         """Do nothing: the store closes the connections."""

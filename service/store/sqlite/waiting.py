@@ -30,6 +30,7 @@ class SqliteWaiting(MemoryLeases):
     """The rows of the file `path`, which the first write makes."""
 
     is_shared = False
+    is_durable = True
 
     def __init__(self, path: Path, clock: Callable[[], float]) -> None:
         super().__init__(clock)
@@ -65,6 +66,14 @@ class SqliteWaiting(MemoryLeases):
         self.end_leases(ids)
         if self._path.exists():
             self._write("DELETE FROM items WHERE id = ?", [(each,) for each in ids])
+
+    def clear(self) -> bool:
+        with self._lock, errors_of_store(self._path):
+            had = self._path.exists()
+            self._disconnect()
+            for path in (self._path, self._path.with_name(f"{self._path.name}-journal")):
+                path.unlink(missing_ok=True)
+        return had
 
     def close(self) -> None:
         with self._lock:

@@ -94,6 +94,28 @@ async def test_an_event_id_of_its_own_is_another_event():
         assert [each["event_id"] for each in await events(call)] == ["label:q-1", "e-1"]
 
 
+async def test_the_event_id_of_a_label_may_be_given_for_its_own_instance_alone():
+    async with calling() as call:
+        await ranked(call, "q-1", "q-2")
+        for wrong in ({"event_id": "label:q-2"}, {"event_id": "label:q-1", "not": ["x"]}):
+            classes = ["x"] if "not" not in wrong else []
+            body = {"id": "q-1", "classes": classes} | wrong
+            if not classes:
+                del body["classes"]
+            assert_problem(await call("POST", "/learn", body), 422, "#/event_id")
+        assert (await label(call, "x", event_id="label:q-1")).json()["accepted"] == 1
+        assert (await label(call, "x")).json()["duplicates"] == 1
+        assert (await label(call, "x", event_id="label:q-1")).json()["duplicates"] == 1
+        assert_problem(await label(call, "y", event_id="label:q-1"), 409, "#/id")
+        assert (await label(call, "y", replace=True, event_id="label:q-1")).json()["accepted"] == 1
+        exported = {"text": "the card q-2", "classes": ["x"], "event_id": "label:q-2"}
+        assert (await call("POST", "/learn", exported)).json()["accepted"] == 1
+        answer = await call("POST", "/learn", {"id": "q-2", "classes": ["x"]})
+        assert answer.json()["duplicates"] == 1
+        found = [(each["event_id"], each["classes"]) for each in await events(call)]
+        assert found == [("label:q-1", ["y"]), ("label:q-2", ["x"])]
+
+
 async def test_a_retry_needs_no_instance():
     async with calling(late_label_seconds=60) as call:
         await ranked(call)

@@ -2,15 +2,18 @@
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from manyclass.service.ingest.review_queue import UNDO_SECONDS
+from manyclass.service.ingest.review_queue import READ_AT_ONCE, UNDO_SECONDS
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreFull
 from manyclass.service.store.sqlite.store import SqliteStore
-from manyclass.service.store.waiting import MemoryWaiting
+from manyclass.service.store.sqlite.waiting import SqliteWaiting
+from manyclass.service.store.waiting import Item, MemoryWaiting
 from tests.redis_server import RedisServer
+from tests.service.engines import until
 from tests.service.faulty import Clock
 from tests.service.serving import assert_problem, bearer, calling
 
@@ -304,7 +307,7 @@ async def test_only_the_key_of_a_reviewer_or_an_admin_key_takes_its_label_back()
                 assert_problem(answer, 409, "#/reviewer")
             answer = await call("POST", "/review/undo", {"id": "q-1"}, headers=taker)
             assert answer.status_code == 200, answer.text
-        body = {"id": "q-1", "classes": ["x"], "reviewer": "cleo"}  # who has no key
+        body = {"id": "q-1", "classes": ["x"], "reviewer": "cleo"}  # no key has this name
         await call("POST", "/learn", body, headers=unnamed)
         answer = await call("POST", "/review/undo", undo | {"reviewer": "cleo"}, headers=unnamed)
         assert answer.status_code == 200
@@ -341,3 +344,198 @@ async def test_two_reviewers_at_once_get_different_instances():
         )
         every = [each for some in found for each in some]
         assert len(every) == len({*every}) == 40
+
+
+# --- labels by events with ids of their own -------------------------------------------------------
+
+
+async def test_a_label_with_an_event_id_of_its_own_is_remembered_after_a_restart(tmp_path):
+    clock = Clock()
+    async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
+        await give(call, "q-1", "q-2")
+        await rank(call, "q-3")
+        assert {*await ids(call)} == {"q-1", "q-2", "q-3"}
+        for name in ("q-1", "q-3"):
+            assert (await label(call, name, "x", event_id=f"e-{name}")).status_code == 200
+        assert await ids(call) == ["q-2"]
+    for _ in range(2):
+        async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
+            assert await ids(call) == ["q-2"]
+            answer = await label(call, "q-1", "y", event_id="e-2")  # both are learned
+            assert answer.status_code == 200
+    clock.now += UNDO_SECONDS + 1
+    async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
+        assert await ids(call) == ["q-2"]
+        assert [*call.app.api.state.queue._store.heads()] == ["q-2"]
+
+
+async def test_an_instance_that_comes_again_under_a_labelled_id_waits():
+    async with calling() as call:
+        for number in range(2):
+            for bring in (rank, give):
+                name = bring.__name__
+                await bring(call, name)
+                assert await ids(call) == [name]
+                await label(call, name, "x", event_id=f"{name}-{number}")
+                assert await ids(call) == []
+
+
+async def test_the_label_of_a_given_instance_is_not_of_a_ranking_by_its_id():
+    async with calling() as call:
+        await give(call, "q-1")
+        assert await ids(call) == ["q-1"]
+        await call("POST", "/rank", {"text": "another letter", "id": "q-1"})
+        await label(call, "q-1", "x")
+        [event] = (await call("GET", "/events")).json()["events"]
+        assert event["text"] == f"{SECRET} q-1"
+
+
+# --- leases of what does not wait -----------------------------------------------------------------
+
+
+async def test_what_does_not_wait_is_not_leased():
+    async with calling() as call:
+        await give(call, "q-1", "q-2", "q-3", "q-4")
+        assert len(await ids(call)) == 4
+        await label(call, "q-2", "x")
+        await label(call, "q-3", "x", event_id="e")
+        assert await ids(call, "?reviewer=ben&limit=1") == ["q-1"]
+        names = ["made-up", "q-1", "q-2", "q-3", "q-4", "event:made-up"]
+        answer = await call("POST", "/review/leases", {"reviewer": "anna", "renew": names})
+        assert answer.json() == {
+            "held": ["q-4"],
+            "not_waiting": ["made-up", "q-2", "q-3", "event:made-up"],
+        }
+
+
+async def test_the_lease_of_an_event_is_renewed_while_it_lasts():
+    async with calling() as call:
+        await call.learn(*[("a", "x"), ("b", "y")] * 100)
+        event = {"features": ["a"], "classes": ["y"], "event_id": "w-1"}
+        await call("POST", "/learn", event)
+        assert "event:w-1" in await ids(call, "?strategy=suspect&reviewer=ben")
+        for reviewer, held in (("ben", ["event:w-1"]), ("anna", [])):
+            body = {"reviewer": reviewer, "renew": ["event:w-1"]}
+            assert (await call("POST", "/review/leases", body)).json()["held"] == held
+        call.clock.now += 121
+        body = {"reviewer": "ben", "renew": ["event:w-1"]}
+        assert (await call("POST", "/review/leases", body)).json()["held"] == []
+
+
+async def test_two_processes_at_once_lease_different_instances(tmp_path):
+    """Each asks in many threads, while the other one does."""
+    with RedisServer(tmp_path) as server:
+        stores = [open_store(server.url, time.time, 5.0) for _ in range(2)]
+        waiting = [store.open_waiting(time.time) for store in stores]
+        names = [f"q-{number}" for number in range(300)]
+
+        def take(number):
+            return waiting[number % 2].lease(names, f"r-{number}", 60.0, 25)
+
+        with ThreadPoolExecutor(12) as threads:
+            taken = [each for some in threads.map(take, range(12)) for each in some]
+        assert len(taken) == len({*taken}) == 300
+        waiting[0].release(names, "r-0")
+        assert len(waiting[1].lease(names, "other", 60.0, 300)) == 25
+        assert len(waiting[1].renew(names, "other", 60.0)) == 25
+        items = {name: Item(b"head", b"body") for name in names}
+        waiting[0].put(items)
+        assert waiting[1].items(names) == items
+        waiting[1].remove(names[:250])
+        assert {*waiting[0].heads()} == {*names[250:]}
+        assert len(waiting[0].lease(names[:250], "new", 60.0, 300)) == 250
+        assert waiting[0].clear()
+        assert waiting[1].heads() == {}
+        assert not waiting[1].clear()
+        for store in stores:
+            store.close()
+
+
+# --- choices among many ---------------------------------------------------------------------------
+
+
+async def test_only_what_was_not_answered_automatically():
+    async with calling() as call:
+        await call.learn(*[("a", "x"), ("b", "y")] * 100)
+        for name, body in (("q-1", {"min_confidence": 1.0}), ("q-2", {})):
+            await call("POST", "/rank", {"features": ["c"], "id": name} | body)
+        await give(call, "g-1")
+        assert {*await ids(call)} == {"q-1", "q-2", "g-1"}
+        assert await ids(call, "?abstained=true") == ["q-1"]
+        assert await ids(call, "?abstained=true&learner=svm") == ["q-1"]
+        answer = await call("GET", "/review?abstained=true&strategy=suspect")
+        assert_problem(answer, 422)
+
+
+async def test_suspects_of_a_source_are_found_behind_likelier_ones(monkeypatch):
+    monkeypatch.setattr("manyclass.service.http.routes.review.MOST_SUSPECTS", 1)
+    async with calling() as call:
+        await call.learn(*[("a", "x"), ("b", "y")] * 100)
+        for number in range(2):
+            event = {"features": ["a"], "classes": ["y"], "event_id": f"w-{number}"}
+            await call("POST", "/learn", event | {"source": f"s-{number}", "batch": "b"})
+        found = [await ids(call, f"?strategy=suspect&source=s-{number}") for number in range(2)]
+        assert found == [["event:w-0"], ["event:w-1"]]
+        assert len(await ids(call, "?strategy=suspect&batch=b")) == 1
+        assert await ids(call, "?strategy=suspect&batch=c") == []
+
+
+async def test_another_learner_ranks_the_queue_with_few_instances_in_memory(monkeypatch):
+    async with calling(shadows=("pa",)) as call:
+        await call.learn(("a", "x"), ("b", "y"))
+        names = [f"q-{number:03}" for number in range(100)]
+        await give(call, *names)
+        asked = []
+        read = MemoryWaiting.items
+
+        def noting(self, ids):
+            asked.append(len(ids))
+            return read(self, ids)
+
+        monkeypatch.setattr(MemoryWaiting, "items", noting)
+        found = await ids(call, "?learner=pa&limit=5")
+        assert len(found) == 5
+        assert sum(asked) == 100
+        assert max(asked) == READ_AT_ONCE
+        anna = await ids(call, "?learner=pa&limit=5&reviewer=anna")
+        ben = await ids(call, "?learner=pa&limit=5&reviewer=ben")
+        assert len({*anna, *ben}) == 10
+
+
+# --- what is not stored ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+async def test_what_was_stored_is_removed_once_it_is_not_to_be_stored(tmp_path, is_damaged):
+    clock = Clock()
+    async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
+        await give(call, "q-1")
+    path = tmp_path / "store.db.waiting"
+    assert SECRET.encode() in path.read_bytes()
+    if is_damaged:
+        path.write_bytes(SECRET.encode() * 1000)
+    store = opened(tmp_path, clock)
+    async with calling(store=store, wall_clock=clock, review_stored=False) as call:
+        await until(lambda: not path.exists())
+        assert (await call("GET", "/readyz")).json()["review_stored"] is None
+    for file in tmp_path.iterdir():
+        assert SECRET.encode() not in file.read_bytes(), file
+
+
+async def test_readiness_shows_that_the_queue_cannot_be_stored(tmp_path, monkeypatch):
+    clock = Clock()
+    async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
+
+        def full(self, items):
+            raise StoreFull("no space left", "make room")
+
+        for is_stored in (True, False, True):
+            with monkeypatch.context() as patch:
+                if not is_stored:
+                    patch.setattr(SqliteWaiting, "put", full)
+                await rank(call, "q-1")
+                await ids(call)
+                ready = await call("GET", "/readyz")
+                assert (ready.status_code, ready.json()["review_stored"]) == (200, is_stored)
+                health = (await call("GET", "/stats")).json()["health"]
+                assert health["review_stored"] is is_stored
