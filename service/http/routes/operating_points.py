@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from fastapi import Query, Response
+from fastapi import Query, Request, Response
 
 from manyclass.core.calibration import (
     MOST_OUTCOMES,
@@ -15,7 +15,7 @@ from manyclass.core.confidence_limits import best_point, drawn, least_limit
 from manyclass.core.operating_points import TARGETS, Curve, Group, Point, ProbabilityCurve
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.reads import TheReads
-from manyclass.service.http.routes.contract import TheEngine, needs, router_of
+from manyclass.service.http.routes.contract import TheEngine, needs, require, router_of
 from manyclass.service.http.routes.learners import enrolled
 from manyclass.service.http.schemas.operating_points import OperatingPoints
 
@@ -26,13 +26,17 @@ router = router_of("learners")
 async def operating_points(
     engine: TheEngine,
     reads: TheReads,
+    request: Request,
     target: Annotated[
         float | None,
         Query(gt=0, lt=1, description="A share of right answers; without it 0.8, 0.9, 0.95, 0.99."),
     ] = None,
     by: Annotated[
         Literal["class", "source"] | None,
-        Query(description="List the points of each class ranked first, or of each source."),
+        Query(
+            description="List the points of each class ranked first, or of each source, which needs"
+            " a key of the scope learn: sources may be people."
+        ),
     ] = None,
     window: Annotated[
         Literal["newest", "all"],
@@ -57,6 +61,8 @@ async def operating_points(
     each ranked class above which so many classes were right, with precision and recall; send it as
     `min_probability` in /rank, or the target as `min_precision`.
     """
+    if by == "source":
+        require(Scope.LEARN, request)  # as the other lists of sources
     model = engine.model
     found = model.answering if learner is None else enrolled(model, learner)
     calibration, label = found.calibration, found.label

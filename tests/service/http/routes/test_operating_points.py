@@ -4,7 +4,7 @@ import pytest
 
 from manyclass.core.calibration import interval_of
 from tests.service.http.routes.test_confidence import LESSONS
-from tests.service.serving import assert_problem, calling
+from tests.service.serving import KEYS, assert_problem, bearer, calling
 
 SOURCES = ("desk", "web", None)
 TARGETS = [0.8, 0.9, 0.95, 0.99]
@@ -207,3 +207,11 @@ async def test_min_accuracy_and_among_exclude_each_other(call):
         assert_problem(
             await call("POST", "/rank", REACHED | {"min_accuracy": wrong}), 422, "#/min_accuracy"
         )
+
+
+async def test_a_rank_key_lists_no_sources():
+    async with calling(**KEYS) as call:
+        for key, status in (("r", 403), ("l", 200), ("a", 200)):
+            for by, expected in (("source", status), ("class", 200)):
+                answer = await call("GET", f"/operating-points?by={by}", headers=bearer(key))
+                assert answer.status_code == expected, (key, by)
