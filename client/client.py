@@ -476,7 +476,11 @@ class Client:
         return self._place("POST", path_of("classes", former), {"release": True})
 
     def merge_class(self, name: str, into: str | int) -> int:
-        """Merge a class into another; return the number of the event."""
+        """Merge a class into another; return the number of the event.
+
+        Until the rebuild that follows has ended, rankings lack the events of the merged class:
+        `rebuild_status` then has no `merged`.
+        """
         return self._place("POST", path_of("classes", name), {"merge_into": into})
 
     def place_many(self, parents: Mapping[str, str | int | None], move: bool = False) -> int:

@@ -128,12 +128,16 @@ class HistoryStats(msgspec.Struct, frozen=True):
 
 class RebuildStatus(msgspec.Struct, frozen=True):
     """The status of rebuilds: `learned` counts the events of the rebuild in progress, `waiting` the
-    amended events that wait for one, and `last` is the last rebuild since the process started."""
+    amended events that wait for one, and `last` is the last rebuild since the process started.
+
+    `merged` is the number of the newest event that merged classes, until a rebuild includes it.
+    """
 
     running: bool
     learned: int
     waiting: int
     last: RebuildReport | None = None
+    merged: int | None = None
 
 
 class ConfusedPair(msgspec.Struct, frozen=True):

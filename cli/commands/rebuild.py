@@ -56,6 +56,11 @@ def rebuild(
         typer.echo(f"a rebuild is in progress: {counted(found.learned, 'event')} learned")
     waiting = counted(found.waiting, "amended event waits", "amended events wait")
     typer.echo(f"{waiting} for a rebuild")
+    if found.merged is not None:
+        typer.echo(
+            f"classes were merged by event {found.merged}: until a rebuild, rankings lack the"
+            " events of the merged class"
+        )
     if found.last is not None:
         _print(found.last)
 

@@ -64,12 +64,17 @@ class RebuildReport:
 @dataclass(frozen=True, slots=True)
 class RebuildStatus:
     """The status of rebuilds: `learned` counts the events of the rebuild in progress, `waiting` the
-    amended events that wait for one, and `last` is the last rebuild since the process started."""
+    amended events that wait for one, and `last` is the last rebuild since the process started.
+
+    `merged` is the number of the newest event that merged classes or released a former name, until
+    a rebuild includes it; until then rankings lack the former events of such a class.
+    """
 
     running: bool
     learned: int
     waiting: int
     last: RebuildReport | None
+    merged: int | None = None
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -124,7 +129,8 @@ class Rebuild:
     def status(self) -> RebuildStatus:
         """The status of rebuilds in this process."""
         waiting = len(self._history.amendments)
-        return RebuildStatus(self.is_running, self.learned, waiting, self.last)
+        merged = self._live.model.merged or None
+        return RebuildStatus(self.is_running, self.learned, waiting, self.last, merged)
 
     @property
     def learned(self) -> int:

@@ -303,7 +303,7 @@ CHANGES: Final = (
     Call(
         "rebuild_status",
         "two amended events wait",
-        {"running": False, "learned": 0, "waiting": 2, "last": None},
+        {"running": False, "learned": 0, "waiting": 2, "last": None, "merged": None},
     ),
     Call(
         "rebuild",
@@ -350,7 +350,7 @@ CHANGES: Final = (
     Call(
         "rename_class",
         "renamed",
-        {"seq": 18},
+        {"seq": 18, "rebuilds": False},
         body={"rename": "indoor football"},
         parameters={"name": "futsal"},
     ),
@@ -373,7 +373,7 @@ CHANGES: Final = (
     Call(
         "rename_class",
         "a former name released",
-        {"seq": 19},
+        {"seq": 19, "rebuilds": True},
         body={"release": True},
         parameters={"name": "futsal"},
     ),

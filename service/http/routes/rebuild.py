@@ -95,7 +95,8 @@ def _analysis(named: str) -> TextAnalysis:
 
 @router.get("/rebuild", **needs(Scope.LEARN, 404))
 async def rebuild_status(request: Request, engine: TheEngine) -> RebuildStatus:
-    """Return whether a rebuild is in progress, and how many amended events wait for one.
+    """Return whether a rebuild is in progress, how many amended events wait for one, and whether
+    classes were merged since the last one.
 
     With several processes, the leader's status is returned by any process.
     """

@@ -31,8 +31,9 @@ class RenameClass(ChangeCall):
 
         From now on, events that name the former class are learned under its present name. A renamed
         class is ranked under its new name at once. A merged class is no longer ranked; its events
-        count for the other class after a rebuild, which begins within a second. Events that are not
-        in the history are lost for the merged class.
+        count for the other class after a rebuild, which begins within a second. Until its end,
+        rankings lack them; the answer has `rebuilds`, and `GET /rebuild` has `merged`. Events that
+        are not in the history are lost for the merged class.
 
         `{"release": true}` makes a former name a class of its own again: events sent under this
         name count for it after a rebuild, which begins within a second.
@@ -49,7 +50,7 @@ class RenameClass(ChangeCall):
             raise invalid("Give one of `rename`, `merge_into` and `release`.")
         if form.release is not None:
             [result] = await self._engine.submit([Event.release(request.name)])
-            return msgspec.json.encode(Renamed(result.seq))
+            return msgspec.json.encode(Renamed(result.seq, self._engine.keeps_history))
         merges = form.rename is None
         next_name = form.merge_into if merges else form.rename
         to = name_of(next_name, "rename")
@@ -60,4 +61,5 @@ class RenameClass(ChangeCall):
         else:
             events = [Event.rename(request.name, str(to))]
         results = await self._engine.submit(events)
-        return msgspec.json.encode(Renamed(results[0].seq))
+        rebuilds = merges and self._engine.keeps_history
+        return msgspec.json.encode(Renamed(results[0].seq, rebuilds))

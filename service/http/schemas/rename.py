@@ -21,6 +21,11 @@ class RenameRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class Renamed(msgspec.Struct, gc=False):
-    """The number of the event that renamed or merged the class, or released its former name."""
+    """The number of the event that renamed or merged the class, or released its former name.
+
+    `rebuilds` is true if a rebuild follows: until its end, which `GET /rebuild` shows, rankings
+    lack the former events of the merged class, or of the released name.
+    """
 
     seq: int
+    rebuilds: bool

@@ -128,7 +128,7 @@ async def test_a_merge_whose_rebuild_was_cut_off_is_rebuilt_after_a_restart(tmp_
         assert engine.model.merged == 3
         assert Model.load(engine.model.dump()).merged == 3
     async with running(SqliteStore(path, lambda: 1.0), learner="svm") as (engine, _):
-        assert engine.model.merged == 3
+        assert engine.model.merged == engine.rebuild_status().merged == 3
         assert engine.model.learner.class_("y", 10)["learned"] == 1
         engine.tick()
         async with asyncio.timeout(60):
@@ -136,3 +136,4 @@ async def test_a_merge_whose_rebuild_was_cut_off_is_rebuilt_after_a_restart(tmp_
                 await asyncio.sleep(0.01)
         assert engine.model.learner.class_("y", 10)["learned"] == 2
         assert Model.load(engine.model.dump()).merged == 0
+        assert engine.rebuild_status().merged is None

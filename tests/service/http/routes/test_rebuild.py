@@ -165,3 +165,19 @@ async def test_a_corrected_event_is_that_of_the_present_analysis():
             await begun("PUT", "/events/seq:1", {"classes": ["food"]})
             await begun("DELETE", "/events/seq:3")
             assert (await call("GET", "/state")).content == (await begun("GET", "/state")).content
+
+
+@pytest.mark.parametrize("history", [True, False])
+async def test_a_merge_says_that_a_rebuild_follows(history):
+    async with calling(history=history) as call:
+        await call.learn(("a", "x"), ("b", "y"), ("c", "z"))
+        body = {"rename": "w"}
+        assert (await call("POST", "/classes/z", body)).json() == {"seq": 4, "rebuilds": False}
+        body = {"merge_into": "y"}
+        assert (await call("POST", "/classes/x", body)).json() == {"seq": 5, "rebuilds": history}
+        body = {"release": True}
+        assert (await call("POST", "/classes/z", body)).json() == {"seq": 6, "rebuilds": history}
+        if history:
+            assert (await call("GET", "/rebuild")).json()["merged"] == 6
+            assert (await call("POST", "/rebuild")).status_code == 200
+            assert (await call("GET", "/rebuild")).json()["merged"] is None
