@@ -124,7 +124,9 @@ def _bound_memory(most: int) -> None:
 
 
 if __name__ == "__main__":
-    os.nice(NICE)
+    # Not os.nice: the thread that begins the process may have this priority already.
+    priority = os.getpriority(os.PRIO_PROCESS, 0)
+    os.setpriority(os.PRIO_PROCESS, 0, max(priority, NICE))
     try:
         run(sys.stdin.buffer, sys.stdout.buffer)
     except BrokenPipeError:  # the service has ended, or has stopped the work

@@ -3,9 +3,9 @@
 import asyncio
 import logging
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,6 +14,7 @@ import msgspec
 
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
+from manyclass.service.child_process import command_of, environment_of
 from manyclass.service.config.learners import limits_of
 from manyclass.service.errors import AdviceRefused
 from manyclass.service.history.history import History
@@ -94,9 +95,12 @@ class Advisor:
         self._is_stopped = False
         state = AdviceState("running", seq=model.seq, began_at=self._wall_clock())
         self.state = state
-        self._work = asyncio.ensure_future(
-            asyncio.to_thread(self._run, state, history, model, question, needed)
+        # A thread of its own: a priority is never raised again, and shared threads serve requests.
+        thread = ThreadPoolExecutor(1, "advice", initializer=lower_priority)
+        self._work = asyncio.get_running_loop().run_in_executor(
+            thread, self._run, state, history, model, question, needed
         )
+        thread.shutdown(wait=False)  # it ends with the work
 
     async def stop(self) -> None:
         """End the work in progress, if there is any."""
@@ -114,7 +118,6 @@ class Advisor:
         question: AdviceQuestion,
         needed: int,
     ) -> None:
-        lower_priority()
         try:
             self._compare(state, history, model, question, needed)
             state.state = "stopped" if self._is_stopped else "done"
@@ -138,8 +141,9 @@ class Advisor:
         needed: int,
     ) -> None:
         lines = _Lines(model, question, needed)
-        command = [sys.executable, "-m", MODULE]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        command, environment = command_of(MODULE), environment_of()
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe) as child:
             self._child = child
             timer = _timer(child, question.seconds + GRACE_SECONDS)
             try:

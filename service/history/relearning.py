@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
@@ -10,6 +9,7 @@ from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.text import TextAnalysis
+from manyclass.service.child_process import command_of, environment_of
 from manyclass.service.errors import RebuildRefused
 from manyclass.service.history.amendments import Amended
 from manyclass.service.history.fold import corrected
@@ -32,6 +32,7 @@ from manyclass.service.log.outcomes import NO_EFFECT
 from manyclass.service.log.snapshot_loader import load_snapshot
 from manyclass.service.store.errors import SnapshotMissing
 
+MODULE = "manyclass.service.history.rebuilder"
 MOST_NAMED = 20  # events named in a refusal
 SAMPLED_TEXTS = 1000  # texts sampled for a rebuild with another analysis
 TAIL_EVENTS = 200  # events applied at the end, while learning waits
@@ -122,8 +123,9 @@ class Relearning:
             begin = b"".join(bytes(each) for each in self._history.store.open_snapshot(base))
         except SnapshotMissing:
             raise RebuildRefused(_replaced(base)) from None
-        command = [sys.executable, "-m", "manyclass.service.history.rebuilder"]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        command, environment = command_of(MODULE), environment_of()
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe) as child:
             self._child = child
             if self.is_stopped:
                 child.kill()

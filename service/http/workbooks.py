@@ -2,14 +2,16 @@
 
 import asyncio
 import subprocess
-import sys
 from contextlib import suppress
 from signal import SIGKILL, SIGXCPU
 from typing import Final
 
+from manyclass.service.child_process import command_of, environment_of
+from manyclass.service.http.memory_budget import Reservation
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.workbook_child import CPU_SECONDS, MEMORY_BYTES, REFUSED
 
+MODULE: Final = "manyclass.service.http.workbook_child"
 _REMEDY: Final = "save the sheet as CSV, or divide it"
 
 
@@ -19,12 +21,14 @@ class Workbooks:
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
 
-    async def answer(self, workbook: bytes, most_bytes: int) -> bytes:
+    async def answer(self, workbook: bytes, most_bytes: int, reservation: Reservation) -> bytes:
         """Return the body of the answer about a workbook, of at most so many bytes.
 
-        Raises Problem 422 with the reason if it cannot be read.
+        They are reserved once it is the turn of this workbook. Raises Problem: 422 with the reason
+        if it cannot be read, 503 if memory for the answer is short.
         """
         async with self._lock:
+            reservation.add(most_bytes)
             reading = _Reading(workbook, most_bytes)
             try:
                 return await asyncio.to_thread(reading.run)
@@ -49,9 +53,11 @@ class _Reading:
 
     def run(self) -> bytes:
         """Return the body of the answer. Raises Problem."""
-        command = [sys.executable, "-m", "manyclass.service.http.workbook_child"]
+        command, environment = command_of(MODULE), environment_of()
         pipe, nothing = subprocess.PIPE, subprocess.DEVNULL  # the reader prints its panics
-        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing) as child:
+        with subprocess.Popen(
+            command, env=environment, stdin=pipe, stdout=pipe, stderr=nothing
+        ) as child:
             self._child = child
             if self._is_stopped:
                 child.kill()

@@ -44,7 +44,6 @@ class ReadWorkbook(Call):
         body = await read_body(
             request.headers, request.receive, self._most_body, request.reservation
         )
-        request.reservation.add(self._most_answer)
-        answer = await self._workbooks.answer(body, self._most_answer)
+        answer = await self._workbooks.answer(body, self._most_answer, request.reservation)
         request.reservation.resize(len(answer))
         return [answer[at : at + PIECE] for at in range(0, len(answer), PIECE)]

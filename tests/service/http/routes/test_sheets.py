@@ -1,5 +1,6 @@
 """POST /sheets: the rows of a workbook, or the reason why it cannot be read."""
 
+import asyncio
 import re
 
 import pytest
@@ -68,6 +69,14 @@ async def test_an_answer_is_bounded_by_the_memory_for_requests():
         assert_refused(answer, 422, "its rows take more than 250,000 bytes: save the sheet as CSV")
         assert call.app.limits.budget.used == 0
         assert (await sheets(call, workbooks.workbook(rows[:10]))).status_code == 200
+        assert call.app.limits.budget.used == 0
+
+
+async def test_workbooks_reserve_their_answers_when_their_turn_comes():
+    async with calling(max_body_bytes=10**5, max_buffered_bytes=10**6) as call:
+        content = workbooks.workbook([["a"]])
+        answers = await asyncio.gather(*(sheets(call, content) for _ in range(6)))
+        assert [each.status_code for each in answers] == [200] * 6
         assert call.app.limits.budget.used == 0
 
 
