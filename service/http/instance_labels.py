@@ -66,17 +66,31 @@ class InstanceLabels:
 
     async def find(self, instance_id: str) -> Label:
         """Return the label of an instance. Raises StoreError."""
-        number = 1
-        while True:
-            event_id = label_id(instance_id, number)
-            seen = self._engine.model.seen(event_id)
-            if seen is None:
-                return Label(event_id)
-            seq, fingerprint = seen
-            record = await self._record(seq)
-            if record is not None or not self._was_deleted(seq):
-                return Label(event_id, seq, fingerprint, record)
-            number += 1
+        number = self._newest(instance_id)
+        seen = self._engine.model.seen(label_id(instance_id, number)) if number else None
+        if seen is None:
+            return Label(label_id(instance_id))
+        seq, fingerprint = seen
+        record = await self._record(seq)
+        if record is None and self._was_deleted(seq):
+            return Label(label_id(instance_id, number + 1))
+        return Label(label_id(instance_id, number), seq, fingerprint, record)
+
+    def _newest(self, instance_id: str) -> int:
+        """Return the number of the newest label of an instance, 0 without one.
+
+        A label has the next number only after all former ones were deleted. Steps grow and shrink
+        twofold, so that many labels that were taken back cost little.
+        """
+        seen = self._engine.model.seen
+        newest, step = 0, 1
+        while seen(label_id(instance_id, newest + step)) is not None:
+            newest += step
+            step *= 2
+        while (step := step // 2) > 0:
+            if seen(label_id(instance_id, newest + step)) is not None:
+                newest += step
+        return newest
 
     async def again(
         self, form: LearnEvent | LearnRequest, labels: Labels, label: Label

@@ -11,13 +11,14 @@ from manyclass.service.http.problems import Problem, invalid
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
 from manyclass.service.http.schemas.parts import MOST_CLASSES
 from manyclass.service.http.schemas.rank import RankInstance, RankRequest
+from manyclass.service.http.schemas.review import GiveRequest
 from manyclass.service.http.time_slice import TimeSlice, run_in_thread
 
 # Largest number of members of an object with its lists of classes; `features` counts separately.
 MOST_VALUES = 2 * MOST_CLASSES + 16
 NAME_LISTS = frozenset({b"classes", b"not", b"among"})
 
-Request = TypeVar("Request", RankRequest, LearnRequest)
+Request = TypeVar("Request", RankRequest, LearnRequest, GiveRequest)
 Form = TypeVar("Form", RankInstance, LearnEvent)
 
 

@@ -8,10 +8,11 @@ from typing import Final
 
 from manyclass.service.child_process import command_of, environment_of
 from manyclass.service.http.memory_budget import Reservation
-from manyclass.service.http.problems import Problem
+from manyclass.service.http.problems import Problem, unavailable
 from manyclass.service.http.workbook_child import CPU_SECONDS, MEMORY_BYTES, REFUSED
 
 MODULE: Final = "manyclass.service.http.workbook_child"
+MOST_WAITING: Final = 8  # one client's workbooks do not fill the memory for requests
 _REMEDY: Final = "save the sheet as CSV, or divide it"
 
 
@@ -20,13 +21,23 @@ class Workbooks:
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
+        self._waiting = 0  # with the one that is read
 
     async def answer(self, workbook: bytes, most_bytes: int, reservation: Reservation) -> bytes:
         """Return the body of the answer about a workbook, of at most so many bytes.
 
         They are reserved once it is the turn of this workbook. Raises Problem: 422 with the reason
-        if it cannot be read, 503 if memory for the answer is short.
+        if it cannot be read, 503 if too many wait, or memory for the answer is short.
         """
+        if self._waiting == MOST_WAITING:
+            raise unavailable("Other workbooks are being read.")
+        self._waiting += 1
+        try:
+            return await self._in_turn(workbook, most_bytes, reservation)
+        finally:
+            self._waiting -= 1
+
+    async def _in_turn(self, workbook: bytes, most_bytes: int, reservation: Reservation) -> bytes:
         async with self._lock:
             reservation.add(most_bytes)
             reading = _Reading(workbook, most_bytes)

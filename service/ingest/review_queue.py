@@ -190,18 +190,20 @@ class ReviewQueue:
         """Remove instances whose label can no longer be undone."""
         limit = self._wall_clock() - UNDO_SECONDS
         labelled = list(self._labelled.items())  # a thread changes it meanwhile
-        waiting = self._heads
+        waiting, unsaved = self._heads or {}, self._unsaved
         gone = []
         for each, (time, has_own_id) in labelled:
-            if time >= limit:
-                continue
-            if has_own_id or (waiting is not None and each not in waiting):
-                # Its head is marked, or the label is of an instance outside the queue, as most are.
-                if each not in self._unmarked:
-                    self._labelled.pop(each, None)
-            elif await self._is_labelled(each):
+            if each in self._unmarked:
+                continue  # the next flush marks its head
+            if each not in waiting and each not in unsaved:
+                # Most labels are of instances outside the queue; the state knows them. If another
+                # process has put this one into the queue, `is_done` notes it again.
+                self._labelled.pop(each, None)
+            elif time < limit and has_own_id:
+                self._labelled.pop(each, None)
+            elif time < limit and await self._is_labelled(each):
                 gone.append(each)
-            else:
+            elif time < limit:
                 self._labelled.pop(each, None)
         if gone:
             await asyncio.to_thread(self.remove, gone)
@@ -239,7 +241,8 @@ class ReviewQueue:
     def is_given(self, instance_id: str) -> bool:
         """Return whether an instance was given for review, as far as this process knows."""
         head = (self._heads or {}).get(instance_id)
-        return head is not None and head.given
+        is_waiting = head is not None and instance_id not in self._labelled
+        return is_waiting and head is not None and head.given and head.labelled_at is None
 
     async def waiting(self, choice: Choice) -> list[str]:
         """Return the ids of all waiting instances of a choice, in its order."""
@@ -248,8 +251,9 @@ class ReviewQueue:
 
     async def renew(self, ids: Collection[str], reviewer: str) -> Renewed:
         """Lease instances again that wait, and that no other reviewer has. Raises StoreError."""
-        done = {each for each in ids if await self.is_done(each)}
-        return await asyncio.to_thread(self._renewed, ids, done, reviewer)
+        found = await asyncio.to_thread(self._which_wait, ids)
+        waiting = [each for each in found if not await self.is_done(each)]
+        return await asyncio.to_thread(self._renewed, ids, waiting, reviewer)
 
     async def is_done(self, instance_id: str) -> bool:
         """Return whether an instance has its label, and waits no longer."""
@@ -268,10 +272,12 @@ class ReviewQueue:
         An error of the store is counted, and the instances are written with the next flush.
         """
         with self._lock:
+            is_new = self._pending.newest != self._copied or self._unmarked or self._unsaved
+            if not is_new and self._wall_clock() < self._bounded_at + BOUND_SECONDS:
+                return
+            self._refresh()
             self._copy()
             self._mark_labelled()
-            if not self._unsaved and self._wall_clock() < self._bounded_at + BOUND_SECONDS:
-                return
             self._keep_bounds()
             self._bounded_at = self._wall_clock()
             if not self._unsaved:
@@ -289,7 +295,8 @@ class ReviewQueue:
     def give(self, given: Mapping[str, Item]) -> None:
         """Put instances into the queue, durably. Blocks. Raises QueueIsFull and StoreError."""
         with self._lock:
-            heads = self._all_heads(must=True)
+            self._refresh(must=True)
+            heads = self._known()
             kept = [each for name, each in heads.items() if each.given and name not in given]
             kept += _heads_of(given).values()
             if len(kept) > self._most_items or _bytes_of(kept) > self._most_bytes:
@@ -308,18 +315,19 @@ class ReviewQueue:
         Raises StoreError.
         """
         with self._lock:
+            self._refresh(must=True)
             self._copy()
             chosen = Choice(source, batch)
-            heads = self._all_heads(must=True)
-            gone = [name for name, each in heads.items() if _is_of(each, chosen)]
+            gone = [name for name, each in self._known().items() if _is_of(each, chosen)]
             self._drop(gone)
             return len(gone)
 
     def remove(self, ids: Collection[str]) -> int:
         """Remove instances; return how many there were. Blocks. Raises StoreError."""
         with self._lock:
+            self._refresh(must=True)
             self._copy()
-            heads = self._all_heads(must=True)
+            heads = self._known()
             gone = [each for each in dict.fromkeys(ids) if each in heads]
             self._drop(gone)
             return len(gone)
@@ -389,8 +397,6 @@ class ReviewQueue:
     def _mark_labelled(self) -> None:
         """Note in their heads which instances have a label that the state does not recognise."""
         unmarked, self._unmarked = self._unmarked, {}
-        if self._heads is None and unmarked:
-            self._all_heads()
         may_wait = [
             each
             for each in unmarked
@@ -426,7 +432,7 @@ class ReviewQueue:
         """Remove instances that are too old or were labelled, and beyond the bounds the most
         certain ones.
         """
-        heads, now = self._all_heads(), self._wall_clock()
+        heads, now = self._known(), self._wall_clock()
         gone = [
             name
             for name, each in heads.items()
@@ -460,18 +466,22 @@ class ReviewQueue:
             for each in kept:
                 del stored[each]
 
-    def _all_heads(self, must: bool = False) -> dict[str, Head]:
-        """Return the heads of all instances. Raises StoreError only if it `must` read them."""
-        if self._heads is None or self._store.is_shared:
-            try:
-                stored = self._readable_heads()
-            except StoreError as error:
-                if must:
-                    raise
-                self._fail(error)
-                stored = self._heads or {}
-            else:
-                self._heads = stored
+    def _refresh(self, must: bool = False) -> None:
+        """Read the heads in the store, unless this process knows them.
+
+        Raises StoreError only if it `must` read them.
+        """
+        if self._heads is not None and not self._store.is_shared:
+            return
+        try:
+            self._heads = self._readable_heads()
+        except StoreError as error:
+            if must:
+                raise
+            self._fail(error)
+
+    def _known(self) -> dict[str, Head]:
+        """Return the heads of all instances, stored or not, as of the last `_refresh`."""
         return (self._heads or {}) | _heads_of(self._unsaved)
 
     def _readable_heads(self) -> dict[str, Head]:
@@ -499,27 +509,30 @@ class ReviewQueue:
     def _ordered(self, choice: Choice) -> list[str]:
         self.flush()
         with self._lock:
+            self._refresh()
             heads = {
                 name: each
-                for name, each in self._all_heads().items()
+                for name, each in self._known().items()
                 if each.labelled_at is None and _is_of(each, choice)
             }
         if choice.is_random:
             return random.sample(list(heads), len(heads))
         return sorted(heads, key=lambda each: _uncertainty(heads[each]))
 
-    def _renewed(self, ids: Collection[str], done: Collection[str], reviewer: str) -> Renewed:
+    def _which_wait(self, ids: Collection[str]) -> list[str]:
+        """Return the ids whose instances are in the queue, each once."""
         with self._lock:
-            heads = self._all_heads()
-        left = dict.fromkeys(each for each in ids if each not in done)
-        waiting = dict.fromkeys(
-            each for each in left if each in heads and heads[each].labelled_at is None
-        )
+            self._refresh()
+            heads = self._known()
+        found = dict.fromkeys(each for each in ids if each in heads)
+        return [each for each in found if heads[each].labelled_at is None]
+
+    def _renewed(self, ids: Collection[str], waiting: Collection[str], reviewer: str) -> Renewed:
         held = {*self._store.lease(waiting, reviewer, LEASE_SECONDS, len(waiting))}
         # Events are leased too (strategy=suspect), and do not wait in the queue.
-        others = [each for each in left if each not in waiting]
+        others = {*ids} - {*waiting}
         held |= {*self._store.renew(others, reviewer, LEASE_SECONDS)}
-        not_waiting = [each for each in ids if each not in waiting and each not in held]
+        not_waiting = [each for each in ids if each in others and each not in held]
         return Renewed([each for each in ids if each in held], not_waiting)
 
     def _items(self, ids: Sequence[str]) -> dict[str, Item]:

@@ -14,13 +14,15 @@ from manyclass.service.http.auth import ApiKeys, Scope, Signer
 from manyclass.service.http.call import CallRequest, ChangeCall
 from manyclass.service.http.decoding import decode, too_many
 from manyclass.service.http.instance_labels import InstanceLabels
-from manyclass.service.http.instances import instance_of
+from manyclass.service.http.instances import LARGE_BYTES, instance_of, is_large, large_instance_of
+from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.memory_budget import MemoryBudget
 from manyclass.service.http.problems import Problem, invalid, problem_of
 from manyclass.service.http.schemas.rank import RankInstance
 from manyclass.service.http.schemas.review import (
     Given,
     GiveRequest,
+    LargeGiveRequest,
     Leased,
     LeaseRequest,
     Undone,
@@ -64,6 +66,17 @@ class GiveReview(_ReviewCall):
     reads: ClassVar = {"application/json": ["GiveRequest"]}
     writes: ClassVar = {"application/json": ["Given"]}
 
+    def __init__(
+        self,
+        settings: Settings,
+        engine: Engine,
+        keys: ApiKeys,
+        budget: MemoryBudget,
+        queue: ReviewQueue,
+    ) -> None:
+        super().__init__(settings, engine, keys, budget, queue)
+        self._large = LargeBodies(LargeGiveRequest, RankInstance, "instances", settings.max_batch)
+
     async def answer(self, request: CallRequest) -> bytes:
         """Give instances to people to label, for example the rows of a file without labels.
 
@@ -72,7 +85,10 @@ class GiveReview(_ReviewCall):
         wait for a limited time (`MANYCLASS_REVIEW_SECONDS`); ranked instances make room for them.
         If even so there is no room, none is taken, and the answer is 409.
         """
-        form = decode(_given, await self.body(request))
+        body = await self.body(request)
+        form = decode(_given, body) if len(body) <= LARGE_BYTES else await self._large.request(body)
+        if not form.instances:
+            raise invalid("There is no instance to review.", "instances")
         if len(form.instances) > self._settings.max_batch:
             raise too_many("instances", self._settings.max_batch)
         _check_size(form.batch, "batch")
@@ -80,11 +96,12 @@ class GiveReview(_ReviewCall):
         given: dict[str, Item] = {}
         for position, each in enumerate(form.instances):
             try:
-                instance_id, item = self._item(each, form.batch)
+                instance_id, item = await self._item(each, form.batch)
             except Exception as error:
                 raise problem_of(error).within("instances", position) from error
             if instance_id in given:
                 raise invalid(f"The id {instance_id!r} occurs twice.", "instances", position, "id")
+            request.reservation.add(len(item.head) + len(item.body))
             given[instance_id] = item
             if time_slice.is_over:
                 await time_slice.renew()
@@ -98,12 +115,13 @@ class GiveReview(_ReviewCall):
             ) from None
         return _encode(Given(list(given)))
 
-    def _item(self, form: RankInstance, batch: str | None) -> tuple[str, Item]:
+    async def _item(self, form: RankInstance, batch: str | None) -> tuple[str, Item]:
         _check_size(form.source, "source")
-        model = self._engine.model
-        instance, _, _, reading = instance_of(
-            form, model.text, self._settings.max_features_per_instance
-        )
+        model, most = self._engine.model, self._settings.max_features_per_instance
+        if is_large(form):
+            instance, _, _, reading = await large_instance_of(form, model.text, most)
+        else:
+            instance, _, _, reading = instance_of(form, model.text, most)
         ranked, confidence, _ = model.answering.answer(instance, MOST_SERVED, None)
         served = ServedClasses(
             tuple(name for name, _ in ranked),

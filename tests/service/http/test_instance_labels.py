@@ -6,6 +6,7 @@ import json
 import pytest
 
 from manyclass.core.event_batch import EventBatch
+from manyclass.service.history.reader import Reader
 from tests.service.serving import assert_problem, bearer, calling, post, side_by_side
 
 
@@ -75,6 +76,27 @@ async def test_after_a_delete_an_instance_is_labelled_anew(rebuilt):
         assert (await label(call, "x", reviewer="cem")).json()["duplicates"] == 1
         problem = assert_problem(await label(call, "y"), 409)
         assert (problem["label"]["key"], problem["label"]["reviewer"]) == ("label2:q-1", "ben")
+
+
+async def test_labels_that_were_taken_back_often_cost_little(monkeypatch):
+    read, find = [], Reader.find
+
+    def noting(self, seq):
+        read.append(seq)
+        return find(self, seq)
+
+    monkeypatch.setattr(Reader, "find", noting)
+    async with calling() as call:
+        await ranked(call)
+        for number in range(1, 40):
+            assert (await label(call, "x", reviewer="anna")).json()["accepted"] == 1
+            read.clear()
+            problem = assert_problem(await label(call, "y"), 409)
+            assert problem["label"]["key"] == f"label{number if number > 1 else ''}:q-1"
+            assert len(read) == 1
+            undo = {"id": "q-1", "reviewer": "anna"}
+            assert (await call("POST", "/review/undo", undo)).status_code == 200
+            assert_problem(await call("POST", "/review/undo", undo), 404)
 
 
 async def test_wrong_classes_alone_are_no_label():

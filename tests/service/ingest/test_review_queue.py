@@ -539,3 +539,48 @@ async def test_readiness_shows_that_the_queue_cannot_be_stored(tmp_path, monkeyp
                 assert (ready.status_code, ready.json()["review_stored"]) == (200, is_stored)
                 health = (await call("GET", "/stats")).json()["health"]
                 assert health["review_stored"] is is_stored
+
+
+# --- hostile clients ------------------------------------------------------------------------------
+
+
+async def test_a_ranking_right_after_a_restart_takes_no_place_of_a_given_instance(tmp_path):
+    clock = Clock()
+    async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
+        await give(call, "q-1")
+    async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
+        await call("POST", "/rank", {"text": "another letter", "id": "q-1"})
+        [shown] = (await review(call))["instances"]
+        assert shown["text"] == f"{SECRET} q-1"
+
+
+async def test_labels_of_instances_outside_the_queue_take_no_memory():
+    async with calling(review_items=2) as call:
+        await rank(call, *(f"q-{number}" for number in range(20)))
+        left = await ids(call)
+        for number in range(20):
+            await label(
+                call, f"q-{number}", "x", **({"event_id": f"e-{number}"} if number % 2 else {})
+            )
+        queue = call.app.api.state.queue
+        queue.flush()
+        await queue.tidy()
+        assert {*queue._labelled} == {*left}
+        assert await ids(call) == []
+
+
+async def test_many_instances_in_a_large_body_and_a_long_text():
+    async with calling() as call:
+        names = [f"q-{number:03}" for number in range(300)]
+        instances = [{"text": f"{name} " * 50, "id": name} for name in names]
+        instances[7]["text"] = "a long letter " * 20_000
+        body = {"instances": instances, "batch": "b"}
+        assert (await call("POST", "/review", body)).json()["ids"] == names
+        assert (await review(call, "?batch=b"))["waiting"] == 300
+        assert call.app.limits.budget.used == 0
+        instances[8] = {"text": 5, "id": "q"}
+        assert_problem(await call("POST", "/review", body), 422, "#/instances/8/text")
+        empty = b'{"instances": [' + b" " * 70_000 + b"]}"
+        assert_problem(await call("POST", "/review", empty), 422, "#/instances")
+        many = {"instances": [{"text": "a"}] * 20_000}
+        assert_problem(await call("POST", "/review", many), 422, "#/instances/1000")

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from manyclass.service.http import workbook_child
+from manyclass.service.http import workbooks as workbooks_module
 from tests.service.serving import KEYS, assert_problem, bearer, calling
 from tests.training.tables import workbooks
 
@@ -78,6 +79,15 @@ async def test_workbooks_reserve_their_answers_when_their_turn_comes():
         answers = await asyncio.gather(*(sheets(call, content) for _ in range(6)))
         assert [each.status_code for each in answers] == [200] * 6
         assert call.app.limits.budget.used == 0
+
+
+async def test_too_many_workbooks_at_once_are_asked_to_come_again(monkeypatch):
+    monkeypatch.setattr(workbooks_module, "MOST_WAITING", 2)
+    async with calling() as call:
+        content = workbooks.workbook([["a"]])
+        answers = await asyncio.gather(*(sheets(call, content) for _ in range(4)))
+        assert sorted(each.status_code for each in answers) == [200, 200, 503, 503]
+        assert (await sheets(call, content)).status_code == 200
 
 
 async def test_a_large_body_and_another_type_are_refused():
