@@ -22,7 +22,6 @@ from manyclass.service.http.schemas.rank import RankInstance
 from manyclass.service.http.schemas.review import (
     Given,
     GiveRequest,
-    LargeGiveRequest,
     Leased,
     LeaseRequest,
     Undone,
@@ -38,6 +37,12 @@ _given = msgspec.json.Decoder(GiveRequest)
 _leases = msgspec.json.Decoder(LeaseRequest)
 _undo = msgspec.json.Decoder(UndoRequest)
 _encode = msgspec.json.Encoder().encode
+
+
+class _LargeRequest(GiveRequest):
+    """A GiveRequest whose instances are decoded by themselves, so that its list is empty first."""
+
+    instances: list[RankInstance]
 
 
 class _ReviewCall(ChangeCall):
@@ -75,7 +80,7 @@ class GiveReview(_ReviewCall):
         queue: ReviewQueue,
     ) -> None:
         super().__init__(settings, engine, keys, budget, queue)
-        self._large = LargeBodies(LargeGiveRequest, RankInstance, "instances", settings.max_batch)
+        self._large = LargeBodies(_LargeRequest, RankInstance, "instances", settings.max_batch)
 
     async def answer(self, request: CallRequest) -> bytes:
         """Give instances to people to label, for example the rows of a file without labels.

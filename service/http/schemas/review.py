@@ -67,12 +67,6 @@ class GiveRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     batch: OriginName | None = None
 
 
-class LargeGiveRequest(GiveRequest):
-    """The same, of which the instances are decoded by themselves."""
-
-    instances: list[RankInstance]
-
-
 class Given(msgspec.Struct, gc=False):
     """The ids of the instances, in their order; they wait, also after a restart."""
 
