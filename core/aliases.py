@@ -75,6 +75,16 @@ def former_names(name: str, aliases: Mapping[str, str]) -> list[str]:
     return [former for former, now in aliases.items() if now == name]
 
 
+def name_after(event: Event, aliases: Mapping[str, str]) -> str:
+    """Return the name that the class of a "rename" event has afterwards.
+
+    A former name of another class stands for that class.
+    """
+    to = event.renamed_to
+    present = aliases.get(to, event.name)
+    return to if present == event.name else present
+
+
 def with_alias(aliases: Mapping[str, str], name: str, to: str) -> dict[str, str]:
     """Return the aliases after the class `name` was renamed to `to`, or merged into it."""
     present = {old: to if now == name else now for old, now in aliases.items()}

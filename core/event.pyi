@@ -149,6 +149,10 @@ class Event:
         """Return whether these are the bytes of an "amend" event."""
 
     @staticmethod
+    def names_class(data: bytes) -> bool:
+        """Return whether these are the bytes of a "forget_class" or "rename" event."""
+
+    @staticmethod
     def is_mark(data: bytes) -> bool:
         """Return whether these are the bytes of a "restore", "rules", "rename" or "adopt" event."""
 

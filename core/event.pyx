@@ -259,6 +259,10 @@ cdef class Event:
         return len(data) > 0 and data[0] & ~MARKS == AMEND
 
     @staticmethod
+    def names_class(bytes data not None):
+        return len(data) > 0 and data[0] & ~MARKS in (FORGET_CLASS, RENAME)
+
+    @staticmethod
     def is_mark(bytes data not None):
         cdef int kind = data[0] & ~MARKS if data else LEARN
         return kind in (RESTORE, RULES, RENAME, ADOPT)

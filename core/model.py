@@ -4,7 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from manyclass.core import expected_loss, rules, snapshot, taxonomic_loss, taxonomy
 from manyclass.core.abilities import check_ability
-from manyclass.core.aliases import former_names, places_former, renamed, with_alias
+from manyclass.core.aliases import (
+    former_names,
+    name_after,
+    places_former,
+    renamed,
+    with_alias,
+)
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.enrolled import Enrolled, learn_in_shadow
@@ -155,7 +161,7 @@ class Model(ModelLearners):
             if event.name not in self.aliases:
                 raise UnknownName("former name", event.name)
             return
-        name, to = event.name, self.name_after(event)
+        name, to = event.name, name_after(event, self.aliases)
         if not self._is_known(name):
             raise UnknownName("class", name)
         if event.merges and not self._is_known(to):
@@ -179,7 +185,7 @@ class Model(ModelLearners):
         placement that counts.
         """
         merge = Event.rename(name, to, merges=True)
-        to = self.name_after(merge)
+        to = name_after(merge, self.aliases)
         if name not in self.taxonomy or to not in self.taxonomy:
             return [merge]
         moves = moves_of_merge(self.taxonomy, name, to)
@@ -189,15 +195,6 @@ class Model(ModelLearners):
 
     def _is_known(self, name: str) -> bool:
         return name in self.taxonomy or self.has_class(name)
-
-    def name_after(self, event: Event) -> str:
-        """Return the name that the class of a "rename" event has afterwards.
-
-        A former name of another class stands for that class.
-        """
-        to = event.renamed_to
-        present = self.aliases.get(to, event.name)
-        return to if present == event.name else present
 
     def has_class(self, name: str) -> bool:
         """Return whether a learner or the taxonomy has the class."""
@@ -393,7 +390,7 @@ class Model(ModelLearners):
         if not event.renamed_to:
             del self.aliases[event.name]
             return
-        self.take_aliases(with_alias(self.aliases, event.name, self.name_after(event)))
+        self.take_aliases(with_alias(self.aliases, event.name, name_after(event, self.aliases)))
 
     def take_aliases(self, aliases: Mapping[str, str]) -> None:
         """Replace the aliases.

@@ -5,14 +5,17 @@ import subprocess
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
+from manyclass.core import snapshot
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
+from manyclass.core.model_state import aliases_of
 from manyclass.core.text import TextAnalysis
 from manyclass.service.child_process import command_of, environment_of
 from manyclass.service.errors import RebuildRefused
 from manyclass.service.history.amendments import Amended
 from manyclass.service.history.fold import corrected
+from manyclass.service.history.forgotten import Forgotten
 from manyclass.service.history.history import History
 from manyclass.service.history.rebuilder import (
     ALIASES,
@@ -137,7 +140,8 @@ class Relearning:
                 child.stdin.write(frame(ALIASES, json.dumps(aliases).encode()))
                 stored = [each.to_dict() for each in whole]
                 child.stdin.write(frame(WHOLE, json.dumps(stored).encode()))
-                for payloads in self._frames(base, last_seq, undone, settled):
+                forgotten = self._forgotten(begin, base, last_seq, undone) if aliases else None
+                for payloads in self._frames(base, last_seq, undone, settled, forgotten):
                     child.stdin.write(frame(EVENTS, events_body(payloads)))
                     self.learned += sum(map(bool, payloads))
                 child.stdin.write(frame(END, b""))
@@ -158,8 +162,25 @@ class Relearning:
             )
         return Model.load([state], self._hash_seed)
 
+    def _forgotten(self, begin: bytes, base: int, last_seq: int, undone: list[range]) -> Forgotten:
+        """Return the classes that the events after the snapshot `begin` have forgotten."""
+        facts, _ = snapshot.outline([begin])
+        forgotten = Forgotten(aliases_of(facts))
+        for part in self._history.behind(base, last_seq):
+            for at, payload in enumerate(part.payloads):
+                seq = part.first_seq + at
+                has_effect = part.outcomes[at] != NO_EFFECT
+                if has_effect and Event.names_class(payload) and not _is_in(seq, undone):
+                    forgotten.note(seq, Event.from_bytes(payload))
+        return forgotten
+
     def _frames(
-        self, base: int, last_seq: int, undone: list[range], settled: dict[int, Amended]
+        self,
+        base: int,
+        last_seq: int,
+        undone: list[range],
+        settled: dict[int, Amended],
+        forgotten: Forgotten | None = None,
     ) -> Iterator[list[bytes]]:
         """Yield the amended events after `base`, empty where an event has no effect."""
         at = base
@@ -167,6 +188,9 @@ class Relearning:
             if part.first_seq > at + 1:
                 yield _gap(range(at + 1, min(part.first_seq, last_seq + 1)), undone)
             effective = _effective(part, base, undone, settled)
+            if forgotten is not None:
+                seqs = range(part.first_seq, part.last_seq + 1)
+                effective = list(map(forgotten.without, seqs, effective))
             for begin in range(0, len(effective), FRAME_EVENTS):
                 yield effective[begin : begin + FRAME_EVENTS]
             at = part.last_seq
@@ -266,7 +290,7 @@ def _reaching(
 
 def _gap(missing: range, undone: list[range]) -> list[bytes]:
     """Return an empty event for each missing one. Raises RebuildRefused unless all are undone."""
-    needed = [seq for seq in missing if not any(seq in each for each in undone)]
+    needed = [seq for seq in missing if not _is_in(seq, undone)]
     if needed:
         raise RebuildRefused(f"events {needed[0]} to {needed[-1]} are missing in the history")
     return [b""] * len(missing)
@@ -286,7 +310,7 @@ def _effective(
             segment.outcomes[at] == NO_EFFECT
             or segment.flags[at] == GONE
             or (Event.amends(payload) and Event.from_bytes(payload).target > base)
-            or any(seq in each for each in undone)
+            or _is_in(seq, undone)
         )
         if without_effect or Event.is_mark(payload):
             effective.append(b"")
@@ -295,3 +319,7 @@ def _effective(
         else:
             effective.append(Event.alone(payload))
     return effective
+
+
+def _is_in(seq: int, ranges: list[range]) -> bool:
+    return any(seq in each for each in ranges)

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from hypothesis import strategies as st
 
-from manyclass.core.aliases import renamed
+from manyclass.core.aliases import former_names, renamed
 from manyclass.core.errors import (
     EventConflict,
     PlacementConflict,
@@ -50,6 +50,8 @@ class History:
         self.engine = engine
         self.effective = {}  # seq -> event
         self.snapshots = {}  # seq -> the numbers of the events in it
+        self.forgotten = {}  # seq -> the names of the class that the event forgot
+        self.until = {}  # name -> the last event that forgot it before its class was merged
 
     async def learn(self, features, classes, event_id, parents=None):
         fingerprint = hash((*features, *classes)) % 97
@@ -84,12 +86,40 @@ class History:
 
     async def forget(self, name):
         if self.engine.model.has_class(name):
+            names = [name, *former_names(name, self.engine.model.aliases)]
             [result] = await self.engine.submit([Event.forget_class(name)])
             self.effective[result.seq] = Event.forget_class(name)
+            self.forgotten[result.seq] = names
+
+    def merged(self, *names):
+        """Note which names were forgotten before these classes were merged."""
+        aliases = self.engine.model.aliases
+        for seq, gone in self.forgotten.items():
+            if aliases.get(gone[0], gone[0]) in names:
+                self.effective.pop(seq, None)
+                self.until |= {each: max(seq, self.until.get(each, 0)) for each in gone}
+
+    def left(self, seq):
+        """Return an event without names that were forgotten later, or None if nothing is left."""
+        event = self.effective[seq]
+        names = [each for each in event.classes if seq >= self.until.get(each, 0)]
+        parents = {
+            name: parent or None
+            for name, parent in event.parents.items()
+            if seq >= self.until.get(name, 0)
+        }
+        if event.kind == "place":
+            return Event.place(parents, event.moves) if parents else None
+        if event.kind == "learn":
+            ids = event.event_id, event.fingerprint
+            return Event.learn(event.instance, names, *ids, parents=parents) if names else None
+        return event
 
     async def rename(self, name, to):
         with suppress(UnknownName, RenameConflict):
             events = self.engine.model.merge(name, to)
+            self.engine.model.check_all(events)
+            self.merged(name, self.engine.model.aliases.get(to, to))
             results = await self.engine.submit(events)
             for result, event in zip(results[1:], events[1:], strict=True):
                 self.effective[result.seq] = event
@@ -108,7 +138,8 @@ class History:
 
     def assert_rebuilt(self, options):
         aliases = self.engine.model.aliases
-        now = [renamed(self.effective[seq], aliases) for seq in sorted(self.effective)]
+        left = filter(None, map(self.left, sorted(self.effective)))
+        now = [renamed(each, aliases) for each in left]
         facts, arrays = content(self.engine.model)
         assert facts.pop("aliases", {}) == aliases
         assert (facts, arrays) == content(taught(options, now))

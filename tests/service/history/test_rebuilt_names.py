@@ -137,3 +137,22 @@ async def test_a_merge_whose_rebuild_was_cut_off_is_rebuilt_after_a_restart(tmp_
         assert engine.model.learner.class_("y", 10)["learned"] == 2
         assert Model.load(engine.model.dump()).merged == 0
         assert engine.rebuild_status().merged is None
+
+
+@pytest.mark.parametrize(("gone", "kept"), [("x", ["b", "d"]), ("y", ["a", "c", "d"])])
+async def test_a_class_that_was_forgotten_before_a_merge_takes_nothing_from_the_other(gone, kept):
+    async with running(learner="svm") as (engine, _):
+        options = engine.model.options
+        await teach(engine, "a -> x", "b -> y", "c -> x", "e -> z")
+        await engine.submit([Event.forget_class(gone)])
+        await teach(engine, f"d -> {gone}")
+        await engine.submit([Event.rename("x", "y", merges=True)])
+        await rebuilt(engine)
+        events = {name: learn(name, "y") for name in kept} | {"e": learn("e", "z")}
+        order = [events[name] for name in "abced" if name in events]
+        facts, arrays = content(engine.model)
+        assert facts.pop("aliases") == {"x": "y"}
+        assert (facts, arrays) == content(taught(options, order))
+        await engine.submit([Event.forget_class("y")])  # forgets both
+        await rebuilt(engine)
+        assert not engine.model.has_class("y")
