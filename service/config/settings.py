@@ -124,7 +124,10 @@ class Settings:
         SECONDS, 30 * 86400.0, "time for which an instance waits for review", 1
     )
     review_stored: bool = _is(
-        FLAG, True, "keep the instances that wait for review in the store, beyond a restart"
+        FLAG,
+        True,
+        "keep the instances that wait for review in the store, beyond a restart; `no` removes"
+        " those that are stored",
     )
 
     rank_wait_seconds: float = _is(

@@ -10,7 +10,7 @@ from manyclass.core.event import Event
 from manyclass.service.engine import Engine
 from manyclass.service.history.event_keys import key_of
 from manyclass.service.history.reader import Record
-from manyclass.service.http.labels import Labels
+from manyclass.service.http.labels import Labels, check_correction
 from manyclass.service.http.problems import FirstLabel, Problem
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
 from manyclass.service.http.time_slice import run_in_thread
@@ -112,6 +112,7 @@ class InstanceLabels:
         if record is None or not form.replace:
             raise self._refusal(str(form.id), label)
         event = await run_in_thread(record.event.read_by, self._engine.model.text)
+        check_correction(len(event.instance), len(classes) + len(record.classes))
         return Event.amend(
             record.seq,
             event.instance,

@@ -60,5 +60,16 @@ class Labels(NamedTuple):
         return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")
 
 
+def check_correction(features: int, names: int) -> None:
+    """Raise Problem for an instance of too many features for all its present and former classes.
+
+    A rebuild learns all features times all classes without a pause, and leaves none out.
+    """
+    if features * names > MOST_PAIRS:
+        raise invalid(
+            f"The number of features times that of classes is at most {MOST_PAIRS}.", "classes"
+        )
+
+
 def _sorted(names: Sequence[str | int]) -> list[str]:
     return sorted({str(name) for name in names})

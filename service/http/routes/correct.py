@@ -11,12 +11,12 @@ from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.call import CallRequest, ChangeCall
 from manyclass.service.http.decoding import decode, names_of
+from manyclass.service.http.labels import check_correction
 from manyclass.service.http.memory_budget import MemoryBudget
-from manyclass.service.http.problems import Problem, invalid
+from manyclass.service.http.problems import Problem
 from manyclass.service.http.reads import ReadingThreads
 from manyclass.service.http.routes.events import find
 from manyclass.service.http.schemas.events import Amended, CorrectRequest
-from manyclass.service.http.schemas.learn import MOST_PAIRS
 from manyclass.service.http.time_slice import run_in_thread
 
 _decoder = msgspec.json.Decoder(CorrectRequest)
@@ -69,11 +69,7 @@ class CorrectEvent(ChangeCall):
         if record.is_corrected and sorted(classes) == sorted(record.classes):
             return msgspec.json.encode(Amended(record.seq, record.seq, changed=False))
         event = await run_in_thread(record.event.read_by, self._engine.model.text)
-        if len(event.instance) * (len(classes) + len(record.classes)) > MOST_PAIRS:
-            # A rebuild learns all features times all classes without a pause and cuts none.
-            raise invalid(
-                f"The number of features times that of classes is at most {MOST_PAIRS}.", "classes"
-            )
+        check_correction(len(event.instance), len(classes) + len(record.classes))
         amendment = Event.amend(
             record.seq,
             event.instance,

@@ -194,6 +194,16 @@ async def test_many_labels_and_a_stream():
         assert [each["classes"] for each in await events(call)] == [["x"], ["y"]]
 
 
+async def test_a_label_that_replaces_another_one_has_the_bounds_of_a_correction():
+    async with calling() as call:
+        features = [f"f{number}" for number in range(10_000)]
+        await call("POST", "/rank", {"features": features, "id": "q-1"})
+        assert (await label(call, "x")).status_code == 200
+        many = [f"c{number}" for number in range(30)]
+        assert_problem(await label(call, *many, replace=True), 422, "#/classes")
+        assert (await label(call, *many[:10], replace=True)).json()["accepted"] == 1
+
+
 @pytest.mark.parametrize(
     "body",
     [
