@@ -126,8 +126,8 @@ class Settings:
     review_stored: bool = _is(
         FLAG,
         True,
-        "keep the instances that wait for review in the store, beyond a restart; `no` removes"
-        " those that are stored",
+        "keep the instances that wait for review in the store, beyond a restart; `no` removes what"
+        " is stored",
     )
 
     rank_wait_seconds: float = _is(
