@@ -14,8 +14,9 @@ class Gain(msgspec.Struct, frozen=True):
 class CandidateAdvice(msgspec.Struct, frozen=True):
     """A candidate beside the present learner.
 
-    `r1` and `r5` are about the newest events, `all_r1` about all. Times are CPU seconds per event.
-    The gains are None for the present learner. `failed` says why there are no figures.
+    `r1` and `r5` are about the newest events, `all_r1` and `all_r5` about all. Times are CPU
+    seconds per event. The gains are None for the present learner. `advised` candidates rank surely
+    better than it, `worse` ones surely worse. `failed` says why there are no figures.
     """
 
     learner: str
@@ -23,12 +24,14 @@ class CandidateAdvice(msgspec.Struct, frozen=True):
     r1: float | None
     r5: float | None
     all_r1: float | None
+    all_r5: float | None
     r1_gain: Gain | None
     r5_gain: Gain | None
     learn_seconds: float | None
     rank_seconds: float | None
     bytes: int | None
     advised: bool
+    worse: bool
     failed: str
 
 
@@ -36,7 +39,8 @@ class AdviceStatus(msgspec.Struct, frozen=True):
     """The progress of a comparison of learners: `state` is none, running, done, stopped or failed.
 
     `at` of `of` candidates are done, and `share` of the present one. The newest `counted` of the
-    `events` are compared. `advice` begins with the present learner.
+    `events` are compared. `advice` begins with the present learner; `best` is the position of the
+    best candidate there, None if none is surely better, and `verdict` says so in a sentence.
     """
 
     state: str
@@ -52,4 +56,6 @@ class AdviceStatus(msgspec.Struct, frozen=True):
     learner: str | None
     text: str | None
     advice: tuple[CandidateAdvice, ...]
+    best: int | None
+    verdict: str | None
     notes: tuple[str, ...]

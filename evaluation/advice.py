@@ -64,8 +64,8 @@ class Advice(msgspec.Struct, frozen=True):
     """The accuracy and the cost of a candidate, beside the present learner.
 
     `learn_seconds` and `rank_seconds` are CPU seconds per event, `bytes` those of a snapshot. The
-    gains are None for the present learner. `advised` is True if the candidate ranks surely better.
-    `failed` is the reason why there are no figures.
+    gains are None for the present learner. `advised` is True if the candidate ranks surely better,
+    `worse` if the present learner does. `failed` is the reason why there are no figures.
     """
 
     learner: str
@@ -73,12 +73,14 @@ class Advice(msgspec.Struct, frozen=True):
     r1: float | None = None
     r5: float | None = None
     all_r1: float | None = None  # over all events, not the newest alone
+    all_r5: float | None = None
     r1_gain: Gain | None = None
     r5_gain: Gain | None = None
     learn_seconds: float | None = None
     rank_seconds: float | None = None
     bytes: int | None = None
     advised: bool = False
+    worse: bool = False
     failed: str = ""
 
 
@@ -178,17 +180,25 @@ def advise(
 
 
 def compared(advice: Advice, ranks: NDArray[np.int32], present: NDArray[np.int32]) -> Advice:
-    """Return the advice with its gains over the present learner's ranks of the same events.
-
-    A candidate is advised if its R1 is surely higher, or if its R5 is, by more than its R1 may be
-    lower, and its R1 is not surely lower.
-    """
+    """Return the advice with its gains over the present learner's ranks of the same events."""
     first = _differences(ranks, present, 1)
     five = _differences(ranks, present, 5)
-    r1, r5 = Gain.of(first), Gain.of(five)
-    widens = _is_sure(five) and not _is_sure(-first) and r5.mean + r1.mean > 0
-    advised = _is_sure(first) or widens
-    return msgspec.structs.replace(advice, r1_gain=r1, r5_gain=r5, advised=advised)
+    return msgspec.structs.replace(
+        advice,
+        r1_gain=Gain.of(first),
+        r5_gain=Gain.of(five),
+        advised=_is_better(first, five),
+        worse=_is_better(-first, -five),
+    )
+
+
+def _is_better(first: NDArray[np.float64], five: NDArray[np.float64]) -> bool:
+    """Return whether the R1 is surely higher, by the differences of first ranks and of first five.
+
+    Or whether the R5 is, by more than the R1 is lower, if the R1 is not surely lower.
+    """
+    widens = _is_sure(five) and not _is_sure(-first) and five.mean() + first.mean() > 0
+    return _is_sure(first) or bool(widens)
 
 
 def _differences(
@@ -214,14 +224,15 @@ def _measured(
     learned: float,
     counted: int,
 ) -> Advice:
-    newest = by_ranks(ranks[-counted:])
+    newest, whole = by_ranks(ranks[-counted:]), by_ranks(ranks)
     some = rows.take(np.arange(max(0, len(rows) - RANKED), len(rows)))
     return Advice(
         candidate.learner,
         candidate.text,
         newest["R1"],
         newest["R5"],
-        by_ranks(ranks)["R1"],
+        whole["R1"],
+        whole["R5"],
         learn_seconds=learned,
         rank_seconds=mean_seconds_of(lambda: learner.rank(some, 5)) / len(some),
         bytes=learner.bytes(),

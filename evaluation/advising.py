@@ -2,7 +2,7 @@
 
 It reads JSON lines from standard input: a `Question`, then an `AdviceEvent` for each past event,
 newest first. It writes JSON lines to standard output: a `Progress` after each part, an `Advice` for
-each candidate. It ends when the service no longer reads its output.
+each candidate, at last a `Verdict`. It ends when the service no longer reads its output.
 """
 
 import os
@@ -17,6 +17,7 @@ import msgspec
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.advice import Advice, Events, advise, candidates, counted_of
 from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.evaluation.verdict import Verdict, verdict
 
 NICE = 10  # as of the service's own threads of low priority
 
@@ -80,7 +81,7 @@ def run(given: BinaryIO, out: BinaryIO) -> None:
     asked = candidates(primary, question.text, has_texts, bool(parents), question.learners)
     total, counted = len(events.classes), counted_of(len(events.classes))
 
-    def write(message: Progress | Found) -> None:
+    def write(message: Progress | Found | Verdict) -> None:
         out.write(msgspec.json.encode(message) + b"\n")
         out.flush()
 
@@ -98,8 +99,11 @@ def run(given: BinaryIO, out: BinaryIO) -> None:
         taxonomy = Taxonomy({name: [above] if above else [] for name, above in parents.items()})
     on_part(0, 0.0)
     end = time.monotonic() + question.seconds
+    done = list[Advice]()
     for advice in advise(events, asked, options_of, taxonomy, end, time.monotonic, on_part):
+        done.append(advice)
         write(Found(advice))
+    write(verdict(done))
 
 
 def _events(lines: Iterable[bytes], parents: dict[str, str]) -> Events:

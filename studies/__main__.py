@@ -8,6 +8,7 @@ from typing import Final
 
 from manyclass.evaluation.readers import add_data_option
 from studies import (
+    advice,
     all_learners,
     calibration,
     default,
@@ -68,6 +69,7 @@ STUDIES: Final[dict[str, Study]] = {
     "weight-bounded": weight_bounded.STUDY,
     "review": review.STUDY,
     "noise": noise.STUDY,
+    "advice": advice.STUDY,
 }
 
 

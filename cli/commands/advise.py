@@ -85,6 +85,8 @@ def _print(found: AdviceStatus) -> None:
             typer.echo(f"{each.learner} with {each.text}: {each.failed}", err=True)
     for note in found.notes:
         typer.echo(note, err=True)
+    if found.verdict is not None:
+        typer.echo(f"\n{found.verdict}")
     if found.state == "failed":
         complain(found.error or "the comparison failed")
         raise typer.Exit(FAILED)

@@ -47,7 +47,7 @@ class AdviceState:
 
     `state` is none, running, done, stopped or failed. `at` of `of` candidates are done, and `share`
     of the present one. `advice` has the figures of the candidates that are done, as the child
-    writes them; the first is the present learner.
+    writes them; the first is the present learner. `best` is the position of the best one there.
     """
 
     state: str = "none"
@@ -63,6 +63,8 @@ class AdviceState:
     learner: str | None = None
     text: str | None = None
     advice: list[dict[str, Any]] = field(default_factory=list)
+    best: int | None = None
+    verdict: str | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -257,6 +259,8 @@ def _note(state: AdviceState, message: dict[str, Any]) -> None:
     if message["kind"] == "found":
         state.advice = [*state.advice, message["advice"]]
         state.at, state.share = len(state.advice), 0.0
+    elif message["kind"] == "verdict":
+        state.best, state.verdict = message["best"], message["sentence"]
     else:
         state.at, state.of, state.share = message["at"], message["of"], message["share"]
         state.learner, state.text = message["learner"], message["text"]

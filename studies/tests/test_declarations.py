@@ -55,6 +55,7 @@ def test_no_trial_is_declared_twice(study):
 def test_tables_have_the_keys_of_trials(study):
     keys = {"dataset", "estimator", "pass"} | {key for each in study.trials for key in each.tags}
     of_measures = {"p*", "events", "limit", "tenth", "way", "labels", "target"}  # of some measures
+    of_measures |= {"candidate", "verdict"}
     estimators = {each.estimator for each in study.trials}
     for table in study.tables:
         if isinstance(table, Pivot):

@@ -54,6 +54,7 @@ def test_the_figures_are_those_of_evaluate(learner):
     rows = some.rows(DEFAULT_TEXT)
     outcome = stream_through(Options.parse(learner), rows, taxonomy=taxonomy)
     assert advice.all_r1 == outcome.stream.overall["R1"]
+    assert advice.all_r5 == outcome.stream.overall["R5"]
     assert advice.bytes == outcome.stream.bytes
 
 
@@ -95,6 +96,7 @@ def test_only_a_sure_gain_is_advised(better, worse, advised):
     ranks = of_ranks((1, same), (1, better), (2, worse))
     found = compared(Advice("a", TEXT), ranks, present)
     assert found.advised is advised
+    assert found.worse is (better == 0)
     assert found.r1_gain.mean == pytest.approx((better - worse) / 1000)
     assert found.r1_gain.low <= found.r1_gain.mean <= found.r1_gain.high
     assert found.r5_gain == Gain(0, 0, 0)
@@ -108,6 +110,8 @@ def test_a_sure_gain_of_the_first_five_is_advised_unless_the_first_gets_worse():
     assert compared(Advice("a", TEXT), little_worse, present).advised
     worse = of_ranks((2, 10), (1, 490), (5, 60), (0, 440))
     assert not compared(Advice("a", TEXT), worse, present).advised
+    assert compared(Advice("a", TEXT), worse, present).worse
+    assert compared(Advice("a", TEXT), present, better).worse
 
 
 def test_another_analysis_of_texts_is_a_candidate():
@@ -150,6 +154,7 @@ def test_the_child_reads_events_newest_first_and_writes_progress_and_figures():
     progress = [each for each in messages if each["kind"] == "progress"]
     assert {each["of"] for each in progress} == {len(found)}
     assert progress[-1]["events"] == 400
+    assert messages[-1]["kind"] == "verdict"
     [alone] = run(
         Events([{"red": 1.0}, *given[1:]], [False, *[True] * 399], classes),
         [Candidate("pa", TEXT)],

@@ -78,6 +78,8 @@ _ADVICE: Final[dict[str, Any]] = {
     "learner": None,
     "text": None,
     "advice": [],
+    "best": None,
+    "verdict": None,
     "notes": [],
 }
 CHANGES: Final = (

@@ -46,10 +46,11 @@ class AdviceGain(BaseModel):
 class CandidateAdvice(BaseModel):
     """A candidate beside the present learner.
 
-    `r1` and `r5` are about the newest events, `all_r1` about all, each ranked before it was
-    learned. `learn_seconds` and `rank_seconds` are CPU seconds per event; `bytes` are those of a
-    snapshot. The gains are null for the present learner, which is the first. `advised` is true if
-    the candidate ranks surely better. `failed` says why there are no figures, else it is empty.
+    `r1` and `r5` are about the newest events, `all_r1` and `all_r5` about all, each ranked before
+    it was learned. `learn_seconds` and `rank_seconds` are CPU seconds per event; `bytes` are those
+    of a snapshot. The gains are null for the present learner, which is the first. `advised` is true
+    if the candidate ranks surely better, `worse` if the present learner does. `failed` says why
+    there are no figures, else it is empty.
     """
 
     learner: str
@@ -57,12 +58,14 @@ class CandidateAdvice(BaseModel):
     r1: float | None
     r5: float | None
     all_r1: float | None
+    all_r5: float | None
     r1_gain: AdviceGain | None
     r5_gain: AdviceGain | None
     learn_seconds: float | None
     rank_seconds: float | None
     bytes: int | None
     advised: bool
+    worse: bool
     failed: str
 
 
@@ -71,8 +74,9 @@ class AdviceStatus(BaseModel):
 
     `state` is none, running, done, stopped or failed, with an `error`. `at` of `of` candidates are
     done, and `share` of the present one, `learner` with `text`. Of the `events` up to event `seq`,
-    the newest `counted` are compared. `advice` has the candidates that are done. Times are in unix
-    seconds.
+    the newest `counted` are compared. `advice` has the candidates that are done; when all are,
+    `verdict` says in a sentence which is the best, and `best` is its position, null if none is
+    surely better. Times are in unix seconds.
     """
 
     state: str
@@ -88,4 +92,6 @@ class AdviceStatus(BaseModel):
     learner: str | None
     text: str | None
     advice: list[CandidateAdvice]
+    best: int | None
+    verdict: str | None
     notes: list[str]

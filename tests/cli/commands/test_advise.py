@@ -28,6 +28,7 @@ def test_the_comparison_is_printed(manyclass, taught):
     assert head[:4] == ["learner", "text", "R1", "R5"]
     assert (first[0], second[0]) == ("ff", "pa")
     assert "[" in second[5]
+    assert done.stdout.splitlines()[-1].startswith(("Nothing tried is better", "`"))
     assert "on the newest 100 of 330 events" in done.stderr
     assert "`path` is not compared" in done.stderr
     again = manyclass("advise", "--status", "--url", taught)

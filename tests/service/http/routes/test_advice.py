@@ -49,6 +49,8 @@ async def test_learners_are_compared_and_an_advised_one_becomes_a_shadow():
         assert (second["learner"], third["learner"]) == ("pa(replay=1)", "path")
         assert {each["failed"] for each in status["advice"]} == {""}
         assert status["notes"] == []
+        assert "in use" in status["verdict"]
+        assert status["best"] is None or status["advice"][status["best"]]["advised"]
         assert call.digest() == digest
         added = await call("POST", "/learners", {"learner": third["learner"], "history": True})
         assert added.json()["rebuild"]["events"] == 402

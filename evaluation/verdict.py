@@ -1,0 +1,89 @@
+"""The verdict of the advice on learners: the best candidate, in one sentence."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from manyclass.evaluation.advice import Advice, Gain
+
+
+class Verdict(msgspec.Struct, frozen=True, tag="verdict", tag_field="kind"):
+    """The position of the best candidate among the advice, None if none is surely better."""
+
+    best: int | None
+    sentence: str
+
+
+def verdict(advice: Sequence[Advice]) -> Verdict:
+    """Return the verdict; the first advice is about the present learner."""
+    present, *others = advice
+    if present.failed:
+        return Verdict(None, f"{_named(present)}, in use, has no figures: {present.failed}.")
+    compared = [each for each in others if not each.failed]
+    left = _left_out(len(others) - len(compared))
+    better = [each for each in compared if each.advised]
+    if not better:
+        return Verdict(None, _none_better(present, compared) + left)
+    best = max(better, key=_worth)
+    more = _others(len(better) - 1)
+    sentence = (
+        f"{_named(best, present)} is better than {_named(present)}, in use: {_gains(best)};"
+        f" {_cost(best, present)}.{more}{left}"
+    )
+    return Verdict([*advice].index(best), sentence)
+
+
+def _worth(each: Advice) -> tuple[bool, float]:
+    """Order advised candidates: surely more R1 first, then by the sum of both gains."""
+    assert each.r1_gain is not None
+    assert each.r5_gain is not None
+    return each.r1_gain.low > 0, each.r1_gain.mean + each.r5_gain.mean
+
+
+def _none_better(present: Advice, compared: Sequence[Advice]) -> str:
+    said = f"Nothing tried is better than {_named(present)}, in use, by more than its error"
+    if not compared:
+        return f"{said}: nothing else was compared."
+    nearest = max(compared, key=lambda each: each.r1_gain.mean if each.r1_gain else 0)
+    return f"{said}; the nearest is {_named(nearest, present)}: {_gains(nearest)}."
+
+
+def _others(better: int) -> str:
+    if not better:
+        return ""
+    return f" {better} other{'s are' if better > 1 else ' is'} better than it, too."
+
+
+def _left_out(failed: int) -> str:
+    if not failed:
+        return ""
+    return f" {failed} candidate{'s have' if failed > 1 else ' has'} no figures."
+
+
+def _named(each: Advice, present: Advice | None = None) -> str:
+    """Return the learner, with its analysis of texts unless it is that of the present learner."""
+    with_text = "" if present is None or each.text == present.text else f" with {each.text}"
+    return f"`{each.learner}`{with_text}"
+
+
+def _gains(each: Advice) -> str:
+    return f"{_points(each.r1_gain)} R1, {_points(each.r5_gain)} R5"
+
+
+def _points(gain: Gain | None) -> str:
+    assert gain is not None
+    mean, low, high = (f"{100 * part:+.1f}" for part in (gain.mean, gain.low, gain.high))
+    return f"{mean} points [{low}, {high}]"
+
+
+def _cost(each: Advice, present: Advice) -> str:
+    """Return how many times the present learner's time and memory the candidate needs."""
+    learn, rank, size = (
+        f"{mine / max(other, 1e-9):.1f}"
+        for mine, other in (
+            (each.learn_seconds or 0, present.learn_seconds or 0),
+            (each.rank_seconds or 0, present.rank_seconds or 0),
+            (each.bytes or 0, present.bytes or 0),
+        )
+    )
+    return f"it learns in {learn} times the time, ranks in {rank}, and needs {size} times the bytes"
