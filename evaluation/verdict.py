@@ -15,7 +15,10 @@ class Verdict(msgspec.Struct, frozen=True, tag="verdict", tag_field="kind"):
 
 
 def verdict(advice: Sequence[Advice]) -> Verdict:
-    """Return the verdict; the first advice is about the present learner."""
+    """Return the verdict; the first advice is about the present learner.
+
+    Of several better ones the best has the largest sum of the gains in R1 and R5.
+    """
     present, *others = advice
     if present.failed:
         return Verdict(None, f"{_named(present)}, in use, has no figures: {present.failed}.")
@@ -24,34 +27,39 @@ def verdict(advice: Sequence[Advice]) -> Verdict:
     better = [each for each in compared if each.advised]
     if not better:
         return Verdict(None, _none_better(present, compared) + left)
-    best = max(better, key=_worth)
-    more = _others(len(better) - 1)
+    best = max(better, key=lambda each: _first(each) + _five(each))
+    most = max(better, key=_first)
+    also = "" if most is best else f" {_named(most, present)} has more R1: {_gains(most)}."
     sentence = (
         f"{_named(best, present)} is better than {_named(present)}, in use: {_gains(best)};"
-        f" {_cost(best, present)}.{more}{left}"
+        f" {_cost(best, present)}.{also}{_others(len(better) - 1)}{left}"
     )
     return Verdict([*advice].index(best), sentence)
 
 
-def _worth(each: Advice) -> tuple[bool, float]:
-    """Order advised candidates: surely more R1 first, then by the sum of both gains."""
+def _first(each: Advice) -> float:
+    """Return the gain in R1 of a candidate that was compared."""
     assert each.r1_gain is not None
+    return each.r1_gain.mean
+
+
+def _five(each: Advice) -> float:
     assert each.r5_gain is not None
-    return each.r1_gain.low > 0, each.r1_gain.mean + each.r5_gain.mean
+    return each.r5_gain.mean
 
 
 def _none_better(present: Advice, compared: Sequence[Advice]) -> str:
     said = f"Nothing tried is better than {_named(present)}, in use, by more than its error"
     if not compared:
         return f"{said}: nothing else was compared."
-    nearest = max(compared, key=lambda each: each.r1_gain.mean if each.r1_gain else 0)
+    nearest = max(compared, key=_first)
     return f"{said}; the nearest is {_named(nearest, present)}: {_gains(nearest)}."
 
 
 def _others(better: int) -> str:
     if not better:
         return ""
-    return f" {better} other{'s are' if better > 1 else ' is'} better than it, too."
+    return f" {better} other{'s are' if better > 1 else ' is'} better than what is in use, too."
 
 
 def _left_out(failed: int) -> str:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -44,24 +45,32 @@ TEXTS: Final = {
 }
 NUMBERS: Final = ("bibtex", "delicious", "satimage")
 EVENTS: Final = {"reuters": 6_000, "newsgroups": 6_000, "eurlex": 6_000}
+WITH_TAXONOMY: Final = ("cpv", "eurlex")
 MOST_EVENTS: Final = 20_000  # of the other sets, as `manyclass advise`
 SECONDS: Final = 24 * 3600.0  # all candidates are done
 BYTES: Final = 1 << 40
 
 
+@dataclass(frozen=True)
+class TextSet(Dataset):
+    """A set of texts; the only feature of each row is the position of its text."""
+
+    texts: Sequence[str] = ()
+
+
 def read(name: str, data: Path) -> Dataset:
-    """Return the data set; each row of a set of texts has the text as its only feature."""
+    """Return the data set of numbers, or the rows of both published parts of a set of texts."""
     if name in NUMBERS:
         return datasets.read(name, data)
     change = readers.without_headers if name == "newsgroups" else str
-    rows = (
-        ({change(row["text"]): 1.0}, list(dict.fromkeys(row["classes"])))
+    rows = [
+        (change(row["text"]), list(dict.fromkeys(row["classes"])))
         for row in readers.json_lines(data / f"{TEXTS[name]}.jsonl.gz")
         if row["classes"] and row["split"] in ("train", "test")
-    )
-    with_taxonomy = name in ("cpv", "eurlex")
-    taxonomy = datasets.read(name, data).taxonomy if with_taxonomy else None
-    return Dataset(name, Rows.of(rows), taxonomy=taxonomy)
+    ]
+    taxonomy = datasets.read(name, data).taxonomy if name in WITH_TAXONOMY else None
+    numbered = Rows.of(({str(at): 1.0}, classes) for at, (_, classes) in enumerate(rows))
+    return TextSet(name, numbered, taxonomy=taxonomy, texts=[text for text, _ in rows])
 
 
 def prepared(data: Dataset, rows: int | None) -> Dataset:
@@ -72,7 +81,7 @@ def prepared(data: Dataset, rows: int | None) -> Dataset:
 def advised(data: Dataset, name: str, passes: int, seed: int) -> Iterator[Record]:
     """Yield the advice on each candidate beside the present learner, and then the verdict."""
     rows = data.rows.shuffled(seed)
-    events = [_event(data.name, given, classes) for given, classes in rows]
+    events = [_event(data, given, classes) for given, classes in rows]
     parents = {} if data.taxonomy is None else data.taxonomy.single_parents(rows.classes)
     began = cpu_seconds()
     found, ended = _answered(Options.parse(name), events, parents)
@@ -90,10 +99,10 @@ def advised(data: Dataset, name: str, passes: int, seed: int) -> Iterator[Record
     }
 
 
-def _event(name: str, given: Mapping[str, float], classes: list[str]) -> AdviceEvent:
-    if name in NUMBERS:
+def _event(data: Dataset, given: Mapping[str, float], classes: list[str]) -> AdviceEvent:
+    if not isinstance(data, TextSet):
         return AdviceEvent(classes, features=dict(given))
-    return AdviceEvent(classes, text=next(iter(given)))
+    return AdviceEvent(classes, text=data.texts[int(next(iter(given)))])
 
 
 def _answered(

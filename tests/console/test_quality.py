@@ -181,7 +181,9 @@ def test_the_accuracy_is_drawn_along_the_history_and_by_class(taught, look):
     curve = page.locator("figure.chart", has_text="Accuracy along the history")
     expect(curve.locator("polyline")).to_have_count(2)
     assert len(report["curve"]) > 1
-    points = page.locator("figure.chart", has_text="Recall of each class").locator("circle")
+    points = page.locator("figure.chart", has_text="First suggestion right, of each class").locator(
+        "circle"
+    )
     expect(points).to_have_count(len([each for each in class_quality(taught) if each["events"]]))
     expect(page.get_by_text("once there are messages of two weeks")).to_be_visible()
     page.get_by_role("button", name="Weeks").click()
@@ -226,6 +228,45 @@ def test_learners_are_compared_and_one_becomes_a_shadow(serve, look):
     learners = httpx.get(f"{served.url}/learners").json()["learners"]
     assert [each["learner"] for each in learners] == ["ff", better["learner"]]
     assert learners[1]["learned"] == 600
+    expect(page.get_by_role("button", name=button, exact=True)).to_have_count(0)
+    page.get_by_role("button", name=f"Remove {better['learner']}", exact=True).click()
+    dialog.get_by_role("button", name="Remove", exact=True).click()
+    expect(page.get_by_role("button", name=button, exact=True)).to_have_count(1)
+    learners = httpx.get(f"{served.url}/learners").json()["learners"]
+    assert [each["learner"] for each in learners] == ["ff"]
+
+
+def candidate(learner, gain=None, **judged):
+    gains = gain and {"mean": gain, "low": gain - 0.01, "high": gain + 0.01}
+    figures = {"r1": 0.5, "r5": 0.7, "all_r1": 0.5, "all_r5": 0.7, "bytes": 1_000}
+    figures |= {"learn_seconds": 1e-5, "rank_seconds": 1e-6, "failed": ""}
+    gained = {"r1_gain": gains, "r5_gain": gains, "advised": False, "worse": False}
+    return {"learner": learner, "text": "words"} | figures | gained | judged
+
+
+def test_worse_learners_are_not_offered(taught, look, browser):
+    advice = {
+        **{"state": "done", "error": None, "seq": 9, "began_at": 1.0, "ended_at": 2.0},
+        **{"events": 1000, "counted": 300, "at": 4, "of": 4, "share": 0.0, "notes": []},
+        **{"learner": None, "text": None, "best": 3, "verdict": "path is better"},
+        "advice": [
+            *(candidate("svm"), candidate("ff", -0.1, worse=True), candidate("pa", 0.001)),
+            candidate("path", 0.06, advised=True),
+        ],
+    }
+    context = browser.new_context()
+    context.route("**/advice", lambda route: route.fulfill(json=advice))
+    page = counted(look(taught, "quality", context=context))
+    rows = page.get_by_label("Learners compared").locator("> li")
+    expect(rows).to_have_text([re.compile(name) for name in ("^svm", "^path", "^pa", "^ff")])
+    expect(page.get_by_text("Best: path")).to_contain_text("+6.0 points")
+    expect(rows.nth(1)).to_contain_text("better")
+    expect(rows.nth(2)).to_contain_text("no sure difference")
+    expect(rows.nth(3)).to_contain_text("worse")
+    for at, offered in enumerate([0, 1, 1, 0]):
+        expect(rows.nth(at).get_by_role("button")).to_have_count(offered)
+    assert severe_faults(page) == []
+    context.close()
 
 
 def test_too_few_messages_are_said_and_a_comparison_is_stopped(serve, look):
@@ -254,7 +295,7 @@ def test_operating_points_are_shown_along_their_curve(taught, look, browser):
             **{"outcomes": 100, "classes": 25, "curve": curve, "best": curve[0]},
             "targets": [
                 {"target": 0.8, "point": None},
-                {"target": 0.9, "point": curve[1]},
+                {"target": 0.9, "point": point(0.823, 30, 29)},
                 {"target": 0.95, "point": curve[0]},
             ],
         },
@@ -263,16 +304,25 @@ def test_operating_points_are_shown_along_their_curve(taught, look, browser):
     context = browser.new_context()
     context.route("**/operating-points*", lambda route: route.fulfill(json=points))
     page = counted(look(taught, "quality", context=context))
-    section = page.locator("[data-section='Operating points']")
-    expect(section).to_contain_text("Limit 0.90: answers 20.0 %")
+    section = page.locator("[data-section='Right automatically']")
+    expect(section).to_contain_text("Limit 0.900: answers 20.0 %")
     expect(section).to_contain_text("100.0 % of these are right")
     expect(section).to_contain_text("5 of 25 classes")
     expect(section).to_contain_text("7 classes reach it at a limit of their own")
-    expect(section).to_contain_text("80 % right: not reachable yet; the best 20.0 % of answers")
+    expect(section).to_contain_text("80 % right: not reachable yet. At best, 20.0 %")
+    expect(section).to_contain_text("20 of 20 were right, which shows that at least 96.0 % are")
+    events = httpx.get(f"{taught.url}/quality").json()["all"]["events"]
+    expect(section).to_contain_text(f"The first {events - 100:,} do not count")
     expect(section.locator("polyline")).to_have_count(1)
-    section.get_by_role("slider").press("ArrowRight")
-    expect(section).to_contain_text("Limit 0.80: answers 40.0 %")
+    slider = section.get_by_role("slider")
+    slider.press("ArrowRight")
+    expect(section).to_contain_text("Limit 0.823: answers 30.0 %")  # the point of a target
+    expect(section.get_by_role("button", name="90 % right")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    slider.press("ArrowRight")
+    expect(section).to_contain_text("Limit 0.800: answers 40.0 %")
     section.get_by_role("button", name="95 % right").click()
-    expect(section.get_by_role("slider")).to_have_value("0")
+    expect(slider).to_have_value("0")
     assert severe_faults(page) == []
     context.close()

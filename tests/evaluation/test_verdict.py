@@ -25,15 +25,16 @@ def test_the_best_is_named_with_its_gains_and_its_cost():
     )
 
 
-def test_a_sure_gain_of_the_first_comes_before_a_larger_one_of_the_first_five():
+def test_the_best_has_most_of_both_gains_and_the_one_with_more_of_the_first_is_named():
     advice = [
-        *(PRESENT, candidate("wide", -0.002, 0.3, advised=True)),
-        *(candidate("good", 0.02, 0.0, advised=True), candidate("best", 0.03, 0.0, advised=True)),
+        *(PRESENT, candidate("wide", 0.005, 0.024, advised=True)),
+        *(candidate("first", 0.009, 0.013, advised=True), candidate("none", 0.5, 0.5)),
     ]
     found = verdict(advice)
-    assert found.best == 3
-    assert found.sentence.endswith("2 others are better than it, too.")
-    assert verdict(advice[:2]).best == 1
+    assert found.best == 1
+    assert "`first` has more R1: +0.9 points" in found.sentence
+    assert found.sentence.endswith("1 other is better than what is in use, too.")
+    assert "more R1" not in verdict(advice[:2]).sentence
 
 
 def test_if_none_is_better_the_nearest_is_named():

@@ -1,7 +1,7 @@
 // The advisor: other learners and analyses of texts, compared with the present ones on the history.
 
 import { html, useEffect, useState } from "./html.js";
-import { ask, get, pause } from "./api.js";
+import { ask, get, path, pause } from "./api.js";
 import { may } from "./access.js";
 import { CallText } from "./call_text.js";
 import { bytes, count, percent, plural, seconds, time } from "./format.js";
@@ -17,13 +17,13 @@ function Share({ name, share, gain }) {
   return html`<span>${name} <strong>${percent(share, 1)}</strong>${gain && html` (${signed(gain.mean)} points, ${signed(gain.low)} to ${signed(gain.high)})`}</span>`;
 }
 
-function UseIt({ candidate, present, onClose }) {
+function UseIt({ candidate, present, onDone, onClose }) {
   const isText = candidate.text !== present.text;
   const call = isText
     ? { method: "POST", path: "/rebuild", body: { text: candidate.text } }
     : { method: "POST", path: "/learners", body: { learner: candidate.learner, history: true } };
   return html`<${Dialog} title=${isText ? `Analyse texts with ${candidate.text}` : `Make ${candidate.learner} a shadow`}
-    confirm=${isText ? "Rebuild with it" : "Make it a shadow"} needs="admin" call=${call} onClose=${onClose}>
+    confirm=${isText ? "Rebuild with it" : "Make it a shadow"} needs="admin" call=${call} onDone=${onDone} onClose=${onClose}>
     <p>${isText
       ? "All texts of the history are analysed again, and the service switches to the resulting state."
       : "It learns the whole history, and every message from then on, beside the present learner. The page Live compares both and can promote it."}
@@ -31,22 +31,56 @@ function UseIt({ candidate, present, onClose }) {
   <//>`;
 }
 
-/** The candidates, the present learner first, then those that are surely better. */
-function inOrder([present, ...others]) {
-  const gain = (each) => each.r1_gain?.mean ?? -1;
-  return [present, ...others.sort((a, b) => b.advised - a.advised || gain(b) - gain(a))];
+/** The question before a shadow is removed. */
+function Removal({ learner, onDone, onClose }) {
+  return html`<${Dialog} title=${`Remove ${learner}`} confirm="Remove" kind="danger" needs="admin" call=${{ method: "DELETE", path: path("learners", learner) }} onDone=${onDone} onClose=${onClose}>
+    <p>It learns no longer, and all that it has learned is deleted. Suggestions stay as they are: they come from the present learner.
+      ${" "}To have it again, let it learn the history anew.</p>
+  <//>`;
 }
 
-function Candidates({ advice, onUse }) {
-  const [present] = advice;
-  return html`<ul class="list dense" aria-label="Learners compared">${inOrder(advice).map((each) => html`<li key=${`${each.learner} ${each.text}`}>
+function Shadows({ learners, onRemove }) {
+  if (!learners.length) return null;
+  return html`<p>Learning beside the present learner; <a href="#/live">Live</a> compares them and promotes one:</p>
+    <ul class="list dense" aria-label="Shadows">${learners.map((each) => html`<li key=${each}><div><code>${each}</code></div>
+      <div class="actions"><${Action} needs="admin" aria-label=${`Remove ${each}`} onClick=${() => onRemove(each)}>Remove<//></div></li>`)}</ul>`;
+}
+
+/** The candidates: the present learner, the best one, those that are better, then by their first suggestions. */
+function inOrder({ advice: [present, ...others], best }) {
+  const gain = (each) => each.r1_gain?.mean ?? -1;
+  const isBest = (each) => best !== null && each === others[best - 1];
+  return [present, ...others.toSorted((a, b) => isBest(b) - isBest(a) || b.advised - a.advised || gain(b) - gain(a))];
+}
+
+/** Whether a candidate is better than the present learner. */
+function Judgement({ each, shadows }) {
+  if (each.failed) return null;
+  return html`${each.advised && html` <strong class="good">better</strong>`}${each.worse && html` <strong class="worse">worse</strong>`}
+    ${!each.advised && !each.worse && html` <span class="hint">no sure difference</span>`}${shadows.includes(each.learner) && html` <span class="hint">learns beside already</span>`}`;
+}
+
+function Candidates({ found, shadows, onUse }) {
+  const [present] = found.advice;
+  const mayUse = (each) => each !== present && !each.failed && !each.worse && !(each.text === present.text && shadows.includes(each.learner));
+  return html`<ul class="list dense" aria-label="Learners compared">${inOrder(found).map((each) => html`<li key=${`${each.learner} ${each.text}`}>
     <div><code>${each.learner}</code>${each.text !== present.text && html` with <span class="tag">${each.text}</span>`}
-      ${each === present && html` <span class="hint">now, with ${each.text}</span>`}${each.advised && html` <strong class="good">surely better</strong>`}</div>
+      ${each === present ? html` <span class="hint">now, with ${each.text}</span>` : html`<${Judgement} each=${each} shadows=${shadows} />`}</div>
     ${each.failed
       ? html`<div class="facts">${each.failed}</div>`
-      : html`<div class="facts"><${Share} name="First suggestion right" share=${each.r1} gain=${each.r1_gain} /><${Share} name="among five" share=${each.r5} gain=${each.r5_gain} />
+      : html`<div class="facts"><${Share} name="First suggestion right" share=${each.r1} gain=${each.r1_gain} /><${Share} name="among the first five" share=${each.r5} gain=${each.r5_gain} />
         <span>${seconds(each.learn_seconds)} to learn, ${seconds(each.rank_seconds)} to suggest, ${bytes(each.bytes)}</span></div>`}
-    ${each !== present && !each.failed && html`<div class="actions"><${Action} needs="admin" aria-label=${`Use ${each.learner} with ${each.text}`} onClick=${() => onUse(each)}>Use it<//></div>`}</li>`)}</ul>`;
+    ${mayUse(each) && html`<div class="actions"><${Action} needs="admin" aria-label=${`Use ${each.learner} with ${each.text}`} onClick=${() => onUse(each)}>Use it<//></div>`}</li>`)}</ul>`;
+}
+
+/** The verdict of a comparison that is done. */
+function Verdict({ found }) {
+  const present = found.advice[0];
+  if (present.failed) return html` The present learner was not compared: ${present.failed}.`;
+  if (found.best === null) return " Nothing tried is better than the present learner by more than its error.";
+  const best = found.advice[found.best];
+  return html` Best: <code>${best.learner}</code>${best.text !== present.text && ` with ${best.text}`}, with the first suggestion right in
+    ${" "}<strong>${signed(best.r1_gain.mean)} points</strong>, and among the first five in ${signed(best.r5_gain.mean)} points.`;
 }
 
 const ENDS = { done: "Compared", stopped: "Stopped", failed: "Failed" };
@@ -54,6 +88,8 @@ const ENDS = { done: "Compared", stopped: "Stopped", failed: "Failed" };
 export function Advice() {
   const [found, setFound] = useState(null);
   const [used, setUsed] = useState(null);
+  const [removed, setRemoved] = useState(null);
+  const [shadows, setShadows] = useState([]);
   const task = useTask();
   const follow = async (isHere) => {
     for (let state = "running"; state === "running" && isHere(); ) {
@@ -63,10 +99,17 @@ export function Advice() {
       if (state === "running") await pause(EVERY);
     }
   };
+  const findShadows = async () => {
+    const { learners } = await get("/learners");
+    setShadows(learners.filter((each) => !each.primary).map((each) => each.learner));
+  };
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     let here = true;
-    task.run(() => follow(() => here));
+    task.run(async () => {
+      await findShadows();
+      await follow(() => here);
+    });
     return () => {
       here = false;
     };
@@ -76,7 +119,6 @@ export function Advice() {
     setTurn((times) => times + 1);
   });
   const isRunning = found?.state === "running";
-  const best = found?.advice.length > 0 ? inOrder(found.advice).find((each) => each.advised) : null;
   return html`<p>Would another learner be better? The service tries presets, options, <code>path</code> if the classes have a taxonomy, and
       other analyses of the texts on its newest messages, each suggested before it is learned. Nothing changes meanwhile; the work has a low priority.</p>
     <div class="actions">${isRunning
@@ -88,12 +130,14 @@ export function Advice() {
       <progress max=${found.of || 1} value=${found.of ? found.at + found.share : undefined}></progress></label>`}
       ${found && ENDS[found.state] && html`<p>${ENDS[found.state]} ${time(found.ended_at)}${found.counted > 0 && `, on the newest ${count(found.counted)} of ${plural(found.events, "message")}`}.
         ${found.error && ` ${found.error}.`}
-        ${found.state === "done" && (best ? html` Best: <code>${best.learner}</code>${best.text !== found.advice[0].text && ` with ${best.text}`}.` : " No candidate is surely better: the present learner fits.")}</p>`}
+        ${found.state === "done" && html`<${Verdict} found=${found} />`}</p>`}
     <//>
-    ${found?.advice.length > 0 && html`<${Candidates} advice=${found.advice} onUse=${setUsed} />
+    ${found?.advice.length > 0 && html`<${Candidates} found=${found} shadows=${shadows} onUse=${setUsed} />
       <p class="hint">In brackets: the difference from the present learner on the same messages, and its 99 % interval. Other learners may be better
         too; more messages would tell.</p>`}
     ${found?.notes.map((note) => html`<p class="hint" key=${note}>${note}.</p>`)}
+    <${Shadows} learners=${shadows} onRemove=${setRemoved} />
     <${CallText} call=${START} />
-    ${used && html`<${UseIt} candidate=${used} present=${found.advice[0]} onClose=${() => setUsed(null)} />`}`;
+    ${used && html`<${UseIt} candidate=${used} present=${found.advice[0]} onDone=${findShadows} onClose=${() => setUsed(null)} />`}
+    ${removed && html`<${Removal} learner=${removed} onDone=${findShadows} onClose=${() => setRemoved(null)} />`}`;
 }

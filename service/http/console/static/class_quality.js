@@ -12,7 +12,7 @@ import { classAddress } from "./weight_list.js";
 const PAGE = 25;
 const PICTURED = 500;
 const WAIT = 250; // milliseconds after a key, before the filter is applied
-const COLUMNS = { class: "Class", events: "Messages", recall: "Recall", r5: "Among five", precision: "Precision", trend: "Trend" };
+const COLUMNS = { class: "Class", events: "Messages", recall: "First suggestion right", r5: "Among the first five", precision: "Right when suggested", trend: "Trend" };
 
 const signed = (share) => (share === null ? "–" : `${share > 0 ? "+" : ""}${(100 * share).toFixed(0)} pts`);
 
@@ -22,7 +22,7 @@ function Picture({ last, seq }) {
     const address = withParameters("/quality/classes", { last, sort: "events", limit: PICTURED, seconds: 0.1 });
     get(address).then((page) => setClasses(page.classes.filter((each) => each.events)), () => {}); // the table shows the error
   }, [seq]);
-  return html`<${Points} label="Recall of each class, by its number of messages" xText=${count}
+  return html`<${Points} label="First suggestion right, of each class by its number of messages" xText=${count}
     points=${classes.map((each) => [each.events, each.recall, `${each.class}: ${percent(each.recall)} of ${count(each.events)}`])} />
     <p class="hint">Each point is a class${classes.length === PICTURED && ` (the ${PICTURED} with most messages)`}: to the right those with many messages, at the top those that are
       mostly suggested first. Low on the right: worth a look. Low on the left: too few messages yet.</p>`;
@@ -67,8 +67,8 @@ export function ClassQuality({ last, seq, hasTrend, onChanged }) {
       ${!found.classes.length && html`<p class="nothing">${contains ? "No class of these messages has this in its name." : "No class yet."}</p>`}
       <p class="hint">${count(found.classes.length)} of ${count(found.total)} classes.
         ${found.next !== null && html` <button type="button" class="quiet" disabled=${task.busy} onClick=${() => load(found.next)}>Show more</button>`}</p>`}
-    <p class="hint">Recall: of the messages with this label, the share for which it was the first suggestion. Precision: of the messages for
-      which it was the first suggestion, the share that was right.${hasTrend && " Trend: recall of the newest week against the weeks before."}</p>
+    <p class="hint">First suggestion right: of the messages with this label, the share for which it was the first suggestion (recall). Right when
+      suggested: of the messages for which it was the first suggestion, the share that was right (precision).${hasTrend && " Trend: first suggestion right in the newest week, less that of the weeks before."}</p>
     <${CallText} call=${{ method: "GET", path: address(0) }} />
     ${renamed && html`<${RenameClass} name=${renamed} onClose=${() => setRenamed(null)} onDone=${onChanged} />`}`;
 }

@@ -9,7 +9,7 @@ export function Drift({ report }) {
   const { weeks, class_mix: mix } = report;
   if (!mix)
     return html`<p class="nothing">The weeks are compared once there are messages of two weeks${report.begin !== null && `; these ${count(report.all.events)} are of ${seconds(Math.max(1, report.end - report.begin))}`}.</p>`;
-  return html`<${Table} label="Weeks" kind="dense" head=${["Seven days up to", "Messages", "R1", "R5", "New words"]}>
+  return html`<${Table} label="Weeks" kind="dense" head=${["Seven days up to", "Messages", "First suggestion right", "Among the first five", "New words"]}>
       ${weeks.filter((each) => each.events).map((week) => html`<tr key=${week.end}><td>${time(week.end)}</td><td class="number">${count(week.events)}</td>
         <td class="number">${percent(week.r1)}</td><td class="number">${percent(week.r5)}</td><td class="number">${percent(week.unknown_features, 1)}</td></tr>`)}
     <//>

@@ -1,4 +1,4 @@
-// Operating points: above which limit of confidence are suggestions right often enough to be taken without a look?
+// Right automatically: above which limit of confidence are suggestions right often enough to be taken without a look?
 
 import { html, useState } from "./html.js";
 import { get } from "./api.js";
@@ -8,57 +8,70 @@ import { count, fixed, percent, plural } from "./format.js";
 import { Field, Status } from "./parts.js";
 
 const POINTS = "/operating-points?by=class&window=newest&limit=1";
+const MOST = 10_000; // newest outcomes that the points are of
 
 const share = (value, low, high) => `${percent(value, 1)} (${percent(low, 1)} to ${percent(high, 1)})`;
 
 function Sentence({ point, classes }) {
-  return html`Limit <strong>${fixed(point.limit, 2)}</strong>: answers ${share(point.coverage, point.coverage_low, point.coverage_high)} of the
+  return html`Limit <strong>${fixed(point.limit)}</strong>: answers ${share(point.coverage, point.coverage_low, point.coverage_high)} of the
     messages, and <strong>${percent(point.accuracy, 1)}</strong> of these are right (${percent(point.accuracy_low, 1)} to ${percent(point.accuracy_high, 1)});
     ${" "}${count(point.classes)} of ${plural(classes, "class", "classes")}.`;
 }
 
-/** Return the position of the point of the curve that is next to a limit. */
-function nearest(curve, limit) {
-  const far = curve.map((each) => Math.abs(each.limit - limit));
-  return far.indexOf(Math.min(...far));
+/** The drawn points and those of the targets, the highest limit first. */
+function steps({ curve, targets }) {
+  const points = [...curve, ...targets.map((each) => each.point).filter(Boolean)];
+  const byLimit = new Map(points.map((each) => [each.limit, each]));
+  return [...byLimit.values()].sort((a, b) => b.limit - a.limit);
 }
 
 function Target({ each, best, reached, chosen, onChoose }) {
   const name = percent(each.target);
   if (!each.point)
-    return html`<li>${name} right: not reachable yet${best && html`; the best ${percent(best.coverage, 1)} of answers were right ${percent(best.accuracy, 1)}`}</li>`;
+    return html`<li>${name} right: not reachable yet${best && html`. At best, ${percent(best.coverage, 1)} of the messages are answered: ${count(best.right)} of ${count(best.answers)} were
+      right, which shows that at least <strong>${percent(best.accuracy_low, 1)}</strong> are`}</li>`;
   return html`<li><button type="button" class="quiet" aria-pressed=${chosen} onClick=${onChoose}>${name} right</button>
-    ${" "}limit <strong>${fixed(each.point.limit, 2)}</strong>, answers ${share(each.point.coverage, each.point.coverage_low, each.point.coverage_high)} of the messages
+    ${" "}limit <strong>${fixed(each.point.limit)}</strong>, answers ${share(each.point.coverage, each.point.coverage_low, each.point.coverage_high)} of the messages
     ${reached && html`; ${plural(reached.groups, "class reaches", "classes reach")} it at a limit of their own`}</li>`;
 }
 
-function Points({ found }) {
-  const { curve, targets, best, outcomes, classes } = found.newest;
-  const first = targets.findLast((each) => each.point)?.point ?? curve.at(-1);
-  const [at, setAt] = useState(nearest(curve, first.limit));
-  const index = Math.min(at, curve.length - 1);
+/** The messages that are counted, of those with a known outcome, and why others are not. */
+function Counted({ outcomes, events }) {
+  const older = outcomes >= MOST
+    ? " Older ones do not count."
+    : events > outcomes ? ` The first ${count(events - outcomes)} do not count: a suggestion has a confidence only after 100 messages with a suggestion.` : "";
+  return html`Of the newest ${plural(outcomes, "message")}, each suggested before it was learned.${older}`;
+}
+
+function Points({ found, events }) {
+  const { targets, best, outcomes, classes } = found.newest;
+  const curve = steps(found.newest);
+  const [limit, setLimit] = useState((targets.findLast((each) => each.point)?.point ?? curve.at(-1)).limit);
+  const later = curve.findIndex((each) => each.limit <= limit); // the points may have changed since
+  const index = later < 0 ? curve.length - 1 : later;
   const point = curve[index];
   const reachedOf = (target) => found.groups?.reached.find((each) => each.target === target);
-  return html`<p>Of the newest ${plural(outcomes, "message")}, each suggested before it was learned. Move the handle to see how many messages could be answered
+  return html`<p><${Counted} outcomes=${outcomes} events=${events} /> Move the handle to see how many messages could be answered
       without a person, and how often that would be right.</p>
     <${Lines} label="Share of right answers, by the share of messages that are answered" yTo=${1} yText=${percent} xText=${percent} mark=${point.coverage}
       series=${[{ name: "right", points: curve.map((each) => [each.coverage, each.accuracy]) }]} />
     <${Field} label="Limit of confidence"><input type="range" min="0" max=${curve.length - 1} step="1" value=${index}
-      aria-valuetext=${`limit ${fixed(point.limit, 2)}, answers ${percent(point.coverage, 1)}, right ${percent(point.accuracy, 1)}`}
-      onInput=${(event) => setAt(Number(event.currentTarget.value))} /><//>
+      aria-valuetext=${`limit ${fixed(point.limit)}, answers ${percent(point.coverage, 1)}, right ${percent(point.accuracy, 1)}`}
+      onInput=${(event) => setLimit(curve[Number(event.currentTarget.value)].limit)} /><//>
     <${Status}><p><${Sentence} point=${point} classes=${classes} /></p><//>
     <ul aria-label="Wanted accuracies">${targets.map((each) => html`<${Target} key=${each.target} each=${each} best=${best} reached=${reachedOf(each.target)}
-      chosen=${each.point && nearest(curve, each.point.limit) === index} onChoose=${() => setAt(nearest(curve, each.point.limit))} />`)}</ul>
+      chosen=${each.point?.limit === point.limit} onChoose=${() => setLimit(each.point.limit)} />`)}</ul>
     <p class="hint">Send the limit as <code>min_confidence</code> with each text to rank, or the wanted accuracy as <code>min_accuracy</code>; below the limit the answer is “not sure”.
-      In brackets: the 90 % interval.</p>`;
+      In brackets: the 90 % interval. A wanted accuracy is reached where the lower end of the interval reaches it, so that it holds for later messages too.</p>`;
 }
 
 /** Return the operating points of the service. */
 export const operatingPoints = () => get(POINTS);
 
-export function OperatingPoints({ found }) {
+/** `events`: how many messages of the page have a known outcome. */
+export function OperatingPoints({ found, events }) {
   return html`${found.newest.curve.length
-      ? html`<${Points} found=${found} />`
+      ? html`<${Points} found=${found} events=${events} />`
       : html`<p class="nothing">There is no confidence yet: label 100 messages first.</p>`}
     <${CallText} call=${{ method: "GET", path: POINTS }} />`;
 }

@@ -39,7 +39,7 @@ function Suspects({ suspects, onChanged }) {
 function Curve({ points }) {
   if (points.length < LEAST_CURVE) return html`<p class="nothing">The curve begins with 200 labelled messages.</p>`;
   const at = new Map(points.map((each) => [each.seq, each.time]));
-  const series = [["first suggestion right (R1)", "r1"], ["among five (R5)", "r5"]].map(([name, key]) => ({ name, points: points.map((each) => [each.seq, each[key]]) }));
+  const series = [["first suggestion right", "r1"], ["among the first five", "r5"]].map(([name, key]) => ({ name, points: points.map((each) => [each.seq, each[key]]) }));
   return html`<${Lines} label="Accuracy along the history, before each message was learned" yTo=${1} yText=${percent} series=${series}
     xText=${(seq) => (at.get(seq) ? time(at.get(seq)) : `event ${count(seq)}`)} />`;
 }
@@ -47,7 +47,7 @@ function Curve({ points }) {
 /** Rows of a group of messages each: a name, its number of messages, and a bar of its accuracy. */
 function Groups({ label, head, rows }) {
   const { shown, more } = useFirst(rows, FIRST_GROUPS);
-  return html`<${Table} label=${label} kind="dense" head=${[head, "Messages", "R1", "R5"]}>${shown.map((each) => html`<tr key=${each.key}><td>${each.name}</td>
+  return html`<${Table} label=${label} kind="dense" head=${[head, "Messages", "First suggestion right", "Among the first five"]}>${shown.map((each) => html`<tr key=${each.key}><td>${each.name}</td>
     <td class="number">${count(each.events)}</td><td class="number"><span class="meter" style=${`--share: ${each.r1 ?? 0}`}>${percent(each.r1)}</span></td>
     <td class="number">${percent(each.r5)}</td></tr>`)}<//>${more}`;
 }
@@ -106,14 +106,14 @@ export default function Quality() {
         ${" "}<button type="button" class="quiet" onClick=${load} disabled=${task.busy}>${task.busy ? "Counting …" : "Count again"}</button></p>
       <${Facts} of=${[
         ["First suggestion right", percent(report.all.r1, 1)],
-        ["Right among five", percent(report.all.r5, 1)],
+        ["Among the first five", percent(report.all.r5, 1)],
         ["Messages", count(report.all.events)],
         ["Classes, of all", `${count(report.seen_classes)} of ${count(report.classes)}`],
       ]} />
       ${report.complete && html`<${Curve} points=${report.curve} />`}
       <${CallText} call=${{ method: "GET", path: QUALITY }} />
-      <${Contents} names=${[points && "Operating points", "Classes", report.parents.length && "Branches of the taxonomy", report.sources.length > 1 && "Sources", "Weeks", "Likely label errors", "Confused classes", "What would help"].filter(Boolean)} />
-      ${points && html`<${Section} name="Operating points"><${OperatingPoints} found=${points} /><//>`}
+      <${Contents} names=${[points && "Right automatically", "Classes", report.parents.length && "Branches of the taxonomy", report.sources.length > 1 && "Sources", "Weeks", "Likely label errors", "Confused classes", "What would help"].filter(Boolean)} />
+      ${points && html`<${Section} name="Right automatically"><${OperatingPoints} found=${points} events=${report.all.events} /><//>`}
       <${Section} name="Classes">
         <${ClassQuality} last=${EVENTS} seq=${report.complete ? report.seq : 0} hasTrend=${report.class_mix !== null} onChanged=${load} /><//>
       ${report.parents.length > 0 && html`<${Section} name="Branches of the taxonomy">
