@@ -31,10 +31,11 @@ class SourceQuality(RecallOf, frozen=True):
 
 class WeekQuality(RecallOf, frozen=True):
     """Seven days up to `end` in unix seconds. `unknown_features` is the estimated share of features
-    that the learner had not seen before."""
+    that the learner had not seen before, `confidence` the mean before each event was learned."""
 
     end: float
     unknown_features: float | None
+    confidence: float | None
 
 
 class ClassShare(msgspec.Struct, frozen=True):

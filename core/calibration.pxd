@@ -161,5 +161,11 @@ cdef extern from "core/native/outcome_groups.hpp" namespace "manyclass" nogil:
                           size_t limit) except +raise_error
 
 
+cdef extern from "core/native/mean_confidences.hpp" namespace "manyclass" nogil:
+    vector[double] read_mean_confidences "manyclass::mean_confidences"(
+        const NativeCalibration& calibration, const vector[size_t]& sizes
+    ) except +raise_error
+
+
 cdef class Calibration:
     cdef unique_ptr[NativeCalibration] _native

@@ -129,6 +129,13 @@ class Calibration:
         `groups`.
         """
 
+    def mean_confidences(self, sizes: Sequence[int]) -> list[float | None]:
+        """Return the mean confidence of runs of the kept outcomes, of these sizes, newest first.
+
+        An outcome of an instance for which no class was ranked counts as 0. None for a run of which
+        an outcome is not kept.
+        """
+
     def groups(
         self,
         by: Literal["class", "source"],

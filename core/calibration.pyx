@@ -212,6 +212,13 @@ cdef class Calibration:
         ]
         return Curve(found.outcomes, found.right, points, list(found.groups))
 
+    def mean_confidences(self, sizes):
+        cdef vector[size_t] lengths = sizes
+        cdef vector[double] means
+        with nogil:
+            means = read_mean_confidences(deref(self._native), lengths)
+        return [None if mean < 0 else mean for mean in means]
+
     def groups(self, str by not None, size_t newest, aliases, targets, size_t offset, size_t limit):
         cdef vector[pair[string, string]] renamed = names_in(aliases)
         cdef vector[double] wanted = targets

@@ -52,6 +52,7 @@ class ErrorCount:
                 self._errors.add(record, disputed)
                 self._quality.add(record)
         self._quality.look_up(model.learner)
+        self._quality.find_confidences(model.answering.calibration)
         self.curve = curve.read(history, self.seq, goes_on)
         self.is_done = True
 

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from manyclass.core.calibration import Calibration
 from manyclass.core.errors import UnknownName
 from manyclass.core.learner import Learner
 from manyclass.service.history.reader import Record
@@ -56,6 +57,7 @@ class Quality:
         self.weeks: list[Week] = []  # the newest first
         self.by_class: dict[str, tuple[Ranks, Ranks]] = {}  # in all weeks, in the newest
         self.unknown: list[float | None] = []  # share of unknown features in each week
+        self.confidences: list[float | None] = []  # the mean of each week
         self._seen: dict[str, list[int]] = {}  # a sampled feature -> its events in each week
 
     def add(self, record: Record) -> None:
@@ -104,6 +106,15 @@ class Quality:
                 (known if times > since else unknown)[week] += count
         self.unknown = [u / (u + k) if u + k else None for u, k in zip(unknown, known, strict=True)]
         self._seen = {}
+
+    def find_confidences(self, calibration: Calibration) -> None:
+        """Find the mean confidence of each week by the kept outcomes, one of each event.
+
+        Events that were deleted since the last rebuild, or arrived since the count began, shift the
+        weeks by as many outcomes.
+        """
+        sizes = [week.ranks.events for week in self.weeks]
+        self.confidences = calibration.mean_confidences(sizes)
 
     def mix(self, most: int) -> tuple[float, list[Mixed]] | None:
         """Return how far the classes of the newest week differ from those of the weeks before.

@@ -79,6 +79,18 @@ def test_the_curve_counts_the_answers_at_each_limit():
     assert (newest.outcomes, newest.right) == (500, sum(right for _, right in kept[-500:]))
 
 
+def test_the_confidence_has_a_mean_over_each_run_of_outcomes():
+    calibration, kept = judged(stream(400))
+    confidences = [confidence for confidence, _ in kept]
+    newest, before, none = calibration.mean_confidences([100, 200, 0])
+    assert newest == pytest.approx(np.mean(confidences[-100:]))
+    assert before == pytest.approx(np.mean(confidences[-300:-100]))
+    assert none is None
+    assert calibration.mean_confidences([100, 201, 1]) == [newest, None, None]
+    calibration.add(0, 0, False)  # no class was ranked
+    assert calibration.mean_confidences([2]) == [pytest.approx(confidences[-1] / 2)]
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_limit_is_the_least_whose_answers_were_right_often_enough(target):
     calibration, kept = judged(stream(FIRST_KEPT + 2_000))

@@ -42,7 +42,12 @@ _QUALITY: Final = {
     "classes": 2,
     "seen_classes": 2,
     "curve": [{"seq": 12, "time": 1767225600.0, "events": 6, "r1": 0.3333, "r5": 0.5}],
-    "weeks": [{"end": 1767225600.0, "unknown_features": 1.0, "events": 6, "r1": 0.3333, "r5": 0.5}],
+    "weeks": [
+        {
+            **{"end": 1767225600.0, "unknown_features": 1.0, "confidence": None},
+            **{"events": 6, "r1": 0.3333, "r5": 0.5},
+        }
+    ],
     "class_mix": None,
     "sources": [
         {"source": None, "events": 5, "r1": 0.4, "r5": 0.6},

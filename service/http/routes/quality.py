@@ -38,7 +38,7 @@ async def get_quality(
     seconds: Seconds = None,
 ) -> Response:
     """Return the accuracy of the newest events: in all, along the history, by week, by source and
-    by parent in the taxonomy; and how features and classes drift.
+    by parent in the taxonomy; and how features, classes and confidence drift.
 
     The events count as they ranked before they were learned, with corrected labels. With `seconds`,
     the answer does not wait until all are counted, as for `/confusions`.
@@ -73,6 +73,7 @@ def _report(count: ErrorCount, model: Model) -> dict[str, Any]:
                 {
                     "end": (found.newest - at * WEEK) / 1000,
                     "unknown_features": found.unknown[at] if at < len(found.unknown) else None,
+                    "confidence": found.confidences[at] if at < len(found.confidences) else None,
                     **_recall(week.ranks),
                 }
                 for at, week in enumerate(found.weeks)

@@ -29,11 +29,14 @@ class WeekQuality(RecallOf):
     """Seven days up to `end` (unix seconds).
 
     `unknown_features` is the share of features, each counted once for each event with it, that the
-    learner had not seen before these days; it is estimated from a sample of features.
+    learner had not seen before these days; it is estimated from a sample of features. `confidence`
+    is the mean before each event was learned, 0 for one without a ranked class; null while there is
+    none, and beyond the newest 100,000 events.
     """
 
     end: float
     unknown_features: float | None
+    confidence: float | None
 
 
 class ClassShare(BaseModel):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from manyclass.core.calibration import Calibration
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
@@ -53,6 +54,18 @@ def test_ranks_are_counted_by_class_source_and_week():
     assert shares(found.by_class["x"][0]) == (4, 3, 4)
     assert shares(found.by_class["x"][1]) == (2, 1, 2)
     assert (found.newest, found.oldest) == (NOW, NOW - 50 * WEEK)
+
+
+def test_weeks_have_the_mean_confidence_of_their_events():
+    calibration = Calibration()
+    for _ in range(103):
+        calibration.add(2.0, 1.0, True)
+    found = counted(record(1), record(1), record(1, weeks_ago=2), record(1, weeks_ago=3))
+    found.find_confidences(calibration)
+    newest, nothing, older, not_kept = found.confidences
+    assert 0.5 < newest <= 1
+    assert 0.5 < older <= 1
+    assert (nothing, not_kept) == (None, None)
 
 
 def test_the_trend_of_a_class_needs_events_in_the_newest_week_and_before():

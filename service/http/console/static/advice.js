@@ -70,7 +70,7 @@ function Candidates({ found, shadows, onUse }) {
       ? html`<div class="facts">${each.failed}</div>`
       : html`<div class="facts"><${Share} name="First suggestion right" share=${each.r1} gain=${each.r1_gain} /><${Share} name="among the first five" share=${each.r5} gain=${each.r5_gain} />
         <span>${seconds(each.learn_seconds)} to learn, ${seconds(each.rank_seconds)} to suggest, ${bytes(each.bytes)}</span></div>`}
-    ${mayUse(each) && html`<div class="actions"><${Action} needs="admin" aria-label=${`Use ${each.learner} with ${each.text}`} onClick=${() => onUse(each)}>Use it<//></div>`}</li>`)}</ul>`;
+    ${mayUse(each) && html`<div class="actions"><${Action} needs="admin" aria-label=${`Use ${each.learner} with ${each.text}`} onClick=${() => onUse(each)}>${each.advised ? "Use it" : "Try it"}<//></div>`}</li>`)}</ul>`;
 }
 
 /** The verdict of a comparison that is done. */
