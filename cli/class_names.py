@@ -15,8 +15,11 @@ LONGEST_COMPARED: Final = 200  # letters, because a comparison takes quadratic t
 
 
 def has_class(client: Client, name: str) -> bool:
-    """Return whether a class with this name was learned or placed in the taxonomy."""
-    return is_taught(client, name) or is_placed(client, name)
+    """Return whether a class with this name was learned or placed in the taxonomy.
+
+    A former name of a class counts too.
+    """
+    return present_name(client, name) is not None
 
 
 def is_taught(client: Client, name: str) -> bool:
@@ -25,15 +28,19 @@ def is_taught(client: Client, name: str) -> bool:
     return any(each.name == name for each in islice(client.classes(name, page=1), 1))
 
 
-def is_placed(client: Client, name: str) -> bool:
-    """Return whether a class that was not learned is in the taxonomy."""
+def present_name(client: Client, name: str) -> str | None:
+    """Return the present name of a class, which may be given by a former one; None without it."""
+    return name if is_taught(client, name) else unlearned_name(client, name)
+
+
+def unlearned_name(client: Client, name: str) -> str | None:
+    """Return the present name of a class of the taxonomy, or of a former name; None without it."""
     try:
-        client.class_(name, limit=1)
+        return client.class_(name, limit=1).name
     except RequestRefused as error:
         if error.status != HTTPStatus.NOT_FOUND:
             raise
-        return False
-    return True
+        return None
 
 
 def close_names(client: Client, name: str) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from manyclass.cli.class_names import close_names, has_class, is_placed, is_taught
+from manyclass.cli.class_names import close_names, has_class, is_taught, unlearned_name
 from manyclass.cli.connection import complain
 from manyclass.cli.event_text import shortened
 from manyclass.cli.request_lines import Body, classes_of
@@ -88,7 +88,7 @@ class NewClasses:
         """Return whether the service has a class that is not on the list."""
         if not self._is_listed and is_taught(self._client, name):
             return True
-        return self._has_taxonomy and is_placed(self._client, name)
+        return self._has_taxonomy and unlearned_name(self._client, name) is not None
 
     def _made(self) -> list[str]:
         """Return the absent classes that the service has now."""

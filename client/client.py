@@ -445,6 +445,7 @@ class Client:
     def class_(self, name: str, limit: int = 100, after: str | None = None) -> ClassDetail:
         """Return a class, the features that vote most for it, and its place in the taxonomy.
 
+        A former name stands for the class; `name` of the answer is the present one.
         `limit` bounds the features and the children; children begin after the child `after`. Raises
         404 if the class was neither learned nor placed, or has no such child.
         """
@@ -462,8 +463,7 @@ class Client:
     def rename_class(self, name: str, to: str | int) -> int:
         """Rename a class; return the number of the event.
 
-        Raises 409 if a class has the name `to` (merge into it instead), or if one of the two is in
-        the taxonomy.
+        Raises 409 if a class has the name `to`: merge into it instead.
         """
         return self._place("POST", path_of("classes", name), {"rename": to})
 

@@ -145,7 +145,8 @@ class FeatureWeight(msgspec.Struct, frozen=True):
 
 class ClassDetail(msgspec.Struct, frozen=True):
     """A class, the features with an edge to it, heaviest first, and its place in the taxonomy:
-    `path` has the names from the top down to the class. There are more children after `next`."""
+    `path` has the names from the top down to the class. There are more children after `next`.
+    `former_names` stand for it since classes were renamed or merged."""
 
     name: str = msgspec.field(name="class")
     learned: int
@@ -154,6 +155,7 @@ class ClassDetail(msgspec.Struct, frozen=True):
     path: tuple[str, ...] = ()
     children: tuple[str, ...] = ()
     next: str | None = None
+    former_names: tuple[str, ...] = ()
 
 
 class ClassWeight(msgspec.Struct, frozen=True):

@@ -86,10 +86,14 @@ def _path(name: str) -> tuple[str, str]:
 
 
 class UnknownName(CoreError, LookupError):
-    """An unknown name. `kind` is "class", "feature" or "learner"."""
+    """An unknown name. `kind` is "class", "feature" or "learner".
 
-    def __init__(self, kind: str, name: str) -> None:
-        super().__init__(f"no {kind} is named {name!r}")
+    `now` is the present name of a class, if `name` is a former one.
+    """
+
+    def __init__(self, kind: str, name: str, now: str | None = None) -> None:
+        more = "" if now is None else f": it is a former name of {now!r}"
+        super().__init__(f"no {kind} is named {name!r}{more}")
         self.kind = kind
         self.name = name
 

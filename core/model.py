@@ -144,7 +144,7 @@ class Model(ModelLearners):
                 check_ability(event, (each.learner.options for each in self.enrolled))
         elif event.kind == "forget_class":
             if not self.has_class(event.name):
-                raise UnknownName("class", event.name)
+                raise UnknownName("class", event.name, self.aliases.get(event.name))
         elif event.kind == "forget_feature":
             if not any(each.learner.has_feature(event.name) for each in self.enrolled):
                 raise UnknownName("feature", event.name)
@@ -163,7 +163,7 @@ class Model(ModelLearners):
             return
         name, to = event.name, name_after(event, self.aliases)
         if not self._is_known(name):
-            raise UnknownName("class", name)
+            raise UnknownName("class", name, self.aliases.get(name))
         if event.merges and not self._is_known(to):
             raise UnknownName("class", to)
         if self._is_known(to) and not event.merges:

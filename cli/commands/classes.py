@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from manyclass.cli.class_names import has_class
 from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
-from manyclass.cli.reading import tree_of_file
+from manyclass.cli.renaming_plan import RenamingPlan, Step
 from manyclass.cli.run_summary import counted
 from manyclass.cli.taxonomy_options import Delimiter, Encoding, Header
 from manyclass.client.client import Client
+from manyclass.client.errors import RequestRefused
 from manyclass.training.lines import FileFault
-from manyclass.training.taxonomies.layout import TaxonomyLayout
+from manyclass.training.renamings import read_renamings
 
 app = typer.Typer(help="Rename and merge the classes of a running service, release former names.")
 
@@ -58,37 +58,50 @@ def apply_names(
     """Rename and merge the classes of a table, which has the name of a class and its new name in
     each row.
 
-    A class is merged if there is a class with the new name, else renamed. Names without a class are
-    counted; so the command can be repeated after a fault.
+    The columns may be named `old` and `new`, `name` and `new`, or `from` and `to`; others are not
+    read then. A table of two columns needs no header. A class is merged if there is a class with
+    the new name, else renamed; a former name of a class stands for it. Rows without a new name are
+    left out.
+
+    The whole table is checked before the first change. What each row does is printed: renamed,
+    merged, done (it is so already), or unknown (there is no such class). So the command can be
+    repeated. --dry-run prints the same and changes nothing.
     """
-    layout = TaxonomyLayout("1", "2", None, header, delimiter, encoding, None, None, None, None)
     try:
-        pairs = {name: to for name, to in tree_of_file(file, layout).parents.items() if to}
+        rows = read_renamings(file, header, delimiter, encoding)
     except FileFault as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error
     with connected(url, key) as client:
+        plan = RenamingPlan(client, rows)
+        for fault in plan.faults:
+            complain(fault)
+        if plan.faults:
+            complain("nothing is changed; correct the table")
+            raise typer.Exit(FAILED)
         done: Counter[str] = Counter()
-        for former, to in pairs.items():
-            does = _change_of(client, former, to)
-            done[does] += 1
-            if dry_run:
-                typer.echo(f"{former}\t{does}\t{to}")
-            elif does == "merged":
-                client.merge_class(former, to)
-            elif does == "renamed":
-                client.rename_class(former, to)
+        for step in plan.steps:
+            if not dry_run:
+                _apply(client, step, sum(done.values()))
+            done[step.does] += 1
+            cells = (step.row.former, step.does, step.to, *filter(None, [step.note]))
+            typer.echo("\t".join(cells))
     would = "would be " if dry_run else ""
     typer.echo(
         f"{would}renamed {counted(done['renamed'], 'class', 'classes')}, {would}merged"
-        f" {done['merged']}; {done['unknown']} unknown"
+        f" {done['merged']}; done before {done['done']}, unknown {done['unknown']}"
     )
 
 
-def _change_of(client: Client, former: str, to: str) -> str:
-    if not has_class(client, former):
-        return "unknown"
-    return "merged" if has_class(client, to) else "renamed"
+def _apply(client: Client, step: Step, before: int) -> None:
+    try:
+        step.apply(client)
+    except RequestRefused as error:
+        complain(
+            f"{step.row.where}: the service refused: {error}. The {before:,} rows before it are"
+            " applied; correct the table and apply it again"
+        )
+        raise typer.Exit(FAILED) from error
 
 
 @app.command("release")

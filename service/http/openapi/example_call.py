@@ -75,4 +75,5 @@ RECOVERY = {
 
 def known_class(name: str, **known: Json) -> Json:
     empty = {"learned": 0, "features": [], "parent": None, "path": [], "children": []}
+    empty |= {"former_names": []}
     return {"class": name, **empty, **known, "next": None}

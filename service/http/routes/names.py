@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Depends, Path, Query, Request, Response
 from starlette.convertors import StringConvertor, register_url_convertor
 
+from manyclass.core.aliases import former_names
 from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.http.auth import Scope
@@ -138,9 +139,12 @@ async def get_class(
     """Return a class, the `limit` features that vote most for it, and its place in the taxonomy.
 
     The call reads every feature. It lists up to `limit` children after the child `after`. A name
-    that is in the taxonomy but was never learned has no features.
+    that is in the taxonomy but was never learned has no features. A former name, as after a rename
+    or a merge, stands for the class: `class` in the answer is its present name.
     """
     model = engine.model
+    name = model.aliases.get(name, name)
+    former = sorted(former_names(name, model.aliases))
     path = model.taxonomy.path(name)
     children = model.taxonomy.children(name, after, limit) if path else []
 
@@ -158,6 +162,7 @@ async def get_class(
             "path": path,
             "children": children,
             "next": children[-1] if len(children) == limit else None,
+            "former_names": former,
         }
 
     return await reads.page(detail)

@@ -52,6 +52,7 @@ class ClassDetail(BaseModel):
     path: list[str]
     children: list[str] = Field(description="the classes below it, in the order of their placing")
     next: str | None
+    former_names: list[str] = Field(description="names that stand for it since they were renamed")
 
 
 class ClassWeight(BaseModel):

@@ -42,6 +42,22 @@ async def test_names_are_any_unicode(call, name):
     assert_problem(await call("GET", path("features", name)), 404)
 
 
+async def test_a_former_name_answers_the_class_as_it_is_now(call):
+    await call.learn(("a", "x"), ("b", "y"), ("c", "z"))
+    await call("POST", "/classes/x", {"rename": "now"})
+    await call("POST", "/classes/y", {"merge_into": "now"})
+    for name in ("x", "y", "now"):
+        found = (await call("GET", f"/classes/{name}")).json()
+        assert (found["class"], found["former_names"]) == ("now", ["x", "y"])
+        assert found["features"]
+    assert (await call("GET", "/classes/z")).json()["former_names"] == []
+    for method, body in (("POST", {"rename": "more"}), ("DELETE", None)):
+        problem = assert_problem(await call(method, "/classes/x", body), 404)
+        assert problem["detail"] == "no class is named 'x': it is a former name of 'now'"
+    await call("PUT", "/classes/x", {"parent": "above"})
+    assert (await call("GET", "/classes/x")).json()["path"] == ["above", "now"]
+
+
 async def test_the_heaviest_edges_come_first(call):
     await call.learn(("a b", "x"), ("a c", "x"), ("a", "x"), ("a", "y"))
     found = (await call("GET", "/classes/x")).json()

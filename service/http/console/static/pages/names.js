@@ -110,9 +110,11 @@ function ClassDetail({ name }) {
   const [said, setSaid] = useState("");
   const close = () => setDialog(null);
   const features = detail?.features ?? [];
-  return html`<h1>${name}</h1>
+  const present = detail?.class ?? name;
+  return html`<h1>${present}</h1>
     <p><a href="#/names">All classes</a></p>
     <${Problem} error=${error} />
+    ${present !== name && html`<p class="hint">${name} is a former name: the class is now ${present}.</p>`}
     <${Status}>${said && html`<p>${said}</p>`}<//>
     ${detail && html`
       <p>${plural(detail.learned, "example")}.
@@ -128,10 +130,10 @@ function ClassDetail({ name }) {
         entries=${features.map(({ feature, weight }) => ({ name: feature, weight }))} />
       ${features.some(({ feature }) => isRun(feature)) && html`<p class="hint">${RUN_HINT}</p>`}
       ${features.length === SHOWN && html`<p class="hint">The first ${SHOWN}; the call gives up to 10,000.</p>`}
-      <${CallText} call=${{ method: "GET", path: withParameters(path("classes", name), { limit: 10000 }) }} />
-      <${Examples} name=${name} />`}
-    ${["rename", "merge"].includes(dialog) && html`<${RenameClass} name=${name} merges=${dialog === "merge"} onClose=${close} onDone=${(to) => (location.hash = classAddress(to))} />`}
-    ${dialog === "forget" && html`<${Forget} noun="classes" name=${name} onClose=${close} takes=${[
+      <${CallText} call=${{ method: "GET", path: withParameters(path("classes", present), { limit: 10000 }) }} />
+      <${Examples} name=${present} />`}
+    ${["rename", "merge"].includes(dialog) && html`<${RenameClass} name=${present} merges=${dialog === "merge"} onClose=${close} onDone=${(to) => (location.hash = classAddress(to))} />`}
+    ${dialog === "forget" && html`<${Forget} noun="classes" name=${present} onClose=${close} takes=${[
       `the class, with ${plural(detail.learned, "example")}`,
       features.length === SHOWN
         ? `the votes of ${SHOWN} or more words, such as ${features[0].feature}`
