@@ -10,6 +10,7 @@ from typing import IO, Annotated, Final, Literal, cast
 
 import typer
 
+from manyclass.cli.abstentions import Abstentions
 from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.batches import Item
 from manyclass.cli.connection import BAD_LINES, FAILED, URL, Key, Url, complain, connected
@@ -138,6 +139,10 @@ def rank(
     table with all columns of the input, the confidence, and each class with its score, and with its
     probability if that is asked for. Rows of a table wait for a label under Review only if they
     have ids, named by --id-column.
+
+    With --min-confidence or --min-accuracy, the numbers of answers and of abstentions are printed
+    on standard error, with the limit of confidence. If no limit reaches the accuracy yet, all
+    abstain, and what is possible is said; the exit code is 0.
     """
     _check_out(out, explain, bom, files)
     out = None if out == STANDARD_OUTPUT else out
@@ -174,17 +179,20 @@ def rank(
             return rows.given(line, instance) if is_table(out) else instance
 
         most = min(per_request, _most_at_once(classes, explain))
-        writer = _Writer(output)
+        abstentions = Abstentions(min_confidence, min_accuracy)
+        writer = _Writer(output, abstentions)
         try:
             run("ranked", sources, most, read, send, writer, labelled=False)
         except typer.Exit as ended:
             rows.free(client)
             if ended.exit_code == BAD_LINES:
                 output.end()
+                abstentions.tell(client)
             raise
         else:
             rows.free(client)
             output.end()
+            abstentions.tell(client)
         finally:
             writer.warnings.tell()
 
@@ -199,8 +207,9 @@ class _Writer:
     lines.
     """
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Output, abstentions: Abstentions) -> None:
         self._output = output
+        self._abstentions = abstentions
         self._warned = False
         self.warnings = WarningNotes()
 
@@ -211,6 +220,7 @@ class _Writer:
                 self._warned = True
         self.warnings.add(items, answer.warnings)
         self._output.write(items, answer)
+        self._abstentions.add(answer.results)
         summary.add(len(answer.results))
 
 

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -93,6 +94,55 @@ def test_a_ranking_below_the_confidence_is_abstained(manyclass, hockey):
     abstained = json.loads(manyclass(*asked, input=body).stdout)
     assert (abstained["ranked"], abstained["confidence"]) == ([], None)
     assert abstained["abstained"] is True
+
+
+def told(result):
+    """Return what was said about abstentions: the lines after the summary."""
+    return result.stderr.splitlines()[1:]
+
+
+def test_answers_and_abstentions_are_counted_with_their_limit(manyclass, hockey):
+    body = '{"features": ["never seen"]}\n'
+    asked = ("rank", "-", "--url", hockey)
+    assert told(manyclass(*asked, input=body)) == []
+    assert told(manyclass(*asked, "--min-confidence", 0.5, input=body)) == [
+        "answered 0, abstained 1: the limit of confidence is 0.5",
+        "no ranking has a confidence: the service needs 100 labelled events first",
+    ]
+    assert told(manyclass(*asked, "--min-accuracy", 0.9, input=body)) == [
+        "answered 0, abstained 1: no limit of confidence makes answers 90 % right yet",
+        "there is no confidence yet: the service needs 100 labelled events first",
+    ]
+
+
+def test_an_accuracy_out_of_reach_is_explained(manyclass):
+    with new_service() as url, Client(url) as client:
+        for begin in range(0, 400, 100):
+            events = [
+                {"features": [f"f{at % 4}"], "classes": [f"c{at % 4 if at % 5 else 9}"]}
+                for at in range(begin, begin + 100)
+            ]
+            client.learn_many(events)
+        asked = ("rank", "-", "--url", url, "--min-accuracy")
+        body = '{"features": ["f1"]}\nno line\n'
+        high = manyclass(*asked, 0.99, input=body, exit_code=1)
+        assert json.loads(high.stdout)["abstained"] is True
+        first, second = high.stderr.splitlines()[-2:]
+        assert (
+            first == "answered 0, abstained 1: no limit of confidence makes answers 99 % right yet"
+        )
+        assert re.match(r"of the newest 296 outcomes, the best limit, 0\.\d{3}, answers ", second)
+        assert "`manyclass learners limits`" in second
+        low = told(manyclass(*asked, 0.5, input=body.splitlines()[0]))
+        [said] = low
+        assert re.fullmatch(
+            r"answered 1, abstained 0: the limit of confidence for 50 % right is 0\.\d{3}", said
+        )
+        none = told(
+            manyclass("rank", "-", "--url", url, "--min-confidence", 1, input=body.splitlines()[0])
+        )
+        assert none[0] == "answered 0, abstained 1: the limit of confidence is 1"
+        assert re.fullmatch(r"the highest confidence was 0\.\d{3}", none[1])
 
 
 @pytest.mark.parametrize("option", ["--threshold", "--min-confidence"])
