@@ -30,8 +30,11 @@ TEXT_NAMES: Final = re.compile(
 )
 _NUMBERED_CLASSES: Final = re.compile(rf"{CLASS_NAMES.pattern}\s?\d+", re.IGNORECASE)  # Label 1
 _BEST_CLASS: Final = re.compile("(new_)*class_1")  # of a table that was ranked
+_LABEL_ID: Final = re.compile(
+    r"(class|label|categor(y|ie)|intent|target|tag)s?[\s_.-]?id", re.IGNORECASE
+)
 KEY_NAMES: Final = re.compile(  # of columns that name a row; but the id of a label names the label
-    r"(?!(?i:(class|label|categor(y|ie)|intent|target|tag)s?[\s_.-]?id$))"
+    rf"(?!(?i:{_LABEL_ID.pattern}$))"
     r"((?i:(.*[\s_.-])?(id|key|nr|index|uuid|guid))|.*[a-z](Id|ID|Key))"
 )
 _OTHER_NAMES: Final = re.compile(
@@ -44,6 +47,8 @@ ACCEPTED: Final = "accept"  # the choices, in files of Prodigy
 ONE_HOT: Final = ("1", "1.0", "true")  # a column is the class of the row
 ONE_COLD: Final = ("0", "0.0", "false", "")
 LEAST_ONE_HOT: Final = 3  # columns that are proposed as classes
+UNKNOWN: Final = "COLUMN"  # in options, a column for the user to choose
+MOST_VALUES: Final = 3  # of a column, in a message
 MOST_NAMED = 20  # columns in a message
 LONGEST_NAME = 40  # letters, in a message
 
@@ -187,7 +192,8 @@ def listed(names: Sequence[str]) -> str:
 
 
 def suggestion(names: Sequence[str], rows: Sequence[Record], labelled: bool) -> str:
-    """Return the options that name the columns: by their names, else by the lengths of cells."""
+    """Return the options that name the columns: the class by a known name only, the text else by
+    the length of its cells."""
     return _options(Layout(), names, rows, labelled)
 
 
@@ -211,10 +217,6 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
     def letters(at: int) -> int:
         return sum(len(text_of(cell)) for cell in _column(at, rows))
 
-    def fitness(at: int) -> tuple[bool, bool, int]:  # of a class: no gaps, few values, short ones
-        cells = [text_of(cell).strip() for cell in _column(at, rows)]
-        return "" in cells, len(cells) > 1 and len({*cells}) == len(cells), letters(at)
-
     def of(pattern: re.Pattern[str]) -> list[int]:
         return [at for at, name in enumerate(names) if at not in taken and pattern.fullmatch(name)]
 
@@ -222,7 +224,7 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
     if answer is not None and not classes and ACCEPTED in names:
         classes = [names.index(ACCEPTED)]
     numbered = [] if classes else of(_NUMBERED_CLASSES)
-    classes = classes or numbered or of(_BEST_CLASS)[-1:]
+    classes = classes or numbered or of(_BEST_CLASS)[-1:] or of(_LABEL_ID)[:1]
     texts = [] if layout.text else [at for at in of(TEXT_NAMES) if at not in (*no_texts, *blank)]
     texts = [at for at in texts if at in unusable][:1] or texts  # fields are a whole text
     free = [at for at in range(len(names)) if at not in {*taken, *blank, *classes, *texts}]
@@ -237,14 +239,13 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
         free.remove(texts[0])
     options = [f"--text-column {as_option(at, names)}" for at in texts]
     if not texts and not layout.text:
-        options.append("--text-column COLUMN")
+        options.append(f"--text-column {UNKNOWN}")
     if labelled and not layout.classes and not layout.one_hot:
-        free = [at for at in free if at not in unusable]
-        best = numbered or classes[:1] or sorted(free, key=fitness)[:1]
+        best = numbered or classes[:1]
         kind, columns = ("one-hot", one_hot) if one_hot else ("class-column", best)
         options += [f"--{kind} {as_option(at, names)}" for at in columns]
         if not columns:
-            options.append("--class-column COLUMN")
+            options.append(f"--class-column {UNKNOWN}")
     hidden = [names[at] for at in unusable if labelled and CLASS_NAMES.fullmatch(names[at])]
     said = (
         f" (column {listed(hidden)} holds objects: write the classes as a list)" if hidden else ""
@@ -292,7 +293,20 @@ def position(name: str, names: Sequence[str]) -> int:
 
 def _missing(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelled: bool) -> str:
     many = f"the columns {listed(names)}" if len(names) > 1 else f"one column, {listed(names)}"
-    return f"this is a table with {many}: add {_options(layout, names, rows, labelled)}"
+    options = _options(layout, names, rows, labelled)
+    chosen = f"; {UNKNOWN} is one of {_valued(names, rows)}" if f" {UNKNOWN}" in options else ""
+    return f"this is a table with {many}: add {options}{chosen}"
+
+
+def _valued(names: Sequence[str], rows: Sequence[Record]) -> str:
+    """Return the columns with the first values of each, without those that are blank."""
+    columns = []
+    for at, name in enumerate(names[:MOST_NAMED]):
+        texts = (_shortened(text_of(cell)) for cell in _column(at, rows))
+        values = list(dict.fromkeys(filter(None, texts)))[:MOST_VALUES]
+        if values:
+            columns.append(f"{_shortened(name)} ({', '.join(values)})")
+    return ", ".join(columns) or listed(names)
 
 
 def _shortened(name: str) -> str:

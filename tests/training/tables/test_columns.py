@@ -67,8 +67,8 @@ def test_a_column_that_is_given_twice_is_refused(kind, again):
 
 
 def test_ids_and_blank_columns_are_not_proposed():
-    assert message(["id", "a", "nr"]).endswith("add --text-column a --class-column COLUMN")
-    assert message(["Row_ID", "key"]).endswith("add --text-column COLUMN --class-column COLUMN")
+    assert "add --text-column a --class-column COLUMN;" in message(["id", "a", "nr"])
+    assert "add --text-column COLUMN --class-column COLUMN;" in message(["Row_ID", "key"])
     row = ["7", "", "My card", "it is lost", "", "lost_card", "0.9"]
     names = ["id", "text", "title", "body", "features", "class_1", "score_1"]
     assert suggestion(names, [Record(2, row)], True) == (
@@ -77,28 +77,39 @@ def test_ids_and_blank_columns_are_not_proposed():
     )
 
 
-def test_the_command_takes_the_longest_cells_for_the_text_and_the_shortest_for_the_class():
-    said = message(["a", "b b", "c"])
-    assert said == (
-        "this is a table with the columns a, b b, c: add --text-column 'b b' --class-column a"
+def test_the_longest_cells_are_the_text_and_a_class_has_a_known_name():
+    assert message(["a", "b b", "c"]) == (
+        "this is a table with the columns a, b b, c: add --text-column 'b b' --class-column COLUMN;"
+        " COLUMN is one of a (7, 8), b b (a long text of words, another text), c (x, y)"
     )
     assert message(["a", "b b", "c"], labelled=False).endswith("add --text-column 'b b'")
-    assert message(["a", "b", "c"], text=("b",)).endswith("add --class-column a")
+    assert "add --class-column COLUMN; COLUMN is one of" in message(["a", "b", "c"], text=("b",))
     assert message(["a", "b", "c"], classes=("b",)).endswith("add --text-column a")
+
+
+def test_a_channel_with_few_values_is_not_proposed_as_the_class():
+    rows = [Record(2, ["a letter", "mail", "lamps in the street"]), Record(3, ["b", "mail", ""])]
+    said = message(["body", "Kanal", "Thema"], rows=rows)
+    assert said.endswith(
+        "add --text-column body --class-column COLUMN; COLUMN is one of body (a letter, b), Kanal"
+        " (mail), Thema (lamps in the street)"
+    )
+    assert message(["a", "Kanal", "Label"], rows=rows).endswith("--class-column Label")
 
 
 def test_an_id_is_neither_the_text_nor_the_class():
     for name in ("id", "KEY", "uuid", "order_id", "ticketId"):
         columns = ["n", "b b", name]
-        assert message(columns).endswith("add --text-column 'b b' --class-column n")
-        assert message([name, "b b"], rows=[Record(2, ["long as a text", "x"])]).endswith(
-            "add --text-column 'b b' --class-column COLUMN"
-        )
+        assert "add --text-column 'b b' --class-column COLUMN;" in message(columns)
+        said = message([name, "b b"], rows=[Record(2, ["long as a text", "x"])])
+        assert "add --text-column 'b b' --class-column COLUMN;" in said
     assert message(["label_id", "b b"]).endswith("--class-column label_id")
 
 
 def test_one_column_cannot_have_both():
-    assert message(["text"]).endswith("add --text-column text --class-column COLUMN")
+    assert message(["text"]).endswith(
+        "add --text-column text --class-column COLUMN; COLUMN is one of text (7, 8)"
+    )
 
 
 def test_an_unknown_column_lists_those_there_are():

@@ -57,8 +57,8 @@ export const namedOnly = (columns) =>
   columns.map((each) => (["answer", roleNamed(each.name)].includes(each.role) ? each : { ...each, role: "" }));
 
 /** Return { name, role, isList } of each column, with the roles that `manyclass learn` proposes
- * (training/tables/columns.py): by its name; else the longest column is the text, and the class is the first of the
- * shortest without gaps whose values come again. A column of fields is a whole text, by its name or if there is no other.
+ * (training/tables/columns.py): by its name; else the longest column is the text. No column is the class by its cells, for a
+ * channel looks like one. A column of fields is a whole text, by its name or if there is no other.
  * Columns of one name, those that are mostly other objects, and ids and keys are left to the user. */
 export function guessed(names, rows) {
   const cells = names.map((_, at) => rows.map((row) => row[at]));
@@ -75,7 +75,6 @@ export function guessed(names, rows) {
   const of = (role) => every.filter((at) => roles[at] === role);
   const hasClassName = names.some((name) => roleNamed(name) === "class");
   const letters = (at) => texts[at].join("").length;
-  const gaps = (at) => 2 * texts[at].includes("") + (rows.length > 1 && new Set(texts[at]).size === rows.length);
   const free = (role) => of("ignore").filter((at) => !isColumnName(names[at]) && !isKey(names[at])).filter(mayBe(role));
   const put = (role, some, order) => {
     const [first] = some.sort(order);
@@ -91,7 +90,7 @@ export function guessed(names, rows) {
   const needsClass = !hasClassName && !isOneHot;
   const flat = free("text").filter((at) => !isWhole(at));
   if (!names.some((name) => ["text", "feature"].includes(roleNamed(name)))) put("text", flat.length > needsClass ? flat : free("text"), (a, b) => letters(b) - letters(a));
-  if (needsClass) put("class", free("class"), (a, b) => gaps(a) - gaps(b) || letters(a) - letters(b));
+  if (needsClass) put("class", free("class").filter((at) => LABEL_ID.test(names[at])), (a, b) => a - b);
   for (const at of others) roles[at] = "ignore"; // several classes are seldom all meant
   const isList = (column) => column.some(isFilled) && column.every((each) => !isFilled(each) || (typeof each === "string" && listOf(each)));
   return names.map((name, at) => ({ name, role: roles[at], isList: isList(cells[at]) }));
