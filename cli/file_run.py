@@ -48,6 +48,7 @@ def run(
     answered: Callable[[RunSummary, Sequence[Item], Answer], None],
     labelled: bool = True,
     skip: int = 0,
+    summary: RunSummary | None = None,
 ) -> None:
     """Send the lines of the sources, in order, and print a summary on standard error.
 
@@ -55,7 +56,7 @@ def run(
 
     Raises typer.Exit if lines were left out, or on Ctrl-C; answered lines stay learned then.
     """
-    summary = RunSummary()
+    summary = summary or RunSummary()
     try:
         with bar_of_files(sources) as move:
             for some in batches(_items(sources, read, summary, labelled, skip), per_request):

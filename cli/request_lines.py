@@ -4,7 +4,7 @@ import msgspec
 
 from manyclass.core.errors import did_you_mean
 from manyclass.training.encodings import not_utf8
-from manyclass.training.lines import Line, LineFault
+from manyclass.training.lines import NO_CLASS, Line, LineFault
 
 RANK_KEYS = frozenset({"features", "text", "id", "source"})
 LABEL_KEYS = frozenset(
@@ -38,7 +38,7 @@ def event_of(line: Line, ignore_unknown: bool = False) -> Body:
         remedy = '; write those with 1 as a list, ["a", "b"]' if is_object else ""
         raise LineFault(f"classes: {error}{remedy}") from error
     if not classes and "not" not in event:
-        raise LineFault("no true class: `classes` needs at least one name")
+        raise LineFault(f"{NO_CLASS}: `classes` needs at least one name")
     return event
 
 

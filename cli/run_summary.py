@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from manyclass.cli.connection import complain
-from manyclass.training.lines import FileFault, Line
+from manyclass.training.lines import NO_CLASS, FileFault, Line
 
 _NOUN = re.compile(r".+?(?= by | without |$)")
 
@@ -18,6 +18,7 @@ class RunSummary:
         self.done = 0
         self.duplicates = 0
         self.bad_lines = 0
+        self.without_class = 0  # of the bad lines
         self.bad_files = 0
         self.left_out = Counter[str]()  # rows that are not to be taught, by their noun
         self._clock = clock
@@ -41,6 +42,7 @@ class RunSummary:
     def bad_line(self, line: Line, reason: str) -> None:
         """Count a line that was left out and print the reason."""
         self.bad_lines += line.lines
+        self.without_class += line.lines if reason.startswith(NO_CLASS) else 0
         complain(f"{line.location}: {reason}")
 
     def bad_file(self, error: FileFault) -> None:
@@ -83,8 +85,11 @@ class RunSummary:
         some = []
         if self.duplicates:
             some.append(counted(self.duplicates, "duplicate"))
-        if self.bad_lines:
-            some.append(counted(self.bad_lines, "invalid row"))
+        if self.without_class:
+            some.append(counted(self.without_class, "row without a class"))
+        if invalid := self.bad_lines - self.without_class:
+            some.append(counted(invalid, "invalid row"))
+        some = [", ".join(some[:-1]), some[-1]] if len(some) > 2 else some
         return f", skipped {' and '.join(some)}," if some else ""
 
 

@@ -1,10 +1,10 @@
 """Labels that may be no labels, and labels that may be one, for a note to the user."""
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from itertools import groupby
 from typing import Final
+
+from manyclass.training.label_survey import clusters_of
 
 EMPTY: Final = (  # folded; programs write these for an empty cell
     *("nan", "none", "null", "nil", "na", "n/a", "#n/a", "<na>", "nat", "undefined"),
@@ -33,7 +33,7 @@ class LabelNotes:
         return [note for note in (self._empty(), self._variants(), self._joined()) if note]
 
     def _empty(self) -> str:
-        found = [label for label in self._counts if label.strip().casefold() in EMPTY]
+        found = [label for label in self._counts if is_empty_label(label)]
         if not found:
             return ""
         options = " ".join(f"--leave-out={label!r}" for label in found[:MOST_NAMED])
@@ -43,16 +43,14 @@ class LabelNotes:
         )
 
     def _variants(self) -> str:
-        ordered = sorted(self._counts, key=folded)
-        groups = [[*group] for _, group in groupby(ordered, key=folded)]
-        several = [group for group in groups if len(group) > 1]
+        several = [each.labels for each in clusters_of(self._counts) if each.is_spelling]
         if not several:
             return ""
         named = ", ".join(self._counted(group, " and ") for group in several[:MOST_NAMED])
         more = f", and {len(several) - MOST_NAMED:,} more" if len(several) > MOST_NAMED else ""
         return (
-            f"labels that differ only by case, blanks, accents or width are classes of their own:"
-            f" {named}{more}; `manyclass classes merge` makes two of them one"
+            f"labels that differ only by case, blanks, accents, width, - or _ are classes of their"
+            f" own: {named}{more}; `manyclass classes merge` makes two of them one"
         )
 
     def _joined(self) -> str:
@@ -77,7 +75,6 @@ class LabelNotes:
         return separator.join(shown) + (", …" if len(labels) > MOST_NAMED else "")
 
 
-def folded(label: str) -> str:
-    """Return what labels have in common that differ by case, blanks, accents or width."""
-    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", label).casefold())
-    return "".join(sign for sign in plain if not (unicodedata.combining(sign) or sign.isspace()))
+def is_empty_label(label: str) -> bool:
+    """Return whether programs write this label for an empty cell."""
+    return label.strip().casefold() in EMPTY

@@ -37,6 +37,9 @@ LOOKED_AT: Final = 2**20  # bytes, by which the encoding is guessed
 LONGEST_LINE: Final = 16 * 2**20  # bytes, its end not counted; twice what a service takes at once
 
 
+NO_CLASS: Final = "no class"  # the fault of a line without a true class begins so
+
+
 class FileFault(Exception):
     """A file that cannot be read to its end. Of a pipe, lines before the fault were yielded."""
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import compress, islice
 from shlex import quote
-from typing import Annotated, cast
+from typing import Annotated, Final, cast
 
 import typer
 
@@ -16,12 +16,15 @@ from manyclass.cli.new_classes import NewClasses
 from manyclass.cli.request_lines import Body, classes_of, event_of
 from manyclass.cli.run_summary import RunSummary
 from manyclass.cli.taught_batches import TaughtBatches, default_batch, is_kept
+from manyclass.cli.teaching_preview import TeachingPreview
 from manyclass.cli.warning_notes import WarningNotes
 from manyclass.client.errors import ClientError
 from manyclass.client.types import EventBody, LearnedMany
 from manyclass.training.label_notes import LabelNotes
 from manyclass.training.lines import FileFault, Line, LineFault, Source
 from manyclass.training.recognition import MOST_REJECTED
+
+PREVIEWED: Final = 1_000  # events counted at once
 
 
 @learns
@@ -57,6 +60,13 @@ def learn(
             help="Resume after this line of the first file.",
         ),
     ] = 0,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Teach nothing, ask no service; print the rows, the classes and their spellings.",
+        ),
+    ] = False,
     *,
     input: Input,
 ) -> None:
@@ -69,6 +79,10 @@ def learn(
     and "batch" what it came with. A row of a table has its text and its class in columns:
     manyclass learn questions.csv --text-column question --class-column intent
 
+    --dry-run teaches nothing and asks no service. It prints the rows to teach, the classes, cells
+    that may have several classes, and labels that may be one class in several spellings, as the
+    page Import of the console does.
+
     If the service already has events of a batch, nothing is sent, because a file that is taught
     twice counts twice. Events with an "event_id" may be sent again, since each is learned once.
 
@@ -77,6 +91,9 @@ def learn(
     end, new classes are listed, because one of them may be misspelt, unless the service had none.
     """
     sources = input.sources(files)
+    if dry_run:
+        _preview(sources, ignore_unknown, skip)
+        return
     names = {each.name: batch or default_batch(each.file) for each in sources}
     with connected(url, key, checked=True) as client:
         stats = client.stats()
@@ -112,6 +129,27 @@ def learn(
             for note in progress.labels.notes():
                 complain(note)
             progress.warnings.tell()
+
+
+def _preview(sources: Sequence[Source], ignore_unknown: bool, skip: int) -> None:
+    """Print what would be taught."""
+    preview = TeachingPreview()
+    summary = RunSummary()
+
+    def answered(summary: RunSummary, items: Sequence[Item], answer: None) -> None:
+        summary.add(len(items))
+        for _, event in items:
+            preview.add(classes_of(event))
+
+    def read(line: Line) -> Body:
+        return event_of(line, ignore_unknown)
+
+    try:
+        run("read", sources, PREVIEWED, read, lambda _: None, answered, skip=skip, summary=summary)
+    finally:
+        rejected = summary.bad_lines - summary.without_class
+        for line in preview.lines(summary.without_class, rejected):
+            typer.echo(line)
 
 
 def _check(sources: Sequence[Source], read: Callable[[Line], Body]) -> None:

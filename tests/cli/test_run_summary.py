@@ -33,6 +33,20 @@ def test_a_run_with_something_left_out(capsys):
     assert written.out == ""
 
 
+def test_rows_without_a_class_are_counted_by_themselves():
+    summary = summary_at(0.0, 1.0, 1.0)
+    summary.add(3, duplicates=1)
+    for number in (2, 3):
+        summary.bad_line(Line("a.csv", number, b""), "no class: label is empty")
+    assert "skipped 1 duplicate and 2 rows without a class, in" in summary.text("learned")
+    summary = summary_at(0.0, 1.0, 1.0)
+    summary.add(3, duplicates=1)
+    summary.bad_line(Line("a.csv", 2, b""), "no class: label is empty")
+    summary.bad_line(Line("a.csv", 4, b""), "not JSON")
+    said = "skipped 1 duplicate, 1 row without a class and 1 invalid row, in"
+    assert said in summary.text("learned")
+
+
 def test_no_recall_without_ranks():
     assert summary_at(0.0, 1.0).recall == ""
 

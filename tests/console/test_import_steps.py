@@ -2,11 +2,13 @@
 
 import csv
 import io
+import random
 
 import httpx
 import pytest
 from playwright.sync_api import expect
 
+from manyclass.training.label_survey import clusters_of
 from tests.console.looking import as_csv, choose, overflow, severe_faults
 from tests.console.test_import import taught_events, teach
 from tests.training.tables import workbooks
@@ -38,6 +40,16 @@ def test_labels_are_put_together_by_spelling_then_by_a_letter_and_no_codes(untau
     assert ["waste", "wastes", "wsate"] in close
     for each in ("2136", "cat", "Level 2", "gnd:4011455-7"):
         assert all(each not in names for names in close)
+
+
+def test_the_command_line_finds_the_same_clusters(untaught_page):
+    chance = random.Random(4)
+    words = ["lamps", "lamp", "Lamps", "lampes", "waste", "wsate", "WASTE", "wa ste", "wa_ste"]
+    words += ["refuse", "réfuse", "ReFuse", "C1", "c1", "a; b", "b", "a", "a,b", "x, y", "refuze"]
+    for _ in range(30):
+        labels = {name: chance.randint(1, 5) for name in chance.sample(words, 12)}
+        found = untaught_page.evaluate(CLUSTERS, [*labels.items()])
+        assert found == [[each.is_spelling, each.labels] for each in clusters_of(labels)], labels
 
 
 def test_many_labels_are_compared_at_once(untaught_page):

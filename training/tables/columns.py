@@ -299,7 +299,7 @@ def _missing(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
 
 
 def _valued(names: Sequence[str], rows: Sequence[Record]) -> str:
-    """Return the columns with the first values of each, without those that are blank."""
+    """Return the columns that have values, with the first ones of each."""
     columns = []
     for at, name in enumerate(names[:MOST_NAMED]):
         texts = (_shortened(text_of(cell)) for cell in _column(at, rows))

@@ -10,7 +10,14 @@ from manyclass.training.compression import inner_name
 from manyclass.training.encodings import EncodingFault, decoded
 from manyclass.training.formats.given import Given, Rejected, Text
 from manyclass.training.json_lines import LEFT_OUT_LABELS, REJECTED_ANSWERS, REJECTING
-from manyclass.training.lines import STANDARD_INPUT, FileFault, Line, LineFault, Source
+from manyclass.training.lines import (
+    NO_CLASS,
+    STANDARD_INPUT,
+    FileFault,
+    Line,
+    LineFault,
+    Source,
+)
 from manyclass.training.recognition import not_csv
 from manyclass.training.tables import delimited, objects, parquet, spreadsheet
 from manyclass.training.tables.columns import Columns, choose, column_names, listed
@@ -225,7 +232,7 @@ class TableSource(Source):
                 self.left_out[LEFT_OUT_LABELS if found else NO_LABELS] += 1
                 return None
             if not taught:
-                fault = f"no class: {_are_empty(columns.classes, names)}"
+                fault = f"{NO_CLASS}: {_are_empty(columns.classes, names)}"
             found = taught
         if fault:
             return Row(self.name, record.number, None, fault, record.lines, "", names, cells)

@@ -279,3 +279,25 @@ def test_nothing_is_learned_or_said_to_be_if_a_file_is_missing(
     result = manyclass("learn", there, tmp_path / missing, "--url", service, exit_code=1)
     assert result.stderr == f"manyclass: {tmp_path / missing}: No such file or directory\n"
     assert learned(service, "there") == {}
+
+
+def test_a_dry_run_shows_what_would_be_taught_and_asks_no_service(manyclass, nobody, tmp_path):
+    table = tmp_path / "letters.csv"
+    rows = [("a", "Lamps"), ("b", "lamps"), ("c", "Lamps"), ("d", "lampes"), ("e", "x; y")]
+    rows += [("f", ""), ("", "Lamps"), ("g", "nan")]
+    table.write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))
+    shown = manyclass("learn", table, "--dry-run", "--url", nobody, exit_code=1)
+    assert shown.stdout.splitlines() == [
+        "6 rows to teach: 5 classes, 1 cell with `;`, 1 row without a class, 1 rejected row,"
+        " 2 near-duplicates",
+        "classes: 'Lamps' (2), 'lamps' (1), 'lampes' (1), 'x; y' (1), 'nan' (1)",
+        "may stand for an empty cell (--leave-out): 'nan' (1)",
+        "cells with `;` may have several classes (--class-separator): 'x; y'",
+        "the same but for the spelling: 'Lamps' (2), 'lamps' (1)",
+        "close: 'Lamps' (2), 'lampes' (1)",
+    ]
+    assert "letters.csv:7: no class: label is empty" in shown.stderr
+    clean = manyclass(
+        "learn", "-", "--dry-run", "--url", nobody, input='{"text": "a", "classes": ["b"]}\n'
+    )
+    assert clean.stdout == "1 row to teach: 1 class\nclasses: 'b' (1)\n"

@@ -240,7 +240,7 @@ def test_one_array_of_json_is_read(manyclass, service, tmp_path):
     file.write_text('[\n  {"text": "a", "classes": ["array"]},\n  {"text": "b"}\n]\n')
     result = manyclass("learn", file, "--url", service, exit_code=1)
     assert f"{file}: object 2: " in result.stderr
-    assert "learned 1, skipped 1 invalid row, in" in result.stderr
+    assert "learned 1, skipped 1 row without a class, in" in result.stderr
     ranked = manyclass("rank", file, "--ignore-unknown", "--url", service)
     assert '"array"' in ranked.stdout
 
