@@ -18,24 +18,34 @@ EXAMPLES: Final = 3  # rows shown for a confusion
 EXAMPLE_LETTERS: Final = 36
 
 LIMITS_NOTES: Final = (
-    "limit: the least min_confidence whose answers were right as often as the target, by the lower"
-    " end of a 90 % interval (at least). classes alone: with a limit of their own.",
+    "limit: the least min_confidence whose answers were right as often as the target. answered: the"
+    " share of the rows above it. right of these: the share of right ones among them.",
+    "at least: the lower end of its 90 % interval, which must reach the target. classes alone: with"
+    " a limit of their own.",
 )
 CLASSES_NOTES: Final = (
     "rows: with the class. first: with the class ranked first. right: both. Most errors first.",
     "precision: right / first. recall: right / rows; a row with several classes has one first.",
 )
 CONFUSIONS_NOTES: Final = (
-    "rows: of class true, not of class first, and first is ranked first. A row with several classes"
+    "rows: those of the class true with the other class ranked first. A row with several classes"
     " counts for each.",
     "Most suspicious examples first.",
 )
 SUSPECTS_NOTES: Final = (
-    "Rows with another class first than their label, most suspicious first.",
+    "Rows with another class ranked first than their label, most suspicious first: those at the end"
+    " of the list are mostly right.",
     "confidence: estimated probability that the first class is right. against: the same if the"
     " label came second.",
     "suspicion: nine tenths of against, one tenth of the precision of the first class.",
 )
+PARTS: Final = {
+    "overall": "how often the first class is right",
+    "limits": "how many rows a service could answer by itself, and above which confidence",
+    "classes": "which classes are ranked right, and which are not",
+    "confusions": "pairs of classes that are confused: one class, or a rule to clarify?",
+    "suspects": "labels that are likely wrong: correct these in the file first",
+}
 NO_CONFIDENCE: Final = "A confidence needs 100 rankings; there are fewer, so no row is listed."
 
 
@@ -59,13 +69,18 @@ def label_page(
     figures: Sequence[Figure] = (),
 ) -> str:
     """Return one HTML file with the figures and the tables."""
-    links = "".join(f'<a href="#{escape(each)}">{escape(each)}</a>' for each in tables)
+    parts = "".join(
+        f'<li><a href="#{escape(each)}">{escape(each)}</a>: {escape(PARTS[each])}</li>'
+        for each in tables
+    )
     sections = (
         f'<h2 id="{escape(each)}">{escape(table.title)}</h2>{table_html(table)}'
         for each, table in tables.items()
     )
     drawn = f'<div class="figures">{"".join(map(figure_html, figures))}</div>'
-    return page(f"Labels of {name}", about, f"<nav>{links}</nav>{drawn}{''.join(sections)}")
+    return page(
+        f"Labels of {name}", about, f"<nav><ul>{parts}</ul></nav>{drawn}{''.join(sections)}"
+    )
 
 
 def figures_of(review: LabelReview) -> list[Figure]:
@@ -104,8 +119,8 @@ def _overall(review: LabelReview, method: str) -> Table:
     }
     notes = [
         method,
-        "R1, R5: share of rows with a true class among the first 1 or 5. right: a true class is"
-        " first. contradicted: another class is.",
+        "R1, R5: share of rows with a true class ranked first, or among the first five. right: a"
+        " true class is ranked first. contradicted: another class is.",
     ]
     return _table("Overall", list(cells), [list(cells.values())], notes)
 
@@ -126,9 +141,11 @@ def _limits(review: LabelReview) -> Table:
             cells = [_share(each) for each in shares]
         elif best is not None:
             point = curve.points[best]
+            low, _ = interval_of(point.right, point.answers)
             notes.append(
-                f"{target:.0%} is not reached: the best {point.answers / curve.outcomes:.1%} of"
-                f" answers were right {point.accuracy:.1%}."
+                f"{target:.0%} is not reached: at best {point.answers / curve.outcomes:.1%} are"
+                f" answered, {point.right:,} of {point.answers:,} right, which shows at least"
+                f" {low:.1%}."
             )
         rows.append([Cell(f"{target:.0%}", target), *cells, _count(alone)])
     return _table("Limits of confidence", columns, rows, notes)
@@ -155,7 +172,7 @@ def _confusions(review: LabelReview, origins: Origins, limit: int | None) -> Tab
         beginning = shortened(origins.beginning(row, review.rows), EXAMPLE_LETTERS)
         return f"{origins.line(row)}: {beginning}"
 
-    columns = ["first", "true", "rows", "examples"]
+    columns = ["ranked first", "true", "rows", "examples"]
     rows = [
         [
             Cell(each.first),
@@ -166,13 +183,18 @@ def _confusions(review: LabelReview, origins: Origins, limit: int | None) -> Tab
         for each in found[:limit]
     ]
     return _table(
-        "Confusions", columns, rows, CONFUSIONS_NOTES, {"first", "true", "examples"}, len(found)
+        "Confusions",
+        columns,
+        rows,
+        CONFUSIONS_NOTES,
+        {"ranked first", "true", "examples"},
+        len(found),
     )
 
 
 def _suspects(review: LabelReview, origins: Origins, limit: int | None) -> Table:
     found = review.suspects()
-    columns = ["line", "label", "first", "suspicion", "against", "confidence", "beginning"]
+    columns = ["line", "label", "ranked first", "suspicion", "against", "confidence", "beginning"]
     measures = (review.suspicion, review.against_label, review.confidence)
     rows = [
         [
@@ -186,7 +208,9 @@ def _suspects(review: LabelReview, origins: Origins, limit: int | None) -> Table
     ]
     lacks_confidence = not found and review.is_contradicted.any()
     notes = [NO_CONFIDENCE] if lacks_confidence else SUSPECTS_NOTES
-    return _table("Suspects", columns, rows, notes, {"label", "first", "beginning"}, len(found))
+    return _table(
+        "Suspects", columns, rows, notes, {"label", "ranked first", "beginning"}, len(found)
+    )
 
 
 def _table(

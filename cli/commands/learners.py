@@ -199,8 +199,9 @@ def _say_unreached(curve: OperatingCurve) -> None:
     best = curve.best
     if best is not None and any(each.point is None for each in curve.targets):
         typer.echo(
-            f"- no limit reaches it yet: the best {_share(best.coverage)} of answers, from"
-            f" {best.limit:.3f} on, were right {_share(best.accuracy)}"
+            f"- no limit reaches it yet: at best {_share(best.coverage)} are answered, from"
+            f" {best.limit:.3f} on, {best.right:,} of {best.answers:,} right, which shows at least"
+            f" {_share(best.accuracy_low)}"
         )
 
 

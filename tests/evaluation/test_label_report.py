@@ -60,7 +60,7 @@ def test_suspects_are_shown_with_line_label_and_text(tables):
     for each in suspects:
         row = int(each["line"]) - 1
         assert each["label"] == f"class {(row + 2) % 5}"
-        assert each["first"] == f"class {row % 5}"
+        assert each["ranked first"] == f"class {row % 5}"
         assert each["beginning"] == f"text of line {row + 1}"
         assert 0.9 < float(each["suspicion"]) <= 1
 
@@ -147,7 +147,7 @@ def test_limits_are_the_least_for_each_target_or_what_is_possible(review, tables
             assert float(each["right of these"]) == pytest.approx(point.accuracy)
         else:
             assert (
-                f"{float(each['target']):.0%} is not reached: the best" in tables["limits"].text()
+                f"{float(each['target']):.0%} is not reached: at best" in tables["limits"].text()
             )
     assert any(each["limit"] for each in limits)
     assert not all(each["limit"] for each in limits)

@@ -117,7 +117,7 @@ def test_limits(manyclass):
         everything = manyclass("learners", "limits", "--window", "newest", "--url", url).stdout
         best = found.all.best
         assert ("0.99        -" in everything) == (
-            f"- no limit reaches it yet: the best {best.coverage:.1%}" in everything
+            f"- no limit reaches it yet: at best {best.coverage:.1%}" in everything
         )
         sources = manyclass("learners", "limits", "--by", "source", "--url", url).stdout
         assert "desk" in sources
