@@ -20,6 +20,7 @@ from manyclass.evaluation.cost import cpu_seconds, mean_seconds_of
 from manyclass.evaluation.learner_estimator import LearnerEstimator
 from manyclass.evaluation.measures import by_ranks, sign_test
 from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.formats.given import Text
 from manyclass.training.rows import Rows
 
 LEARNERS: Final = (
@@ -107,10 +108,10 @@ class OutOfTime(Exception):
 
 @dataclass(frozen=True)
 class Events:
-    """Past events, oldest first: a text, or an instance; and their true classes."""
+    """Past events, oldest first: texts, instances where there is no text, and true classes."""
 
-    given: Sequence[str | Mapping[str, str] | Mapping[str, float]]
-    is_text: Sequence[bool]
+    texts: Sequence[Text | None]
+    instances: Sequence[Mapping[str, float]]
     classes: Sequence[Sequence[str]]
 
     def rows(self, text: TextAnalysis) -> Rows:
@@ -118,8 +119,8 @@ class Events:
         return Rows.of(self._labelled(text))
 
     def _labelled(self, text: TextAnalysis) -> Iterator[tuple[Mapping[str, float], Sequence[str]]]:
-        for given, is_text, classes in zip(self.given, self.is_text, self.classes, strict=True):
-            yield text.features_of(given) if is_text else given, classes  # type: ignore[arg-type, misc]
+        for given, features, classes in zip(self.texts, self.instances, self.classes, strict=True):
+            yield features if given is None else text.features_of(given), classes
 
 
 def counted_of(events: int) -> int:

@@ -77,7 +77,7 @@ def run(given: BinaryIO, out: BinaryIO) -> None:
     parents: dict[str, str] = {}
     events = _events(lines, parents)
     primary = Options.from_dict(question.primary)
-    has_texts = any(events.is_text)
+    has_texts = any(each is not None for each in events.texts)
     asked = candidates(primary, question.text, has_texts, bool(parents), question.learners)
     total, counted = len(events.classes), counted_of(len(events.classes))
 
@@ -114,8 +114,8 @@ def _events(lines: Iterable[bytes], parents: dict[str, str]) -> Events:
         parents |= each.parents
     read.reverse()
     return Events(
-        [each.features or {} if each.text is None else each.text for each in read],
-        [each.text is not None for each in read],
+        [each.text for each in read],
+        [each.features or {} for each in read],
         [each.classes for each in read],
     )
 

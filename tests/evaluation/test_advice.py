@@ -38,7 +38,7 @@ def texts(count, seed=3):
 
 def events(count):
     given, classes = texts(count)
-    return Events(given, [True] * count, classes)
+    return Events(given, [{}] * count, classes)
 
 
 def run(some, asked, end=1e9, clock=lambda: 0.0, taxonomy=None):
@@ -156,7 +156,7 @@ def test_the_child_reads_events_newest_first_and_writes_progress_and_figures():
     assert progress[-1]["events"] == 400
     assert messages[-1]["kind"] == "verdict"
     [alone] = run(
-        Events([{"red": 1.0}, *given[1:]], [False, *[True] * 399], classes),
+        Events([None, *given[1:]], [{"red": 1.0}, *[{}] * 399], classes),
         [Candidate("pa", TEXT)],
     )
     assert found[0]["r1"] == alone.r1

@@ -146,8 +146,6 @@ def test_limits_are_the_least_for_each_target_or_what_is_possible(review, tables
             assert float(each["answered"]) == pytest.approx(point.answers / curve.outcomes)
             assert float(each["right of these"]) == pytest.approx(point.accuracy)
         else:
-            assert (
-                f"{float(each['target']):.0%} is not reached: at best" in tables["limits"].text()
-            )
+            assert f"{float(each['target']):.0%} is not reached: at best" in tables["limits"].text()
     assert any(each["limit"] for each in limits)
     assert not all(each["limit"] for each in limits)

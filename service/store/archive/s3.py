@@ -64,12 +64,12 @@ class S3Archive:
         """Read the environment; connect later. Raises StoreError for an unusable variable."""
         self._place = f"s3://{bucket}/{prefix}" if prefix else f"s3://{bucket}"
         _check_endpoint()
-        options: dict[str, Any] = _OPTIONS  # the library's types lack those of its HTTP client
+        options: dict[str, Any] = _OPTIONS
         try:
             self._store = S3Store(
                 bucket,
                 prefix=prefix or None,
-                config=options,  # type: ignore[arg-type]
+                config=options,  # type: ignore[arg-type]  # its types lack those of its HTTP client
                 retry_config={
                     "max_retries": _RETRIES,
                     "retry_timeout": timedelta(seconds=_RETRY_SECONDS),
