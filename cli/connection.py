@@ -8,7 +8,8 @@ import typer
 
 from manyclass.cli.environment import KEY_VARIABLE, URL_VARIABLE
 from manyclass.cli.printable import printable
-from manyclass.client.client import DEFAULT_URL, Client
+from manyclass.client.client import Client
+from manyclass.client.connection import DEFAULT_URL
 from manyclass.client.errors import RequestRefused, ServiceUnreachable, Unusable
 
 BAD_LINES: Final = 1  # exit codes, beside 0; docs/operations.md lists them

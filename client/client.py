@@ -4,18 +4,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from secrets import token_hex
-from types import TracebackType
-from typing import IO, Literal, Self
+from typing import IO, Literal
 
 import httpx
 
-from manyclass.client.address import check_key, divided
 from manyclass.client.advice import AdviceStatus
-from manyclass.client.encoding import Parameters, checked_parameters, encoded
-from manyclass.client.errors import ClientError
-from manyclass.client.proxies import http_client
+from manyclass.client.connection import DEFAULT_URL, Connection
+from manyclass.client.encoding import Parameters, encoded
 from manyclass.client.quality import ClassQualityPage, QualityReport, Sort
-from manyclass.client.retry import Backoff, is_worth_retrying
 from manyclass.client.types import (
     Amended,
     ClassCount,
@@ -58,22 +54,16 @@ from manyclass.client.types import (
     UndoneLabel,
 )
 from manyclass.client.wire import (
-    Answer,
     Moment,
     counted_events,
-    decoded,
     error_filter,
     event_filter,
     path_of,
     rank_options,
-    refusal,
-    unreachable,
 )
 
-DEFAULT_URL = "http://127.0.0.1:8000"
 
-
-class Client:
+class Client(Connection):
     """A client of the service at `url`, which may contain user and password. Belongs to one thread.
 
     A request that was refused for now (429, 503) is sent again after the time that the service
@@ -95,32 +85,11 @@ class Client:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """Make a client. Raises Unusable for a URL or a key that no request can use."""
-        if key:
-            check_key(key)
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self.url, credentials = divided(url)  # httpx would log a password in the URL
-        self._patience = patience
-        self._timeout = timeout
-        self._sleep = sleep
-        self._answered = False
+        super().__init__(
+            url, key, patience=patience, timeout=timeout, transport=transport, sleep=sleep
+        )
         self._numbers = count(1)
         self._prefix = token_hex(8)
-        self._http = http_client(self.url, headers, credentials, timeout, transport)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._http.close()
 
     # --- rank and learn ---------------------------------------------------------------------------
 
@@ -609,17 +578,7 @@ class Client:
 
         Raises ServiceUnreachable if the answer is cut short; the file then has only a part of it.
         """
-        size = 0
-        try:
-            with self._http.stream("GET", self.url + "/state") as response:
-                if not response.is_success:
-                    response.read()
-                    raise refusal(response)
-                for piece in response.iter_bytes():
-                    size += file.write(piece)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise unreachable(self.url, error) from error
-        return size
+        return self._copy("/state", file)
 
     def restore(self, seq: int) -> int:
         """Restore the snapshot taken at `seq`; return the number of the event."""
@@ -635,10 +594,8 @@ class Client:
 
     def is_ready(self) -> bool:
         """Return whether the service answers and can learn; one request, without a retry."""
-        try:
-            return decoded(self._http.get(self.url + "/readyz"), Ready).learns
-        except (httpx.TransportError, ClientError):  # ClientError: refused, or another server
-            return False
+        found = self._once("/readyz", Ready)
+        return found is not None and found.learns
 
     # --- one request ------------------------------------------------------------------------------
 
@@ -649,75 +606,3 @@ class Client:
         if "event_id" in event or ("id" in event and event.get("classes")):
             return event  # the service derives the event_id of a label from the `id`
         return {**event, "event_id": f"{self._prefix}-{next(self._numbers)}"}
-
-    def _get(
-        self,
-        path: str,
-        answer: type[Answer],
-        parameters: Parameters | None = None,
-    ) -> Answer:
-        return self._ask("GET", path, answer, parameters=parameters, repeatable=True)
-
-    def _post(self, path: str, body: object, answer: type[Answer]) -> Answer:
-        content = encoded(body)
-        return self._ask("POST", path, answer, content=content, repeatable=True)
-
-    def _place(self, method: str, path: str, body: Mapping[str, object]) -> int:
-        # A repeated move may undo another move in between. A repeated rename fails.
-        repeatable = not body.get("move", True)
-        content = encoded(body)
-        return self._ask(method, path, EventNumber, content=content, repeatable=repeatable).seq
-
-    def _ask(
-        self,
-        method: str,
-        path: str,
-        answer: type[Answer],
-        *,
-        content: bytes | None = None,
-        parameters: Parameters | None = None,
-        repeatable: bool = False,
-        is_long: bool = False,
-    ) -> Answer:
-        """Return the answer to a request, which is sent again if that is safe and useful.
-
-        `repeatable` means that the request may arrive twice without harm, `is_long` that the client
-        waits for the answer without a time limit.
-        """
-        if parameters is not None:
-            parameters = checked_parameters(parameters)
-        backoff = Backoff(self._patience)
-        while True:
-            try:
-                return decoded(self._send(method, path, content, parameters, is_long), answer)
-            except ClientError as error:
-                if not is_worth_retrying(error, repeatable, self._answered):
-                    raise
-                wait = backoff.wait_after(error)
-                if wait is None:
-                    raise
-            self._sleep(wait)
-
-    def _send(
-        self,
-        method: str,
-        path: str,
-        content: bytes | None,
-        parameters: Parameters | None,
-        is_long: bool,
-    ) -> httpx.Response:
-        headers = {"Content-Type": "application/json"} if content is not None else {}
-        timeout = httpx.Timeout(self._timeout, read=None) if is_long else self._http.timeout
-        try:
-            response = self._http.request(
-                method,
-                self.url + path,
-                content=content,
-                params=parameters,
-                headers=headers,
-                timeout=timeout,
-            )
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise unreachable(self.url, error) from error
-        self._answered = True
-        return response
