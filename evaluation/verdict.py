@@ -1,10 +1,13 @@
 """The verdict of the advice on learners: the best candidate, in one sentence."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
 from manyclass.evaluation.advice import Advice, Gain
+
+MOST_NAMED: Final = 3  # other candidates
 
 
 class Verdict(msgspec.Struct, frozen=True, tag="verdict", tag_field="kind"):
@@ -17,7 +20,8 @@ class Verdict(msgspec.Struct, frozen=True, tag="verdict", tag_field="kind"):
 def verdict(advice: Sequence[Advice]) -> Verdict:
     """Return the verdict; the first advice is about the present learner.
 
-    Of several better ones the best has the largest sum of the gains in R1 and R5.
+    Of several better ones the best has the largest sum of the gains in R1 and R5; of equal ones it
+    learns fastest.
     """
     present, *others = advice
     if present.failed:
@@ -27,14 +31,20 @@ def verdict(advice: Sequence[Advice]) -> Verdict:
     better = [each for each in compared if each.advised]
     if not better:
         return Verdict(None, _none_better(present, compared) + left)
-    best = max(better, key=lambda each: _first(each) + _five(each))
+    best = max(better, key=_worth)
     most = max(better, key=_first)
+    others = [each for each in better if each is not best and each is not most]
     also = "" if most is best else f" {_named(most, present)} has more R1: {_gains(most)}."
     sentence = (
         f"{_named(best, present)} is better than {_named(present)}, in use: {_gains(best)};"
-        f" {_cost(best, present)}.{also}{_others(len(better) - 1)}{left}"
+        f" {_cost(best, present)}.{also}{_others(others, present)}{left}"
     )
     return Verdict([*advice].index(best), sentence)
+
+
+def _worth(each: Advice) -> tuple[int, float]:
+    """Return the gains to a tenth of a point, then the time: the cheaper of equals is better."""
+    return round(1000 * (_first(each) + _five(each))), -(each.learn_seconds or 0.0)
 
 
 def _first(each: Advice) -> float:
@@ -56,10 +66,13 @@ def _none_better(present: Advice, compared: Sequence[Advice]) -> str:
     return f"{said}; the nearest is {_named(nearest, present)}: {_gains(nearest)}."
 
 
-def _others(better: int) -> str:
-    if not better:
+def _others(others: Sequence[Advice], present: Advice) -> str:
+    """Return the words for other candidates that are better than the present learner."""
+    if not others:
         return ""
-    return f" {better} other{'s are' if better > 1 else ' is'} better than what is in use, too."
+    named = ", ".join(_named(each, present) for each in others[:MOST_NAMED])
+    more = f", and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+    return f" Also better than what is in use: {named}{more}."
 
 
 def _left_out(failed: int) -> str:

@@ -1,5 +1,7 @@
 """The verdict of the advice: one sentence that names the best candidate, or says that none is."""
 
+from msgspec.structs import replace
+
 from manyclass.evaluation.advice import Advice, Gain
 from manyclass.evaluation.verdict import verdict
 
@@ -33,8 +35,18 @@ def test_the_best_has_most_of_both_gains_and_the_one_with_more_of_the_first_is_n
     found = verdict(advice)
     assert found.best == 1
     assert "`first` has more R1: +0.9 points" in found.sentence
-    assert found.sentence.endswith("1 other is better than what is in use, too.")
+    assert "Also better" not in found.sentence
+    others = [candidate(f"c{at}", 0.004, 0.004, advised=True) for at in range(5)]
+    assert verdict([*advice, *others]).sentence.endswith(
+        "Also better than what is in use: `c0`, `c1`, `c2`, and 2 more."
+    )
     assert "more R1" not in verdict(advice[:2]).sentence
+
+
+def test_of_equal_gains_the_cheaper_is_the_best():
+    slow, fast = candidate("slow", 0.0101, 0.01, advised=True), candidate("fast", 0.01, 0.01)
+    fast = replace(fast, advised=True, learn_seconds=1e-5)
+    assert verdict([PRESENT, slow, fast]).best == 2
 
 
 def test_if_none_is_better_the_nearest_is_named():
