@@ -190,6 +190,23 @@ def test_the_accuracy_is_drawn_along_the_history_and_by_class(taught, look):
     expect(page.locator("[data-section=Weeks]")).to_be_focused()
 
 
+def test_weeks_are_compared_by_their_confidence_too(taught, look, browser):
+    report = httpx.get(f"{taught.url}/quality").json()
+    week = {"events": 300, "r1": 0.5, "r5": 0.8, "unknown_features": 0.1}
+    report["weeks"] = [
+        week | {"end": 1_800_000_000, "confidence": 0.41},
+        week | {"end": 1_799_395_200, "confidence": None},
+    ]
+    report["class_mix"] = {"distance": 0.1, "changed": []}
+    context = browser.new_context()
+    context.route("**/quality?*", lambda route: route.fulfill(json=report))
+    page = counted(look(taught, "quality", context=context))
+    table = page.get_by_role("region", name="Weeks", exact=True).locator("table")
+    expect(table.get_by_role("columnheader", name="Confidence")).to_be_visible()
+    expect(table.locator("tbody tr")).to_have_text([re.compile("41 %"), re.compile("80 %\u2013")])
+    context.close()
+
+
 def test_accuracy_by_branch_and_source(taught, look):
     httpx.put(f"{taught.url}/classes/card_arrival", json={"parent": "cards"}).raise_for_status()
     event = {"text": "where is my card", "classes": ["card_arrival"], "source": "phone"}
