@@ -55,7 +55,10 @@ class Abstentions:
 
 def _unsure(surest: float | None) -> str:
     if surest is None:
-        return "no ranking has a confidence: the service needs 100 labelled events first"
+        return (
+            "no ranking has a confidence: no class was found, or the service has fewer than 100"
+            " labelled events"
+        )
     return f"the highest confidence was {surest:.3f}"
 
 

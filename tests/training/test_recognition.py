@@ -15,7 +15,7 @@ from manyclass.training.recognition import MOST_REJECTED, recognised, stopping
         ),
         (
             "\ufeffa;b\nlong text, of words;x\n",
-            "CSV with the columns a, b: add --text-column a --class-column b",
+            "CSV with the columns a, b: add --text-column a --class-column COLUMN",
         ),
         (
             '{"sentence": "a b c", "tag": "x"}\n',
