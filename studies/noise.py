@@ -74,8 +74,7 @@ def by_suspects(rows: Rows) -> Order:
     for seq, (instance, classes) in enumerate(rows, 1):
         event = Event.learn(Instance(instance), classes)
         rank = model.apply(seq, event).rank or NOT_RETRIEVED
-        untouched = {"reviewer": None, "is_corrected": False, "is_undone": False}
-        records.append(Taught(seq, event, rank, list(classes), [], time=0, **untouched))
+        records.append(Taught(seq, event, rank, list(classes), [], None, False, 0, False))
     errors = LikelyErrors(most_suspects=len(records))
     for record in records:
         errors.add(record, None if record.outcome == 1 else dispute(model, record))
