@@ -234,8 +234,9 @@ async def list_events(
     restore has undone; they stay in the history until they are deleted, and `undone` lists them
     too. Deleted events are not listed.
     """
+    history, model = engine.history, engine.model
     wanted = Filter(
-        of_class=of_class,
+        of_class=None if of_class is None else model.aliases.get(of_class, of_class),
         source=source,
         reviewer=reviewer,
         batch=batch,
@@ -246,7 +247,6 @@ async def list_events(
         wrong=wrong,
         with_undone=undone,
     )
-    history, model = engine.history, engine.model
 
     def page() -> dict[str, Any]:
         found = history.page(wanted, limit, after, order == "newest", PAGE_BYTES)

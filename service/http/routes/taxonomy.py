@@ -34,6 +34,7 @@ async def list_taxonomy(
     """List the nodes of the taxonomy below `parent`, or those at the top."""
     model = engine.model
     taxonomy, learner = model.taxonomy, model.learner
+    parent = None if parent is None else model.aliases.get(parent, parent)
 
     def page() -> dict[str, Any]:
         names = taxonomy.children(parent or None, after or None, limit)

@@ -56,6 +56,12 @@ async def test_a_former_name_answers_the_class_as_it_is_now(call):
         assert problem["detail"] == "no class is named 'x': it is a former name of 'now'"
     await call("PUT", "/classes/x", {"parent": "above"})
     assert (await call("GET", "/classes/x")).json()["path"] == ["above", "now"]
+    await call("PUT", "/classes/z", {"parent": "x"})
+    for name in ("x", "now"):
+        nodes = (await call("GET", f"/taxonomy?parent={name}")).json()["nodes"]
+        assert [each["class"] for each in nodes] == ["z"]
+        events = (await call("GET", f"/events?class={name}")).json()["events"]
+        assert sorted(each["seq"] for each in events) == [1, 2]
 
 
 async def test_the_heaviest_edges_come_first(call):
