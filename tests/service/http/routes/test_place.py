@@ -30,6 +30,7 @@ async def test_a_class_is_placed_and_shown(call):
         "path": ["sports", "hockey"],
         "children": [],
         "next": None,
+        "former_names": [],
     }
     assert await path_of(call, "7") == ["5", "7"]
     assert await path_of(call, "puck") == ["puck"]
