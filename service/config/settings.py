@@ -129,6 +129,9 @@ class Settings:
         "keep the instances that wait for review in the store, beyond a restart; `no` removes what"
         " is stored",
     )
+    review_twice: int = _is(
+        WHOLE, 0, "percent of the labelled instances that a second reviewer labels too", 0, 100
+    )
 
     rank_wait_seconds: float = _is(
         SECONDS, 1.0, "longest wait of a ranking for the event of its `min_seq`", 0

@@ -42,6 +42,7 @@ from manyclass.service.http.problems import Problem, problem_of
 from manyclass.service.http.reads import ReadingThreads, Reads
 from manyclass.service.http.routes import (
     advice,
+    agreement,
     events,
     health,
     label_errors,
@@ -70,6 +71,7 @@ from manyclass.service.http.routes.rebuild import RebuildState
 from manyclass.service.http.routes.rename import RenameClass
 from manyclass.service.http.routes.sheets import ReadWorkbook
 from manyclass.service.http.routes.state import StateDownloads
+from manyclass.service.http.second_labels import SecondLabels
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.ingest.review_queue import ReviewQueue, discard
@@ -149,7 +151,10 @@ class App(Front):
             settings.review_items,
             settings.review_bytes,
             settings.review_seconds,
+            # Without history, the first reviewer is unknown.
+            settings.review_twice if keeps_texts else 0,
         )
+        second_labels = SecondLabels(self.engine, queue, labels, wall_clock)
         builder = EventBuilder(
             self.engine,
             pending,
@@ -159,6 +164,7 @@ class App(Front):
             keeps_texts,
             labels,
             queue,
+            second_labels,
         )
         stream = LearnStream(settings, self.engine, builder, metrics, self.stopping)
         advisor = Advisor(wall_clock)
@@ -175,7 +181,9 @@ class App(Front):
             ReadWorkbook(settings, keys, self.limits.budget),
             GiveReview(settings, self.engine, keys, self.limits.budget, queue),
             LeaseReview(settings, self.engine, keys, self.limits.budget, queue),
-            UndoReview(settings, self.engine, keys, self.limits.budget, queue, labels),
+            UndoReview(
+                settings, self.engine, keys, self.limits.budget, queue, labels, second_labels
+            ),
         ]
         error_counts = ErrorCounts(clock)
         csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins, settings.allowed_hosts)
@@ -193,6 +201,7 @@ class App(Front):
         self.api.state.pending = pending
         self.api.state.queue = queue
         self.api.state.labels = labels
+        self.api.state.second_labels = second_labels
         self.api.state.metrics = metrics
         self.api.state.exposition = Exposition(
             metrics,
@@ -294,6 +303,7 @@ def _api(
         names,
         taxonomy,
         review,
+        agreement,
         learners,
         advice,
         operating_points,

@@ -24,6 +24,7 @@ from manyclass.service.http.labels import Labels
 from manyclass.service.http.problems import Fault, Problem, invalid, problem_of, unavailable
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent, LearnRequest
 from manyclass.service.http.schemas.parts import WarningDocument
+from manyclass.service.http.second_labels import SecondLabels
 from manyclass.service.http.time_slice import run_in_thread
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
@@ -70,6 +71,7 @@ class EventBuilder:
         keeps_texts: bool,
         labels: InstanceLabels,
         queue: ReviewQueue,
+        second_labels: SecondLabels,
     ) -> None:
         """`keeps_texts` is true with a history: events have texts and the ids of instances."""
         self._engine = engine
@@ -80,6 +82,7 @@ class EventBuilder:
         self._keeps_texts = keeps_texts
         self._labels = labels
         self._queue = queue
+        self._second_labels = second_labels
 
     async def instances(self, forms: Iterable[LearnEvent | LearnRequest]) -> Known:
         """Return the instance of each id in the forms, from this process or else from another.
@@ -122,6 +125,7 @@ class EventBuilder:
             if form.event_id is None and labels.classes:
                 label = await self._labels.find(form.id)
                 if label.seq is not None:
+                    await self._second_labels.note(form, labels, label)
                     again = await self._labels.again(form, labels, label)
                     if isinstance(again, Event):
                         self._engine.model.check(again)

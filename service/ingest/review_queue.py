@@ -10,6 +10,7 @@ written stays in memory and is written later, so a full disk stops no ranking an
 import asyncio
 import logging
 import random
+from collections import deque
 from collections.abc import (
     Awaitable,
     Callable,
@@ -28,6 +29,7 @@ from manyclass.core.event import Text
 from manyclass.service.errors import NotReady, with_hint
 from manyclass.service.ingest.peer_messages import packed_reading, unpacked_reading
 from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.ingest.second_labels import Labelled, LabelPair, is_chosen
 from manyclass.service.ingest.stored_instance import (
     ServedClasses,
     StoredInstance,
@@ -63,6 +65,7 @@ class Head(msgspec.Struct, array_like=True, frozen=True):
     bytes: int
     # Unix seconds, of a label whose event has an id of its own: the state does not recognise it.
     labelled_at: float | None = None
+    pair: LabelPair | None = None  # once it is labelled, if two reviewers shall label it
 
 
 class Body(msgspec.Struct, array_like=True):
@@ -149,8 +152,12 @@ class ReviewQueue:
         most_items: int,
         most_bytes: int,
         seconds: float,
+        twice: int = 0,
     ) -> None:
-        """`is_labelled` tells whether the state has a label of an instance of this id."""
+        """`is_labelled` tells whether the state has a label of an instance of this id.
+
+        `twice` percent of the instances stay after their label, for a second reviewer.
+        """
         self.items = 0
         self.bytes = 0
         self.failures = 0
@@ -162,9 +169,12 @@ class ReviewQueue:
         self._most_items = most_items
         self._most_bytes = most_bytes
         self._seconds = seconds
+        self._twice = twice
         self._lock = Lock()  # of all that follows, but for `_labelled`
         self._heads: dict[str, Head] | None = None  # of the store; None: not read yet
         self._unsaved: dict[str, Item] = {}  # copied, and not yet taken by the store
+        self._notes: dict[str, LabelPair | None] = {}  # pairs that the heads do not have yet
+        self._first_labels: deque[tuple[str, LabelPair]] = deque()  # the same, of the event loop
         self._bounded_at = -BOUND_SECONDS
         self._recent: dict[str, None] = {}  # ids of the newest copied instances
         self._copied = 0  # number of the newest instance that was copied
@@ -199,6 +209,8 @@ class ReviewQueue:
                 # Most labels are of instances outside the queue; the state knows them. If another
                 # process has put this one into the queue, `is_done` notes it again.
                 self._labelled.pop(each, None)
+            elif each in waiting and waiting[each].pair is not None:
+                continue  # it stays, for a second label or with it
             elif time < limit and has_own_id:
                 self._labelled.pop(each, None)
             elif time < limit and await self._is_labelled(each):
@@ -264,6 +276,25 @@ class ReviewQueue:
         self.labelled(instance_id, has_own_id=False)
         return True
 
+    def is_for_two(self, instance_id: str) -> bool:
+        """Return whether an instance belongs to the share that two reviewers label."""
+        return is_chosen(instance_id, self._twice)
+
+    def labelled_by(self, instance_id: str, reviewer: str, classes: Sequence[str]) -> None:
+        """Note the first label of an instance, which may belong to those for two reviewers."""
+        if self.is_for_two(instance_id):
+            self._first_labels.append((instance_id, LabelPair(reviewer, tuple(classes))))
+
+    async def choose_labelled(self, choice: Choice, limit: int, reviewer: str) -> Labelled:
+        """Return instances that others have labelled, for a second label of this reviewer, and
+        lease them.
+        """
+        if not self._twice:
+            return Labelled([], 0)
+        found = await asyncio.to_thread(self._labelled_by_others, choice, reviewer)
+        leased = await asyncio.to_thread(self.take, found, limit, reviewer)
+        return Labelled(leased, len(found))
+
     # --- interface for threads --------------------------------------------------------------------
 
     def flush(self) -> None:
@@ -272,6 +303,7 @@ class ReviewQueue:
         An error of the store is counted, and the instances are written with the next flush.
         """
         with self._lock:
+            self._put_notes()
             is_new = self._pending.newest != self._copied or self._unmarked or self._unsaved
             if not is_new and self._wall_clock() < self._bounded_at + BOUND_SECONDS:
                 return
@@ -280,24 +312,14 @@ class ReviewQueue:
             self._mark_labelled()
             self._keep_bounds()
             self._bounded_at = self._wall_clock()
-            if not self._unsaved:
-                return
-            try:
-                self._store.put(self._unsaved)
-            except StoreError as error:
-                self._fail(error)
-            else:
-                if self._heads is not None:
-                    self._heads |= _heads_of(self._unsaved)
-                self._unsaved = {}
-                self.failing = None
+            self._write()
 
     def give(self, given: Mapping[str, Item]) -> None:
         """Put instances into the queue, durably. Blocks. Raises QueueIsFull and StoreError."""
         with self._lock:
             self._refresh(must=True)
             heads = self._known()
-            kept = [each for name, each in heads.items() if each.given and name not in given]
+            kept = [each for name, each in heads.items() if _is_kept(each) and name not in given]
             kept += _heads_of(given).values()
             if len(kept) > self._most_items or _bytes_of(kept) > self._most_bytes:
                 raise QueueIsFull
@@ -331,6 +353,47 @@ class ReviewQueue:
             gone = [each for each in dict.fromkeys(ids) if each in heads]
             self._drop(gone)
             return len(gone)
+
+    def add_pair(self, instance_id: str, pair: LabelPair) -> None:
+        """Note that a second reviewer labelled an instance; the first note counts. Blocks.
+
+        After an error of the store, the note is written with a later flush.
+        """
+        with self._lock:
+            self._put_notes()
+            self._refresh()
+            head = self._known().get(instance_id)
+            noted = self._notes.get(instance_id, None if head is None else head.pair)
+            if noted is not None and noted.is_open:
+                self._note({instance_id: pair})
+
+    def forget_pairs(self, ids: Collection[str] = (), reviewer: str | None = None) -> None:
+        """Forget the labels of instances, and the second labels of a reviewer. Blocks."""
+        with self._lock:
+            self._put_notes()
+            self._refresh()
+            heads = self._known()
+            pairs = {name: each.pair for name, each in heads.items() if each.pair is not None}
+            notes: dict[str, LabelPair | None] = {
+                name: LabelPair(pair.first_reviewer, pair.first)
+                for name, pair in pairs.items()
+                if reviewer is not None and pair.second_reviewer == reviewer
+            }
+            self._note(notes | dict.fromkeys(each for each in ids if each in pairs))
+
+    def pairs(self) -> dict[str, LabelPair]:
+        """Return the two labels of each instance that has two, newest first. Blocks."""
+        with self._lock:
+            self._refresh()
+            heads = self._known()
+        labelled = {name: each.pair for name, each in heads.items() if each.pair is not None}
+        pairs = {name: each for name, each in labelled.items() if not each.is_open}
+        return dict(sorted(pairs.items(), key=lambda each: each[1].time, reverse=True))
+
+    def texts(self, ids: Sequence[str]) -> dict[str, Text | None]:
+        """Return the beginning of the text of each of these instances. Blocks."""
+        items = self._items(ids)
+        return {name: shown_text(_body.decode(each.body).text)[0] for name, each in items.items()}
 
     def release(self, ids: Collection[str], reviewer: str) -> None:
         """End leases of a reviewer. Blocks. Raises StoreError."""
@@ -367,6 +430,44 @@ class ReviewQueue:
         self._store.close()
 
     # --- in a thread, with the lock ---------------------------------------------------------------
+
+    def _write(self) -> None:
+        if not self._unsaved:
+            return
+        try:
+            self._store.put(self._unsaved)
+        except StoreError as error:
+            self._fail(error)
+        else:
+            if self._heads is not None:
+                self._heads |= _heads_of(self._unsaved)
+            self._unsaved = {}
+            self.failing = None
+
+    def _note(self, pairs: Mapping[str, LabelPair | None]) -> None:
+        """Keep the labels of instances for two reviewers, or forget them, and write that."""
+        self._notes |= pairs
+        self._put_notes()
+        self._write()
+
+    def _put_notes(self) -> None:
+        """Put the noted labels into the heads of their instances."""
+        while self._first_labels:
+            instance_id, pair = self._first_labels.popleft()
+            self._notes[instance_id] = pair
+        notes = self._notes
+        if not notes:
+            return
+        try:
+            stored = self._store.items([each for each in notes if each not in self._unsaved])
+        except StoreError as error:
+            self._fail(error)
+            return
+        items = stored | {each: self._unsaved[each] for each in notes if each in self._unsaved}
+        for name, item in items.items():
+            head = msgspec.structs.replace(_head.decode(item.head), pair=notes[name])
+            self._unsaved[name] = Item(msgspec.msgpack.encode(head), item.body)
+        self._notes = {}
 
     def _copy(self) -> None:
         newest = self._pending.newest
@@ -446,7 +547,7 @@ class ReviewQueue:
             for name in sorted(heads, key=lambda each: _uncertainty(heads[each]), reverse=True):
                 if count <= self._most_items and size <= self._most_bytes:
                     break
-                if name not in old and not heads[name].given:
+                if name not in old and not _is_kept(heads[name]):
                     gone.append(name)
                     count, size = count - 1, size - heads[name].bytes
         try:
@@ -513,11 +614,25 @@ class ReviewQueue:
             heads = {
                 name: each
                 for name, each in self._known().items()
-                if each.labelled_at is None and _is_of(each, choice)
+                if each.labelled_at is None and each.pair is None and _is_of(each, choice)
             }
         if choice.is_random:
             return random.sample(list(heads), len(heads))
         return sorted(heads, key=lambda each: _uncertainty(heads[each]))
+
+    def _labelled_by_others(self, choice: Choice, reviewer: str) -> list[str]:
+        """Return the instances of a choice that others have labelled and a second label lack."""
+        self.flush()
+        with self._lock:
+            heads = self._known()
+        found = [name for name, each in heads.items() if _is_of(each, choice)]
+        pairs = ((name, heads[name].pair) for name in found)
+        lacking = [
+            name
+            for name, pair in pairs
+            if pair is not None and pair.is_open and pair.first_reviewer != reviewer
+        ]
+        return sorted(lacking, key=lambda each: _uncertainty(heads[each]))
 
     def _which_wait(self, ids: Collection[str]) -> list[str]:
         """Return the ids whose instances are in the queue, each once."""
@@ -552,6 +667,11 @@ class ReviewQueue:
 
 def _heads_of(items: Mapping[str, Item]) -> dict[str, Head]:
     return {name: _head.decode(each.head) for name, each in items.items()}
+
+
+def _is_kept(head: Head) -> bool:
+    """Return whether an instance stays when there is no room: it was given and waits."""
+    return head.given and head.pair is None
 
 
 def _bytes_of(heads: Iterable[Head]) -> int:

@@ -317,6 +317,8 @@ async def delete_events(
     queue: ReviewQueue = request.app.state.queue
     if reviewer is None:
         await asyncio.to_thread(queue.erase, source, batch)
+    else:
+        await asyncio.to_thread(queue.forget_pairs, reviewer=reviewer)
     wanted = Filter(source=source, reviewer=reviewer, batch=batch, with_undone=True)
     seq, deleted = None, 0
     next_page: int | None = 0

@@ -35,6 +35,7 @@ from manyclass.service.ingest.review_queue import (
     ReviewQueue,
     shown_text,
 )
+from manyclass.service.ingest.second_labels import Labelled
 from manyclass.service.ingest.stored_instance import ServedClasses, WaitingInstance
 
 router = router_of("learn")
@@ -42,6 +43,7 @@ router = router_of("learn")
 MOST_COUNTED = 10_000  # newest events, among which suspects are found
 COUNT_SECONDS = 2.0  # for which an answer waits until they are counted
 MOST_RANKED_AGAIN = 10_000  # instances that another learner ranks for one request
+SECOND_IN = 5  # at most one of so many instances of a list is for a second label
 
 
 def _name(description: str) -> Any:
@@ -106,7 +108,9 @@ async def review(
 
     With `reviewer`, or a key with a name, the instances are leased to this person for two minutes:
     no other reviewer gets them. `POST /review/leases` renews and ends leases. Without one the list
-    has all instances, also leased ones.
+    has all instances, also leased ones. With `MANYCLASS_REVIEW_TWICE`, up to a fifth of the list of
+    a reviewer has instances that others have labelled, marked by `second`, without their label;
+    `GET /review/agreement` compares.
 
     Only the first 4,096 bytes of a text are shown. A service that keeps no history drops the texts.
     """
@@ -124,17 +128,28 @@ async def review(
         return await reads.page(lambda: _page(engine, name, number, suspects))
     by = None if learner is None else enrolled(engine.model, learner)
     choice = Choice(source, batch, first or None, abstained, is_random=kind == "random")
+    twice = Labelled([], 0)
+    if name is not None and by is None:
+        twice = await queue.choose_labelled(choice, -(-limit // SECOND_IN), name)
     ids = await queue.waiting(choice)
     number = len(ids)
     if by is None:
-        waiting = await asyncio.to_thread(queue.take, ids, limit, name)
+        most = limit - len(twice.instances)
+        waiting = await asyncio.to_thread(queue.take, ids, most, name)
     else:
         waiting = await reads.in_thread(
             _least_certain_of, by, engine.model.text, queue, ids[:MOST_RANKED_AGAIN], limit, name
         )
     return await reads.page(
         lambda: _page(
-            engine, name, number, [_shown(_read_by(engine.model.text, each)) for each in waiting]
+            engine,
+            name,
+            number + twice.number,
+            [_shown(_read_by(engine.model.text, each)) for each in waiting]
+            + [
+                _shown(_read_by(engine.model.text, each)) | {"second": True}
+                for each in twice.instances
+            ],
         )
     )
 
@@ -251,6 +266,7 @@ def _shown(waiting: WaitingInstance) -> dict[str, Any]:
         "text_cut": waiting.is_text_cut,
         "event": None,
         "classes": [],
+        "second": False,
         "features": dict(features[:MOST_FEATURES]),
         "omitted_features": max(0, len(features) - MOST_FEATURES),
     }

@@ -41,6 +41,10 @@ class ReviewInstance(BaseModel):
         " corrects or confirms; null for an instance without a label"
     )
     classes: list[str] = Field(description="the label of that event, else empty")
+    second: bool = Field(
+        description="true if another reviewer has labelled the instance, and a second label is"
+        " asked for: it is compared and not learned"
+    )
     features: StoredFeatures
     omitted_features: int = Field(description="the number of features beyond the first 500")
 

@@ -40,6 +40,7 @@ SCOPES = {  # of each call in the document; None needs no key
     "POST /rebuild": Scope.ADMIN,
     "GET /rebuild": Scope.LEARN,
     "GET /review": Scope.LEARN,
+    "GET /review/agreement": Scope.LEARN,
     "POST /review": Scope.LEARN,
     "POST /review/leases": Scope.LEARN,
     "POST /review/undo": Scope.LEARN,

@@ -76,6 +76,7 @@ async def test_shows_each_ranking_as_it_was_served(rank, options):
             "text_cut": False,
             "event": None,
             "classes": [],
+            "second": False,
             "features": {"a": 1.0, "b": 1.0},
             "omitted_features": 0,
         }
