@@ -107,9 +107,9 @@ def test_a_service_that_ends_is_seen_to_end(serve, browser):
     served = serve()
     page = browser.new_page()
     page.goto(f"{served.url}/console")
-    expect(page.locator(".pulse")).to_have_text("event 0")
+    expect(page.locator(".pulse")).to_have_text("ready")
     served.stop()
-    expect(page.locator(".pulse")).to_have_text("unreachable", timeout=15_000)
+    expect(page.locator(".pulse")).to_have_text("no connection", timeout=15_000)
     page.close()
 
 

@@ -32,6 +32,12 @@ def label(served, instance_id, *classes, **more):
     return httpx.post(f"{served.url}/learn", json=body)
 
 
+def waits(number, done=0):
+    """Return what the page says of the messages that wait and are done."""
+    messages = "1 message waits" if number == 1 else f"{number} messages wait"
+    return f"{messages}, {done} labelled by anna"
+
+
 def shown(page):
     return page.locator("main section.card")
 
@@ -67,7 +73,7 @@ def test_keys_choose_send_skip_reject_and_undo(waiting, review):
     order = [each["id"] for each in listed(waiting)]
     page = review(waiting)
     expect(shown(page)).to_have_attribute("data-id", order[0])
-    expect(page.get_by_text("0 of 3 labelled by anna")).to_be_visible()
+    expect(page.get_by_text(waits(3))).to_be_visible()
     first, second = name_of(page, 1), name_of(page, 2)
     page.keyboard.press("Enter")
     expect(page.get_by_text("Choose a class first")).to_be_visible()
@@ -82,7 +88,7 @@ def test_keys_choose_send_skip_reject_and_undo(waiting, review):
     assert (event["classes"], event["reviewer"]) == ([second, first], "anna")
     assert (event["id"], event["event_id"]) == (order[0], f"label:{order[0]}")
     expect(shown(page)).to_have_attribute("data-id", order[1])
-    expect(page.get_by_text("1 of 3 labelled by anna")).to_be_visible()
+    expect(page.get_by_text(waits(2, 1))).to_be_visible()
     page.keyboard.press("s")
     expect(shown(page)).to_have_attribute("data-id", order[2])
     rejected = [name_of(page, number) for number in (1, 2)]
@@ -205,9 +211,9 @@ def test_a_text_is_shown_as_it_was_sent_and_messages_of_a_source_alone(waiting, 
     body = {"text": "Where is MY card?", "source": "inbox"}
     assert httpx.post(f"{waiting.url}/rank", json=body).status_code == 200
     page = review(waiting)
-    expect(page.get_by_text("0 of 4 labelled")).to_be_visible()
+    expect(page.get_by_text(waits(4))).to_be_visible()
     page.get_by_label("Source").fill("inbox")
-    expect(page.get_by_text("0 of 1 labelled")).to_be_visible()
+    expect(page.get_by_text(waits(1))).to_be_visible()
     while "MY card" not in shown(page).inner_text():
         before = shown(page).get_attribute("data-id")
         page.get_by_role("button", name="Skip (s)").click()
@@ -223,7 +229,7 @@ def test_messages_of_one_suggestion(waiting, review):
     page.get_by_label("Order").select_option("of one suggestion")
     page.get_by_label("Suggestion", exact=True).fill(wanted["ranked"][0])
     number = sum(each["ranked"][0] == wanted["ranked"][0] for each in listed(waiting))
-    expect(page.get_by_text(f"0 of {number} labelled")).to_be_visible()
+    expect(page.get_by_text(waits(number))).to_be_visible()
 
 
 def test_likely_wrong_labels_are_corrected_and_undone(taught, review):
@@ -329,12 +335,138 @@ def test_new_messages_are_seen_while_nothing_waits(taught, review):
 def test_another_source_shows_its_own_messages_or_none(waiting, review):
     httpx.post(f"{waiting.url}/rank", json={"text": "a ball of ice", "source": "Petra"})
     page = review(waiting)
-    expect(page.get_by_text("0 of 4 labelled by anna")).to_be_visible()  # all are in the queue
+    expect(page.get_by_text(waits(4))).to_be_visible()  # all are in the queue
     before = listed(waiting)[0]["id"]
     page.get_by_label("Source").fill("nobody")
-    expect(page.get_by_text("0 of 0 labelled by anna")).to_be_visible()
+    expect(page.get_by_text(waits(0))).to_be_visible()
     expect(shown(page)).to_have_count(0)
     page.get_by_label("Source").fill("Petra")
     expect(shown(page)).to_contain_text("a ball of ice")
     page.get_by_label("Source").fill("")
     expect(shown(page)).to_have_attribute("data-id", before)
+
+
+# --- second labels --------------------------------------------------------------------------------
+
+
+def shares(served, *names, reviewer="ben"):
+    """Label some waiting messages as another reviewer, who then has no lease of them."""
+    for name in names:
+        label(served, name, "bens class", reviewer=reviewer)
+
+
+def test_a_labelled_message_is_given_to_a_second_reviewer(serve, review):
+    served = serve(taught=600, review_twice=100)
+    body = {"instances": [{"text": f"message {each}", "id": f"q-{each}"} for each in (1, 2)]}
+    httpx.post(f"{served.url}/review", json=body).raise_for_status()
+    shares(served, "q-1", "q-2")
+    number = httpx.get(f"{served.url}/stats").json()["seq"]
+    page = review(served)
+    expect(page.get_by_text(waits(2))).to_be_visible()
+    expect(shown(page)).to_contain_text("Another reviewer has labelled this message.")
+    expect(shown(page)).not_to_contain_text("bens class")
+    expect(page.get_by_role("button", name="None of these (0)")).to_be_disabled()
+    page.keyboard.press("n")
+    page.keyboard.type("bens class")
+    page.keyboard.press("Enter")
+    expect(page.locator(".chips button", has_text="bens class")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("You and another reviewer gave the same label")).to_be_visible()
+    expect(page.get_by_text(waits(1, 1))).to_be_visible()
+    page.keyboard.press("1")
+    mine = name_of(page, 1)
+    page.keyboard.press("Enter")
+    question = page.get_by_role("group", name="Two labels")
+    expect(question).to_contain_text("ben labelled this message as “bens class”")
+    expect(question).to_contain_text(f"; you: “{mine}”. Both labels are noted.")
+    question.get_by_role("button", name="Keep").click()
+    agreement = page.get_by_role("region", name="Agreement")
+    expect(agreement).to_contain_text("50 % of 2 messages have the same two labels.")
+    expect(agreement).to_contain_text("κ is 0.00")
+    agreement.get_by_text("Different labels (1)").click()
+    expect(agreement.get_by_role("listitem")).to_contain_text(f"ben: bens class · anna: {mine}")
+    assert severe_faults(page) == []
+    assert httpx.get(f"{served.url}/stats").json()["seq"] == number  # nothing was taught
+    agreement.get_by_role("link", name="Open it to decide").click()
+    expect(page.get_by_role("list", name="Messages").locator("> li")).to_contain_text("bens class")
+
+
+def test_without_second_labels_nothing_is_said_of_them(waiting, review):
+    page = review(waiting)
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Labelled as")).to_be_visible()
+    page.wait_for_timeout(500)
+    expect(page.get_by_role("region", name="Agreement")).to_have_count(0)
+
+
+# --- the taxonomy ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def placed(waiting):
+    """Return a service whose classes are below two names."""
+    classes = httpx.get(f"{waiting.url}/classes", params={"limit": 100}).json()["classes"]
+    names = [each["class"] for each in classes]
+    parents = {name: "Cards" if "card" in name else "Other matters" for name in names}
+    httpx.post(f"{waiting.url}/classes", json={"parents": parents}).raise_for_status()
+    return waiting
+
+
+def test_classes_are_shown_with_their_place_in_the_taxonomy(placed, review):
+    page = review(placed)
+    name = name_of(page, 1)
+    place = "Cards" if "card" in name else "Other matters"
+    expect(chip(page, 1).locator("small")).to_have_text(place)
+    page.keyboard.press("n")
+    page.keyboard.type("other ma")
+    option = page.locator('datalist option[value="age_limit"]')
+    expect(option).to_have_attribute("label", "age_limit (Other matters)")
+
+
+def test_a_class_is_chosen_from_the_tree(placed, review):
+    page = review(placed)
+    page.get_by_text("Choose from the tree").click()
+    page.locator(".tree").get_by_text("Cards", exact=True).click()
+    page.get_by_role("button", name="card_arrival", exact=True).click()
+    chosen = page.locator(".chips [aria-pressed=true]")
+    expect(chosen.locator(".name")).to_have_text("card_arrival")
+    assert severe_faults(page) == []
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Labelled as card_arrival")).to_be_visible()
+
+
+# --- faults ---------------------------------------------------------------------------------------
+
+
+def test_a_lost_connection_keeps_the_message_and_the_choice(waiting, look, review):
+    page = review(waiting)
+    before = shown(page).get_attribute("data-id")
+    page.keyboard.press("2")
+    mine = name_of(page, 2)
+    page.route(lambda url: "/console" not in url, lambda route: route.fulfill(status=503, body=""))
+    expect(page.get_by_text("The service is not ready.")).to_be_visible(timeout=10_000)
+    page.keyboard.press("Enter")
+    expect(page.locator("main .problem").first).to_be_visible()
+    expect(shown(page)).to_have_attribute("data-id", before)
+    expect(chip(page, 2)).to_have_attribute("aria-pressed", "true")
+    page.unroute_all()
+    expect(page.get_by_text("The service is not ready.")).to_have_count(0, timeout=10_000)
+    expect(chip(page, 2)).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(f"Labelled as {mine}")).to_be_visible()
+
+
+def test_the_undo_of_a_replacement_brings_the_former_label_back(waiting, review):
+    page = review(waiting)
+    instance_id = shown(page).get_attribute("data-id")
+    label(waiting, instance_id, "bens class", reviewer="ben")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    question = page.get_by_role("group", name="Two labels")
+    question.get_by_role("button", name="Replace").click()
+    expect(shown(page)).not_to_have_attribute("data-id", instance_id)
+    page.keyboard.press("u")
+    expect(page.get_by_text("The label bens class of ben is back.")).to_be_visible()
+    found = httpx.get(f"{waiting.url}/events", params={"id": instance_id}).json()["events"]
+    assert [(each["classes"], each["reviewer"]) for each in found] == [(["bens class"], "ben")]

@@ -258,4 +258,4 @@ def test_two_tabs_see_each_other(taught, look):
     for page in (one, two):
         expect(page.locator(".bars")).to_contain_text("pets", timeout=10_000)
         expect(page.locator(".bars")).to_contain_text("animals", timeout=10_000)
-        expect(page.locator(".pulse")).to_contain_text("event 602", timeout=10_000)
+        expect(page.locator(".pulse")).to_have_attribute("data-seq", "602", timeout=10_000)

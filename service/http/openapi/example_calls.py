@@ -384,7 +384,7 @@ CALLS: Final = (
         "list_classes",
         "classes by prefix",
         {"classes": [{"class": "hockey", "learned": 3}], "next": None},
-        parameters={"prefix": "h", "limit": 10, "after": "a", "order": "name"},
+        parameters={"prefix": "h", "limit": 10, "after": "a", "order": "name", "paths": False},
     ),
     Call(
         "get_class",

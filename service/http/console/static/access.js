@@ -28,6 +28,7 @@ export async function checkAccess() {
       scope = (await allowed("/review?limit=1")) ? "learn" : "rank";
     access.set({ state: "granted", scope, stats, detail: "" });
   } catch (error) {
+    if (error.status !== 401 && access.value.state === "granted") return; // the page stays, with what was done in it
     const state = error.status === 401 ? "key needed" : "failed";
     const detail = state === "failed" || keyOfSession() ? error.message : "";
     access.set({ state, scope: null, stats: null, detail });

@@ -38,8 +38,8 @@ function KeyBox({ detail }) {
 
 function Pulse() {
   const { seq, status, detail } = usePulse();
-  const text = status === "ready" ? `event ${count(seq)}` : status === "paused" ? "teaching is paused" : status;
-  return html`<span class=${`pulse ${status.replace(" ", "-")}`} title=${detail || "the newest event"}>
+  const text = { ready: "ready", paused: "teaching is paused", unreachable: "no connection" }[status] ?? status;
+  return html`<span class=${`pulse ${status.replace(" ", "-")}`} title=${detail || (seq === null ? "" : `changes so far: ${count(seq)}`)} data-seq=${seq}>
     <span class="dot" aria-hidden="true"></span>${text}</span>`;
 }
 

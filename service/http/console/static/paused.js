@@ -1,6 +1,7 @@
 // Teaching that is paused: why, in words, on every page.
 
 import { html } from "./html.js";
+import { useAccess } from "./access.js";
 import { Status } from "./parts.js";
 import { usePulse } from "./pulse.js";
 
@@ -19,7 +20,12 @@ export function pauseText({ reason, detail }) {
   return `Teaching is paused: ${WORDS[reason] ?? detail}. It continues by itself as soon as possible.`;
 }
 
+const LOST = ["unreachable", "not ready"];
+
 export function PauseBanner() {
-  const { paused } = usePulse();
+  const { paused, status } = usePulse();
+  const { state } = useAccess();
+  if (LOST.includes(status) && state === "granted")
+    return html`<${Status} kind="banner"><p>${status === "unreachable" ? "The connection to the service is lost." : "The service is not ready."} This page stays as it is, and tries again by itself.</p><//>`;
   return html`<${Status} kind="banner">${paused && html`<p>${pauseText(paused)} Suggestions still work. <a href="#/operate">Operate</a></p>`}<//>`;
 }

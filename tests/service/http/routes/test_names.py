@@ -79,6 +79,17 @@ async def test_the_heaviest_edges_come_first(call):
     assert {each["class"] for each in feature["edges"]} == {"x", "y"}
 
 
+async def test_paths_in_the_taxonomy_are_listed_on_request(call):
+    await call.learn(("a", "rivers"), ("b", "roads"))
+    await call("PUT", "/classes/rivers", {"parent": "nature"})
+    found = (await call("GET", "/classes?paths=true")).json()["classes"]
+    assert found == [
+        {"class": "rivers", "learned": 1, "path": ["nature", "rivers"]},
+        {"class": "roads", "learned": 1, "path": []},
+    ]
+    assert "path" not in (await call("GET", "/classes")).json()["classes"][0]
+
+
 async def test_classes_come_in_pages(call):
     await call.learn(*(("a", f"x{n:02}") for n in range(25)), ("a", "y"), ("a", "é"))
     seen, after = [], ""

@@ -3,10 +3,13 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { ask, get, path, withParameters } from "../api.js";
 import { keepsHistory, may, useAccess } from "../access.js";
+import { Agreement } from "../agreement.js";
 import { CallText } from "../call_text.js";
 import { InstanceText } from "../event_item.js";
-import { count, percent, seconds } from "../format.js";
+import { count, percent, plural, seconds } from "../format.js";
 import { ClassField } from "../class_field.js";
+import { usePlaces, useTaxonomy } from "../class_paths.js";
+import { ClassTreeChoice } from "../class_tree.js";
 import { useNewClass } from "../new_class.js";
 import { Field, NeedsScope, Problem, Status, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
@@ -20,18 +23,19 @@ const UNDOABLE = 10;
 const RENEW = 40_000; // milliseconds
 const RETRY = 3_000;
 const LONGEST_NAME = 200;
+const LOST = "The connection is lost. The message and your choice stay here: send it again when the service is back.";
 const STRATEGIES = [["uncertain", "least certain first"], ["random", "at random"], ["class", "of one suggestion"], ["suspect", "likely wrong labels"]];
 
 const withoutId = (all, id) => all.filter((each) => each.id !== id);
 const quoted = (names) => names.map((each) => `“${each}”`).join(", ");
 
 /** Send a label, or other members of an event; by the text or the features if the service has dropped the message. */
-async function send({ id, event: key, text, text_cut, features, omitted_features, source, batch }, event) {
+async function send({ id, event: key, second, text, text_cut, features, omitted_features, source, batch }, event) {
   if (key) return ask("PUT", path("events", key), { body: { classes: event.classes, reviewer: event.reviewer } });
   try {
     return await ask("POST", "/learn", { body: { id, ...event } });
   } catch (error) {
-    if (![404, 410].includes(error.status) || (text === null ? omitted_features > 0 : text_cut)) throw error;
+    if (second || ![404, 410].includes(error.status) || (text === null ? omitted_features > 0 : text_cut)) throw error;
     const { replace: _, ...rest } = event;
     const origin = { ...(source === null ? {} : { source }), ...(batch === null ? {} : { batch }) };
     return ask("POST", "/learn", { body: { ...(text === null ? { features } : { text }), ...origin, ...rest } });
@@ -54,20 +58,22 @@ function NameForm({ onName }) {
 /** The suggestions and the further classes as chips, pressed if they belong to the label. */
 function Chips({ suggested, chosen, busy, onToggle }) {
   const further = chosen.filter((name) => !suggested.includes(name));
+  const places = usePlaces([...suggested, ...further]);
   return html`<ul class="chips" aria-label="Classes">${[...suggested, ...further].map((name, at) => html`<li key=${name}>
     <button type="button" class="chip" aria-pressed=${chosen.includes(name)} disabled=${busy} onClick=${() => onToggle(name)}
       aria-keyshortcuts=${at < suggested.length ? at + 1 : undefined}>
-      ${at < suggested.length && html`<kbd>${at + 1}</kbd> `}<span class="name">${name}</span></button></li>`)}</ul>`;
+      ${at < suggested.length && html`<kbd>${at + 1}</kbd> `}<span class="name" dir="auto">${name}</span>${places[name] && html`<small>${places[name]}</small>`}</button></li>`)}</ul>`;
 }
 
 /** A field that adds a class to the label; a class that is new is asked about first. */
 function Picker({ inputRef, busy, onAdd }) {
   const [name, setName] = useState("");
   const task = useTask();
+  const hasTaxonomy = useTaxonomy();
   const add = (wanted) => {
     onAdd(wanted);
     setName("");
-    inputRef.current?.blur();
+    document.activeElement?.blur(); // Enter sends then
   };
   const { mayUse, dismiss, question } = useNewClass((_, instead) => add(instead));
   const submit = (event) => {
@@ -83,11 +89,12 @@ function Picker({ inputRef, busy, onAdd }) {
     <div class="row"><${ClassField} label="Another class (n)" value=${name} onInput=${type} inputRef=${inputRef} />
       <button disabled=${!name.trim() || busy || task.busy}>Add</button></div>
     ${question}
+    ${hasTaxonomy && html`<${ClassTreeChoice} onChoose=${(each) => !busy && add(each)} />`}
     <${Problem} error=${task.error} />
   </form>`;
 }
 
-function Question({ label, wanted, reviewer, busy, onKeep, onReplace }) {
+function Question({ label, wanted, reviewer, isSecond, busy, onKeep, onReplace }) {
   const box = useRef();
   useEffect(() => box.current.querySelector("button").focus(), []);
   const isOwn = label.reviewer === reviewer;
@@ -95,7 +102,8 @@ function Question({ label, wanted, reviewer, busy, onKeep, onReplace }) {
   const age = Date.now() / 1000 - label.time;
   const when = label.time === null ? "" : age < 60 ? " a moment ago" : ` ${seconds(age)} ago`;
   return html`<div class="card" role="group" aria-label="Two labels" ref=${box}>
-    <p role="alert"><strong>${who}</strong> labelled this message as ${label.classes ? quoted(label.classes) : "another class"}${when}. Keep this label, or replace it with ${quoted(wanted)}?</p>
+    <p role="alert"><strong>${who}</strong> labelled this message as ${label.classes ? quoted(label.classes) : "another class"}${when}${isSecond ? html`; you: ${quoted(wanted)}. Both labels are noted.` : "."}
+      Keep ${isSecond ? "the first" : "this"} label, or replace it with ${quoted(wanted)}?</p>
     <div class="actions"><button type="button" class="primary" disabled=${busy} onClick=${onKeep}>Keep ${label.classes ? label.classes.join(", ") : "it"}</button>
       <button type="button" disabled=${busy || !label.classes} onClick=${onReplace}>Replace with ${wanted.join(", ")}</button></div>
   </div>`;
@@ -118,7 +126,7 @@ export default function Review({ query }) {
   const [items, setItems] = useState(null); // reserved for this reviewer; the first is in view
   const [waiting, setWaiting] = useState(0);
   const [chosen, setChosen] = useState([]);
-  const [done, setDone] = useState([]); // { instance, classes }, the newest last
+  const [done, setDone] = useState([]); // { instance, classes, former }, the newest last; `former` is the label that was replaced
   const [number, setNumber] = useState(0); // of labels sent here, without those undone
   const [conflict, setConflict] = useState(null);
   const [isLost, setLost] = useState(false); // another reviewer has the message in view
@@ -208,29 +216,36 @@ export default function Review({ query }) {
     setLost(false);
     document.activeElement?.blur();
   };
-  const label = (classes, more = {}) => task.run(async () => {
+  const label = (classes, former = null) => task.run(async () => {
     const instance = current;
     let answer;
     try {
-      answer = await send(instance, { classes, reviewer, ...more });
+      answer = await send(instance, { classes, reviewer, ...(former && { replace: true }) });
     } catch (error) {
+      if (error.status === 0) throw new Error(LOST);
       if (error.status !== 409 || !error.label) throw error;
       setConflict(error.label);
       return;
     }
     ended.current.add(instance.id);
+    setWaiting((before) => Math.max(0, before - 1));
+    setNumber((before) => before + 1);
+    if (instance.second && !former) {
+      setSaid(`You and another reviewer gave the same label: ${classes.join(", ")}.`);
+      leave(instance);
+      return;
+    }
     if (instance.event) setSaid(answer.changed ? `The label is corrected: ${classes.join(", ")}.` : `The label is confirmed: ${classes.join(", ")}.`);
     else if (answer.duplicates) setSaid(`The message has this label already: ${classes.join(", ")}.`);
-    else setSaid(`Labelled as ${classes.join(", ")} (event ${answer.seq}). ${warningText(answer)}`);
-    setDone((before) => [...before, { instance, classes }].slice(-UNDOABLE));
-    setNumber((before) => before + 1);
-    setWaiting((before) => Math.max(0, before - 1));
+    else setSaid(`Labelled as ${classes.join(", ")}. ${warningText(answer)}`);
+    setDone((before) => [...before, { instance, classes, former }].slice(-UNDOABLE));
     leave(instance);
     beat();
   });
   const keep = () => {
-    setSaid("The label is kept.");
+    setSaid(current.second ? "The first label is kept. Both labels are listed under Agreement." : "The label is kept.");
     ended.current.add(current.id);
+    if (current.second) setNumber((before) => before + 1);
     setWaiting((before) => Math.max(0, before - 1));
     leave(current);
   };
@@ -241,9 +256,10 @@ export default function Review({ query }) {
     leave(current);
   };
   const reject = () => task.run(async () => {
+    if (current.second) return setSaid("Choose a class, or skip the message.");
     if (suggested.length && !current.event) await send(current, { not: suggested, reviewer });
     pass("None of these. The message waits for another reviewer.");
-    beat();
+    return beat();
   });
   const undo = () => {
     const last = done.at(-1);
@@ -251,18 +267,24 @@ export default function Review({ query }) {
     if (!last) return setSaid("There is nothing to undo.");
     if (!keepsHistory()) return setSaid("No undo here: this store keeps no history of events (404).");
     return task.run(async () => {
-      if (last.instance.event) await send(last.instance, { classes: last.instance.classes, reviewer });
+      const { former } = last;
+      if (former) await ask("PUT", path("events", former.key), { body: { classes: former.classes, reviewer: former.reviewer ?? reviewer } });
+      else if (last.instance.event) await send(last.instance, { classes: last.instance.classes, reviewer });
       else await ask("POST", "/review/undo", { body: { id: last.instance.id, reviewer } });
       ended.current.delete(last.instance.id);
       setDone((before) => before.slice(0, -1));
       setNumber((before) => before - 1);
+      if (former) {
+        setSaid(`The label ${former.classes.join(", ")}${former.reviewer ? ` of ${former.reviewer}` : ""} is back.`);
+        return beat();
+      }
       setWaiting((before) => before + 1);
       setItems((before) => [last.instance, ...withoutId(before, last.instance.id)]);
       setChosen([]);
       setConflict(null);
       leases({ renew: [last.instance.id] }).catch(() => {}); // a label counts without it too
       setSaid(`The label ${last.classes.join(", ")} is taken back. A rebuild removes its influence.`);
-      beat();
+      return beat();
     });
   };
   const toggle = (each) => setChosen((before) => (before.includes(each) ? before.filter((other) => other !== each) : [...before, each]));
@@ -310,7 +332,7 @@ export default function Review({ query }) {
     ${isAsked && !name && html`<${NameForm} onName=${begin} />`}
     <${Problem} error=${reading.error} />`;
   return html`<h1>Review</h1>
-    <p><strong>${count(number)} of ${count(number + waiting)}</strong> labelled by <strong>${reviewer}</strong>${" "}
+    <p><strong>${waiting === 1 ? "1 message waits" : `${plural(waiting, "message")} wait`}</strong>, <strong>${count(number)}</strong> labelled by <strong dir="auto">${reviewer}</strong> since this page was opened${" "}
       ${name === reviewer && html`<button type="button" class="quiet" onClick=${rename}>Not you?</button>`}</p>
     <${Keys} on=${keys} onChange=${setKeys} />
     <div class="row choosing"><${Field} label="Order">
@@ -323,21 +345,23 @@ export default function Review({ query }) {
     <${Problem} error=${task.error ?? reading.error} />
     ${current
       ? html`<section class="card" aria-label="The message to label" data-id=${current.id}>
-          <p class="hint">${current.event ? "labelled" : "ranked"} ${seconds(current.age)} ago,
+          <p class="hint">${current.event ? "labelled" : "received"} ${seconds(current.age)} ago,
             ${current.event ? ` wrong with a confidence of ${percent(current.confidence)}` : current.confidence === null ? " confidence unknown" : ` confidence ${percent(current.confidence)}`}${current.abstained ? ", answered without a class" : ""}
             ${current.source && html`, from <button type="button" class="quiet" onClick=${() => setSource(current.source)}>${current.source}</button>`}
             ${current.batch && html`, of ${current.batch}`}</p>
+          ${current.second && html`<p class="hint">Another reviewer has labelled this message. Label it too: it shows how far two people agree, and is not taught again.</p>`}
           ${current.event && html`<p>Its label is ${quoted(current.classes)}, which is likely wrong. Choose the right classes, or the same again to confirm it.</p>`}
           ${isLost && html`<p class="warning" role="alert">Another reviewer has this message now. You can still label it, or skip it.</p>`}
           <${InstanceText} text=${current.text} isCut=${current.text_cut} features=${current.features} />
           ${current.text === null && current.omitted_features > 0 && html`<p class="hint">and ${count(current.omitted_features)} more words</p>`}
+          ${!suggested.length && html`<p class="hint">There is no suggestion: no word of this message was taught.</p>`}
           <${Chips} suggested=${suggested} chosen=${chosen} busy=${task.busy || conflict !== null} onToggle=${toggle} />
           <${Picker} key=${current.id} inputRef=${field} busy=${task.busy || conflict !== null} onAdd=${(each) => setChosen((before) => [...new Set([...before, each])])} />
-          ${conflict && html`<${Question} label=${conflict} wanted=${chosen} reviewer=${reviewer} busy=${task.busy} onKeep=${keep} onReplace=${() => label(chosen, { replace: true })} />`}
+          ${conflict && html`<${Question} label=${conflict} wanted=${chosen} reviewer=${reviewer} isSecond=${current.second} busy=${task.busy} onKeep=${keep} onReplace=${() => label(chosen, conflict)} />`}
           <div class="actions">
             <button type="button" class=${conflict ? "" : "primary"} disabled=${!chosen.length || task.busy || conflict !== null} onClick=${() => label(chosen)}>Send (Enter)</button>
             <button type="button" disabled=${task.busy} onClick=${() => pass("Skipped.")}>Skip (s)</button>
-            <button type="button" disabled=${task.busy || conflict !== null} onClick=${reject}>None of these (0)</button>
+            <button type="button" disabled=${task.busy || conflict !== null || current.second} onClick=${reject}>None of these (0)</button>
             <button type="button" onClick=${undo} disabled=${!done.length || task.busy}>Undo (u)</button>
           </div>
           <${CallText} call=${{ method: "POST", path: "/learn", body: { id: current.id, classes: chosen.length ? chosen : ["a class"], reviewer } }} />
@@ -347,5 +371,6 @@ export default function Review({ query }) {
           <div class="actions">${done.length > 0 && html`<button type="button" onClick=${undo} disabled=${task.busy}>Undo (u)</button>`}
           ${skipped.current.size > 0 && html`<button type="button" onClick=${showSkipped}>Show the skipped ones again</button>`}</div>`}
     <${CallText} call=${call} title="This list as curl and Python" />
+    <${Agreement} changes=${number} />
   `;
 }
