@@ -13,6 +13,7 @@ from manyclass.core.model import Model
 from manyclass.service.history.amendments import Amendments
 from manyclass.service.history.event_keys import key_of
 from manyclass.service.history.event_times import dated
+from manyclass.service.history.folded import folded
 from manyclass.service.history.recorder import SEGMENT_EVENTS, Recorder
 from manyclass.service.history.segment import AS_SENT, GONE, Segment, SegmentDamaged
 from manyclass.service.history.undone import Undone
@@ -99,7 +100,7 @@ class Filter:
     reviewer: str | None = None
     batch: str | None = None
     instance_id: str | None = None
-    words: tuple[str, ...] = ()  # in lower case; each is in a text, a feature, an id or an origin
+    words: tuple[str, ...] = ()  # folded; each is in a text, a feature, an id or an origin
     since: int | None = None  # Unix milliseconds
     until: int | None = None
     wrong: bool = False  # only those whose true class was not ranked first before learning
@@ -130,13 +131,13 @@ class Filter:
 
 
 def _searched(record: Record) -> str:
-    """Return all that a search for words looks through, in lower case, one part a line."""
+    """Return all that a search for words looks through, folded, one part a line."""
     event = record.event
     text = event.text
     fields = text.values() if isinstance(text, dict) else [text or ""]
     features = [] if text is not None else [name for name, _ in event.instance.items()]
     origins = (event.source, record.reviewer, event.batch, event.event_id, event.instance_id)
-    return "\n".join([*fields, *features, *filter(None, origins)]).lower()
+    return folded("\n".join([*fields, *features, *filter(None, origins)]))
 
 
 class Sieve:
@@ -178,7 +179,7 @@ class Sieve:
         if self._wrong and outcome <= 1 and outcome != NOT_RETRIEVED:
             return False
         if self._words and not is_amended:  # an amendment may have another reviewer
-            text = payload.decode("utf-8", "ignore").lower()
+            text = folded(payload.decode("utf-8", "ignore"))
             if not all(word in text for word in self._words):
                 return False
         return not self._names or is_amended or any(name in payload for name in self._names)

@@ -18,7 +18,7 @@ WAITING = ("why has it not worked", "the machine took my cash", "is there a fee"
 
 def try_page(page):
     """Type a text and wait for its bars."""
-    page.get_by_label("Text to rank").fill("why was I charged for taking out cash")
+    page.get_by_label("Text of the message").fill("why was I charged for taking out cash")
     page.locator(".bars li").first.wait_for()
     page.wait_for_timeout(600)  # until the bars have their width
 

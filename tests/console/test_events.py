@@ -2,13 +2,14 @@
 
 import json
 import re
+from urllib.parse import quote
 
 import httpx
 import pytest
 from playwright.sync_api import expect
 
 from manyclass.service.history import reader
-from tests.console.looking import questions
+from tests.console.looking import questions, severe_faults
 
 pytestmark = pytest.mark.slow  # needs chromium
 
@@ -144,7 +145,7 @@ def test_an_event_and_then_its_source_are_erased(taught, look):
     expect(page.locator(f".list > li[data-key='{key}']")).to_have_count(0)
     page.get_by_role("button", name="Erase all of bank").click()
     page.get_by_role("button", name="Erase all", exact=True).click()
-    expect(page.get_by_text("599 messages erased")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("599 messages of bank erased")).to_be_visible(timeout=30_000)
     expect(page.get_by_text("No message matches")).to_be_visible()
     assert httpx.get(f"{taught.url}/events").json()["events"] == []
 
@@ -187,3 +188,60 @@ def test_a_long_search_goes_on_until_it_finds_something(taught, look, monkeypatc
     expect(items).to_have_count(1)  # the newest event is of no source
     page.get_by_role("button", name="More").click()
     expect(items).to_have_count(2)
+
+
+# --- erasing --------------------------------------------------------------------------------------
+
+
+def erase_all(page, url, kind, name):
+    page.goto(f"{url}/console#/events?{kind}={quote(name)}")
+    page.get_by_role("button", name=f"Erase all of {name}").click()
+    return page.get_by_role("dialog")
+
+
+def test_the_dialog_counts_what_is_erased_and_names_other_spellings(serve, look):
+    served = serve(rebuild_seconds=7200)
+    events = [{"text": f"t{at}", "classes": ["x"], "source": "Anna Meier"} for at in range(3)]
+    events += [{"text": "u", "classes": ["x"], "source": each} for each in ("anna meier", "Anna")]
+    waiting = [{"text": "w", "id": "w", "source": "Anna Meier"}]
+    waiting += [{"text": "v", "id": "v", "source": "ANNA  MEIER"}]
+    httpx.post(f"{served.url}/learn", json={"events": events}).raise_for_status()
+    httpx.post(f"{served.url}/review", json={"instances": waiting}).raise_for_status()
+    page = look(served, "events")
+    dialog = erase_all(page, served.url, "source", "Anna Meier")
+    expect(dialog).to_contain_text("3 messages were taught, and 1 waits for review.")
+    expect(dialog.get_by_role("link", name="anna meier", exact=True)).to_be_visible()
+    expect(dialog.get_by_role("link", name="ANNA MEIER", exact=True)).to_be_visible()
+    expect(dialog.get_by_role("link", name="Anna", exact=True)).to_have_count(0)
+    expect(dialog).to_contain_text("It begins by itself within 2 h")
+    assert severe_faults(page) == []
+    dialog.get_by_role("button", name="Erase all").click()
+    expect(page.get_by_text("3 messages of Anna Meier erased, and 1 that waited")).to_be_visible()
+    left = httpx.get(f"{served.url}/events").json()["events"]
+    assert sorted(each["source"] for each in left) == ["Anna", "anna meier"]
+    assert [each["id"] for each in httpx.get(f"{served.url}/review").json()["instances"]] == ["v"]
+
+
+def test_nothing_can_be_erased_where_nothing_matches(serve, look):
+    served = serve(taught=1, rebuild_seconds=0)
+    page = look(served, "events")
+    dialog = erase_all(page, served.url, "source", "nobody")
+    expect(dialog).to_contain_text("There is no message of nobody.")
+    expect(dialog.get_by_role("button", name="Erase all")).to_have_count(0)
+    dialog.get_by_role("button", name="Close").click()
+    dialog = erase_all(page, served.url, "source", "bank")
+    expect(dialog).to_contain_text("1 message was taught, and 0 wait for review.")
+    expect(dialog).to_contain_text("It does not begin by itself")
+
+
+def test_words_are_found_without_their_accents(empty, look):
+    body = {"text": "Wo ist die Müllabfuhr in der Große Straße?", "classes": ["waste"]}
+    httpx.post(f"{empty.url}/learn", json=body).raise_for_status()
+    page = look(empty, "events")
+    for words in ("mullabfuhr", "GROSSE strasse"):
+        page.get_by_label("Words").fill(words)
+        page.get_by_role("button", name="Find").click()
+        expect(page.get_by_role("list", name="Messages")).to_contain_text("Müllabfuhr")
+    page.get_by_label("Words").fill("garten")
+    page.get_by_role("button", name="Find").click()
+    expect(page.get_by_text("No message matches.")).to_be_visible()

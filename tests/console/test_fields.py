@@ -102,7 +102,7 @@ def test_title_and_body_are_ranked_apart_and_put_together_again(empty, look):
         body = {"text": {"title": title, "body": "saved"}, "classes": [label]}
         httpx.post(f"{empty.url}/learn", json=body).raise_for_status()
     page = look(empty)
-    page.get_by_label("Text to rank").fill("hockey")
+    page.get_by_label("Text of the message").fill("hockey")
     page.get_by_role("button", name="Separate title and body").click()
     page.get_by_label("title", exact=True).fill("card")
     expect(page.locator(".bars .name").first).to_have_text("bank")
@@ -113,7 +113,7 @@ def test_title_and_body_are_ranked_apart_and_put_together_again(empty, look):
     expect(page.locator(".moved")).to_contain_text("bank was suggestion no. 1, now no. 1")
     assert texts_of(empty)[-1] == {"title": "card", "body": "hockey"}
     page.get_by_role("button", name="One text again").click()
-    expect(page.get_by_label("Text to rank")).to_have_value("card hockey")
+    expect(page.get_by_label("Text of the message")).to_have_value("card hockey")
 
 
 def test_parts_of_other_names_are_added(empty, look):
@@ -134,10 +134,10 @@ def test_the_parts_offered_have_the_names_that_were_taught(empty, look):
     httpx.post(f"{empty.url}/learn", json={"text": "a goal", "classes": ["sports"]})
     page = look(empty)
     hint = page.get_by_text("The newest texts with parts have Title, Body.")
-    page.get_by_label("Text to rank").fill("hello")
+    page.get_by_label("Text of the message").fill("hello")
     expect(page.get_by_text("No word of this text is known yet")).to_be_visible()
     expect(hint).to_be_visible()
-    page.get_by_label("Text to rank").fill("saved")
+    page.get_by_label("Text of the message").fill("saved")
     page.get_by_role("button", name="Separate title and body").click()
     names = page.get_by_label("Name of part")
     expect(names).to_have_count(2)
@@ -165,7 +165,7 @@ def test_the_parts_taught_meanwhile_are_said_if_nothing_is_known(empty, look):
 
 def test_the_usual_parts_are_offered_without_a_history(serve, look):
     page = look(serve(history=False))
-    page.get_by_label("Text to rank").fill("a puck")
+    page.get_by_label("Text of the message").fill("a puck")
     page.get_by_role("button", name="Separate title and body").click()
     expect(page.get_by_label("title", exact=True)).to_have_value("")
     expect(page.get_by_label("body", exact=True)).to_have_value("a puck")
@@ -222,10 +222,10 @@ def test_parts_without_a_name_of_their_own_are_not_ranked(empty, look):
 
 def test_the_focus_goes_to_the_new_boxes(empty, look):
     page = look(empty)
-    expect(page.get_by_label("Text to rank")).to_be_focused()
+    expect(page.get_by_label("Text of the message")).to_be_focused()
     page.get_by_role("button", name="Separate title and body").press("Enter")
     expect(page.get_by_label("title", exact=True)).to_be_focused()
     page.get_by_role("button", name="Add a part").press("Enter")
     expect(page.get_by_label("Name of part 3")).to_be_focused()
     page.get_by_role("button", name="One text again").press("Enter")
-    expect(page.get_by_label("Text to rank")).to_be_focused()
+    expect(page.get_by_label("Text of the message")).to_be_focused()

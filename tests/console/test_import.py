@@ -237,7 +237,7 @@ def test_rows_with_other_bytes_are_rejected_and_mended(empty, look):
     rows = b"text,label\n" + b"a,b\n" * 20_000 + b"caf\xe9,x\nth\xc3\xa9,y\n"
     choose(page, "a.csv", rows)
     hint = page.get_by_label("What the rows say")
-    said = "To rank it to CSV: 1 row will be rejected, the first in line 20002: the byte E9"
+    said = "To save suggestions: 1 row will be rejected, the first in line 20002: the byte E9"
     expect(hint).to_contain_text(said, timeout=60_000)
     choose(page, "a.csv", rows.replace(b"a,b\n" * 19_999, b""))
     teach(page)
@@ -281,7 +281,7 @@ def test_a_ranked_table_is_taught_back_as_it_was(taught, look):
     page = look(taught, "import")
     choose(page, "ask.csv", as_csv([["question"], *([text] for text in texts)]))
     with page.expect_download() as download:
-        page.get_by_role("button", name="Rank it to CSV").click()
+        page.get_by_role("button", name="Save suggestions as CSV").click()
     content = download.value.path().read_bytes()
     assert all(f"\n{sign}".encode() not in content for sign in ("=", "+", "@", "- "))
     choose(page, "ask-ranked.csv", content)
@@ -323,7 +323,7 @@ def test_lists_are_classes_and_flags_are_offered_as_classes(empty, look):
     expect(page.get_by_text("The cells of tags are lists: each item is a class.")).to_be_visible()
     teach(page)
     choose(page, "b.csv", b"words,p,q,r\na b,1,0,1\n")
-    expect(page.get_by_role("button", name="Rank it to CSV")).to_have_count(0)
+    expect(page.get_by_role("button", name="Save suggestions as CSV")).to_have_count(0)
     offer = page.get_by_text("By their cells, likely: words: text, p: class if the cell is 1")
     expect(offer).to_be_visible()
     page.get_by_role("button", name="Take these roles").click()
@@ -387,7 +387,7 @@ def test_a_file_is_ranked_to_csv(taught, look):
     page = look(taught, "import")
     choose(page, "ask.csv", as_csv([["text", "note"], *([text, "n"] for text in texts)]))
     with page.expect_download() as download:
-        page.get_by_role("button", name="Rank it to CSV").click()
+        page.get_by_role("button", name="Save suggestions as CSV").click()
     assert download.value.suggested_filename == "ask-ranked.csv"
     content = download.value.path().read_text("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(content, newline="")))
@@ -403,7 +403,7 @@ def test_a_file_that_was_ranked_does_not_wait_for_labels(taught, look):
     page = look(taught, "import")
     choose(page, "ask.csv", as_csv([["text"], *([each["text"]] for each in questions(250))]))
     with page.expect_download():
-        page.get_by_role("button", name="Rank it to CSV").click()
+        page.get_by_role("button", name="Save suggestions as CSV").click()
     httpx.post(f"{taught.url}/rank", json={"text": "a b", "id": "f"}).raise_for_status()
     page.wait_for_timeout(1500)  # copied to the queue
     httpx.post(f"{taught.url}/rank", json={"text": "", "id": "f"}).raise_for_status()
@@ -483,13 +483,13 @@ def test_a_row_is_a_text_or_features(empty, look):
     page.get_by_label("Role of region").select_option("feature")
     expect(page.get_by_role("alert").filter(has_text="A row is one text")).to_be_visible()
     expect(button).to_be_disabled()
-    expect(page.get_by_role("button", name="Rank it to CSV")).to_be_disabled()
+    expect(page.get_by_role("button", name="Save suggestions as CSV")).to_be_disabled()
     page.get_by_label("Role of region").select_option("text")
     expect(button).to_be_enabled()
     page.get_by_label("Role of region").select_option("feature")
     page.get_by_label("Role of price").select_option("feature")
     page.get_by_label("Role of question").select_option("ignore")
-    expect(page.get_by_text("one feature as a whole: region=north")).to_be_visible()
+    expect(page.get_by_text("one word as a whole: region=north")).to_be_visible()
     teach(page)
     expect(page.get_by_label("Rejected lines")).to_contain_text("no text: region, price are empty")
     [event] = httpx.get(f"{empty.url}/events").json()["events"]

@@ -150,7 +150,7 @@ def test_rows_without_a_class_are_put_into_review(empty, look):
     ]
     choose(page, "tickets.csv", as_csv(rows))
     page.get_by_role("button", name="Put 2 rows without a class into Review").click()
-    expect(page.get_by_text("put into Review 2")).to_be_visible()
+    expect(page.get_by_text("put 2 into Review")).to_be_visible()
     expect(page.get_by_text("with a class (1)")).to_be_visible()
     found = {each["text"]: (each["source"], each["batch"]) for each in waiting(empty)}
     assert found == {"b": ("desk", "tickets.csv"), "c": (None, "tickets.csv")}
@@ -163,9 +163,9 @@ def test_a_file_without_classes_is_put_into_review_whole(empty, look):
     page = look(empty, "import")
     choose(page, "mail.csv", as_csv([["id", "text"], ["7", "where is it"], ["8", "who"]]))
     page.get_by_role("button", name="Put the rows into Review").click()
-    expect(page.get_by_text("put into Review 2")).to_be_visible()
+    expect(page.get_by_text("put 2 into Review")).to_be_visible()
     assert {each["text"] for each in waiting(empty)} == {"where is it", "who"}
     page.get_by_role("button", name="Put the rows into Review").click()
-    expect(page.get_by_role("status").filter(has_text="put into Review 2")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="put 2 into Review")).to_be_visible()
     page.wait_for_timeout(1500)
     assert len(waiting(empty)) == 2  # not twice

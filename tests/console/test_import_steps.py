@@ -101,10 +101,10 @@ def test_an_import_is_taken_back(empty, look):
     page = look(empty, "import")
     rows = [["text", "label", "source"], ["a", "x", "anna"], ["b", "y", ""]]
     choose(page, "first.csv", as_csv(rows))
-    expect(page.get_by_label("Source of the events")).to_have_count(0)
+    expect(page.get_by_label("Source of the messages")).to_have_count(0)
     teach(page)
     choose(page, "second.csv", labelled("x", "y"))
-    page.get_by_label("Source of the events").fill("mail")
+    page.get_by_label("Source of the messages").fill("mail")
     teach(page)
     events = httpx.get(f"{empty.url}/events", params={"order": "oldest"}).json()["events"]
     origins = [(each["batch"], each["source"]) for each in events]
@@ -113,7 +113,9 @@ def test_an_import_is_taken_back(empty, look):
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("second.csv")
     dialog.get_by_role("button", name="Take it back").click()
-    expect(page.get_by_text("2 messages of second.csv are taken back.")).to_be_visible()
+    expect(
+        page.get_by_text("The import second.csv is taken back: 2 taught messages")
+    ).to_be_visible()
     events = httpx.get(f"{empty.url}/events").json()["events"]
     assert {each["batch"] for each in events} == {"first.csv"}
 
@@ -194,8 +196,91 @@ def test_a_ranked_file_is_read_by_excel(taught, look):
     page = look(taught, "import")
     choose(page, "a.csv", as_csv([["text"], ["where is my card, ü"]]))
     with page.expect_download() as download:
-        page.get_by_role("button", name="Rank it to CSV").click()
+        page.get_by_role("button", name="Save suggestions as CSV").click()
     path = download.value.path()
     assert path.read_bytes().startswith(b"\xef\xbb\xbftext,")
     [row] = csv.DictReader(io.StringIO(path.read_text("utf-8-sig"), newline=""))
     assert row["text"] == "where is my card, ü"
+
+
+# --- numbers, pages, former names -----------------------------------------------------------------
+
+
+def test_the_numbers_follow_the_answers(empty, look):
+    page = look(empty, "import")
+    choose(page, "a.csv", labelled("Refund", "Refund", "refund", "waste", "wsate", "nan", "x"))
+    notes = page.get_by_label("What the rows say")
+    expect(notes).to_contain_text("7 rows to teach: 6 classes, 2 near-duplicates.")
+    notes.get_by_label("Teach as Refund: refund (1)").check()
+    expect(notes).to_contain_text("7 rows to teach: 5 classes, 1 near-duplicate.")
+    notes.get_by_label("Teach as waste: wsate (1)").check()
+    expect(notes).to_contain_text("7 rows to teach: 4 classes.")
+    notes.get_by_label("Leave such labels out").check()
+    expect(notes).to_contain_text("6 rows to teach: 3 classes.")
+    notes.get_by_label("Teach as waste: wsate (1)").uncheck()
+    expect(notes).to_contain_text("6 rows to teach: 4 classes, 1 near-duplicate.")
+    teach(page)
+    assert len({label for _, label in taught_events(empty)}) == 4
+
+
+def test_all_clusters_are_in_view_once_all_are_checked(empty, look):
+    page = look(empty, "import")
+    names = [f"Topic {chr(97 + at)}{chr(97 + at)}" for at in range(23)]
+    choose(page, "a.csv", labelled(*names, *(each.lower() for each in names)))
+    group = page.get_by_role("group", name="The same but for case")
+    expect(group.get_by_label("Teach as")).to_have_count(20)
+    group.get_by_label("All 23").check()
+    expect(group.get_by_label("Teach as")).to_have_count(23)
+    assert all(each.is_checked() for each in group.get_by_label("Teach as").all())
+
+
+def test_an_import_stays_while_another_page_is_open(empty, look):
+    page = look(empty, "import")
+    choose(page, "a.csv", labelled("Refund", "refund"))
+    page.get_by_label("Teach as Refund: refund (1)").check()
+    page.get_by_label("Name of this import").fill("letters of May")
+    page.get_by_role("link", name="Classes", exact=True).click()
+    expect(page.get_by_role("heading", name="Classes and words")).to_be_visible()
+    page.get_by_role("link", name="Import", exact=True).click()
+    expect(page.get_by_label("Name of this import")).to_have_value("letters of May")
+    expect(page.get_by_label("Teach as Refund: refund (1)")).to_be_checked()
+    teach(page)
+    page.get_by_role("link", name="Classes", exact=True).click()
+    page.get_by_role("link", name="Import", exact=True).click()
+    expect(page.get_by_label("Progress")).to_contain_text("learned 2")
+    page.get_by_role("button", name="Start anew").click()
+    expect(page.get_by_label("Progress")).to_have_count(0)
+    expect(page.get_by_label("Name of this import")).to_have_count(0)
+
+
+def test_a_former_name_is_not_a_new_class(taught, look):
+    for name in ("Lamps", "Lights"):
+        body = {"text": name, "classes": [name]}
+        httpx.post(f"{taught.url}/learn", json=body).raise_for_status()
+    httpx.post(f"{taught.url}/classes/Lights", json={"merge_into": "Lamps"}).raise_for_status()
+    page = look(taught, "import")
+    choose(page, "a.csv", labelled("Lights", "Brand new"))
+    expect(page.get_by_text("Lights counts as Lamps.")).to_be_visible()
+    expect(page.get_by_text("New classes: Brand new.")).to_be_visible()
+    teach(page)
+    expect(page.get_by_label("Progress")).to_contain_text("New classes: Brand new.")
+
+
+def test_rows_put_into_review_have_a_name_and_are_taken_back(empty, look):
+    page = look(empty, "import")
+    choose(page, "a.csv", as_csv([["text"], ["one"], ["two"]]))
+    page.get_by_label("Name of this import").fill("letters of May")
+    page.get_by_role("button", name="Put the rows into Review").click()
+    expect(page.get_by_text("put 2 into Review")).to_be_visible()
+    waiting = httpx.get(f"{empty.url}/review").json()["instances"]
+    assert [each["batch"] for each in waiting] == ["letters of May"] * 2
+    body = {"id": waiting[0]["id"], "classes": ["x"]}
+    httpx.post(f"{empty.url}/learn", json=body).raise_for_status()
+    page.get_by_role("button", name="Take this import back").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("1 message was taught, and 1 waits for review.")
+    assert severe_faults(page) == []
+    dialog.get_by_role("button", name="Take it back").click()
+    expect(page.get_by_text("The import letters of May is taken back")).to_be_visible()
+    assert httpx.get(f"{empty.url}/review").json()["waiting"] == 0
+    assert httpx.get(f"{empty.url}/events").json()["events"] == []

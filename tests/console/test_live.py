@@ -59,7 +59,7 @@ def test_the_line_breaks_where_the_page_was_asleep(two_learners, look):
 
 def test_the_age_of_the_newest_event_is_told(two_learners, look):
     page = look(two_learners, "live")
-    told = page.get_by_text("each ranked before it was learned")
+    told = page.get_by_text("each with its suggestions before it was taught")
     expect(told).to_contain_text("Over the last 600 messages")
     expect(told).to_contain_text(re.compile(r"the newest \d+(\.\d)? m?s ago, \d{4}-"))
 

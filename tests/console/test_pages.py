@@ -27,7 +27,7 @@ def test_axe_finds_nothing_serious_on_any_page(lively, look, scheme):
         settled(page, name)
         page.wait_for_load_state("networkidle")
         if name == "try":
-            page.get_by_label("Text to rank").fill("my card is lost")
+            page.get_by_label("Text of the message").fill("my card is lost")
             page.locator(".bars li").first.wait_for()
         for summary in page.locator("main summary").all():
             summary.click()
@@ -90,7 +90,7 @@ def test_the_pages_are_reached_by_the_keyboard(lively, look):
 
 def test_teaching_needs_no_pointer(lively, look):
     page = look(lively)
-    expect(page.get_by_label("Text to rank")).to_be_focused()
+    expect(page.get_by_label("Text of the message")).to_be_focused()
     page.keyboard.type("my card is lost")
     expect(page.locator(".tinted")).to_have_text("my card is lost")  # rankings of "my" came before
     page.keyboard.press("Tab")

@@ -35,8 +35,8 @@ def test_a_page_and_a_class_are_found_by_the_keyboard(taught, look):
 
 def test_a_slash_that_is_typed_into_a_field_is_a_letter(taught, look):
     page = look(taught)
-    page.get_by_label("Text to rank").fill("either")
-    page.get_by_label("Text to rank").press("/")
+    page.get_by_label("Text of the message").fill("either")
+    page.get_by_label("Text of the message").press("/")
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 

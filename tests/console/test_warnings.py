@@ -27,7 +27,7 @@ def lines_of(*objects):
 
 def test_try_shows_the_warnings_of_a_ranking_and_of_an_event(taught, look):
     page = look(taught)
-    box = page.get_by_label("Text to rank")
+    box = page.get_by_label("Text of the message")
     warning = page.locator(".warning")
     box.fill("???")
     expect(warning).to_have_text(NO_WORDS)
@@ -76,8 +76,8 @@ def test_import_collects_warnings_by_their_kind(empty, look):
         each.replace("\t", " ") for each in table.locator("tbody tr").all_inner_texts()
     ] == expected
     with page.expect_download():
-        page.get_by_role("button", name="Rank it to CSV").click()
-    expect(page.get_by_text("67 lines read: ranked 67")).to_be_visible()
+        page.get_by_role("button", name="Save suggestions as CSV").click()
+    expect(page.get_by_text("67 lines read: suggested classes for 67")).to_be_visible()
     assert [
         each.replace("\t", " ") for each in table.locator("tbody tr").all_inner_texts()
     ] == expected
@@ -104,7 +104,7 @@ def test_a_bad_row_alone_is_rejected_when_it_is_taught_and_ranked(empty, look):
     notes = page.get_by_label("What the rows say")
     said = "1 row will be rejected, the first in line 2: the field body of text is a number"
     expect(notes).to_contain_text(f"To teach the file: {said}")
-    expect(notes).to_contain_text(f"To rank it to CSV: {said}")
+    expect(notes).to_contain_text(f"To save suggestions: {said}")
     rejected = page.get_by_label("Rejected lines").locator("tbody tr")
     reasons = (
         "2the field body of text is a number, not a text",
@@ -118,7 +118,7 @@ def test_a_bad_row_alone_is_rejected_when_it_is_taught_and_ranked(empty, look):
         expect(row).to_contain_text(reason)
     assert texts_of(empty) == [fields[0], fields[5]]
     with page.expect_download() as download:
-        page.get_by_role("button", name="Rank it to CSV").click()
+        page.get_by_role("button", name="Save suggestions as CSV").click()
     with download.value.path().open(newline="", encoding="utf-8-sig") as file:
         found = list(csv.DictReader(file))
     assert [json.loads(each["text"]) for each in found] == [fields[0], fields[5]]
@@ -135,5 +135,5 @@ def test_rows_without_a_class_are_ranked(empty, look):
     expect(notes).to_contain_text("1 row to teach: 1 class, 1 row without a class.")
     expect(notes).not_to_contain_text("rejected")
     with page.expect_download():
-        page.get_by_role("button", name="Rank it to CSV").click()
-    expect(page.get_by_text("2 lines read: ranked 2")).to_be_visible()
+        page.get_by_role("button", name="Save suggestions as CSV").click()
+    expect(page.get_by_text("2 lines read: suggested classes for 2")).to_be_visible()

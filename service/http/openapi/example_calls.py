@@ -387,6 +387,12 @@ CALLS: Final = (
         parameters={"prefix": "h", "limit": 10, "after": "a", "order": "name", "paths": False},
     ),
     Call(
+        "list_aliases",
+        "no class was renamed yet",
+        {"aliases": [], "next": None},
+        parameters={"limit": 10, "after": ""},
+    ),
+    Call(
         "get_class",
         "a class and its heaviest features",
         known_class("hockey", learned=3, features=weights("feature", ice=0.516, goalie=0.446)),

@@ -14,6 +14,7 @@ from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.model import Model
 from manyclass.service.engine import Engine
 from manyclass.service.history.event_keys import named_by, number_key
+from manyclass.service.history.folded import folded
 from manyclass.service.history.history import History
 from manyclass.service.history.reader import Filter, Record, fields_of
 from manyclass.service.http.auth import Scope
@@ -107,9 +108,9 @@ Words = Annotated[
     Query(
         alias="text",
         max_length=LONGEST_SEARCH,
-        description="List only events that contain each of these words, in any case: in the text or"
-        " the names of features, in an id, the source, the reviewer or the batch. A part of a word"
-        " is enough.",
+        description="List only events that contain each of these words, whatever their case and"
+        " accents: in the text or the names of features, in an id, the source, the reviewer or the"
+        " batch. A part of a word is enough.",
     ),
 ]
 Wrong = Annotated[
@@ -241,7 +242,7 @@ async def list_events(
         reviewer=reviewer,
         batch=batch,
         instance_id=instance_id,
-        words=() if words is None else tuple(words.lower().split()),
+        words=() if words is None else tuple(folded(words).split()),
         since=None if since is None else int(1000 * since),
         until=None if until is None else int(1000 * until),
         wrong=wrong,

@@ -3,6 +3,7 @@
 place.py places classes in the taxonomy.
 """
 
+from heapq import nsmallest
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Path, Query, Request, Response
@@ -21,6 +22,7 @@ from manyclass.service.http.routes.contract import (
     router_of,
 )
 from manyclass.service.http.schemas.names import (
+    AliasPage,
     ClassDetail,
     ClassPage,
     FeatureDetail,
@@ -95,6 +97,28 @@ async def list_classes(
             found = learner.classes_by(order, prefix, after, limit)
         return {
             "classes": [row(*each) for each in found],
+            "next": found[-1][0] if len(found) == limit else None,
+        }
+
+    return await reads.page(page)
+
+
+@router.get("/aliases", response_model=AliasPage, **needs(Scope.RANK, 422))
+async def list_aliases(
+    engine: TheEngine,
+    reads: TheReads,
+    limit: PageLimit = 100,
+    after: AfterName = "",
+) -> Response:
+    """List the former names of renamed and merged classes, each with the class that an event of
+    this name counts for, after the former name `after`: in order of their code points.
+    """
+    aliases = dict(engine.model.aliases)
+
+    def page() -> dict[str, Any]:
+        found = nsmallest(limit, (each for each in aliases.items() if each[0] > after))
+        return {
+            "aliases": [{"former": former, "class": name} for former, name in found],
             "next": found[-1][0] if len(found) == limit else None,
         }
 

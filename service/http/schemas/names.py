@@ -22,6 +22,20 @@ class ClassPage(BaseModel):
     next: str | None
 
 
+class Alias(BaseModel):
+    """A former name, and the present name of the class."""
+
+    former: str
+    name: str = Field(serialization_alias="class")
+
+
+class AliasPage(BaseModel):
+    """Former names in order. Pass `next` as `after` for the next page; it is null at the end."""
+
+    aliases: list[Alias]
+    next: str | None
+
+
 class FeatureCount(BaseModel):
     """A feature and the number of events that had it."""
 

@@ -39,6 +39,7 @@ SCOPES = {  # of each call in the document; None needs no key
     "GET /quality/classes": Scope.LEARN,
     "POST /rebuild": Scope.ADMIN,
     "GET /rebuild": Scope.LEARN,
+    "GET /aliases": Scope.RANK,
     "GET /review": Scope.LEARN,
     "GET /review/agreement": Scope.LEARN,
     "POST /review": Scope.LEARN,

@@ -77,8 +77,8 @@ export function Lines({ label, series, yTo, yText = count, yBase, xText = count,
 
 /** The accuracy while events are taught: points of { at, r1, r5 }. */
 export function Accuracy({ points }) {
-  const series = [["first (R1)", "r1"], ["among five (R5)", "r5"]].map(([name, key]) => ({ name, points: points.map((each) => [each.at, each[key]]) }));
-  return points.length > 1 && html`<${Lines} label="Accuracy before each event was learned" yTo=${1} series=${series} yText=${(value) => value.toFixed(1)} />`;
+  const series = [["first suggestion right", "r1"], ["among the first five", "r5"]].map(([name, key]) => ({ name, points: points.map((each) => [each.at, each[key]]) }));
+  return points.length > 1 && html`<${Lines} label="Accuracy of the suggestions, before each message was taught" yTo=${1} series=${series} yText=${(value) => value.toFixed(1)} />`;
 }
 
 /** Columns: values of 0, 1, 2, … of which the last stands for all beyond it. */

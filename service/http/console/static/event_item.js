@@ -8,6 +8,7 @@ import { useNewClass } from "./new_class.js";
 import { sayAmended, sayKept } from "./notice.js";
 import { Action, Dialog, Problem, useTask } from "./parts.js";
 import { beat } from "./pulse.js";
+import { WhenErased } from "./when_erased.js";
 
 const SHOWN_FEATURES = 60;
 
@@ -68,8 +69,7 @@ function Delete({ event, onClose, onDone }) {
   return html`<${Dialog} title="Erase this message" confirm="Erase" kind="danger" needs="admin" call=${{ method: "DELETE", path: path("events", event.key) }} onDone=${say} onClose=${onClose}>
     <${InstanceText} ...${event} />
     <p>${event.classes.join(", ")}</p>
-    <p class="hint">The message is hidden now. A rebuild (Operate) removes its influence and its data from the disk for
-      good.</p>
+    <p class="hint">The message is hidden at once. <${WhenErased} /></p>
   <//>`;
 }
 
@@ -87,15 +87,14 @@ export function EventItem({ event, note, proposed, onChanged, isSelected, onSele
   return html`<li data-key=${event.key}>
     <div class="facts">
       ${onSelect && html`<input type="checkbox" checked=${isSelected} onChange=${onSelect} aria-label=${`Select ${event.key}`} />`}
-      <a href=${`#/events?id=${encodeURIComponent(event.key)}`}>${event.key}</a>
       ${event.time !== null && html`<span>${time(event.time)}</span>`}
       ${event.source && html`<a href=${`#/events?source=${encodeURIComponent(event.source)}`}>${event.source}</a>`}
       ${event.reviewer && html`<span>labelled by <a href=${`#/events?reviewer=${encodeURIComponent(event.reviewer)}`}>${event.reviewer}</a></span>`}
       ${event.batch && html`<span>in <a href=${`#/events?batch=${encodeURIComponent(event.batch)}`}>${event.batch}</a></span>`}
-      ${event.id !== null && event.id !== event.key && html`<span>id ${event.id}</span>`}
       <${RankBefore} event=${event} />
       ${event.corrected && html`<span>corrected</span>`}
       ${event.weight !== 1 && html`<span>weight ${event.weight}</span>`}
+      <a class="id" href=${`#/events?id=${encodeURIComponent(event.key)}`}>${event.id ?? event.key}</a>
     </div>
     <${InstanceText} ...${event} />
     <div>${event.classes.map((name) => html`<span class="tag" key=${name}>${name}</span>`)}

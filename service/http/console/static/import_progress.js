@@ -14,6 +14,11 @@ import { CreatedClasses } from "./unknown_classes.js";
 import { WarningTable, withWarnings } from "./warnings.js";
 
 const SHOWN = 10;
+const DONE = {
+  learned: (number) => `learned ${number}`,
+  ranked: (number) => `suggested classes for ${number}`,
+  "put into Review": (number) => `put ${number} into Review`,
+};
 const MOST_REJECTED = 100_000; // rows kept to download
 
 export const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], created: [], left: new Map(), unlabelled: [], warned: new Map(), refused: 0, points: [], began: 0, now: 0 };
@@ -61,7 +66,7 @@ export function Progress({ table, sum, batch, running, onStop, verb }) {
   return html`<section class="card" aria-label="Progress" ref=${box}>
     ${running && html`<progress aria-label="At work"></progress>`}
     ${running && paused && verb === "learned" && html`<p>${pauseText(paused)} Leave this page open.</p>`}
-    <p role="status">${plural(sum.lines, table.unit)} read${running ? " so far" : ""}: ${verb} ${count(sum.accepted)}, skipped
+    <p role="status">${plural(sum.lines, table.unit)} read${running ? " so far" : ""}: ${DONE[verb](count(sum.accepted))}, skipped
       ${" "}${verb === "learned" && `${plural(sum.duplicates, "duplicate")} and `}${plural(sum.refused, "invalid row")}. ${count(Math.round(rate))} a second.
       ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}
       ${sum.left.size > 0 && html` Left out: ${[...sum.left].map(([reason, rows], at) => `${at ? ", " : ""}${reason} (${count(rows)})`)}.`}
@@ -79,7 +84,7 @@ export function Progress({ table, sum, batch, running, onStop, verb }) {
       <${Problem} error=${reading.error} />`}
     ${sum.unlabelled.length > 0 && isTable && html`<div class="actions">
       <button type="button" disabled=${running || reading.busy} onClick=${() => saveRows("without-class.csv", sum.unlabelled)}>Download the rows without a class</button></div>`}
-    ${!running && verb === "learned" && sum.accepted > 0 && html`<${TakeBack} batch=${batch} />`}
+    ${!running && verb !== "ranked" && sum.accepted > 0 && html`<${TakeBack} batch=${batch} />`}
     ${running && html`<div class="actions"><button type="button" onClick=${onStop}>Stop</button></div>`}
   </section>`;
 }

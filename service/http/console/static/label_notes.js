@@ -2,7 +2,7 @@
 
 import { html, useEffect } from "./html.js";
 import { count, plural } from "./format.js";
-import { keyOf } from "./label_clusters.js";
+import { keyOf, sameAs } from "./label_clusters.js";
 import { NOTHING, ROWS, survey } from "./label_survey.js";
 import { Problem, useFirst, useLater } from "./parts.js";
 
@@ -27,16 +27,18 @@ const andMore = (some) => some.length > SHOWN && ` and ${count(some.length - SHO
 
 const nearDuplicates = (clusters) => clusters.reduce((sum, { names }) => sum + names.length - 1, 0);
 
-/** "402 classes, 47 cells with “;”, 41 rows without a class, 52 near-duplicates" */
-function Counts({ said: { good, classes, joined, unlabelled, clusters } }) {
-  const near = nearDuplicates(clusters);
+/** "402 classes, 47 cells with “;”, 41 rows without a class, 52 near-duplicates", with what the answers change. */
+function Counts({ said: { good, emptied, classes, empty, joined, unlabelled, clusters }, answers }) {
+  const isSame = (each) => answers.same.has(keyOf(each));
+  const near = nearDuplicates(clusters.filter((each) => !isSame(each)));
+  const rows = good - (answers.without ? emptied : 0);
   const parts = [
-    plural(classes, "class", "classes"),
+    plural(classes - sameAs(clusters.filter(isSame)).size - (answers.without ? empty.length : 0), "class", "classes"),
     ...joined.map(({ separator, cells }) => `${plural(cells, "cell")} with “${separator}”`),
     unlabelled > 0 && `${plural(unlabelled, "row")} without a class`,
     near > 0 && plural(near, "near-duplicate"),
   ].filter(Boolean);
-  return html`<p><strong>${plural(good, "row")} to teach: ${parts.join(", ")}.</strong></p>`;
+  return html`<p><strong>${plural(rows, "row")} to teach: ${parts.join(", ")}.</strong></p>`;
 }
 
 /** Ask what the cells with a sign between names are. */
@@ -58,9 +60,12 @@ function Cluster({ cluster, isSame, onSame }) {
 
 /** Offer to teach the spellings of a label as one class. `same` has the keys of those that are. */
 function Clusters({ title, clusters, same, onSame }) {
-  const { shown, more } = useFirst(clusters, CLUSTERS);
+  const { shown, more, showAll } = useFirst(clusters, CLUSTERS);
   if (!clusters.length) return null;
-  const all = (isSame) => onSame(clusters, isSame);
+  const all = (isSame) => {
+    showAll(); // what is ticked is in view
+    onSame(clusters, isSame);
+  };
   const isAll = clusters.every((each) => same.has(keyOf(each)));
   return html`<fieldset class="question"><legend>${title}</legend>
     ${clusters.length > 1 && html`<label class="check"><input type="checkbox" checked=${isAll} onChange=${(event) => all(event.currentTarget.checked)} /> All ${count(clusters.length)}</label>`}
@@ -82,14 +87,14 @@ export function LabelNotes({ said, answers, onAnswers }) {
     onAnswers({ same });
   };
   return html`<${Problem} error=${error} /><div aria-label="What the rows say" role="group">
-    <div role="status">${!said && html`<p class="hint">Reading the rows …</p>`}${said && !error && html`${of}<${Counts} said=${said} />`}</div>
+    <div role="status">${!said && html`<p class="hint">Reading the rows …</p>`}${said && !error && html`${of}<${Counts} said=${said} answers=${answers} />`}</div>
     ${joined.map((each) => html`<${Joined} key=${each.separator} ...${each} answer=${answers.separator} onAnswer=${(separator) => onAnswers({ separator })} />`)}
     ${empty.length > 0 && html`<p class="hint">${of}Labels that may mean none: ${counted(empty)}${andMore(empty)}. Each is taught as a class.
       ${" "}<label class="check"><input type="checkbox" checked=${answers.without} onChange=${(event) => onAnswers({ without: event.currentTarget.checked })} /> Leave such labels out</label></p>`}
     <${Clusters} title="The same but for case, blanks, accents or signs. Each spelling is a class, unless you check it:" clusters=${clusters.filter((each) => each.isSpelling)} same=${answers.same} onSame=${onSame} />
     <${Clusters} title="Different in one letter, perhaps misspelt. Each is a class, unless you check it:" clusters=${clusters.filter((each) => !each.isSpelling)} same=${answers.same} onSame=${onSame} />
     ${left.length > 0 && html`<p class="hint">${of}Rows that are left out when the file is taught: ${counted(left)}.</p>`}
-    ${rejected.flat().length > 0 && ["To teach the file", "To rank it to CSV"].map((action, at) => html`<p class="hint" key=${at}>${of}${action}: ${rejectedRows(rejected[at])}</p>`)}
+    ${rejected.flat().length > 0 && ["To teach the file", "To save suggestions"].map((action, at) => html`<p class="hint" key=${at}>${of}${action}: ${rejectedRows(rejected[at])}</p>`)}
     ${damaged > 0 && html`<p class="hint">${of}${plural(damaged, "row")} with the sign \ufffd: another program has lost letters there. Such rows are taught as they are.</p>`}
   </div>`;
 }

@@ -11,7 +11,7 @@ const MOST_LABELS = 100_000; // that are compared
 const PIECE = 1000; // rows, after which the page may draw
 const SEPARATORS = [";", "|", ","]; // of classes in a cell
 
-export const NOTHING = { rows: 0, good: 0, classes: 0, unlabelled: 0, joined: [], empty: [], clusters: [], left: [], rejected: [[], []], damaged: 0, error: null };
+export const NOTHING = { rows: 0, good: 0, emptied: 0, classes: 0, unlabelled: 0, joined: [], empty: [], clusters: [], left: [], rejected: [[], []], damaged: 0, error: null };
 
 const byNumber = (some) => [...some].sort(([, a], [, b]) => b - a);
 
@@ -44,6 +44,7 @@ export async function survey(table, columns, { separator }, signal) {
     const { classes, text } = eventOf(row, columns, { separator });
     for (const name of classes) labels.add(name);
     found.good += 1;
+    if (classes.length && classes.every(isEmptyLabel)) found.emptied += 1; // rows that are left out with such labels
     found.damaged += [...textsOf(text), ...classes].some((its) => its.includes("\ufffd"));
   };
   const makers = [teach, (row) => instanceOf(row, columns)];

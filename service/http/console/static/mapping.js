@@ -12,11 +12,11 @@ export const ROLES = {
   class: "class",
   one_hot: "class if the cell is 1",
   not: "wrong classes",
-  feature: "feature",
-  event_id: "event id",
-  source: "source",
-  weight: "weight",
-  parents: "parents of classes",
+  feature: "word or number of its own",
+  event_id: "id of the message",
+  source: "source: whose message it is",
+  weight: "weight: how much it counts",
+  parents: "places of classes in the taxonomy",
   answer: "answer: teach only accepted rows",
 };
 

@@ -60,6 +60,7 @@ export function NeedsScope({ scope, to }) {
 
 /** A modal dialog; Escape and Cancel close it. Confirm sends `call`, of which `onDone` gets the answer; or calls
  * `onConfirm`, which may be async. It stays in view with an error, or after false.
+ * Without `confirm` there is only a button that closes it.
  * `kind` is that of the button: primary, danger, or "" while another one is the primary one. */
 export function Dialog({ title, confirm, kind = "primary", needs = "rank", call, onDone, onConfirm, onClose, children, disabled }) {
   const dialog = useRef();
@@ -84,9 +85,9 @@ export function Dialog({ title, confirm, kind = "primary", needs = "rank", call,
       <${CallText} call=${call} />
       <${Problem} error=${task.error} />
       <div class="actions">
-        <button type="submit" class=${kind}
-          disabled=${disabled || task.busy || !may(needs)}>${task.busy ? "…" : confirm}</button>
-        <button type="button" onClick=${onClose}>Cancel</button>
+        ${confirm && html`<button type="submit" class=${kind}
+          disabled=${disabled || task.busy || !may(needs)}>${task.busy ? "…" : confirm}</button>`}
+        <button type="button" onClick=${onClose}>${confirm ? "Cancel" : "Close"}</button>
       </div>
     </form>
   </dialog>`;
@@ -97,11 +98,12 @@ export function Field({ label, hint, children }) {
   return html`<label class="field"><span>${label}</span>${children}${hint && html`<small>${hint}</small>`}</label>`;
 }
 
-/** Return { shown, more }: the first of a list, and a button that shows all. */
+/** Return { shown, more, showAll }: the first of a list, a button that shows all, and what it does. */
 export function useFirst(all, size) {
   const [isWhole, setWhole] = useState(false);
   return {
     shown: isWhole ? all : all.slice(0, size),
+    showAll: () => setWhole(true),
     more: !isWhole && all.length > size && html`<button type="button" onClick=${() => setWhole(true)}>Show ${count(all.length)}</button>`,
   };
 }
@@ -117,10 +119,10 @@ export function SortHead({ title, sorted, onSort }) {
   return html`<th scope="col" aria-sort=${order}><button type="button" class="sort" onClick=${onSort}>${title}${sorted && html`<span aria-hidden="true"> ${sorted === "plain" ? "▲" : "▼"}</span>`}</button></th>`;
 }
 
-/** A table that scrolls in its own box on a narrow screen. */
+/** A table that scrolls in its own box on a narrow screen. A head is a text, or [text, explanation]. */
 export function Table({ label, head, children, kind = "" }) {
   return html`<div class=${`scroll ${kind}`} role="region" aria-label=${label} tabindex="0"><table>
-    <thead><tr>${head.map((each) => html`<th scope="col" key=${each}>${each}</th>`)}</tr></thead>
+    <thead><tr>${head.map((each) => [each].flat()).map(([text, title]) => html`<th scope="col" key=${text} title=${title}>${text}</th>`)}</tr></thead>
     <tbody>${children}</tbody>
   </table></div>`;
 }

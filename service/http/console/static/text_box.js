@@ -66,7 +66,7 @@ export function TextBox({ typed, isUnknown, onType }) {
   if (typeof typed === "string")
     return html`<p><button type="button" class="quiet"
         onClick=${() => onType(names.map((name, at) => [name, names[at + 1] ? "" : typed]))}>Separate title and body</button></p>
-      <label class="field big"><span>Text to rank</span>
+      <label class="field big"><span>Text of the message</span>
         <textarea ref=${first} rows="2" value=${typed} placeholder="Type a message: suggestions follow as you type" maxlength=${LONGEST}
           onInput=${(event) => onType(event.currentTarget.value)}></textarea></label>${hint}`;
   return html`<p><button type="button" class="quiet" disabled=${number >= MOST} onClick=${() => onType([...typed, ["", ""]])}>Add a part</button>${" "}

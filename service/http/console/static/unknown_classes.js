@@ -15,37 +15,47 @@ const MOST_ASKED = 1000; // names that are looked up one by one in a larger serv
 const ROWS = 1000; // of a file, before it is taught
 const SHOWN = 10;
 const WAIT = 300; // milliseconds after a change of the roles
-const NONE = { rows: 0, found: [] };
+const NONE = { rows: 0, found: [], former: [] };
 
-async function allClasses() {
-  const names = new Set();
+/** Return [name, class] of the first names of a listing: of classes, or of former names. */
+async function allOf(listing, nameOf) {
+  const found = [];
   let after = "";
   do {
-    const page = await get(withParameters("/classes", { limit: PAGE, after }));
-    for (const each of page.classes) names.add(each.class);
+    const page = await get(withParameters(`/${listing}`, { limit: PAGE, after }));
+    found.push(...page[listing].map((each) => [nameOf(each), each.class]));
     after = page.next;
-  } while (after && names.size < LISTED);
-  return names;
+  } while (after && found.length < LISTED);
+  return new Map(found);
 }
+
+const formerNames = () => allOf("aliases", (each) => each.former);
 
 /** The classes of the service at one moment; if it had none, no name counts as unknown. */
 export class KnownClasses {
   #all; // null: they are looked up one by one
+  #former; // former name -> the class that it counts as
   #seen = new Set();
   #asked = 0;
 
-  constructor(all) {
+  constructor(all, former = new Map()) {
     this.#all = all;
+    this.#former = former;
   }
 
   /** Return those of now; none if the service cannot tell. */
   static async now() {
     try {
       const { classes } = await get("/stats");
-      return new KnownClasses(classes > LISTED ? null : await allClasses());
+      return new KnownClasses(classes > LISTED ? null : await allOf("classes", (each) => each.class), await formerNames());
     } catch {
-      return new KnownClasses(new Set());
+      return new KnownClasses(new Map());
     }
+  }
+
+  /** Return [former name, class] of those of the names that a class had before. */
+  former(names) {
+    return names.flatMap((name) => (this.#former.has(name) ? [[name, this.#former.get(name)]] : []));
   }
 
   /** Return the names that are no classes and were not given before. */
@@ -55,6 +65,7 @@ export class KnownClasses {
     for (const name of names) {
       if (typeof name !== "string" || this.#seen.has(name)) continue;
       this.#seen.add(name);
+      if (this.#former.has(name)) continue;
       if (!(await this.#has(name))) found.push(name);
     }
     return found;
@@ -72,31 +83,37 @@ export class KnownClasses {
   }
 }
 
-/** Return { rows, found } of the first rows of a file: the unknown classes, each with the names close to it. */
-async function unknownClasses(table, columns, separator, signal) {
+/** Return { rows, found, former } of the first rows of a file: the unknown classes, each with the names close to it, and
+ * [former name, class] of those that are former names. */
+async function unknownClasses(table, columns, options, signal) {
   const known = await KnownClasses.now();
   const found = [];
+  const former = new Map();
   let rows = 0;
   for await (const { row } of rowsOf(table)) {
-    const names = await known.unknown(eventsOf(row ? [row] : [], columns, { separator }).flatMap((event) => event.classes));
-    for (const name of names) found.push({ name, close: found.length < SHOWN && name.length <= LONGEST ? await namesCloseTo(name) : null });
+    const names = eventsOf(row ? [row] : [], columns, options).flatMap((event) => event.classes);
+    for (const [name, its] of known.former(names)) former.set(name, its);
+    for (const name of await known.unknown(names)) found.push({ name, close: found.length < SHOWN && name.length <= LONGEST ? await namesCloseTo(name) : null });
     rows += 1;
     if (rows === ROWS || found.length > SHOWN || signal.aborted) break;
   }
-  return { rows, found };
+  return { rows, found, former: [...former] };
 }
 
-export function UnknownClasses({ table, columns, separator }) {
-  const [{ rows, found }, setFound] = useState(NONE);
-  const changes = [table, JSON.stringify(columns), separator];
+/** `options` as for eventOf. */
+export function UnknownClasses({ table, columns, options }) {
+  const [{ rows, found, former }, setFound] = useState(NONE);
+  const { separator, same, without } = options;
+  const changes = [table, JSON.stringify([columns, separator, [...same], without])];
   useEffect(() => setFound(NONE), changes);
   useLater(async (signal) => {
-    const result = await unknownClasses(table, columns, separator, signal).catch(() => NONE);
+    const result = await unknownClasses(table, columns, options, signal).catch(() => NONE);
     if (!signal.aborted) setFound(result);
   }, WAIT, changes);
-  if (!found.length) return null;
-  return html`<p class="hint" role="status">New classes${rows === ROWS && ` of the first ${count(ROWS)} rows`}:
-    ${found.slice(0, SHOWN).map(({ name, close }, at) => html`${at ? ", " : " "}<strong>${name}</strong>${close?.length > 0 && html` (close to <bdi>${close[0]}</bdi>)`}`)}${found.length > SHOWN && " and more"}.</p>`;
+  if (!found.length && !former.length) return null;
+  return html`${former.length > 0 && html`<p class="hint" role="status">Former names of classes: ${former.slice(0, SHOWN).map(([name, its], at) => html`${at ? ", " : ""}<bdi>${name}</bdi> counts as <strong dir="auto">${its}</strong>`)}${former.length > SHOWN && " and more"}.</p>`}
+    ${found.length > 0 && html`<p class="hint" role="status">New classes${rows === ROWS && ` of the first ${count(ROWS)} rows`}:
+    ${found.slice(0, SHOWN).map(({ name, close }, at) => html`${at ? ", " : " "}<strong>${name}</strong>${close?.length > 0 && html` (close to <bdi>${close[0]}</bdi>)`}`)}${found.length > SHOWN && " and more"}.</p>`}`;
 }
 
 /** "New classes: a, b and 3 more." */

@@ -230,9 +230,20 @@ async def test_events_are_found_by_words_of_their_texts_features_and_origins():
             {"features": ["hund", "katze"], "classes": ["x"], "event_id": "K-77"},
             {"text": "nichts", "classes": ["hund"], "reviewer": "Ann", "batch": "Hundesteuer.xlsx"},
             {"text": "ΑΘΗΝΑ по-русски ПриВет", "classes": ["x"]},
+            {"text": "Straße, Jose\u0301 \uff21\uff22\uff23", "classes": ["x"], "source": "Zoë"},
+            {"text": "नमस्ते कार्ड · بِطَاقَة · カードがまだ 😀", "classes": ["x"]},
         ]
         assert (await call("POST", "/learn", {"events": events})).status_code == 200
         for words, found in {
+            "muller": [1],  # without the accents of the text
+            "mull": [2, 1],
+            "STRASSE josé": [6],
+            "abc jose": [6],
+            "zoe": [6],
+            "कार्ड": [7],
+            "بطاقة": [7],
+            "ｶｰﾄﾞ": [7],
+            "😀": [7],
             "hund": [4, 3, 1],
             "HUND frau": [1],
             "müll": [2, 1],
@@ -243,7 +254,7 @@ async def test_events_are_found_by_words_of_their_texts_features_and_origins():
             "αθηνα": [5],
             "привет": [5],
             "frau wohin": [],
-            "%20": [5, 4, 3, 2, 1],  # no word at all
+            "%20": [7, 6, 5, 4, 3, 2, 1],  # no word at all
         }.items():
             listing = await listed(call, f"?text={words}")
             assert [each["seq"] for each in listing["events"]] == found, words

@@ -90,6 +90,22 @@ async def test_paths_in_the_taxonomy_are_listed_on_request(call):
     assert "path" not in (await call("GET", "/classes")).json()["classes"][0]
 
 
+async def test_former_names_are_listed_with_the_class_that_they_count_for(call):
+    await call.learn(("a", "Refund"), ("b", "refund"), ("c", "bus"))
+    await call("POST", "/classes/refund", {"merge_into": "Refund"})
+    await call("POST", "/classes/bus", {"rename": "coach"})
+    await call("POST", "/classes/coach", {"rename": "coaches"})
+    found = (await call("GET", "/aliases?limit=2")).json()
+    assert found["aliases"] == [
+        {"former": "bus", "class": "coaches"},
+        {"former": "coach", "class": "coaches"},
+    ]
+    more = (await call("GET", f"/aliases?limit=2&after={found['next']}")).json()
+    assert more == {"aliases": [{"former": "refund", "class": "Refund"}], "next": None}
+    await call("POST", "/classes/bus", {"release": True})
+    assert len((await call("GET", "/aliases")).json()["aliases"]) == 2
+
+
 async def test_classes_come_in_pages(call):
     await call.learn(*(("a", f"x{n:02}") for n in range(25)), ("a", "y"), ("a", "é"))
     seen, after = [], ""

@@ -11,7 +11,9 @@ import { useNewClass } from "../new_class.js";
 import { NoHistory } from "../no_history.js";
 import { sayAmended } from "../notice.js";
 import { Action, Dialog, Field, NeedsScope, Problem, Status, useTask } from "../parts.js";
+import { OriginCounts, isNothing, useOriginCounts } from "../origin_counts.js";
 import { beat, usePulse } from "../pulse.js";
+import { WhenErased } from "../when_erased.js";
 
 const PAGE = 20;
 const EXPORT_PAGE = 1000;
@@ -44,13 +46,15 @@ async function exported(filter, report) {
     report(parts.length);
     after = page.next;
   } while (after !== null);
-  save("events.jsonl", new Blob(parts), "application/x-ndjson");
+  save("messages.jsonl", new Blob(parts), "application/x-ndjson");
   return parts.length;
 }
 
 /** Erase all messages of a source, a reviewer or an import. */
 function EraseOrigin({ kind, name, onClose, onDone }) {
   const call = { method: "DELETE", path: withParameters("/events", { [kind]: name }) };
+  const counts = useOriginCounts({ [kind]: name });
+  const isEmpty = isNothing(counts);
   const confirm = async () => {
     let erased = 0;
     let answer;
@@ -59,11 +63,14 @@ function EraseOrigin({ kind, name, onClose, onDone }) {
       erased += answer.deleted;
     } while (answer.more);
     await beat();
-    onDone(`${plural(erased, "message")} erased.`);
+    onDone(`${plural(erased, "message")} of ${name} erased${counts.waiting ? `, and ${count(counts.waiting)} that waited for review` : ""}.`);
   };
-  return html`<${Dialog} title=${`Erase all messages of this ${ORIGINS[kind].toLowerCase()}`} confirm="Erase all" kind="danger" needs="admin" call=${call} onConfirm=${confirm} onClose=${onClose}>
-    <p>All messages of <strong>${name}</strong>, not only those in view, are hidden at once. A rebuild (Operate) removes
-      their influence and their data from the disk for good.</p>
+  return html`<${Dialog} title=${`Erase all messages of this ${ORIGINS[kind].toLowerCase()}`} confirm=${!isEmpty && "Erase all"} kind="danger" needs="admin"
+    disabled=${!counts} call=${call} onConfirm=${confirm} onClose=${onClose}>
+    ${isEmpty ? html`<p role="status">There is no message of <strong>${name}</strong>.</p>` : html`<${OriginCounts} counts=${counts} />
+      <p>All messages of <strong>${name}</strong>, not only those in view, are hidden at once${kind !== "reviewer" && ", and leave Review"}. <${WhenErased} /></p>`}
+    ${counts?.spellings.length > 0 && html`<p class="warning">The same name in another spelling, which is not erased with it:
+      ${counts.spellings.map((each, at) => html`${at ? ", " : " "}<a href=${`#/events?${kind}=${encodeURIComponent(each)}`} onClick=${onClose}>${each}</a>`)}.</p>`}
   <//>`;
 }
 
@@ -86,7 +93,7 @@ function EraseSelected({ keys, onClose, onDone }) {
   };
   return html`<${Dialog} title=${`Erase ${plural(keys.length, "message")}`} confirm="Erase" kind="danger" needs="admin" call=${{ method: "DELETE", path: path("events", keys[0]) }}
     onConfirm=${confirm} onClose=${onClose}>
-    <p>They are hidden at once. A rebuild (Operate) removes their influence and their data from the disk for good.</p>
+    <p>They are hidden at once. <${WhenErased} /></p>
   <//>`;
 }
 
@@ -194,7 +201,7 @@ export default function Events({ query }) {
   };
   const exportAll = () => exporting.run(async () => {
     const lines = await exported(filter, (done) => setSaid(`${plural(done, "message")} …`));
-    setSaid(`${plural(lines, "message")} in events.jsonl.`);
+    setSaid(`${plural(lines, "message")} saved in messages.jsonl.`);
   });
   const select = (key) => {
     const next = new Set(selected);
@@ -220,7 +227,7 @@ export default function Events({ query }) {
       </div>
       <details open=${Object.keys(ORIGINS).some((kind) => query[kind]) || Boolean(query.id)}><summary>More ways to find</summary>
         <div class="row">
-          <${Field} label="Id"><input type="text" value=${form.id} placeholder="event_id, id or seq:42" onInput=${put("id")} /><//>
+          <${Field} label="Id"><input type="text" value=${form.id} placeholder="id of a message" onInput=${put("id")} /><//>
           ${Object.entries(ORIGINS).map(([kind, label]) => html`<${Field} key=${kind} label=${label}><input type="text" value=${form[kind]} onInput=${put(kind)} /><//>`)}
         </div>
         <div class="row">

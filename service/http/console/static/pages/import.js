@@ -1,6 +1,6 @@
 // Import: a file, its columns, then teach it or rank it.
 
-import { html, useRef, useState } from "../html.js";
+import { html, useState } from "../html.js";
 import { save } from "../api.js";
 import { may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
@@ -15,6 +15,7 @@ import { ROLES, eventsOf, guessed, instancesOf, isMixed, namedOnly, namesOf } fr
 import { Action, Field, NeedsScope, Problem, useTask } from "../parts.js";
 import { beat } from "../pulse.js";
 import { openTable } from "../rows.js";
+import { Shared, useShared } from "../shared.js";
 import { TeachAgain, repeatedBy } from "../taught_batch.js";
 import { readingOf } from "../text_parts.js";
 import { UnknownClasses } from "../unknown_classes.js";
@@ -26,12 +27,12 @@ const shown = (value) => {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 };
 
-function FileBox({ onFile }) {
+function FileBox({ isBusy, onFile }) {
   const [over, setOver] = useState(false);
   const drop = (event) => {
     event.preventDefault();
     setOver(false);
-    if (event.dataTransfer.files.length) onFile(event.dataTransfer.files[0]);
+    if (event.dataTransfer.files.length && !isBusy) onFile(event.dataTransfer.files[0]);
   };
   return html`<div class=${over ? "drop over" : "drop"} onDrop=${drop} onDragLeave=${() => setOver(false)}
     onDragOver=${(event) => {
@@ -39,7 +40,7 @@ function FileBox({ onFile }) {
       setOver(true);
     }}>
     <label>Drop a file here, or choose one:${" "}
-      <input type="file" accept=".xlsx,.xlsm,.xls,.ods,.csv,.tsv,.txt,.json,.jsonl,.ndjson,.gz" onChange=${(event) => event.currentTarget.files[0] && onFile(event.currentTarget.files[0])} /></label>
+      <input type="file" disabled=${isBusy} accept=".xlsx,.xlsm,.xls,.ods,.csv,.tsv,.txt,.json,.jsonl,.ndjson,.gz" onChange=${(event) => event.currentTarget.files[0] && onFile(event.currentTarget.files[0])} /></label>
     <p class="hint">A workbook of Excel or LibreOffice, CSV, or JSON lines. Nothing is taught before you say so.</p>
   </div>`;
 }
@@ -66,7 +67,7 @@ function RoleNotes({ rows, columns }) {
   const features = columns.flatMap(({ name, role }, at) => (role === "feature" ? [[name, rows.map((row) => row[at]).find(isWord)]] : []));
   const [text, part] = ["text", "field"].map((role) => namesOf(columns, role));
   if (rows.some((row) => isMixed(row, columns)))
-    return html`<p class="problem" role="alert">A row is one text, parts of a text, or features, not two of these.
+    return html`<p class="problem" role="alert">A row is one text, parts of a text, or words and numbers of their own, not two of these.
       Give ${namesOf(columns, "field", "feature")} the role text too – the words of all text columns are put together –, or
       give ${text || part} the role “not used”${text && part && ` or “${ROLES.field}”`}.</p>`;
   const cell = features.find(([, value]) => value !== undefined);
@@ -78,10 +79,10 @@ function RoleNotes({ rows, columns }) {
     ${columns.filter(({ role }) => role === "text").length > 1 && html`<p class="hint">${text} are put together to one text. To tell a word in one of them from the same word
       in another, give them the role “${ROLES.field}”.</p>`}
     ${parts.length > 0 && !isWhole && html`<p class="hint">${parts[1]
-      ? `The same word in two of ${part} counts as two different words. Messages to rank need parts with the same names.`
-      : `${parts[0].name} is the only part: messages to rank need a part of this name. Else give it the role text.`}</p>`}
-    ${features.length > 0 && html`<p class="hint">A number is the value of its feature.
-      ${cell && html` Another cell is one feature as a whole: <code>${cell[0]}=${shown(cell[1])}</code>. For its words and pairs of
+      ? `The same word in two of ${part} counts as two different words. Messages need parts with the same names to get suggestions.`
+      : `${parts[0].name} is the only part: messages need a part of this name to get suggestions. Else give it the role text.`}</p>`}
+    ${features.length > 0 && html`<p class="hint">A number counts as it is, under the name of its column.
+      ${cell && html` Another cell is one word as a whole: <code>${cell[0]}=${shown(cell[1])}</code>. For its words and pairs of
       words, give ${cell[0]} the role text.`}</p>`}
     ${lists && html`<p class="hint">The cells of ${lists} are lists: each item is a class.</p>`}
     ${namesOf(columns, "one_hot") && html`<p class="hint">The columns ${namesOf(columns, "one_hot")} are classes: a 1 in a row means that the class is right.</p>`}
@@ -110,62 +111,68 @@ function Proposal({ columns, proposed, onTake }) {
 
 const OPEN = { separator: undefined, same: new Set(), without: false }; // the answers, before the user gives them
 
+const NO_FILE = {
+  file: null, // as it was chosen
+  chosen: {}, // how to read it, as far as the user has said
+  table: null,
+  columns: [],
+  proposed: [],
+  batch: "",
+  source: "",
+  answers: OPEN,
+  run: null, // { verb, table, batch, sum, isRunning, error }
+};
+const kept = new Shared(NO_FILE); // while another page is open too, where a run goes on
+let abort = new AbortController();
+
+const put = (change) => kept.set({ ...kept.value, ...change });
+
+/** Run an action on the rows of the table, and keep what it reports. */
+async function begin(verb, table, batch, action) {
+  abort = new AbortController();
+  let run = { verb, table, batch, sum: { ...NOTHING, began: performance.now() }, isRunning: true, error: null };
+  const show = (change) => {
+    run = { ...run, ...change };
+    put({ run });
+  };
+  show({});
+  try {
+    await action((each) => show({ sum: added(run.sum, each) }), abort.signal);
+    show({ isRunning: false });
+  } catch (error) {
+    show({ isRunning: false, error: error.name === "AbortError" ? null : error });
+  } finally {
+    beat();
+  }
+}
+
 export default function Import() {
   useAccess();
-  const [file, setFile] = useState(null); // as it was chosen
-  const [chosen, setChosen] = useState({}); // how to read it, as far as the user has said
-  const [table, setTable] = useState(null);
-  const [columns, setColumns] = useState([]);
-  const [proposed, setProposed] = useState([]);
-  const [batch, setBatch] = useState("");
-  const [source, setSource] = useState("");
-  const [answers, setAnswers] = useState(OPEN);
+  const { file, chosen, table, columns, proposed, batch, source, answers, run } = useShared(kept);
   const [said, setSaid] = useState(null); // what the rows say; null while they are read
-  const [run, setRun] = useState(null); // { verb, table, batch, sum }
   const [repeated, setRepeated] = useState(0); // events of the batch, about which the user is asked
-  const abort = useRef();
   const reading = useTask();
   const task = useTask();
+  const isBusy = task.busy || Boolean(run?.isRunning);
 
   const take = (its, choices) => reading.run(async () => {
-    setFile(its);
-    setChosen(choices);
-    setTable(null);
-    setAnswers(OPEN);
+    put({ ...NO_FILE, file: its, chosen: choices });
     const opened = await openTable(its, choices);
     const likely = guessed(opened.names, opened.rows);
-    setTable(opened);
-    setProposed(likely);
-    setColumns(namedOnly(likely));
-    setBatch(its.name);
-    setRun(null);
-  });
-  const begin = (verb, action) => task.run(async () => {
-    abort.current = new AbortController();
-    let sum = { ...NOTHING, began: performance.now() };
-    const about = { verb, table, batch: options.batch };
-    setRun({ ...about, sum });
-    const report = (each) => {
-      sum = added(sum, each);
-      setRun({ ...about, sum });
-    };
-    try {
-      await action(report, abort.current.signal);
-    } finally {
-      beat();
-    }
+    put({ table: opened, proposed: likely, columns: namedOnly(likely), batch: its.name });
   });
   const separator = answers.separator ?? "";
   const same = sameAs((said?.clusters ?? []).filter((each) => answers.same.has(keyOf(each))));
   const options = { separator: separator.trim(), source: source.trim(), batch: batch.trim(), same, without: answers.without };
-  const teach = () => begin("learned", (report, signal) => teachFile(table, columns, options, report, signal));
+  const start = (verb, action) => begin(verb, table, options.batch, action);
+  const teach = () => start("learned", (report, signal) => teachFile(table, columns, options, report, signal));
   const check = async () => {
     const events = await task.run(() => repeatedBy(eventsOf(table.rows, columns, options), options.batch));
     if (events) setRepeated(events);
     else if (events === 0) teach();
   };
-  const review = () => begin("put into Review", (report, signal) => reviewFile(table, columns, options, report, signal));
-  const rank = () => begin("ranked", async (report, signal) =>
+  const review = () => start("put into Review", (report, signal) => reviewFile(table, columns, options, report, signal));
+  const rank = () => start("ranked", async (report, signal) =>
     save(`${file.name.replace(/\.\w+(\.gz)?$/, "")}-ranked.csv`, new Blob(["\ufeff", ...await rankFile(table, columns, report, signal)]), "text/csv"));
   const given = namesOf(columns, "text", "field", "feature") !== "";
   const labelled = namesOf(columns, "class", "one_hot", "not") !== "";
@@ -176,7 +183,8 @@ export default function Import() {
   useSurvey(given && labelled && may("learn") ? table : null, columns, options.separator, setSaid);
   return html`<h1>Import</h1>
     <${Step} number="1" title="File">
-      <${FileBox} onFile=${(its) => take(its, {})} />
+      <${FileBox} isBusy=${isBusy} onFile=${(its) => take(its, {})} />
+      ${file && html`<div class="actions"><button type="button" disabled=${isBusy || reading.busy} onClick=${() => put(NO_FILE)}>Start anew</button></div>`}
       ${reading.busy && html`<p role="status">Reading the file …</p>`}
       ${file && !reading.busy && html`<${Notation} table=${table} chosen=${chosen} onChoice=${(choices) => take(file, choices)} />`}
       <${Problem} error=${reading.error} />
@@ -185,39 +193,39 @@ export default function Import() {
       <h3>${table.file.name}</h3>
       ${table.notes.map((each) => html`<p class="hint" key=${each}>${each}</p>`)}
       <p class="hint">Choose which column has the text of the messages, and which their class.</p>
-      <${Preview} rows=${table.rows} columns=${columns} onRole=${(at, role) => setColumns(columns.with(at, { ...columns[at], role }))} />
-      <${Proposal} columns=${columns} proposed=${proposed} onTake=${setColumns} />
+      <${Preview} rows=${table.rows} columns=${columns} onRole=${(at, role) => put({ columns: columns.with(at, { ...columns[at], role }) })} />
+      <${Proposal} columns=${columns} proposed=${proposed} onTake=${(its) => put({ columns: its })} />
       <${RoleNotes} rows=${table.rows} columns=${columns} />
-      ${!given && html`<p class="hint">No column has the text yet: choose the role text or feature for one.</p>`}
-      ${may("learn") && given && !labelled && html`<p class="hint">To teach the file, choose the role class for a column. Without one, its rows can be put into Review, or ranked.</p>`}
+      ${!given && html`<p class="hint">No column has the text yet: choose the role text for one.</p>`}
+      ${may("learn") && given && !labelled && html`<p class="hint">To teach the file, choose the role class for a column. Without one, its rows can be put into Review, or get suggestions.</p>`}
     <//>`}
-    ${table && given && html`<${Step} number="3" title=${labelled && may("learn") ? "Teach" : "Rank"}>
-      ${labelled && may("learn") && html`<div class="row">
+    ${table && given && html`<${Step} number="3" title=${!may("learn") ? "Suggest classes" : labelled ? "Teach" : "Review, or suggest classes"}>
+      ${may("learn") && html`<div class="row">
         <${Field} label="Name of this import" hint="By it you can take the whole import back.">
-          <input type="text" value=${batch} maxlength="200" onInput=${(event) => setBatch(event.currentTarget.value)} /><//>
-        ${!namesOf(columns, "source") && html`<${Field} label="Source of the events" hint="Whose messages they are, if all are of one. Else give a column the role source.">
-          <input type="text" value=${source} maxlength="200" onInput=${(event) => setSource(event.currentTarget.value)} /><//>`}
-        <${Field} label="Separator of classes in a cell" hint="For example | or ; – empty: one class a cell.">
-          <input type="text" value=${separator} onInput=${(event) => setAnswers({ ...answers, separator: event.currentTarget.value })} /><//>
+          <input type="text" value=${batch} maxlength="200" onInput=${(event) => put({ batch: event.currentTarget.value })} /><//>
+        ${!namesOf(columns, "source") && html`<${Field} label="Source of the messages" hint="Whose messages they are, if all are of one. Else give a column the role source.">
+          <input type="text" value=${source} maxlength="200" onInput=${(event) => put({ source: event.currentTarget.value })} /><//>`}
+        ${labelled && html`<${Field} label="Separator of classes in a cell" hint="For example | or ; – empty: one class a cell.">
+          <input type="text" value=${separator} onInput=${(event) => put({ answers: { ...answers, separator: event.currentTarget.value } })} /><//>`}
       </div>
-      ${!isTaught && html`<${LabelNotes} said=${said} answers=${answers} onAnswers=${(change) => setAnswers({ ...answers, ...change })} />
-        <${UnknownClasses} table=${table} columns=${columns} separator=${options.separator} />`}`}
+      ${labelled && !isTaught && html`<${LabelNotes} said=${said} answers=${answers} onAnswers=${(change) => put({ answers: { ...answers, ...change } })} />
+        <${UnknownClasses} table=${table} columns=${columns} options=${options} />`}`}
       ${isOpen && html`<p class="hint">Before you teach the file, say above what the cells with several names are.</p>`}
       <div class="actions">
-        ${labelled && html`<${Action} kind="primary" needs="learn" busy=${task.busy} disabled=${!isReady || isOpen || !said} onClick=${check}>Teach the file<//>`}
-        ${(!labelled || said?.unlabelled > 0) && html`<${Action} needs="learn" busy=${task.busy} disabled=${!isReady} onClick=${review}>${labelled
+        ${labelled && html`<${Action} kind="primary" needs="learn" busy=${isBusy} disabled=${!isReady || isOpen || !said} onClick=${check}>Teach the file<//>`}
+        ${(!labelled || said?.unlabelled > 0) && html`<${Action} needs="learn" busy=${isBusy} disabled=${!isReady} onClick=${review}>${labelled
           ? `Put ${plural(said.unlabelled, "row")} without a class into Review` : "Put the rows into Review"}<//>`}
-        <${Action} busy=${task.busy} disabled=${!isReady} onClick=${rank}>Rank it to CSV<//>
+        <${Action} busy=${isBusy} disabled=${!isReady} onClick=${rank}>Save suggestions as CSV<//>
       </div>
       <${NeedsScope} scope="learn" to="teach" />
       ${example && html`<${CallText} call=${{ method: "POST", path: "/learn", body: example }} title="Teach the first row as curl and Python" />`}
-      <${CallText} call=${{ method: "POST", path: "/rank", body: { instances: instancesOf(table.rows, columns).slice(0, 2), k: 5 } }} title="Rank rows as curl and Python" />
+      <${CallText} call=${{ method: "POST", path: "/rank", body: { instances: instancesOf(table.rows, columns).slice(0, 2), k: 5 } }} title="Suggestions as curl and Python" />
     <//>`}
     <${Problem} error=${task.error} />
     ${repeated > 0 && html`<${TeachAgain} batch=${options.batch} events=${repeated} onClose=${() => setRepeated(0)}
       onConfirm=${() => {
         teach(); // not awaited: the dialog closes
       }} />`}
-    ${run && html`<${Progress} table=${run.table} sum=${run.sum} batch=${run.batch} verb=${run.verb} running=${task.busy} onStop=${() => abort.current.abort()} />`}
+    ${run && html`<${Progress} table=${run.table} sum=${run.sum} batch=${run.batch} verb=${run.verb} running=${run.isRunning} onStop=${() => abort.abort()} /><${Problem} error=${run.error} />`}
   `;
 }

@@ -11,6 +11,17 @@ import { Action, Dialog, Facts, NeedsScope, Problem, Table, useTask } from "../p
 import { usePulse } from "../pulse.js";
 
 const EVERY = 10_000; // milliseconds, for /stats
+const POSITION = "1 if the class was always the first suggestion, 0.5 if always the second (MRR)";
+const HEAD = [
+  "Learner",
+  ["First suggestion right", "share of the messages whose class was the first suggestion (R1)"],
+  ["Among five", "share of the messages whose class was among the first five suggestions (R5)"],
+  ["Position", POSITION],
+  ["Calibration error", "mean distance between how sure a suggestion was and how often such suggestions were right"],
+  "Time per message",
+  "Memory",
+  "Role",
+];
 
 const clock = (unix) => new Date(1000 * unix).toLocaleTimeString("sv");
 const decimal = (value) => value.toFixed(1);
@@ -57,7 +68,7 @@ function Promote({ learner, onClose, onDone }) {
 function Learners({ learners, newest, onPromoted }) {
   const [promoted, setPromoted] = useState(null);
   return html`<section aria-label="Learners"><h2>Learners</h2>
-    <${Table} label="Learners" head=${["Learner", "R1", "R5", "MRR", "Calibration error", "Time per event", "Memory", "Role"]}>
+    <${Table} label="Learners" head=${HEAD}>
       ${learners.map((each) => {
         const accuracy = longest(each.accuracy);
         return html`<tr key=${each.learner}><td><code>${each.learner}</code></td>
@@ -68,7 +79,7 @@ function Learners({ learners, newest, onPromoted }) {
             onClick=${() => setPromoted(each.learner)}>Promote<//>`}</td></tr>`;
       })}
     <//>
-    <p class="hint">Over the last ${plural(longest(learners[0].accuracy).examples, "message")}, each ranked before it was learned${newest !== null && `; the newest ${seconds(Math.max(0, Date.now() / 1000 - newest))} ago, ${time(newest)}`}.
+    <p class="hint">Over the last ${plural(longest(learners[0].accuracy).examples, "message")}, each with its suggestions before it was taught${newest !== null && `; the newest ${seconds(Math.max(0, Date.now() / 1000 - newest))} ago, ${time(newest)}`}.
       ${learners.length === 1 && html` The page <a href="#/quality">Quality</a> finds other learners and lets them learn beside this one, and this page compares them.`}</p>
     ${learners.length > 1 && html`<${NeedsScope} scope="admin" to="promote a learner" />`}
     <${CallText} call=${{ method: "GET", path: "/learners" }} />
@@ -93,18 +104,18 @@ export default function Live() {
   return html`<h1>Live</h1>
     <${Problem} error=${live.failure ?? error} />
     <${Facts} of=${[
-      ["Newest event", count(seq)],
+      ["Changes so far", count(seq)],
       ...Object.entries({ Classes: "classes", Words: "features", Votes: "edges" }).map(([title, size]) => [title, stats ? compact(stats[size]) : "–"]),
       ["In the queue", count(live.queue)],
       ["Refused at overload", count(live.shed)],
     ]} />
-    <${Lines} label="Accuracy of the suggestions, before each message was learned" yTo=${1} yText=${decimal} series=${[
-      { name: "R1", points: live.accuracy("r1") },
-      { name: "R5", points: live.accuracy("r5") },
-      { name: "MRR", points: live.accuracy("mrr") },
+    <${Lines} label="Accuracy of the suggestions, before each message was taught" yTo=${1} yText=${decimal} series=${[
+      { name: "first suggestion right", points: live.accuracy("r1") },
+      { name: "among the first five", points: live.accuracy("r5") },
+      { name: "position", points: live.accuracy("mrr") },
     ]} />
     <p class="hint">${live.hasPast ? `The newest 2,000 messages of the history and all since, 100 messages per point.` : "Drawn as messages are taught while this page is open."}
-      ${" "}R1 and R5: the share of messages whose class was the first suggestion, and among the first five. MRR: the mean of 1 / its position.</p>
+      ${" "}The share of messages whose class was the first suggestion, and among the first five. Position: ${POSITION}.</p>
     ${stats && html`<${Learners} learners=${stats.learners} newest=${newest} onPromoted=${() => setPromotions((times) => times + 1)} />`}
     <h2>Service</h2>
     <p class="hint">${live.since ? `Read every two seconds since ${clock(live.since)}, while this page was open in this tab; the last half hour is kept.` : "The first readings come within seconds."}</p>
@@ -114,10 +125,10 @@ export default function Live() {
         { name: "suggestions", points: live.series("ranked") },
       ]} />
       <${Lines} label="Time per suggestion and per taught message" gap=${GAP} xText=${clock} yText=${seconds} series=${[
-        { name: "suggest p50", points: live.series("rankMedian") },
-        { name: "suggest p99", points: live.series("rankLate") },
-        { name: "teach p50", points: live.series("learnMedian") },
-        { name: "teach p99", points: live.series("learnLate") },
+        { name: "suggestion, median", points: live.series("rankMedian") },
+        { name: "suggestion, slowest 1 %", points: live.series("rankLate") },
+        { name: "teaching, median", points: live.series("learnMedian") },
+        { name: "teaching, slowest 1 %", points: live.series("learnLate") },
       ]} />
       ${stats && html`<${Memory} live=${live} stats=${stats} />
         <div><${Columns} label="Words by the number of classes that they vote for" values=${stats.outdegrees} /></div>

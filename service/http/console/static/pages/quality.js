@@ -41,7 +41,7 @@ function Curve({ points }) {
   const at = new Map(points.map((each) => [each.seq, each.time]));
   const series = [["first suggestion right", "r1"], ["among the first five", "r5"]].map(([name, key]) => ({ name, points: points.map((each) => [each.seq, each[key]]) }));
   return html`<${Lines} label="Accuracy along the history, before each message was learned" yTo=${1} yText=${percent} series=${series}
-    xText=${(seq) => (at.get(seq) ? time(at.get(seq)) : `event ${count(seq)}`)} />`;
+    xText=${(seq) => (at.get(seq) ? time(at.get(seq)) : `change ${count(seq)}`)} />`;
 }
 
 /** Rows of a group of messages each: a name, its number of messages, and a bar of its accuracy. */

@@ -65,14 +65,14 @@ function positionIn(ranking, name) {
   return at < 0 ? null : at + 1;
 }
 
-/** "card_arrival was suggestion no. 3, now no. 1 (event 42)". */
+/** "card_arrival was suggestion no. 3, now no. 1." */
 function Moved({ taught, ranking }) {
   const places = ranking && ranking.text === taught.text && ranking.seq >= taught.seq
     ? taught.names.map((name) => positionIn(ranking, name) ?? Infinity) : [];
   const now = Math.min(...places);
   const was = taught.before === null ? "was not among the suggestions" : `was suggestion no. ${taught.before}`;
   const is = !places.length ? "" : now === Infinity ? `, now not among the first ${K}` : `, now no. ${now}`;
-  return html`<strong>${taught.names.join(", ")}</strong> ${was}${is} (event ${taught.seq}).`;
+  return html`<strong>${taught.names.join(", ")}</strong> ${was}${is}.`;
 }
 
 /** The classes chosen for one message, and the button that teaches them together. */
