@@ -7,6 +7,14 @@ export const count = (value) => (value == null ? "–" : WHOLE.format(value));
 export const plural = (value, noun, many = `${noun}s`) =>
   `${count(value)} ${value === 1 ? noun : many}`;
 
+const TURNING = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/; // of scripts from right to left
+
+/** Return a name so that it does not turn the direction of the sentence around it. */
+export const isolated = (name) => (TURNING.test(name) ? `\u2068${name}\u2069` : name);
+
+/** Return names as a list in a sentence. */
+export const listed = (names) => names.map(isolated).join(", ");
+
 export const fixed = (value, digits = 3) => (value == null ? "–" : value.toFixed(digits));
 
 export const percent = (share, digits = 0) =>

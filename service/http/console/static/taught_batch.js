@@ -4,7 +4,7 @@ import { html, useState } from "./html.js";
 import { ask, withParameters } from "./api.js";
 import { keepsHistory, may } from "./access.js";
 import { CallText } from "./call_text.js";
-import { count, plural } from "./format.js";
+import { count, isolated, plural } from "./format.js";
 import { MOST, OriginCounts, taughtOf, useOriginCounts } from "./origin_counts.js";
 import { Dialog } from "./parts.js";
 import { beat } from "./pulse.js";
@@ -58,7 +58,7 @@ export function TakeBack({ batch }) {
     await beat();
   };
   if (deleted !== null)
-    return html`<p role="status">The import ${batch} is taken back: ${plural(deleted, "taught message")}, and all that waited for review. <${WhenErased} /></p>`;
+    return html`<p role="status">The import ${isolated(batch)} is taken back: ${plural(deleted, "taught message")}, and all that waited for review. <${WhenErased} /></p>`;
   return html`<div class="actions"><button type="button" onClick=${() => setAsked(true)}>Take this import back</button></div>
     ${isAsked && html`<${Question} batch=${batch} onConfirm=${confirm} onClose=${() => setAsked(false)} />`}`;
 }

@@ -1,7 +1,7 @@
 // The features that voted for a class, heaviest first, and their contributions.
 
 import { html } from "./html.js";
-import { plural } from "./format.js";
+import { isolated, plural } from "./format.js";
 import { WeightList, featureAddress } from "./weight_list.js";
 
 const SHOWN = 40;
@@ -9,7 +9,7 @@ const SHOWN = 40;
 export function VoteTable({ name, votes }) {
   if (!name || !votes.length) return null;
   const sorted = [...votes].sort((a, b) => b.score - a.score).slice(0, SHOWN);
-  return html`<details class="votes"><summary>Why ${name}: ${plural(votes.length, "word")}</summary>
+  return html`<details class="votes"><summary>Why ${isolated(name)}: ${plural(votes.length, "word")}</summary>
     <${WeightList} label=${`Votes for ${name}`} addressOf=${featureAddress}
       entries=${sorted.map(({ feature, score }) => ({ name: feature, weight: score }))} />
   </details>`;

@@ -6,7 +6,7 @@ import { keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { ClassField } from "../class_field.js";
 import { EventItem } from "../event_item.js";
-import { count, plural } from "../format.js";
+import { count, isolated, plural } from "../format.js";
 import { useNewClass } from "../new_class.js";
 import { NoHistory } from "../no_history.js";
 import { sayAmended } from "../notice.js";
@@ -63,7 +63,7 @@ function EraseOrigin({ kind, name, onClose, onDone }) {
       erased += answer.deleted;
     } while (answer.more);
     await beat();
-    onDone(`${plural(erased, "message")} of ${name} erased${counts.waiting ? `, and ${count(counts.waiting)} that waited for review` : ""}.`);
+    onDone(`${plural(erased, "message")} of ${isolated(name)} erased${counts.waiting ? `, and ${count(counts.waiting)} that waited for review` : ""}.`);
   };
   return html`<${Dialog} title=${`Erase all messages of this ${ORIGINS[kind].toLowerCase()}`} confirm=${!isEmpty && "Erase all"} kind="danger" needs="admin"
     disabled=${!counts} call=${call} onConfirm=${confirm} onClose=${onClose}>
@@ -104,7 +104,7 @@ function CorrectSelected({ keys, onClose, onDone }) {
   const confirm = async () => {
     if (!(await mayUse(name.trim()))) return false;
     await inTurn(keys, (key) => ask("PUT", path("events", key), { body }));
-    onDone(`${plural(keys.length, "message")} labelled ${name.trim()}.`);
+    onDone(`${plural(keys.length, "message")} labelled ${isolated(name.trim())}.`);
     return true;
   };
   return html`<${Dialog} title=${`Correct ${plural(keys.length, "message")}`} confirm="Correct" kind=${question ? "" : "primary"} needs="learn" disabled=${!name.trim()}
@@ -171,7 +171,7 @@ function ManyActions({ events, selected, filter, exporting, onSelect, onExport, 
       ${selected.size ? `${count(selected.size)} selected` : "Select all shown"}</label>
     ${selected.size > 0 && html`<${Action} needs="learn" onClick=${() => onDialog({ kind: "correct" })}>Correct the selected<//>
       <${Action} needs="admin" onClick=${() => onDialog({ kind: "erase" })}>Erase the selected<//>`}
-    ${origins.map((kind) => html`<${Action} key=${kind} needs="admin" onClick=${() => onDialog({ kind })}>Erase all of ${filter[kind]}<//>`)}
+    ${origins.map((kind) => html`<${Action} key=${kind} needs="admin" onClick=${() => onDialog({ kind })}>Erase all of ${isolated(filter[kind])}<//>`)}
     <${Action} needs="learn" busy=${exporting} disabled=${Boolean(filter.id)} onClick=${onExport}>Export as JSON lines<//>
   </div>`;
 }

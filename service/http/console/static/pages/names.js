@@ -6,7 +6,7 @@ import { keepsHistory, may, readStats, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { ClassTree } from "../class_tree.js";
 import { EventItem } from "../event_item.js";
-import { count, fixed, plural } from "../format.js";
+import { count, fixed, isolated, plural } from "../format.js";
 import { Action, Dialog, Field, Problem, Status, Table, useLater, useTask } from "../parts.js";
 import { usePulse } from "../pulse.js";
 import { RenameClass } from "../rename_class.js";
@@ -68,7 +68,7 @@ function Forget({ noun, name, takes, onClose }) {
   const leave = () => {
     location.hash = "#/names";
   };
-  return html`<${Dialog} title=${`Forget ${name}`} confirm="Forget" kind="danger" needs="admin" call=${{ method: "DELETE", path: path(noun, name) }} onDone=${leave} onClose=${onClose}>
+  return html`<${Dialog} title=${`Forget ${isolated(name)}`} confirm="Forget" kind="danger" needs="admin" call=${{ method: "DELETE", path: path(noun, name) }} onDone=${leave} onClose=${onClose}>
     <p>This removes:</p>
     <ul>${takes.map((each) => html`<li key=${each}>${each}</li>`)}</ul>
     <p class="hint">This cannot be undone. The messages stay in the history; erase them under Messages.</p>
@@ -100,7 +100,7 @@ function Examples({ name }) {
   if (!shown || !events.length) return null;
   return html`<section aria-label="Newest examples"><h2>Newest examples</h2>
     <ul class="list">${events.map((event) => html`<${EventItem} key=${event.key} event=${event} onChanged=${load} />`)}</ul>
-    <a href=${`#/events?class=${encodeURIComponent(name)}`}>All messages of ${name}</a></section>`;
+    <a href=${`#/events?class=${encodeURIComponent(name)}`}>All messages of ${isolated(name)}</a></section>`;
 }
 
 function ClassDetail({ name }) {

@@ -6,7 +6,7 @@ import { keepsHistory, may, useAccess } from "../access.js";
 import { Agreement } from "../agreement.js";
 import { CallText } from "../call_text.js";
 import { InstanceText } from "../event_item.js";
-import { count, percent, plural, seconds } from "../format.js";
+import { count, isolated, listed, percent, plural, seconds } from "../format.js";
 import { ClassField } from "../class_field.js";
 import { usePlaces, useTaxonomy } from "../class_paths.js";
 import { ClassTreeChoice } from "../class_tree.js";
@@ -27,7 +27,7 @@ const LOST = "The connection is lost. The message and your choice stay here: sen
 const STRATEGIES = [["uncertain", "least certain first"], ["random", "at random"], ["class", "of one suggestion"], ["suspect", "likely wrong labels"]];
 
 const withoutId = (all, id) => all.filter((each) => each.id !== id);
-const quoted = (names) => names.map((each) => `“${each}”`).join(", ");
+const quoted = (names) => names.map((each) => `“${isolated(each)}”`).join(", ");
 
 /** Send a label, or other members of an event; by the text or the features if the service has dropped the message. */
 async function send({ id, event: key, second, text, text_cut, features, omitted_features, source, batch }, event) {
@@ -104,8 +104,8 @@ function Question({ label, wanted, reviewer, isSecond, busy, onKeep, onReplace }
   return html`<div class="card" role="group" aria-label="Two labels" ref=${box}>
     <p role="alert"><strong>${who}</strong> labelled this message as ${label.classes ? quoted(label.classes) : "another class"}${when}${isSecond ? html`; you: ${quoted(wanted)}. Both labels are noted.` : "."}
       Keep ${isSecond ? "the first" : "this"} label, or replace it with ${quoted(wanted)}?</p>
-    <div class="actions"><button type="button" class="primary" disabled=${busy} onClick=${onKeep}>Keep ${label.classes ? label.classes.join(", ") : "it"}</button>
-      <button type="button" disabled=${busy || !label.classes} onClick=${onReplace}>Replace with ${wanted.join(", ")}</button></div>
+    <div class="actions"><button type="button" class="primary" disabled=${busy} onClick=${onKeep}>Keep ${label.classes ? listed(label.classes) : "it"}</button>
+      <button type="button" disabled=${busy || !label.classes} onClick=${onReplace}>Replace with ${listed(wanted)}</button></div>
   </div>`;
 }
 
@@ -231,13 +231,13 @@ export default function Review({ query }) {
     setWaiting((before) => Math.max(0, before - 1));
     setNumber((before) => before + 1);
     if (instance.second && !former) {
-      setSaid(`You and another reviewer gave the same label: ${classes.join(", ")}.`);
+      setSaid(`You and another reviewer gave the same label: ${listed(classes)}.`);
       leave(instance);
       return;
     }
-    if (instance.event) setSaid(answer.changed ? `The label is corrected: ${classes.join(", ")}.` : `The label is confirmed: ${classes.join(", ")}.`);
-    else if (answer.duplicates) setSaid(`The message has this label already: ${classes.join(", ")}.`);
-    else setSaid(`Labelled as ${classes.join(", ")}. ${warningText(answer)}`);
+    if (instance.event) setSaid(answer.changed ? `The label is corrected: ${listed(classes)}.` : `The label is confirmed: ${listed(classes)}.`);
+    else if (answer.duplicates) setSaid(`The message has this label already: ${listed(classes)}.`);
+    else setSaid(`Labelled as ${listed(classes)}. ${warningText(answer)}`);
     setDone((before) => [...before, { instance, classes, former }].slice(-UNDOABLE));
     leave(instance);
     beat();
@@ -275,7 +275,7 @@ export default function Review({ query }) {
       setDone((before) => before.slice(0, -1));
       setNumber((before) => before - 1);
       if (former) {
-        setSaid(`The label ${former.classes.join(", ")}${former.reviewer ? ` of ${former.reviewer}` : ""} is back.`);
+        setSaid(`The label ${listed(former.classes)}${former.reviewer ? ` of ${isolated(former.reviewer)}` : ""} is back.`);
         return beat();
       }
       setWaiting((before) => before + 1);
@@ -283,7 +283,7 @@ export default function Review({ query }) {
       setChosen([]);
       setConflict(null);
       leases({ renew: [last.instance.id] }).catch(() => {}); // a label counts without it too
-      setSaid(`The label ${last.classes.join(", ")} is taken back. A rebuild removes its influence.`);
+      setSaid(`The label ${listed(last.classes)} is taken back. A rebuild removes its influence.`);
       return beat();
     });
   };
