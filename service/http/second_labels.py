@@ -34,13 +34,13 @@ class SecondLabels:
         self._wall_clock = wall_clock
         self._first: dict[str, str | None] = {}  # id -> who labelled it first
 
-    async def choose(self, choice: Choice, reviewer: str) -> Chosen:
+    async def choose(self, choice: Choice, limit: int, reviewer: str) -> Chosen:
         """Return instances that others have labelled, for a second label of this reviewer."""
 
         async def is_open(instance_id: str) -> bool:
             return await self._first_reviewer(instance_id) not in (None, reviewer)
 
-        return await self._queue.choose_labelled(choice, reviewer, is_open)
+        return await self._queue.choose_labelled(choice, limit, reviewer, is_open)
 
     async def note(self, form: LearnEvent | LearnRequest, labels: Labels, label: Label) -> None:
         """Note a further label of an instance of the share, if another reviewer gave the first."""

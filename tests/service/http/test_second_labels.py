@@ -8,6 +8,7 @@ import pytest
 from manyclass.service.http.second_labels import SecondLabels
 from manyclass.service.ingest.review_queue import LEASE_SECONDS, UNDO_SECONDS
 from manyclass.service.store import open_store
+from manyclass.service.store.errors import StoreFull
 from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.sqlite.store import SqliteStore
 from tests.redis_server import RedisServer
@@ -186,6 +187,29 @@ async def test_pairs_survive_a_restart(tmp_path):
             found = await agreement(call)
             assert [each["id"] for each in found["disagreements"]] == ["q-1"]
             assert await ids(call, "cem") == ["q-2"]
+
+
+async def test_a_store_that_fails_loses_no_second_label():
+    _, service = with_twice()
+    async with service as call:
+        queue = call.app.api.state.queue
+        await given(call, "q-1")
+        await label(call, "q-1", "x", reviewer="anna")
+        items, put = queue._store.items, queue._store.put
+
+        def fail(*_):
+            raise StoreFull("full")
+
+        for broken in ("items", "put"):
+            setattr(queue._store, broken, fail)
+            assert_problem(await label(call, "q-1", "y", reviewer="ben"), 409)
+            await asyncio.to_thread(queue.flush)
+            setattr(queue._store, broken, items if broken == "items" else put)
+            await asyncio.to_thread(queue.flush)
+            assert (await agreement(call))["pairs"] == 1
+            assert queue.failing is None
+            await asyncio.to_thread(queue.forget_pairs, ["q-1"])
+            assert (await agreement(call))["pairs"] == 0
 
 
 async def test_processes_on_redis_share_pairs(tmp_path):
