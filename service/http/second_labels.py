@@ -9,8 +9,8 @@ from manyclass.service.engine import Engine
 from manyclass.service.http.instance_labels import InstanceLabels, Label
 from manyclass.service.http.labels import Labels
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
-from manyclass.service.ingest.review_queue import Choice, Chosen, ReviewQueue
-from manyclass.service.ingest.second_labels import LabelPair
+from manyclass.service.ingest.review_queue import Choice, ReviewQueue
+from manyclass.service.ingest.second_labels import Labelled, LabelPair
 
 MOST_KNOWN: Final = 5000  # instances whose first reviewer is remembered
 
@@ -34,7 +34,7 @@ class SecondLabels:
         self._wall_clock = wall_clock
         self._first: dict[str, str | None] = {}  # id -> who labelled it first
 
-    async def choose(self, choice: Choice, limit: int, reviewer: str) -> Chosen:
+    async def choose(self, choice: Choice, limit: int, reviewer: str) -> Labelled:
         """Return instances that others have labelled, for a second label of this reviewer."""
 
         async def is_open(instance_id: str) -> bool:

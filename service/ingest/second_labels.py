@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from manyclass.service.ingest.stored_instance import WaitingInstance
+
 
 class LabelPair(msgspec.Struct, array_like=True, frozen=True):
     """The labels that two reviewers gave to one instance, neither of whom saw the other's."""
@@ -21,6 +23,13 @@ class LabelPair(msgspec.Struct, array_like=True, frozen=True):
     def is_equal(self) -> bool:
         """Return whether both have the same classes, in any order."""
         return set(self.first) == set(self.second)
+
+
+class Labelled(NamedTuple):
+    """Labelled instances to give to a second reviewer, and the number of all that there are."""
+
+    instances: list[WaitingInstance]
+    number: int
 
 
 class Agreement(NamedTuple):
