@@ -53,7 +53,7 @@ def test_a_part_alone_is_said_to_need_its_name(empty, look):
     page = look(empty, "import")
     choose(page, "messages.csv", as_csv([["body", "label"], ["a puck", "sports"]]))
     page.get_by_label("Role of body").select_option("separate part of the text")
-    expect(page.get_by_text("body is the only part: messages to rank need")).to_be_visible()
+    expect(page.get_by_text("body is the only part: messages need")).to_be_visible()
     expect(page.get_by_text("The same word in two of")).to_have_count(0)
     mail = json.dumps({"mail": FIELDS, "label": "sports"}).encode()
     choose(page, "mails.jsonl", mail)

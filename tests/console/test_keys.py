@@ -70,7 +70,7 @@ def test_an_admin_key_operates(keyed, look):
     page = look(keyed, "operate")
     enter(page, "a")
     page.get_by_role("button", name="Take one now").click()
-    expect(page.get_by_text("A snapshot of event 300 is taken")).to_be_visible()
+    expect(page.get_by_text("A snapshot of change 300 is taken")).to_be_visible()
     page.get_by_text("Take a snapshot as curl").click()
     shown = page.locator(".call[open] pre").first.inner_text()
     assert "$MANYCLASS_KEY" in shown

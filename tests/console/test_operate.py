@@ -40,9 +40,9 @@ def test_the_health_says_what_needs_attention(taught, look):
 def test_a_snapshot_is_taken_and_restored(taught, look):
     page = look(taught, "operate")
     page.get_by_role("button", name="Take one now").click()
-    expect(page.get_by_text("A snapshot of event 600 is taken")).to_be_visible()
+    expect(page.get_by_text("A snapshot of change 600 is taken")).to_be_visible()
     httpx.post(f"{taught.url}/learn", json={"text": "later", "classes": ["later"]})
-    page.get_by_role("button", name="Restore event 600").click()
+    page.get_by_role("button", name="Restore change 600").click()
     page.get_by_role("dialog").get_by_role("button", name="Restore").click()
     expect(page.get_by_text("Snapshot 600 is restored")).to_be_visible()
     assert httpx.get(f"{taught.url}/classes/later").status_code == 404
@@ -62,7 +62,7 @@ def test_a_rebuild_folds_what_waits(taught, look):
     expect(page.get_by_text("1 corrected or erased message waits")).to_be_visible()
     page.get_by_role("button", name="Rebuild now").click()
     expect(page.get_by_text("No corrected or erased message waits")).to_be_visible(timeout=60_000)
-    expect(page.get_by_text("The last one learned 599 events")).to_be_visible()
+    expect(page.get_by_text("The last one learned 599 messages")).to_be_visible()
 
 
 def test_a_rebuild_that_began_elsewhere_is_followed_to_its_end(taught, look):
@@ -74,13 +74,13 @@ def test_a_rebuild_that_began_elsewhere_is_followed_to_its_end(taught, look):
     page.route(running, lambda route: route.fulfill(json=status))
     page.goto(f"{taught.url}/console#/operate")
     expect(page.get_by_role("button", name="Rebuilding …")).to_be_disabled()
-    expect(page.get_by_text("7 events learned so far")).to_be_visible()
+    expect(page.get_by_text("7 messages learned so far")).to_be_visible()
     learned = page.get_by_role("row").filter(has_text="Learned so far").locator("td").nth(1)
     before = int(learned.inner_text().split()[0])
     httpx.post(f"{taught.url}/rebuild", timeout=60).raise_for_status()
     page.unroute(running)
     expect(page.get_by_text("No corrected or erased message waits")).to_be_visible()
-    expect(page.get_by_text("The last one learned 600 events")).to_be_visible()
+    expect(page.get_by_text("The last one learned 600 messages")).to_be_visible()
     expect(page.get_by_role("button", name="Rebuild now")).to_be_enabled()
     expect(learned).to_contain_text(f"{before - 1} classes")
 
@@ -109,3 +109,12 @@ def test_a_rank_key_sees_values_and_an_admin_key_where_they_come_from(serve, loo
         expect(page.get_by_text("To see the source of each value")).to_have_count(int(not is_told))
         if is_told:
             expect(cells.nth(2)).to_have_text("environment")
+
+
+@pytest.mark.parametrize(
+    ("wait", "said"),
+    [(86_400, "It begins by itself within 24 h"), (0, "It does not begin by itself.")],
+)
+def test_it_says_whether_a_rebuild_comes_by_itself(serve, look, wait, said):
+    page = look(serve(rebuild_seconds=wait), "operate")
+    expect(page.get_by_role("region", name="Rebuild")).to_contain_text(said)

@@ -8,9 +8,18 @@ const MOST_HOURS = 172_800; // seconds that are said in hours; more: in days
 
 const spanOf = (value) => (value <= MOST_HOURS ? seconds(value) : `${Math.round(value / 86_400)} days`);
 
+/** Return the longest time from a correction to the rebuild that comes by itself, 0 if none does. */
+const useWait = () => Number(useAccess().stats?.settings.MANYCLASS_REBUILD_SECONDS);
+
+/** Say whether a rebuild comes by itself. */
+export function WhenRebuilt() {
+  const wait = useWait();
+  return wait > 0 ? `It begins by itself within ${spanOf(wait)} after a message is erased or corrected.` : "It does not begin by itself.";
+}
+
 /** Say that a rebuild removes what is hidden, and when it comes. */
 export function WhenErased() {
-  const wait = Number(useAccess().stats?.settings.MANYCLASS_REBUILD_SECONDS);
+  const wait = useWait();
   return html`A rebuild removes their influence and their data from the disk for good. ${wait > 0
     ? html`It begins by itself within ${spanOf(wait)}; under <a href="#/operate">Operate</a> it begins at once.`
     : html`It does not begin by itself: begin it under <a href="#/operate">Operate</a>.`}`;

@@ -15,7 +15,7 @@ const POSITION = "1 if the class was always the first suggestion, 0.5 if always 
 const HEAD = [
   "Learner",
   ["First suggestion right", "share of the messages whose class was the first suggestion (R1)"],
-  ["Among five", "share of the messages whose class was among the first five suggestions (R5)"],
+  ["Among the first five", "share of the messages whose class was among the first five suggestions (R5)"],
   ["Position", POSITION],
   ["Calibration error", "mean distance between how sure a suggestion was and how often such suggestions were right"],
   "Time per message",

@@ -9,6 +9,7 @@ import { Action, Dialog, Field, NeedsScope, Problem, Status, Table, useTask } fr
 import { pauseText } from "../paused.js";
 import { beat, usePulse } from "../pulse.js";
 import { TEXT_PARTS } from "../text_parts.js";
+import { WhenRebuilt } from "../when_erased.js";
 
 const EVERY = 1000; // milliseconds, while a rebuild runs
 const WATCH = 10_000; // milliseconds between two looks at the health
@@ -33,9 +34,9 @@ function checksOf(stats, pulse) {
     { name: "Queue", value: plural(health.queued_events, "message"), fault: health.refused_by_queue ? `${plural(health.refused_by_queue, "request")} found it full and was refused.` : "" },
     { name: "Review", value: `${plural(stats.review.items, "message")} in its queue, with those labelled in the last ten minutes`,
       fault: stats.review.failing ? `New ones are only in memory: ${stats.review.failing}.` : "" },
-    { name: "Newest snapshot", value: newest ? `${time(newest.taken_at)}, event ${count(newest.seq)}` : "none yet",
+    { name: "Newest snapshot", value: newest ? `${time(newest.taken_at)}, change ${count(newest.seq)}` : "none yet",
       fault: health.snapshot_failures ? `${plural(health.snapshot_failures, "snapshot")} failed: see the log of the service.` : age > OLD_SNAPSHOT && stats.seq > newest.seq ? "It is older than a day." : "" },
-    history && { name: "History", value: `${plural(history.events, "event")}, ${bytes(history.bytes)}`,
+    history && { name: "History", value: `${plural(history.events, "message")}, ${bytes(history.bytes)}`,
       fault: history.failures ? `${plural(history.failures, "write")} failed: see the log of the service.` : "" },
     history && { name: "Corrections", value: waits ? `${plural(waits, "message")} ${waits === 1 ? "waits" : "wait"} for a rebuild` : "none waits for a rebuild",
       fault: history.rebuild_failures ? `${plural(history.rebuild_failures, "rebuild")} failed: see the log of the service.` : "" },
@@ -53,8 +54,8 @@ function Health({ stats }) {
       <td><span class=${`dot ${fault ? "bad" : "well"}`} aria-hidden="true"></span> ${name}</td><td>${value}</td><td>${fault || html`<span class="hint">nothing</span>`}</td></tr>`)}<//>
     <details><summary>Storage and last start</summary>
       <p>A taught message is ${stats.durability}.</p>
-      <p>The service started from ${recovery.snapshot ? `the snapshot of event ${count(recovery.snapshot.seq)}` : "nothing"} in
-        ${" "}${seconds(recovery.seconds)} and read ${plural(recovery.replayed, "event")} again.
+      <p>The service started from ${recovery.snapshot ? `the snapshot of change ${count(recovery.snapshot.seq)}` : "nothing"} in
+        ${" "}${seconds(recovery.seconds)} and read ${plural(recovery.replayed, "change")} again.
         ${Object.entries(recovery.refused).map(([number, reason]) => ` Snapshot ${number} was refused: ${reason}.`)}</p>
     </details>
     <${CallText} call=${{ method: "GET", path: "/stats" }} />
@@ -63,8 +64,8 @@ function Health({ stats }) {
 
 function Restore({ snapshot, onClose, onDone }) {
   return html`<${Dialog} title="Restore a snapshot" confirm="Restore" kind="danger" needs="admin" onClose=${onClose}
-    call=${{ method: "POST", path: `/snapshots/${snapshot.seq}/restore` }} onDone=${({ seq }) => onDone(`Snapshot ${snapshot.seq} is restored, by event ${seq}.`)}>
-    <p>The service returns to what it had learned at event ${count(snapshot.seq)}, ${time(snapshot.taken_at)}. What was
+    call=${{ method: "POST", path: `/snapshots/${snapshot.seq}/restore` }} onDone=${({ seq }) => onDone(`Snapshot ${snapshot.seq} is restored, by change ${seq}.`)}>
+    <p>The service returns to what it had learned at change ${count(snapshot.seq)}, ${time(snapshot.taken_at)}. What was
       taught later has no influence any more.</p>
   <//>`;
 }
@@ -80,7 +81,7 @@ function Snapshots() {
   }, []);
   const take = () => task.run(async () => {
     const taken = await ask("POST", "/snapshots");
-    setSaid(`A snapshot of event ${count(taken.seq)} is taken, ${bytes(taken.bytes)}.`);
+    setSaid(`A snapshot of change ${count(taken.seq)} is taken, ${bytes(taken.bytes)}.`);
     await load();
   });
   const download = () => task.run(async () => {
@@ -100,7 +101,7 @@ function Snapshots() {
     ${snapshots && html`<${Table} label="Snapshots" head=${["Event", "Taken", "Size", "Action"]}>
       ${snapshots.map((each) => html`<tr key=${each.seq}><td class="number">${count(each.seq)}</td><td>${time(each.taken_at)}</td>
         <td class="number">${bytes(each.bytes)}</td>
-        <td><button type="button" class="quiet" aria-label=${`Restore event ${each.seq}`} onClick=${() => setRestoring(each)}>Restore</button></td></tr>`)}
+        <td><button type="button" class="quiet" aria-label=${`Restore change ${each.seq}`} onClick=${() => setRestoring(each)}>Restore</button></td></tr>`)}
     <//>`}
     <${CallText} call=${{ method: "POST", path: "/snapshots" }} title="Take a snapshot as curl and Python" />
     <${CallText} call=${{ method: "GET", path: "/state", save: "state.snapshot" }} title="Download the state as curl and Python" />
@@ -167,15 +168,16 @@ function Rebuild({ stats }) {
   });
   if (!keepsHistory()) return null;
   return html`<section aria-label="Rebuild"><h2>Rebuild</h2>
-    <p class="hint">A rebuild learns all messages of the history again, without the erased ones and with the corrected labels.</p>
+    <p class="hint">A rebuild learns all messages of the history again, without the erased ones and with the corrected labels.
+      ${" "}<${WhenRebuilt} /></p>
     <${Status}><p>${status?.waiting
       ? `${plural(status.waiting, "corrected or erased message waits", "corrected or erased messages wait")} for a rebuild.`
       : "No corrected or erased message waits for a rebuild."}
-      ${status?.last && html` The last one learned ${plural(status.last.events, "event")} in ${seconds(status.last.seconds)}, ${time(status.last.finished_at)}.`}</p><//>
+      ${status?.last && html` The last one learned ${plural(status.last.events, "message")} in ${seconds(status.last.seconds)}, ${time(status.last.finished_at)}.`}</p><//>
     <${Reading} text=${chosen ?? present} onChange=${setChosen} />
     <div class="actions"><${Action} needs="admin" busy=${isRunning} onClick=${rebuild}>
       ${isRunning ? "Rebuilding …" : "Rebuild now"}<//></div>
-    ${status?.running && html`<p class="hint">${plural(status.learned, "event")} learned so far.</p>`}
+    ${status?.running && html`<p class="hint">${plural(status.learned, "message")} learned so far.</p>`}
     <${NeedsScope} scope="admin" to="rebuild" />
     <${Problem} error=${task.error} />
     <${CallText} call=${{ method: "POST", path: "/rebuild", body }} />
