@@ -154,7 +154,7 @@ class App(Front):
             # Without history, the first reviewer is unknown.
             settings.review_twice if keeps_texts else 0,
         )
-        second_labels = SecondLabels(self.engine, queue, labels, wall_clock)
+        second_labels = SecondLabels(self.engine, queue, wall_clock)
         builder = EventBuilder(
             self.engine,
             pending,
@@ -181,9 +181,7 @@ class App(Front):
             ReadWorkbook(settings, keys, self.limits.budget),
             GiveReview(settings, self.engine, keys, self.limits.budget, queue),
             LeaseReview(settings, self.engine, keys, self.limits.budget, queue),
-            UndoReview(
-                settings, self.engine, keys, self.limits.budget, queue, labels, second_labels
-            ),
+            UndoReview(settings, self.engine, keys, self.limits.budget, queue, labels),
         ]
         error_counts = ErrorCounts(clock)
         csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins, settings.allowed_hosts)
@@ -201,7 +199,6 @@ class App(Front):
         self.api.state.pending = pending
         self.api.state.queue = queue
         self.api.state.labels = labels
-        self.api.state.second_labels = second_labels
         self.api.state.metrics = metrics
         self.api.state.exposition = Exposition(
             metrics,

@@ -11,13 +11,21 @@ from manyclass.service.ingest.stored_instance import WaitingInstance
 
 
 class LabelPair(msgspec.Struct, array_like=True, frozen=True):
-    """The labels that two reviewers gave to one instance, neither of whom saw the other's."""
+    """The labels that two reviewers gave to one instance, neither of whom saw the other's.
+
+    There is no `second_reviewer` before the second label.
+    """
 
     first_reviewer: str
     first: tuple[str, ...]
-    second_reviewer: str
-    second: tuple[str, ...]
-    time: float  # of the second one, in unix seconds
+    second_reviewer: str | None = None
+    second: tuple[str, ...] = ()
+    time: float = 0.0  # of the second one, in unix seconds
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether a second label is asked for."""
+        return self.second_reviewer is None
 
     @property
     def is_equal(self) -> bool:

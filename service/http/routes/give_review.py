@@ -27,7 +27,6 @@ from manyclass.service.http.schemas.review import (
     Undone,
     UndoRequest,
 )
-from manyclass.service.http.second_labels import SecondLabels
 from manyclass.service.http.time_slice import TimeSlice
 from manyclass.service.ingest.pending_labels import MOST_SERVED
 from manyclass.service.ingest.review_queue import UNDO_SECONDS, QueueIsFull, ReviewQueue, item_of
@@ -180,11 +179,9 @@ class UndoReview(_ReviewCall):
         budget: MemoryBudget,
         queue: ReviewQueue,
         labels: InstanceLabels,
-        second_labels: SecondLabels,
     ) -> None:
         super().__init__(settings, engine, keys, budget, queue)
         self._labels = labels
-        self._second_labels = second_labels
 
     async def answer(self, request: CallRequest) -> bytes:
         """Delete the label of an instance, which then waits again, if its label is younger than ten
@@ -217,7 +214,7 @@ class UndoReview(_ReviewCall):
         )
         [result] = await self._engine.submit([deletion])
         self._queue.unlabelled(form.id)
-        await self._second_labels.forget(form.id)
+        await asyncio.to_thread(self._queue.forget_pairs, [form.id])
         return _encode(Undone(result.seq, record.seq))
 
     def _check_reviewer(self, labelled: str | None, signer: Signer, given: str | None) -> None:

@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from manyclass.service.http.second_labels import SecondLabels
 from manyclass.service.ingest.review_queue import LEASE_SECONDS, UNDO_SECONDS
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreFull
@@ -163,6 +162,7 @@ async def test_it_stays_for_its_second_label_beyond_the_time_to_undo(percent):
         queue = call.app.api.state.queue
         await given(call, "q-1")
         await label(call, "q-1", "x", reviewer="anna")
+        await asyncio.to_thread(queue.flush)  # as it does each second
         clock.now += UNDO_SECONDS + 1
         await queue.tidy()
         assert await ids(call, "ben") == (["q-1"] if percent else [])
@@ -208,7 +208,7 @@ async def test_a_store_that_fails_loses_no_second_label():
             await asyncio.to_thread(queue.flush)
             assert (await agreement(call))["pairs"] == 1
             assert queue.failing is None
-            await asyncio.to_thread(queue.forget_pairs, ["q-1"])
+            await asyncio.to_thread(queue.forget_pairs, reviewer="ben")
             assert (await agreement(call))["pairs"] == 0
 
 
@@ -224,7 +224,7 @@ async def test_processes_on_redis_share_pairs(tmp_path):
             await given(one, "q-1", "q-2")
             await label(one, "q-1", "x", reviewer="anna")
             await label(one, "q-2", "x", reviewer="anna")
-            await two("POST", "/learn", {"text": "later", "classes": ["z"]})
+            await asyncio.to_thread(one.app.api.state.queue.flush)
             assert set(await ids(two, "ben")) == {"q-1"} | {"q-2"}
             await label(two, "q-1", "y", reviewer="ben")
             for each in (one, two):
@@ -269,14 +269,16 @@ async def test_pairs_make_room_for_given_instances():
         assert (await agreement(call))["pairs"] == 0
 
 
-async def test_the_first_reviewer_of_many_is_remembered(monkeypatch):
-    monkeypatch.setattr("manyclass.service.http.second_labels.MOST_KNOWN", 3)
-    _, service = with_twice()
+async def test_labels_without_a_name_keep_nothing():
+    clock, service = with_twice()
     async with service as call:
-        names = [f"q-{each}" for each in range(7)]
-        await given(call, *names)
-        for each in names:
-            await label(call, each, "x", reviewer="anna")
-        assert len(await ids(call, "ben", "&limit=50")) == 7
-        second_labels: SecondLabels = call.app.api.state.second_labels
-        assert len(second_labels._first) <= 3
+        queue = call.app.api.state.queue
+        await given(call, "q-1", "q-2")
+        await label(call, "q-1", "x")
+        await label(call, "q-2", "x", reviewer="anna", event_id="own")
+        await asyncio.to_thread(queue.flush)
+        assert await ids(call, "ben") == []
+        clock.now += UNDO_SECONDS + 1
+        await queue.tidy()
+        await asyncio.to_thread(queue.flush)
+        assert queue._store.heads() == {}
