@@ -383,8 +383,8 @@ CALLS: Final = (
     Call(
         "list_classes",
         "classes by prefix",
-        {"classes": [{"class": "hockey", "learned": 3}], "next": None},
-        parameters={"prefix": "h", "limit": 10, "after": "a", "order": "name", "paths": False},
+        {"classes": [{"class": "hockey", "learned": 3, "path": []}], "next": None},
+        parameters={"prefix": "h", "limit": 10, "after": "a", "order": "name"},
     ),
     Call(
         "list_aliases",

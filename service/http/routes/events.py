@@ -108,7 +108,7 @@ Words = Annotated[
     Query(
         alias="text",
         max_length=LONGEST_SEARCH,
-        description="List only events that contain each of these words, whatever their case and"
+        description="List only events that contain each of these words, without regard to case and"
         " accents: in the text or the names of features, in an id, the source, the reviewer or the"
         " batch. A part of a word is enough.",
     ),

@@ -77,18 +77,11 @@ async def list_classes(
     limit: PageLimit = 100,
     after: AfterName = "",
     order: ClassOrder = "name",
-    paths: Annotated[
-        bool, Query(description="Return the path of each class in the taxonomy too.")
-    ] = False,
 ) -> Response:
     """List the classes whose names begin with `prefix`, after the class `after`: in order of their
     UTF-8 bytes, by their number of events, or the newest first.
     """
     learner, taxonomy = engine.model.learner, engine.model.taxonomy
-
-    def row(name: str, learned: int) -> dict[str, Any]:
-        shown: dict[str, Any] = {"class": name, "learned": learned}
-        return shown | {"path": taxonomy.path(name)} if paths else shown
 
     def page() -> dict[str, Any]:
         if order == "name":
@@ -96,7 +89,10 @@ async def list_classes(
         else:
             found = learner.classes_by(order, prefix, after, limit)
         return {
-            "classes": [row(*each) for each in found],
+            "classes": [
+                {"class": name, "learned": learned, "path": taxonomy.path(name)}
+                for name, learned in found
+            ],
             "next": found[-1][0] if len(found) == limit else None,
         }
 

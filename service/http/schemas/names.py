@@ -9,9 +9,8 @@ class ClassCount(BaseModel):
     name: str = Field(serialization_alias="class")
     learned: int
     path: list[str] = Field(
-        default=[],
-        description="the names from the top of the taxonomy down to the class, if `paths` asks for"
-        " them; empty for a class outside the taxonomy",
+        description="the names from the top of the taxonomy down to the class; empty for a class"
+        " outside the taxonomy"
     )
 
 

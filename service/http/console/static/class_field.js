@@ -17,7 +17,7 @@ export async function classesFrom(prefix, limit, signal) {
 
 /** Return [{ class, path }] of the classes to propose for a text: by their names, or by a name above them. */
 async function proposals(text, hasTaxonomy, signal) {
-  const page = get(withParameters("/classes", { prefix: text, limit: PROPOSED, paths: hasTaxonomy && "true" }), { signal });
+  const page = get(withParameters("/classes", { prefix: text, limit: PROPOSED }), { signal });
   const below = hasTaxonomy && text.length >= LEAST ? classesBelow(text, PROPOSED, signal) : [];
   const all = [...(await page).classes, ...(await below)];
   return [...new Map(all.map((each) => [each.class, each])).values()];

@@ -43,7 +43,7 @@ export function usePlaces(names) {
   const lacking = hasTaxonomy ? names.filter((each) => places[each] === undefined) : [];
   useEffect(() => {
     for (const name of lacking)
-      get(withParameters("/classes", { prefix: name, limit: 1, paths: "true" })).then(({ classes: [found] }) =>
+      get(withParameters("/classes", { prefix: name, limit: 1 })).then(({ classes: [found] }) =>
         setPlaces((before) => ({ ...before, [name]: found?.class === name ? placeOf(found.path) : "" })), () => {}); // a class is shown without its place
   }, [lacking.join("\n")]);
   return places;

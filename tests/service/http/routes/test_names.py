@@ -79,15 +79,14 @@ async def test_the_heaviest_edges_come_first(call):
     assert {each["class"] for each in feature["edges"]} == {"x", "y"}
 
 
-async def test_paths_in_the_taxonomy_are_listed_on_request(call):
+async def test_classes_are_listed_with_their_paths_in_the_taxonomy(call):
     await call.learn(("a", "rivers"), ("b", "roads"))
     await call("PUT", "/classes/rivers", {"parent": "nature"})
-    found = (await call("GET", "/classes?paths=true")).json()["classes"]
+    found = (await call("GET", "/classes")).json()["classes"]
     assert found == [
         {"class": "rivers", "learned": 1, "path": ["nature", "rivers"]},
         {"class": "roads", "learned": 1, "path": []},
     ]
-    assert "path" not in (await call("GET", "/classes")).json()["classes"][0]
 
 
 async def test_former_names_are_listed_with_the_class_that_they_count_for(call):
@@ -118,7 +117,7 @@ async def test_classes_come_in_pages(call):
     assert [each["class"] for each in some["classes"]] == [f"x1{n}" for n in range(10)]
     assert some["next"] is None
     assert (await call("GET", "/classes?prefix=é")).json()["classes"] == [
-        {"class": "é", "learned": 1}
+        {"class": "é", "learned": 1, "path": []}
     ]
     assert (await call("GET", "/classes?prefix=z")).json() == {"classes": [], "next": None}
 
