@@ -1,6 +1,7 @@
 """The counts of answers and abstentions of a run, and why nothing was answered."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import typer
 
@@ -9,16 +10,24 @@ from manyclass.client.client import Client
 from manyclass.client.types import Ranking
 
 
-class Abstentions:
-    """Counts of the rankings of a run with a least confidence, or a least accuracy."""
+class Limits(NamedTuple):
+    """The limits of a run, as `Client.rank` takes them."""
 
-    def __init__(self, min_confidence: float | None, min_accuracy: float | None) -> None:
-        self._min_confidence = min_confidence
-        self._min_accuracy = min_accuracy
+    min_confidence: float | None = None
+    min_accuracy: float | None = None
+    min_probability: float | None = None
+    min_precision: float | None = None
+
+
+class Abstentions:
+    """Counts of the rankings of a run with limits."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._asked = limits
         self._answered = 0
         self._abstained = 0
         self._surest: float | None = None
-        self._limits: list[float | None] = []  # the least and the highest; None: no limit reaches
+        self._limits: list[float | None] = []  # those applied; None: no limit reaches it
 
     def add(self, results: Sequence[Ranking]) -> None:
         """Count rankings."""
@@ -31,26 +40,37 @@ class Abstentions:
                 self._limits.append(each.limit)
 
     def tell(self, client: Client) -> None:
-        """Print the counts on standard error, and why no limit reaches the accuracy."""
-        wants_any = self._min_accuracy is not None or self._min_confidence is not None
-        if not wants_any or not self._answered + self._abstained:
+        """Print the counts on standard error, and why no limit reaches what was asked."""
+        if self._asked == Limits() or not self._answered + self._abstained:
             return
         said = f"answered {self._answered:,}, abstained {self._abstained:,}"
         typer.echo(f"{said}: {self._limit()}", err=True)
-        if self._min_accuracy is not None and None in self._limits:
-            typer.echo(_unreachable(client, self._min_accuracy), err=True)
+        accuracy, precision = self._asked.min_accuracy, self._asked.min_precision
+        if accuracy is not None and None in self._limits:
+            typer.echo(_unreachable(client, accuracy), err=True)
+        elif precision is not None and None in self._limits:
+            typer.echo(_imprecise(client, precision), err=True)
         elif not self._answered:
             typer.echo(_unsure(self._surest), err=True)
 
     def _limit(self) -> str:
         known = sorted(each for each in self._limits if each is not None)
-        if self._min_accuracy is None:
-            return f"the limit of confidence is {self._min_confidence:g}"
-        target = _percent(self._min_accuracy)
-        if not known:
-            return f"no limit of confidence makes answers {target} right yet"
-        between = f"{known[0]:.3f}" + (f" to {known[-1]:.3f}" if len(known) > 1 else "")
-        return f"the limit of confidence for {target} right is {between}"
+        between = ""
+        if known:
+            between = f"{known[0]:.3f}" + (f" to {known[-1]:.3f}" if len(known) > 1 else "")
+        if self._asked.min_accuracy is not None:
+            target = _percent(self._asked.min_accuracy)
+            if not known:
+                return f"no limit of confidence makes answers {target} right yet"
+            return f"the limit of confidence for {target} right is {between}"
+        if self._asked.min_precision is not None:
+            target = _percent(self._asked.min_precision)
+            if not known:
+                return f"no limit of probability makes {target} of the classes right yet"
+            return f"the limit of probability for {target} right is {between}"
+        if self._asked.min_confidence is not None:
+            return f"the limit of confidence is {self._asked.min_confidence:g}"
+        return f"the limit of probability is {self._asked.min_probability:g}"
 
 
 def _unsure(surest: float | None) -> str:
@@ -75,6 +95,20 @@ def _unreachable(client: Client, accuracy: float) -> str:
         f" which shows an accuracy of at least {_percent(best.accuracy_low)}. More labels, or a"
         " better learner (`manyclass advise`), can reach more; `manyclass learners limits` shows"
         " what is reachable"
+    )
+
+
+def _imprecise(client: Client, precision: float) -> str:
+    """Return why no limit of probability reaches a precision, from the kept rankings."""
+    target = min(max(precision, 1e-6), 1 - 1e-6)  # as the call takes it
+    best = client.operating_points(target, limit=1).probabilities.best
+    if best is None:
+        return "there is no probability yet: the service needs 100 labelled events first"
+    return (
+        f"the best limit of probability, {best.limit:.3f}, gives {best.classes:,} classes:"
+        f" {best.right:,} right, which shows a precision of at least"
+        f" {_percent(best.precision_low)}. `manyclass learners limits --precision` shows what is"
+        " reachable"
     )
 
 

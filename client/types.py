@@ -250,6 +250,7 @@ class ReviewInstance(msgspec.Struct, frozen=True):
     omitted_features: int
     source: str | None = None
     batch: str | None = None
+    probabilities: tuple[float | None, ...] = ()  # of the `ranked` classes now, None: unknown
     event: str | None = None  # the key of a learned event, whose label is likely wrong
     classes: tuple[str, ...] = ()  # its label
     text: Text | None = None  # the first 4,096 bytes, if the instance was sent as text

@@ -10,7 +10,7 @@ from typing import IO, Annotated, Final, Literal, cast
 
 import typer
 
-from manyclass.cli.abstentions import Abstentions
+from manyclass.cli.abstentions import Abstentions, Limits
 from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.batches import Item
 from manyclass.cli.connection import BAD_LINES, FAILED, URL, Key, Url, complain, connected
@@ -140,14 +140,16 @@ def rank(
     probability if that is asked for. Rows of a table wait for a label under Review only if they
     have ids, named by --id-column.
 
-    With --min-confidence or --min-accuracy, the numbers of answers and of abstentions are printed
-    on standard error, with the limit of confidence. If no limit reaches the accuracy yet, all
-    abstain, and what is possible is said; the exit code is 0.
+    With --min-confidence, --min-accuracy, --min-probability or --min-precision, the numbers of
+    answers and of abstentions are printed on standard error, with the limit. If no limit reaches
+    the accuracy or the precision yet, all abstain, and what is possible is said; the exit code is
+    0.
     """
     _check_out(out, explain, bom, files)
     out = None if out == STANDARD_OUTPUT else out
     sources = input.sources(files)
     classes = max(k, len(among or ()))
+    limits = Limits(min_confidence, min_accuracy, min_probability, min_precision)
     gives = probabilities or min_probability is not None or min_precision is not None
     with (
         connected(url, key, checked=True) as client,
@@ -179,7 +181,7 @@ def rank(
             return rows.given(line, instance) if is_table(out) else instance
 
         most = min(per_request, _most_at_once(classes, explain))
-        abstentions = Abstentions(min_confidence, min_accuracy)
+        abstentions = Abstentions(limits)
         writer = _Writer(output, abstentions)
         try:
             run("ranked", sources, most, read, send, writer, labelled=False)

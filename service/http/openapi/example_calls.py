@@ -305,6 +305,7 @@ CALLS: Final = (
                 {
                     "id": "q-2",
                     "ranked": ["hockey"],
+                    "probabilities": [None],
                     "confidence": None,
                     "abstained": False,
                     "age": 41.7,
@@ -321,6 +322,7 @@ CALLS: Final = (
                 {
                     "id": "q-5",
                     "ranked": ["hockey"],
+                    "probabilities": [None],
                     "confidence": None,
                     "abstained": False,
                     "age": 40.2,
@@ -350,6 +352,7 @@ CALLS: Final = (
                 {
                     "id": "q-2",
                     "ranked": ["hockey"],
+                    "probabilities": [None],
                     "confidence": None,
                     "abstained": False,
                     "age": 41.8,

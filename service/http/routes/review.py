@@ -9,6 +9,7 @@ from fastapi import Query, Request, Response
 
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.instance import LONGEST_NAME, Instance
+from manyclass.core.operating_points import PLACES
 from manyclass.core.text import TextAnalysis
 from manyclass.service.engine import Engine
 from manyclass.service.history.error_count import MOST_SUSPECTS, ErrorCounts
@@ -140,14 +141,16 @@ async def review(
         waiting = await reads.in_thread(
             _least_certain_of, by, engine.model.text, queue, ids[:MOST_RANKED_AGAIN], limit, name
         )
+    ranking = by or engine.model.answering
+    analysis = engine.model.text
     return await reads.page(
         lambda: _page(
             engine,
             name,
             number + twice.number,
-            [_shown(_read_by(engine.model.text, each)) for each in waiting]
+            [_probable(ranking, _read_by(analysis, each)) for each in waiting]
             + [
-                _shown(_read_by(engine.model.text, each)) | {"second": True}
+                _probable(ranking, _read_by(analysis, each)) | {"second": True}
                 for each in twice.instances
             ],
         )
@@ -251,12 +254,21 @@ def _ranked_by(learner: Enrolled, waiting: WaitingInstance) -> WaitingInstance:
     return waiting._replace(served=now)
 
 
+def _probable(learner: Enrolled, waiting: WaitingInstance) -> dict[str, Any]:
+    """Return the fields of a ReviewInstance, with the present probabilities of its classes."""
+    answer = learner.answer(Instance.from_bytes(waiting.data), PLACES, None, probabilities=True)
+    names = (name for name, _ in answer.ranked)
+    known = dict(zip(names, answer.probabilities, strict=True))
+    return _shown(waiting) | {"probabilities": [known.get(name) for name in waiting.served.classes]}
+
+
 def _shown(waiting: WaitingInstance) -> dict[str, Any]:
     """Return the fields of a ReviewInstance."""
     features = Instance.from_bytes(waiting.data).items()
     return {
         "id": waiting.id,
         "ranked": waiting.served.classes,
+        "probabilities": [None] * len(waiting.served.classes),
         "confidence": waiting.served.confidence,
         "abstained": waiting.served.abstained,
         "age": max(0.0, waiting.age),

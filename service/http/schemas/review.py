@@ -26,6 +26,10 @@ class ReviewInstance(BaseModel):
 
     id: str = Field(description="the id by which POST /learn labels the instance")
     ranked: list[str] = Field(description="the first classes, best first, at most five")
+    probabilities: list[float | None] = Field(
+        description="that each of them is right, by the primary learner now, or by `learner`; null"
+        " for a class that it ranks eleventh or lower, with too few outcomes, and for `suspect`"
+    )
     confidence: float | None = Field(description="rounded to six decimal places")
     abstained: bool = Field(description="true if the ranking was served without classes")
     age: float = Field(description="seconds since the instance was ranked")

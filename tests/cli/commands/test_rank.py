@@ -147,6 +147,51 @@ def test_an_accuracy_out_of_reach_is_explained(manyclass):
         assert re.fullmatch(r"the highest confidence was 0\.\d{3}", none[1])
 
 
+def test_probable_classes_and_a_precision_out_of_reach(manyclass, tmp_path):
+    with new_service() as url, Client(url) as client:
+        for begin in range(0, 400, 100):
+            events = [
+                {"features": [f"f{at % 4}", "all"], "classes": [f"c{at % 4 if at % 5 else 9}"]}
+                for at in range(begin, begin + 100)
+            ]
+            client.learn_many(events)
+        asked = ("rank", "-", "--url", url)
+        body = '{"features": ["f1"]}'
+        everything = json.loads(manyclass(*asked, "--probabilities", input=body).stdout)["ranked"]
+        first, second = (each["probability"] for each in everything[:2])
+        assert first > second > 0
+        some = manyclass(*asked, "--min-probability", 0.7, input=body)
+        assert json.loads(some.stdout)["ranked"] == everything[:1]
+        assert told(some) == [f"answered 1, abstained 0: the limit of probability is 0.7"]
+        [said] = told(manyclass(*asked, "--min-precision", 0.3, input=body))
+        assert re.fullmatch(
+            r"answered 1, abstained 0: the limit of probability for 30 % right is 0\.\d{3}", said
+        )
+        none, why = told(manyclass(*asked, "--min-precision", 0.999, input=body))
+        assert none == (
+            "answered 0, abstained 1: no limit of probability makes 99.9 % of the classes right yet"
+        )
+        assert re.match(r"the best limit of probability, 0\.\d{3}, gives \d+ classes: ", why)
+        out = tmp_path / "ranked.csv"
+        manyclass(*asked, "--probabilities", "-k", 2, "--out", out, input=body)
+        heads, row = (line.split(",") for line in out.read_text().splitlines())
+        assert heads[-7:] == [
+            *("confidence", "class_1", "probability_1", "score_1"),
+            *("class_2", "probability_2", "score_2"),
+        ]
+        assert row[-5] == row[-7] == f"{first:.6f}"
+        assert row[-2] == f"{second:.6f}"
+        table = manyclass("learners", "limits", "--precision", "--url", url).stdout.splitlines()
+        assert table[0].startswith("svm: ")
+        assert table[1].split() == ["target", "limit", "precision", "recall", "classes", "each"]
+        assert [line.split()[0] for line in table[2:6]] == ["0.8", "0.9", "0.95", "0.99"]
+        assert table[6].startswith("- no limit reaches it yet: of the ")
+        refused = manyclass(
+            "learners", "limits", "--precision", "--by", "class", "--url", url, exit_code=2
+        )
+        assert "leave out --by" in refused.stderr
+
+
 @pytest.mark.parametrize("option", ["--threshold", "--min-confidence"])
 @pytest.mark.parametrize("number", ["nan", "inf"])
 def test_a_limit_is_a_number(manyclass, hockey, option, number):

@@ -65,13 +65,27 @@ function Points({ found, events }) {
       In brackets: the 90 % interval. A wanted accuracy is reached where the lower end of the interval reaches it, so that it holds for later messages too.</p>`;
 }
 
+/** Messages with several classes: from which probability on a class is right often enough, of all that are suggested. */
+function SeveralClasses({ probabilities: { rankings, true_classes: labels, targets, best } }) {
+  if (labels <= rankings) return null; // one class a message
+  const row = ({ target, point }) => html`<tr key=${target}><th scope="row">${percent(target)}</th>${point
+    ? html`<td>${fixed(point.limit)}</td><td>${share(point.precision, point.precision_low, point.precision_high)}</td>
+        <td>${percent(point.recall, 1)}</td><td>${fixed(point.classes / rankings, 2)}</td>`
+    : html`<td colspan="4">not reachable yet${best && html`; at best, at least ${percent(best.precision_low, 1)} are right`}</td>`}</tr>`;
+  return html`<h3>Messages with several classes</h3>
+    <p>A message has ${fixed(labels / rankings, 1)} classes on average. Each suggestion has a probability of its own; from a limit on, all of them can be taken.</p>
+    <div class="scroll" role="region" aria-label="Messages with several classes" tabindex="0"><table class="dense"><thead><tr><th scope="col">wanted</th><th scope="col">limit</th><th scope="col">right of the suggested</th>
+      <th scope="col">found of all</th><th scope="col">classes a message</th></tr></thead><tbody>${targets.map(row)}</tbody></table></div>
+    <p class="hint">Send the limit as <code>min_probability</code> with each text to rank, or the wanted share as <code>min_precision</code>.</p>`;
+}
+
 /** Return the operating points of the service. */
 export const operatingPoints = () => get(POINTS);
 
 /** `events`: how many messages of the page have a known outcome. */
 export function OperatingPoints({ found, events }) {
   return html`${found.newest.curve.length
-      ? html`<${Points} found=${found} events=${events} />`
+      ? html`<${Points} found=${found} events=${events} /><${SeveralClasses} probabilities=${found.probabilities} />`
       : html`<p class="nothing">There is no confidence yet: label 100 messages first.</p>`}
     <${CallText} call=${{ method: "GET", path: POINTS }} />`;
 }

@@ -67,6 +67,7 @@ async def test_shows_each_ranking_as_it_was_served(rank, options):
         assert shown == {
             "id": "one",
             "ranked": [each["class"] for each in answer["ranked"][:5]],
+            "probabilities": shown["probabilities"],
             "confidence": round(shown["confidence"], 6),
             "abstained": False,
             "age": 4,
@@ -230,12 +231,31 @@ async def test_another_learner_orders_by_its_own_confidence_now():
             assert (confidence is None) == (not ranked)
             told["ranked"] = [name for name, _ in ranked]
             told["confidence"] = None if confidence is None else round(confidence, 6)
+            told["probabilities"] = other.calibration.probabilities([each for _, each in ranked])
             expected.append(told)
         expected.sort(key=lambda each: -1 if each["confidence"] is None else each["confidence"])
         assert [each["id"] for each in expected] != list(by_id)
         query = f"/review?learner={quote(shadow)}"
         assert (await call("GET", query)).json()["instances"] == expected
         assert (await call("GET", f"{query}&limit=2")).json()["instances"] == expected[:2]
+
+
+async def test_each_class_has_its_present_probability(call):
+    await call.learn(*(("a" if n % 4 else "a b", "xy"[n % 4 == 0]) for n in range(300)))
+    answer = await rank_alone(call, features=["a"])
+    [shown] = await review(call)
+    model = call.app.engine.model
+    found = model.answer(Instance(["a"]), 5, probabilities=True)
+    assert shown["ranked"] == [name for name, _ in found.ranked] == ["x", "y"]
+    assert shown["probabilities"] == found.probabilities
+    assert shown["probabilities"][0] == answer["confidence"]
+    await call.learn(*(("a", "z") for _ in range(300)))
+    [later] = await review(call)
+    assert later["ranked"] == ["x", "y"], "as they were served"
+    now = model.answer(Instance(["a"]), 5, probabilities=True)
+    assert now.ranked[0][0] == "z"
+    known = dict(zip((name for name, _ in now.ranked), now.probabilities, strict=True))
+    assert later["probabilities"] == [known["x"], known["y"]] != shown["probabilities"]
 
 
 async def test_equally_certain_instances_come_oldest_first(call):

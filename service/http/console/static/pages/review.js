@@ -24,7 +24,7 @@ const RENEW = 40_000; // milliseconds
 const RETRY = 3_000;
 const LONGEST_NAME = 200;
 const LOST = "The connection is lost. The message and your choice stay here: send it again when the service is back.";
-const STRATEGIES = [["uncertain", "least certain first"], ["random", "at random"], ["class", "of one suggestion"], ["suspect", "likely wrong labels"]];
+const STRATEGIES = [["uncertain", "least certain first"], ["random", "at random"], ["class", "of one suggestion"], ["abstained", "not answered automatically"], ["suspect", "likely wrong labels"]];
 
 const withoutId = (all, id) => all.filter((each) => each.id !== id);
 const quoted = (names) => names.map((each) => `“${isolated(each)}”`).join(", ");
@@ -56,13 +56,13 @@ function NameForm({ onName }) {
 }
 
 /** The suggestions and the further classes as chips, pressed if they belong to the label. */
-function Chips({ suggested, chosen, busy, onToggle }) {
+function Chips({ suggested, probabilities, chosen, busy, onToggle }) {
   const further = chosen.filter((name) => !suggested.includes(name));
   const places = usePlaces([...suggested, ...further]);
   return html`<ul class="chips" aria-label="Classes">${[...suggested, ...further].map((name, at) => html`<li key=${name}>
     <button type="button" class="chip" aria-pressed=${chosen.includes(name)} disabled=${busy} onClick=${() => onToggle(name)}
       aria-keyshortcuts=${at < suggested.length ? at + 1 : undefined}>
-      ${at < suggested.length && html`<kbd>${at + 1}</kbd> `}<span class="name" dir="auto">${name}</span>${places[name] && html`<small>${places[name]}</small>`}</button></li>`)}</ul>`;
+      ${at < suggested.length && html`<kbd>${at + 1}</kbd> `}<span class="name" dir="auto">${name}</span>${probabilities[at] != null && html` <small>${percent(probabilities[at])}</small>`}${places[name] && html`<small>${places[name]}</small>`}</button></li>`)}</ul>`;
 }
 
 /** A field that adds a class to the label; a class that is new is asked about first. */
@@ -146,7 +146,8 @@ export default function Review({ query }) {
   const current = items?.[0];
   const suggested = current?.ranked.slice(0, SUGGESTIONS) ?? [];
 
-  const parameters = { limit: Math.min(MOST, AHEAD + skipped.current.size), reviewer: name, source: source.trim(), strategy: wanted };
+  const how = wanted === "abstained" ? { abstained: true } : { strategy: wanted };
+  const parameters = { limit: Math.min(MOST, AHEAD + skipped.current.size), reviewer: name, source: source.trim(), ...how };
   const call = { method: "GET", path: withParameters("/review", parameters) };
   list.current = call.path;
   const leases = (body) => ask("POST", "/review/leases", { body: { reviewer, ...body } });
@@ -355,7 +356,7 @@ export default function Review({ query }) {
           <${InstanceText} text=${current.text} isCut=${current.text_cut} features=${current.features} />
           ${current.text === null && current.omitted_features > 0 && html`<p class="hint">and ${count(current.omitted_features)} more words</p>`}
           ${!suggested.length && html`<p class="hint">There is no suggestion: no word of this message was taught.</p>`}
-          <${Chips} suggested=${suggested} chosen=${chosen} busy=${task.busy || conflict !== null} onToggle=${toggle} />
+          <${Chips} suggested=${suggested} probabilities=${current.probabilities} chosen=${chosen} busy=${task.busy || conflict !== null} onToggle=${toggle} />
           <${Picker} key=${current.id} inputRef=${field} busy=${task.busy || conflict !== null} onAdd=${(each) => setChosen((before) => [...new Set([...before, each])])} />
           ${conflict && html`<${Question} label=${conflict} wanted=${chosen} reviewer=${reviewer} isSecond=${current.second} busy=${task.busy} onKeep=${keep} onReplace=${() => label(chosen, conflict)} />`}
           <div class="actions">

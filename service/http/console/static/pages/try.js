@@ -37,7 +37,7 @@ const instanceOf = (text) => {
 const rankCall = (text) => ({
   method: "POST",
   path: "/rank",
-  body: { ...instanceOf(text), k: K, explain: true, id: ID },
+  body: { ...instanceOf(text), k: K, explain: true, probabilities: true, id: ID },
 });
 
 /** Return the ranking of the text, ranked again when it or the newest event changes. */
