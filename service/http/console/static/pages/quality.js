@@ -102,7 +102,7 @@ export default function Quality() {
     ${report && report.complete && !report.all.events && html`<p class="nothing">No labelled message yet. <a href="#/import">Import</a> a file with labels, or label some on <a href="#/review">Review</a>;
       this page then shows how good the suggestions were.</p>`}
     ${report && report.all.events > 0 && html`
-      <p>Over the newest ${plural(report.all.events, "message")} up to event ${count(report.seq)}, as suggested before each was learned.
+      <p>Over the newest ${plural(report.all.events, "message")}, as suggested before each was learned.
         ${" "}<button type="button" class="quiet" onClick=${load} disabled=${task.busy}>${task.busy ? "Counting …" : "Count again"}</button></p>
       <${Facts} of=${[
         ["First suggestion right", percent(report.all.r1, 1)],
