@@ -162,7 +162,7 @@ def test_probable_classes_and_a_precision_out_of_reach(manyclass, tmp_path):
         assert first > second > 0
         some = manyclass(*asked, "--min-probability", 0.7, input=body)
         assert json.loads(some.stdout)["ranked"] == everything[:1]
-        assert told(some) == [f"answered 1, abstained 0: the limit of probability is 0.7"]
+        assert told(some) == ["answered 1, abstained 0: the limit of probability is 0.7"]
         [said] = told(manyclass(*asked, "--min-precision", 0.3, input=body))
         assert re.fullmatch(
             r"answered 1, abstained 0: the limit of probability for 30 % right is 0\.\d{3}", said

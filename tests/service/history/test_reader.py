@@ -166,7 +166,12 @@ async def test_a_class_has_its_events_under_its_present_name_and_with_corrected_
         corrected = await call("PUT", "/events/seq:3", {"classes": ["kept"]})
         assert renamed.status_code == corrected.status_code == 200
         for _ in range(2):  # before and after the history is written anew
-            for name, expected in {"new": [1], "kept": [3, 2], "mistaken": [], "old ☃": [1]}.items():
+            for name, expected in {
+                "new": [1],
+                "kept": [3, 2],
+                "mistaken": [],
+                "old ☃": [1],
+            }.items():
                 assert await listed(call, f"class={name}&source=s") == expected, name
             assert (await call("POST", "/rebuild")).status_code == 200
 
