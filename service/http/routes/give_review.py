@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
+from manyclass.core.aliases import names_now
 from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.config.settings import Settings
@@ -189,7 +190,8 @@ class UndoReview(_ReviewCall):
 
         A reviewer takes only labels of this reviewer back; the answer is 409 for the label of
         another one. If a key has the name of the reviewer, that key has to be sent; an admin key
-        takes any label back. The deletion is a durable event, as that of
+        takes any label back. A label that replaced another one is not taken back, since its event
+        would go with the former label; the answer is 409. The deletion is a durable event, as that of
         `DELETE /events/{name}`; the next rebuild removes the effect of the label.
         """
         _ = self._engine.history  # raises HistoryOff, NotReady
@@ -203,6 +205,13 @@ class UndoReview(_ReviewCall):
             raise Problem.at(409, detail, "id")
         self._check_reviewer(record.reviewer, request.signer, form.reviewer)
         event = record.event
+        former = names_now(event.classes, self._engine.model.aliases)
+        if record.is_corrected and sorted(former) != sorted(record.classes):
+            detail = (
+                f"The label replaced another one, {', '.join(former)}: label the instance with the"
+                " right classes and `replace`, or delete its event."
+            )
+            raise Problem.at(409, detail, "id")
         deletion = Event.amend(
             record.seq,
             event.instance,

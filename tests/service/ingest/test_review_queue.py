@@ -285,11 +285,26 @@ async def test_a_reviewer_takes_the_own_label_back():
         assert answer.json() == {"seq": 2, "deleted": 1}
         assert await ids(call) == ["q-1"]
         assert_problem(await call("POST", "/review/undo", undo), 404, "#/id")
+
         assert (await label(call, "q-1", "y", reviewer="ben")).json()["accepted"] == 1
         clock.now += UNDO_SECONDS + 1
         await call.app.api.state.queue.tidy()
         assert (await call("GET", "/stats")).json()["review"]["items"] in (0, 1)
         assert call.app.api.state.queue.remove(["q-1"]) == 0
+
+
+async def test_a_label_that_replaced_another_one_is_not_taken_back_with_it():
+    async with calling() as call:
+        await give(call, "q-1")
+        await label(call, "q-1", "x", reviewer="anna")
+        assert (await label(call, "q-1", "y", reviewer="ben", replace=True)).status_code == 200
+        undo = {"id": "q-1", "reviewer": "ben"}
+        refused = await call("POST", "/review/undo", undo)
+        assert "replaced another one, x:" in assert_problem(refused, 409, "#/id")["detail"]
+        assert (await label(call, "q-1", "x", reviewer="anna", replace=True)).status_code == 200
+        answer = await call("POST", "/review/undo", undo | {"reviewer": "anna"})
+        assert answer.status_code == 200, answer.text
+        assert await ids(call) == ["q-1"]
 
 
 async def test_only_the_key_of_a_reviewer_or_an_admin_key_takes_its_label_back():
