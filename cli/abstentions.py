@@ -27,7 +27,7 @@ class Abstentions:
         self._answered = 0
         self._abstained = 0
         self._surest: float | None = None
-        self._limits: list[float | None] = []  # those applied; None: no limit reaches it
+        self._limits: list[float | None] = []  # applied ones; None: no limit reaches it
 
     def add(self, results: Sequence[Ranking]) -> None:
         """Count rankings."""

@@ -191,8 +191,8 @@ class UndoReview(_ReviewCall):
         A reviewer takes only labels of this reviewer back; the answer is 409 for the label of
         another one. If a key has the name of the reviewer, that key has to be sent; an admin key
         takes any label back. A label that replaced another one is not taken back, since its event
-        would go with the former label; the answer is 409. The deletion is a durable event, as that of
-        `DELETE /events/{name}`; the next rebuild removes the effect of the label.
+        would go with the former label; the answer is 409. The deletion is a durable event, as that
+        of `DELETE /events/{name}`; the next rebuild removes the effect of the label.
         """
         _ = self._engine.history  # raises HistoryOff, NotReady
         form = decode(_undo, await self.body(request))
