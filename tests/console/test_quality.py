@@ -305,6 +305,11 @@ def point(limit, answers, right):
     return found
 
 
+def probable(limit, classes, right):
+    shares = {"precision": right / classes, "precision_low": 0.83, "precision_high": 0.92}
+    return {"limit": limit, "classes": classes, "right": right, "recall": right / 160} | shares
+
+
 def test_operating_points_are_shown_along_their_curve(taught, look, browser):
     curve = [point(0.9, 20, 20), point(0.8, 40, 38), point(0.5, 100, 80)]
     points = {
@@ -315,6 +320,14 @@ def test_operating_points_are_shown_along_their_curve(taught, look, browser):
                 {"target": 0.9, "point": point(0.823, 30, 29)},
                 {"target": 0.95, "point": curve[0]},
             ],
+        },
+        "probabilities": {
+            **{"rankings": 100, "true_classes": 160},
+            "targets": [
+                {"target": 0.8, "point": probable(0.412, 150, 132)},
+                {"target": 0.99, "point": None},
+            ],
+            "best": probable(0.875, 40, 40),
         },
         "groups": {"reached": [{"target": 0.95, "groups": 7}]},
     }
@@ -342,4 +355,12 @@ def test_operating_points_are_shown_along_their_curve(taught, look, browser):
     section.get_by_role("button", name="95 % right").click()
     expect(slider).to_have_value("0")
     assert severe_faults(page) == []
+    several = section.get_by_role("region", name="Messages with several classes")
+    expect(section).to_contain_text("A message has 1.6 classes on average.")
+    expect(several.get_by_role("row").nth(1)).to_have_text(
+        re.compile(r"80 %0\.41288\.0 % \(83\.0 % to 92\.0 %\)\s*82\.5 %1\.50")
+    )
+    expect(several.get_by_role("row").nth(2)).to_contain_text(
+        "not reachable yet; at best, at least 83.0 % are right"
+    )
     context.close()

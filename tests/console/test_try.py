@@ -247,7 +247,9 @@ def test_an_action_shows_itself_as_curl_and_python(taught, look):
     curl, python = page.locator(".call[open] pre").all_inner_texts()
     assert curl.startswith(f"curl {taught.url}/rank --json '")
     assert "isn'\\''t" in curl
-    assert 'client.rank({"text": "it isn\'t here"}, k=8, explain=True)' in python
+    assert (
+        'client.rank({"text": "it isn\'t here"}, k=8, explain=True, probabilities=True)' in python
+    )
 
 
 def test_two_tabs_see_each_other(taught, look):

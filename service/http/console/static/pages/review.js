@@ -62,7 +62,7 @@ function Chips({ suggested, probabilities, chosen, busy, onToggle }) {
   return html`<ul class="chips" aria-label="Classes">${[...suggested, ...further].map((name, at) => html`<li key=${name}>
     <button type="button" class="chip" aria-pressed=${chosen.includes(name)} disabled=${busy} onClick=${() => onToggle(name)}
       aria-keyshortcuts=${at < suggested.length ? at + 1 : undefined}>
-      ${at < suggested.length && html`<kbd>${at + 1}</kbd> `}<span class="name" dir="auto">${name}</span>${probabilities[at] != null && html` <span class="hint">${percent(probabilities[at])}</span>`}${places[name] && html`<small>${places[name]}</small>`}</button></li>`)}</ul>`;
+      ${at < suggested.length && html`<kbd>${at + 1}</kbd> `}<span class="name" dir="auto">${name}</span>${probabilities[at] != null && html` <span>${percent(probabilities[at])}</span>`}${places[name] && html`<small>${places[name]}</small>`}</button></li>`)}</ul>`;
 }
 
 /** A field that adds a class to the label; a class that is new is asked about first. */
