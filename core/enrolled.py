@@ -113,15 +113,20 @@ class Enrolled:
         if among is not None:
             return Answer(self.learner.rank(instance, k, threshold, among), None)
         ranked = self.learner.rank(instance, max(k, 2))
-        first = ranked[0][1] if ranked else 0.0
-        second = ranked[1][1] if len(ranked) > 1 else 0.0
         found: Sequence[float | None] = ()
         if probabilities:
             found = self.calibration.probabilities([score for _, score in ranked])
+        # An outcome may be added between two calls: the first probability is the confidence.
+        if found:
+            confidence = found[0]
+        else:
+            first = ranked[0][1] if ranked else 0.0
+            second = ranked[1][1] if len(ranked) > 1 else 0.0
+            confidence = self.calibration.confidence(first, second)
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
         ranked = ranked[:k]
-        return Answer(ranked, self.calibration.confidence(first, second), found[: len(ranked)])
+        return Answer(ranked, confidence, found[: len(ranked)])
 
     def decode(
         self,

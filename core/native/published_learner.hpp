@@ -68,10 +68,13 @@ public:
         seq = seq_;
         if (learner_ == nullptr || (is_signed(instance) && !learner_->takes_signs())) return false;
         learner_->rank(instance, std::max(asked.k, 2u), ANY, ranked, names);
-        confidence = calibration_->confidence(top_two_of(ranked.data(), ranked.size()));
         probabilities.clear();
         if (asked.probabilities)
             calibration_->probabilities(ranked.data(), ranked.size(), probabilities);
+        // An outcome may be added between two calls: the first probability is the confidence.
+        confidence = probabilities.empty()
+                         ? calibration_->confidence(top_two_of(ranked.data(), ranked.size()))
+                         : probabilities[0];
         limit = asked_limit(*calibration_, asked);
         return true;
     }

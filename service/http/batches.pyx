@@ -214,9 +214,13 @@ cdef class BatchRankings:
             count = self._block.counts[at]
             best = self._block.ranked.data() + begin
             begin += count
-            confidence = deref(native).confidence(top_two_of(best, count))  # negative: unknown
             if self._asked.probabilities:
                 deref(native).probabilities(best, count, probabilities)
+            # An outcome may be added between two calls: the first probability is the confidence.
+            if probabilities.empty():
+                confidence = deref(native).confidence(top_two_of(best, count))
+            else:
+                confidence = probabilities[0]
             deref(pending._native).keep(
                 now, self._wires[self._done + at], deref(self._answer).next(count, confidence),
                 self._notes[self._done + at], self._ids[self._done + at], instance_id,

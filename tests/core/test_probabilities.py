@@ -1,6 +1,7 @@
 """The probability of each ranked class, and precision and recall by limits of it."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -59,6 +60,47 @@ def test_none_is_larger_than_the_one_before_and_the_first_is_the_confidence(spec
         assert all(0 <= each <= 1 for each in probable)
         known += len(probable)
     assert known > 300
+
+
+@pytest.mark.parametrize("specification", SPECIFICATIONS)
+def test_a_ranking_is_kept_as_it_was_served(specification):
+    model, before = streamed(300, specification)
+    curve = model.answering.calibration.probability_curve()
+    assert curve.rankings > 150
+    served = before[-curve.rankings :]
+    assert curve.true_classes == sum(true for _, _, true in served)
+    places = [
+        (truth, each)
+        for answer, truths, _ in served
+        for truth, each in zip(truths, answer.probabilities, strict=True)
+        if each is not None
+    ]
+    assert curve.points[-1].classes == len(places)
+    assert curve.points[-1].right == sum(truth for truth, _ in places)
+
+
+def test_the_first_is_the_confidence_while_outcomes_are_added():
+    model, _ = streamed(300)
+    enrolled = model.answering
+    instance = Instance(["c1", "c2", "noise 3"])
+
+    class Learning:
+        """A calibration to which an outcome is added after each call."""
+
+        def probabilities(self, scores):
+            return self._last(enrolled.calibration.probabilities(scores))
+
+        def confidence(self, first, second):
+            return self._last(enrolled.calibration.confidence(first, second))
+
+        def _last(self, answered):
+            enrolled.calibration.add(1.0, 0.5, False)
+            return answered
+
+    beside = replace(enrolled, calibration=Learning())
+    for _ in range(3):
+        answer = beside.answer(instance, 5, None, probabilities=True)
+        assert answer.confidence == answer.probabilities[0]
 
 
 def test_they_come_true_at_every_place():
