@@ -22,9 +22,9 @@ class Calibration:
     online from outcomes and is invariant to the scale of the scores. It keeps the last 100,000
     outcomes, each with the confidence before it was learned, the class ranked first and the source
     of the event; fewer if their names take more than 8 MiB. The newest 10,000 measure its quality
-    and give the limits for a wanted accuracy. The newest 10,000 rankings are kept with the
-    probability of each class and give the limits for a wanted precision. It is part of the state
-    and depends on the events alone.
+    and give the limits for a wanted accuracy. Of the rankings, a sample is kept with the
+    probability of each class, the newest 4,000, which give the limits for a wanted precision. It is
+    part of the state and depends on the events alone.
     Threads: any number may call `confidence`, `probabilities` and the functions of limits; other
     methods one thread at a time.
     """
@@ -61,8 +61,8 @@ class Calibration:
     def probability_limit_for(self, precision: float) -> float | None:
         """Return the least limit above which the ranked classes were right at least this often.
 
-        It is about the first ten classes of the newest 10,000 rankings, and found as `limit_for`
-        finds its limit. Return None if no limit reaches the precision.
+        It is about the first ten classes of the kept rankings, and found as `limit_for` finds its
+        limit. Return None if no limit reaches the precision.
         """
 
     def probability_curve(self) -> ProbabilityCurve:
@@ -79,8 +79,8 @@ class Calibration:
         """Learn which of the first classes of a ranking were right.
 
         `scores` are those of at most ten classes, best first, and `are_true` says which of them the
-        event has, of `true_classes` in all. `cls` and `source` are as in `add`. A ranking without a
-        class is kept and teaches nothing.
+        event has, of `true_classes` in all, 1 or more. `cls` and `source` are as in `add`. A
+        ranking without a class is kept and teaches nothing.
         """
 
     def add_rows(
@@ -92,8 +92,8 @@ class Calibration:
     ) -> None:
         """Learn the outcomes of rows, as `Learner.learn_csr` gives them, in order.
 
-        `true_classes` (n,) is the number of classes of each row. Raise ValueError for arrays of
-        other shapes.
+        `true_classes` (n,) is the number of classes of each row, 1 or more. Raise ValueError for
+        another number, and for arrays of other shapes.
         """
 
     def add(

@@ -139,14 +139,17 @@ cdef class Calibration:
                     str source=None):
         cdef RankingBefore before
         cdef Ranked each
-        cdef string_view origin
+        cdef string_view name, origin
+        if true_classes == 0:
+            raise ValueError("true_classes must be 1 or more")
         each.cls = 0
         for score, is_true in zip(scores, are_true, strict=True):
             each.score = score
             before.best.push_back(each)
             before.are_true.push_back(bool(is_true))
         if cls is not None:
-            before.first = cls.encode()
+            name = Instance.any_utf8(cls)
+            before.first.assign(name.data(), name.size())
         if source is not None:
             origin = Instance.any_utf8(source)
         deref(self._native).add(
@@ -165,6 +168,8 @@ cdef class Calibration:
             and are_true.shape[1] == places
         ):
             raise ValueError("the arrays must have the shapes (n, 2), (n, k), (n, k) and (n,)")
+        if rows and np.min(true_classes) < 1:
+            raise ValueError("true_classes must be 1 or more")
         each.cls = 0
         for row in range(rows):
             before.best.clear()

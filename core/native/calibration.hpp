@@ -104,7 +104,7 @@ public:
         const bool has_places = depth() == PLACES;
         if (has_places) keep_places(before, true_classes);
         add_first(scores, before.is_first_true(), before.first, source);
-        if (!has_places) return;
+        if (!has_places || scores.first == 0) return;
         for (std::size_t at = 1; at < std::min<std::size_t>(before.best.size(), PLACES); ++at)
             lower_.add(at + 1, lower_inputs(before.best[0].score, before.best[at].score),
                        before.are_true[at] != 0);
@@ -211,7 +211,7 @@ public:
              "the scale is out of range");
         first_.loaded(outcomes_, "calibration_numbers");
         LowerPlaces::each_number(lower_, [&](double& each) { each = *lower++; });
-        lower_.loaded("calibration_lower");
+        lower_.loaded(outcomes_, "calibration_lower");
         find_limits();
         find_probability_limits();
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -121,13 +122,14 @@ public:
             std::copy_n(from.limits + at * PLACES, PLACES, kept.limits.begin());
             kept.are_true = from.are_true[at];
             kept.true_classes = from.true_classes[at];
-            std::uint16_t above = LIMITS;
+            int above = LIMITS;
             for (const std::uint16_t limit : kept.limits) {
                 need(limit == UNKNOWN || limit <= above, "calibration_places",
                      "a probability is larger than the one above it");
-                above = limit == UNKNOWN ? 0 : limit;
+                above = limit == UNKNOWN ? -1 : limit;
             }
-            need(kept.are_true < 1u << PLACES && kept.true_classes > 0,
+            need(kept.are_true < 1u << PLACES && kept.true_classes > 0 &&
+                     std::bitset<PLACES>(kept.are_true).count() <= kept.true_classes,
                  "calibration_places_true", "no event has such classes");
         }
         added_ = added;

@@ -43,14 +43,15 @@ public:
         }
     }
 
-    // Throw std::invalid_argument "section: fault" if no outcomes can lead to the numbers.
-    void loaded(const char* section) {
+    // Throw std::invalid_argument "section: fault" if no rankings, of which so many had a class, can
+    // lead to the numbers.
+    void loaded(std::uint64_t rankings, const char* section) {
+        auto most = static_cast<double>(rankings);
         for (std::size_t at = 0; at < MAPS; ++at) {
-            need(outcomes_[at] >= 0 && outcomes_[at] <= static_cast<double>(LARGEST_COUNT) &&
-                     outcomes_[at] == std::floor(outcomes_[at]),
-                 section, "the outcomes of a place are no count");
-            need(at == 0 || outcomes_[at] <= outcomes_[at - 1], section,
-                 "a place has more outcomes than the one above it");
+            need(outcomes_[at] >= 0 && outcomes_[at] == std::floor(outcomes_[at]), section,
+                 "the outcomes of a place are no count");
+            need(outcomes_[at] <= most, section, "a place has more outcomes than the one above it");
+            most = outcomes_[at];
             maps_[at].loaded(static_cast<std::uint64_t>(outcomes_[at]), section);
         }
     }

@@ -19,6 +19,7 @@ from tests.core.specifications import SPECIFICATIONS
 FIRST_KNOWN = 100  # outcomes before a probability
 ALL_KEPT = 1_000  # outcomes before rankings are sampled
 MOST_KEPT = 4_000
+NO_CLASS = 2  # in place of a truth of a row
 
 
 def events(count, seed=0):
@@ -198,6 +199,43 @@ def test_later_rankings_are_sampled_and_the_oldest_leave():
     assert sum(point.right for point in curve.points[-1:]) == MOST_KEPT
 
 
+def test_a_ranking_whose_scores_are_0_teaches_nothing():
+    calibration = Calibration()
+    for _ in range(2 * FIRST_KNOWN):
+        calibration.add_ranking([0.0, -1.0], [True, False], 1)
+    assert calibration.outcomes == 0
+    assert not calibration.dump()["calibration_lower"][0]
+
+
+def test_an_event_without_a_class_has_no_outcome():
+    calibration = Calibration()
+    with pytest.raises(ValueError, match="1 or more"):
+        calibration.add_ranking([1.0], [False], 0)
+    rows = np.ones((2, 2)), np.ones((2, 3)), np.zeros((2, 3), np.uint8)
+    for wrong in (0, -1):
+        with pytest.raises(ValueError, match="1 or more"):
+            calibration.add_rows(*rows, np.array([1, wrong]))
+    assert calibration.outcomes == 0
+    calibration.add_rows(*rows, np.array([1, 2]))
+    assert calibration.outcomes == 2
+
+
+def test_rows_are_learned_as_rankings_are():
+    rows, rankings = Calibration(), Calibration()
+    for answer, truths, true_classes in streamed(600)[1]:
+        scores = [score for _, score in answer.ranked]
+        rankings.add_ranking(scores, truths, true_classes)
+        missing = PLACES - len(scores)
+        rows.add_rows(
+            np.array([[*scores[:2], 0.0, 0.0][:2]]),
+            np.array([scores + [0.0] * missing]),
+            np.array([truths + [NO_CLASS] * missing], np.uint8),
+            np.array([true_classes]),
+        )
+    first, second = rows.dump(), rankings.dump()
+    assert all(first[name].tobytes() == second[name].tobytes() for name in first)
+
+
 def test_a_ranking_without_a_class_has_missed_its_true_ones():
     model, _ = streamed(300)
     before = model.answering.calibration.probability_curve()
@@ -230,15 +268,18 @@ def test_a_loaded_state_goes_on_as_the_dumped_one():
         ("calibration_lower", lambda array: array[1:]),
         ("calibration_lower", lambda array: array + 0.5),
         ("calibration_lower", np.negative),
+        ("calibration_lower", lambda array: np.r_[400.0, array[1:]]),
         ("calibration_lower", lambda array: np.full_like(array, np.nan)),
         ("calibration_places", lambda array: array[1:]),
         ("calibration_places", lambda array: array[PLACES:]),
         ("calibration_places", lambda array: array + np.uint16(1001)),
         ("calibration_places", lambda array: array[::-1].copy()),
+        ("calibration_places", lambda array: np.r_[[65535] * 9, 0, array[PLACES:]].astype("<u2")),
         ("calibration_places_true", lambda array: array[1:]),
         ("calibration_places_true", lambda array: array + np.uint16(1 << PLACES)),
         ("calibration_true_classes", lambda array: array[1:]),
         ("calibration_true_classes", np.zeros_like),
+        ("calibration_places_true", lambda array: np.full_like(array, (1 << PLACES) - 1)),
     ],
 )
 def test_damage_is_refused(name, change):
