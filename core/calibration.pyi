@@ -61,8 +61,9 @@ class Calibration:
     def probability_limit_for(self, precision: float) -> float | None:
         """Return the least limit above which the ranked classes were right at least this often.
 
-        It is about the first ten classes of the kept rankings, and found as `limit_for` finds its
-        limit. Return None if no limit reaches the precision.
+        It is about the first ten classes of the kept rankings, by the lower end of a Wilson
+        interval at 90 %, and found anew with every 100 of them. Return None if no limit reaches the
+        precision.
         """
 
     def probability_curve(self) -> ProbabilityCurve:

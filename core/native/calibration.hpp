@@ -73,7 +73,7 @@ public:
     }
 
     // The least limit of probability above which the classes of the newest rankings were right at
-    // least this often; above 1 if there is none. It is found anew as that of `limit_for`.
+    // least this often; above 1 if there is none. It is found anew now and then, see PLACES_REFRESHED.
     double probability_limit_for(double precision) const {
         const Reading lock(lock_);
         return probability_limits_.of(precision);
@@ -233,6 +233,9 @@ private:
         return added % (added < FIRST ? OFTEN : SELDOM);
     }
 
+    // The limits of probability are found with every hundredth ranking that is kept: later on, few are.
+    static constexpr std::uint64_t PLACES_REFRESHED = 100;
+
     // Find the limits by the newest outcomes up to the last refresh: a loaded state has the limits
     // that the dumped one had.
     void find_limits() {
@@ -247,7 +250,8 @@ private:
     }
 
     void find_probability_limits() {
-        const auto since = std::min<std::uint64_t>(since_refresh(places_.added()), places_.size());
+        const auto since =
+            std::min<std::uint64_t>(places_.added() % PLACES_REFRESHED, places_.size());
         std::vector<OperatingPoint> points;
         for (const ProbabilityPoint& each : places_.curve(since).points)
             points.push_back({each.limit, each.classes, each.right});
@@ -284,7 +288,7 @@ private:
         for (std::size_t at = 0; at < count; ++at)
             are_true = static_cast<std::uint16_t>(are_true | (before.are_true[at] != 0) << at);
         places_.add(scratch_, are_true, true_classes);
-        if (since_refresh(places_.added()) == 0) find_probability_limits();
+        if (places_.added() % PLACES_REFRESHED == 0) find_probability_limits();
     }
 
     void add_first(const TopTwoScores& scores, bool is_right, std::string_view cls,

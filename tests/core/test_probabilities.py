@@ -199,6 +199,16 @@ def test_later_rankings_are_sampled_and_the_oldest_leave():
     assert sum(point.right for point in curve.points[-1:]) == MOST_KEPT
 
 
+def test_the_limit_follows_a_change_within_a_hundred_kept_rankings():
+    calibration = Calibration()
+    for _ in range(16_000):  # more than 2,000 are kept
+        calibration.add_ranking([1.0, 0.5], [True, False], 1)
+    before = calibration.probability_limit_for(0.49)  # half of all ranked classes are right
+    for _ in range(100 * 17):  # at least 100 of these are kept
+        calibration.add_ranking([1.0, 0.5], [False, False], 1)
+    assert before < calibration.probability_limit_for(0.49)
+
+
 def test_a_ranking_whose_scores_are_0_teaches_nothing():
     calibration = Calibration()
     for _ in range(2 * FIRST_KNOWN):
