@@ -137,7 +137,7 @@ public:
     // Read the points of `min_probability` over the kept rankings.
     ProbabilityCurve probability_curve() const {
         const Reading lock(lock_);
-        return places_.curve(0);
+        return places_.curve(0, places_.size());
     }
 
     // The newest outcomes with a class, by their confidence.
@@ -252,8 +252,12 @@ private:
     void find_probability_limits() {
         const auto since =
             std::min<std::uint64_t>(places_.added() % PLACES_REFRESHED, places_.size());
+        // At the refresh there was one ranking more at the beginning for each one since: those that
+        // may have left by now do not count, so that a loaded state has the limits of the dumped one.
+        const std::size_t end = places_.size() - since;
+        const std::size_t begin = end - std::min(end, KeptPlaces::MOST - PLACES_REFRESHED);
         std::vector<OperatingPoint> points;
-        for (const ProbabilityPoint& each : places_.curve(since).points)
+        for (const ProbabilityPoint& each : places_.curve(begin, end).points)
             points.push_back({each.limit, each.classes, each.right});
         probability_limits_ = LeastLimits(points);
     }

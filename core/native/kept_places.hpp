@@ -67,15 +67,15 @@ public:
     std::size_t size() const { return kept_.size(); }
     std::size_t resident_bytes() const { return kept_.size() * sizeof(Kept); }
 
-    // Read the curve of all but the newest `left_out` rankings.
-    ProbabilityCurve curve(std::size_t left_out) const {
+    // Read the curve of the rankings from one position to another.
+    ProbabilityCurve curve(std::size_t begin, std::size_t end) const {
         struct Bin {
             std::uint32_t classes = 0, right = 0, rankings = 0;
         };
         std::vector<Bin> bins(LIMITS + 1);
         ProbabilityCurve curve;
-        curve.rankings = kept_.size() - left_out;
-        for (std::size_t at = 0; at < curve.rankings; ++at) {
+        curve.rankings = end - begin;
+        for (std::size_t at = begin; at < end; ++at) {
             const Kept& kept = kept_[at];
             curve.true_classes += kept.true_classes;
             if (kept.limits[0] != UNKNOWN) ++bins[kept.limits[0]].rankings;

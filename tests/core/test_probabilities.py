@@ -270,6 +270,27 @@ def test_a_loaded_state_goes_on_as_the_dumped_one():
             assert limits[0] == limits[1]
 
 
+def test_the_limits_of_a_loaded_state_ignore_rankings_that_have_left():
+    chance = random.Random(5)
+    calibration = Calibration()
+
+    def add_until(kept):
+        while calibration.dump()["calibration_outcomes"][2] < kept:
+            for _ in range(4):
+                score = chance.random() + 0.5
+                is_right = chance.random() < score - 0.5 - (kept > MOST_KEPT) * 0.2
+                calibration.add_ranking([score, 0.4], [is_right, not is_right], 1)
+
+    add_until(MOST_KEPT - 1)
+    for kept in (MOST_KEPT, MOST_KEPT + 37, MOST_KEPT + 140, MOST_KEPT + 199):
+        add_until(kept)
+        loaded = Calibration.load(calibration.dump())
+        for target in (0.4, 0.5, 0.6, 0.7):
+            limit = calibration.probability_limit_for(target)
+            assert loaded.probability_limit_for(target) == limit
+    assert limit is not None
+
+
 @pytest.mark.parametrize(
     ("name", "change"),
     [
