@@ -252,8 +252,8 @@ private:
     void find_probability_limits() {
         const auto since =
             std::min<std::uint64_t>(places_.added() % PLACES_REFRESHED, places_.size());
-        // At the refresh there was one ranking more at the beginning for each one since: those that
-        // may have left by now do not count, so that a loaded state has the limits of the dumped one.
+        // Rankings that may have left since the refresh do not count, so that a loaded state has the
+        // limits of the dumped one.
         const std::size_t end = places_.size() - since;
         const std::size_t begin = end - std::min(end, KeptPlaces::MOST - PLACES_REFRESHED);
         std::vector<OperatingPoint> points;
