@@ -78,6 +78,33 @@ def test_a_ranking_is_kept_as_it_was_served(specification):
     ]
     assert curve.points[-1].classes == len(places)
     assert curve.points[-1].right == sum(truth for truth, _ in places)
+    lengths = [len(truths) for _, truths, _ in before]
+    known = [each is not None for each in before[-1][0].probabilities]
+    assert known == [
+        sum(length > at for length in lengths[:-1]) >= FIRST_KNOWN for at in range(len(known))
+    ], "each place that was ranked was learned"
+
+
+@pytest.mark.parametrize("specification", SPECIFICATIONS)
+def test_a_ranking_of_which_only_the_first_place_is_read_is_kept_as_it_was_served(specification):
+    model = Model(Options.parse(specification))
+    calibration = model.answering.calibration
+    for _ in range(ALL_KEPT):
+        calibration.add_ranking([1.0, 0.5], [True, False], 1)
+    # The bias of some learners depends on new features, and on the mean number of true classes.
+    names = [f"c{n}" for n in range(12)] + [f"noise {n}" for n in range(40)]
+    model.apply(1, Event.learn(Instance(names), ["c0"]))
+    served = []
+    for seq, several in enumerate(events(150), 2):
+        event = Event.learn(several.instance, several.classes[:1])
+        ranked, confidence, _ = model.answer(event.instance, 1)
+        is_right = bool(ranked) and ranked[0][0] in event.classes
+        served.append((-1.0 if confidence is None else np.float32(confidence), is_right))
+        model.apply(seq, event)
+    kept = calibration.dump()
+    assert calibration.probability_curve().rankings < ALL_KEPT - FIRST_KNOWN + len(served) / 2
+    found = zip(kept["calibration_confidences"], kept["calibration_right"], strict=True)
+    assert [*found][-len(served) :] == served
 
 
 def test_the_first_is_the_confidence_while_outcomes_are_added():
@@ -125,6 +152,8 @@ def test_a_surer_score_is_more_probable():
     assert most[:, 1].mean() > least[:, 1].mean() + 0.4
     assert np.abs(most.mean(0)[0] - most.mean(0)[1]) < 0.05
     assert np.abs(least.mean(0)[0] - least.mean(0)[1]) < 0.05
+    probable, true = np.array(second, float).T
+    assert ((probable - true) ** 2).mean() < 0.12, "without a probability it would be 0.25"
 
 
 def test_a_place_is_unknown_until_it_has_outcomes():

@@ -34,7 +34,10 @@ def dumped(learner):
 @pytest.mark.parametrize("learner", ["ff", "pa(replay=2)", "committee(members=ff+pa)"])
 def test_one_pass_in_order_is_what_learning_one_by_one_comes_to(learner):
     options = Options.parse(learner)
-    instances = labelled(LEARNED_AT_ONCE + 100)
+    instances = [
+        (instance, classes if at % 3 else [*classes, f"also {at % 2}"])
+        for at, (instance, classes) in enumerate(labelled(LEARNED_AT_ONCE + 100))
+    ]
     learner = make(options)
     enrolled = Enrolled.begun("served", learner)
     events = [Event.learn(Instance(instance), classes) for instance, classes in instances]
