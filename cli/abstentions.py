@@ -54,23 +54,37 @@ class Abstentions:
             typer.echo(_unsure(self._surest), err=True)
 
     def _limit(self) -> str:
-        known = sorted(each for each in self._limits if each is not None)
-        between = ""
-        if known:
-            between = f"{known[0]:.3f}" + (f" to {known[-1]:.3f}" if len(known) > 1 else "")
-        if self._asked.min_accuracy is not None:
-            target = _percent(self._asked.min_accuracy)
-            if not known:
-                return f"no limit of confidence makes answers {target} right yet"
-            return f"the limit of confidence for {target} right is {between}"
-        if self._asked.min_precision is not None:
-            target = _percent(self._asked.min_precision)
-            if not known:
-                return f"no limit of probability makes {target} of the classes right yet"
-            return f"the limit of probability for {target} right is {between}"
-        if self._asked.min_confidence is not None:
-            return f"the limit of confidence is {self._asked.min_confidence:g}"
-        return f"the limit of probability is {self._asked.min_probability:g}"
+        """Return the limits that were applied; that of an accuracy counts `min_confidence` too, and
+        that of a precision `min_probability`.
+        """
+        asked, said = self._asked, list[str]()
+        if asked.min_accuracy is not None:
+            target = _percent(asked.min_accuracy)
+            said.append(
+                f"the limit of confidence for {target} right is {self._between()}"
+                if self._known()
+                else f"no limit of confidence makes answers {target} right yet"
+            )
+        elif asked.min_confidence is not None:
+            said.append(f"the limit of confidence is {asked.min_confidence:g}")
+        if asked.min_precision is not None:
+            target = _percent(asked.min_precision)
+            said.append(
+                f"the limit of probability for {target} right is {self._between()}"
+                if self._known()
+                else f"no limit of probability makes {target} of the classes right yet"
+            )
+        elif asked.min_probability is not None:
+            said.append(f"the limit of probability is {asked.min_probability:g}")
+        return ", ".join(said)
+
+    def _known(self) -> list[float]:
+        return sorted(each for each in self._limits if each is not None)
+
+    def _between(self) -> str:
+        """Return the limit, or the least and the highest."""
+        known = self._known()
+        return f"{known[0]:.3f}" + (f" to {known[-1]:.3f}" if len(known) > 1 else "")
 
 
 def _unsure(surest: float | None) -> str:

@@ -167,6 +167,11 @@ def test_probable_classes_and_a_precision_out_of_reach(manyclass, tmp_path):
         assert re.fullmatch(
             r"answered 1, abstained 0: the limit of probability for 30 % right is 0\.\d{3}", said
         )
+        both = manyclass(*asked, "--min-probability", 0.1, "--min-confidence", 0.2, input=body)
+        assert told(both) == [
+            "answered 1, abstained 0: the limit of confidence is 0.2,"
+            " the limit of probability is 0.1"
+        ]
         none, why = told(manyclass(*asked, "--min-precision", 0.999, input=body))
         assert none == (
             "answered 0, abstained 1: no limit of probability makes 99.9 % of the classes right yet"
@@ -186,6 +191,16 @@ def test_probable_classes_and_a_precision_out_of_reach(manyclass, tmp_path):
         assert table[1].split() == ["target", "limit", "precision", "recall", "classes", "each"]
         assert [line.split()[0] for line in table[2:6]] == ["0.8", "0.9", "0.95", "0.99"]
         assert table[6].startswith("- no limit reaches it yet: of the ")
+        reached = manyclass(
+            "learners", "limits", "--precision", "--target", 0.3, "--url", url
+        ).stdout
+        curve = client.operating_points(0.3).probabilities
+        point = curve.targets[0].point
+        assert reached.splitlines()[2].split() == [
+            *("0.3", f"{point.limit:.3f}", f"{point.precision:.1%}", f"{point.recall:.1%}"),
+            f"{point.classes / curve.rankings:.2f}",
+        ]
+        assert point.precision != point.recall
         refused = manyclass(
             "learners", "limits", "--precision", "--by", "class", "--url", url, exit_code=2
         )
