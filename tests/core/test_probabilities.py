@@ -170,6 +170,16 @@ def test_a_place_is_unknown_until_it_has_outcomes():
     assert calibration.probabilities([3.0, 1.0, 0.5, 0.4])[3] is None
 
 
+def test_a_threshold_leaves_the_probabilities_of_the_classes_above_it():
+    model, _ = streamed(400)
+    instance = Instance(["c1", "c2", "noise 3"])
+    everything = model.answer(instance, PLACES, probabilities=True)
+    some = model.answer(instance, PLACES, everything.ranked[2][1], probabilities=True)
+    assert some.ranked == everything.ranked[:2]
+    assert some.probabilities == everything.probabilities[:2]
+    assert some.confidence == everything.confidence
+
+
 def test_a_class_below_the_tenth_is_as_probable_as_a_tenth_one():
     model, _ = streamed(500)
     scores = [score for _, score in model.rank(Instance(["c1", "c2", "noise 3"]), 12)]
@@ -284,6 +294,9 @@ def test_a_ranking_without_a_class_has_missed_its_true_ones():
     assert after.points == before.points
     assert after.rankings == before.rankings + 2
     assert after.true_classes == before.true_classes + 3
+    model.apply(model.seq + 1, Event.learn(Instance({}), ["new", "newer", "newest"]))
+    last = model.answering.calibration.probability_curve()
+    assert (last.rankings, last.true_classes) == (after.rankings + 1, after.true_classes + 3)
 
 
 def test_a_loaded_state_goes_on_as_the_dumped_one():
