@@ -180,16 +180,26 @@ def _suspects(
 ) -> tuple[int, list[dict[str, Any]]]:
     """Return the number of events whose label is likely wrong, and some of them as instances.
 
-    They are leased to the reviewer if there is one. Blocks. Raises StoreError.
+    They are leased to the reviewer if there is one. Only as many are read from the history as are
+    wanted: the number may have events further down that were corrected since they were counted.
+    Blocks. Raises StoreError.
     """
-    found = {
-        f"event:{key_of(record.seq, record.event.event_id, engine.model)}": (suspect, record)
-        for suspect, record in recorded(suspects, engine.history)
-    }
-    ids = list(found)[:limit]
-    if reviewer is not None:
-        ids = queue.lease(list(found), reviewer, limit)
-    return len(found), [_shown_suspect(each, *found[each]) for each in ids]
+    number, shown = len(suspects), list[dict[str, Any]]()
+    for begin in range(0, len(suspects), limit):
+        some = suspects[begin : begin + limit]
+        found = {
+            f"event:{key_of(record.seq, record.event.event_id, engine.model)}": (suspect, record)
+            for suspect, record in recorded(some, engine.history)
+        }
+        number -= len(some) - len(found)
+        wanted = limit - len(shown)
+        ids = list(found)[:wanted]
+        if reviewer is not None:
+            ids = queue.lease(list(found), reviewer, wanted)
+        shown += [_shown_suspect(each, *found[each]) for each in ids]
+        if len(shown) == limit:
+            break
+    return number, shown
 
 
 def _shown_suspect(instance_id: str, suspect: Suspect, record: Record) -> dict[str, Any]:

@@ -495,6 +495,24 @@ async def test_suspects_of_a_source_are_found_behind_likelier_ones(monkeypatch):
         assert await ids(call, "?strategy=suspect&batch=c") == []
 
 
+async def test_a_list_of_suspects_reads_no_more_events_than_it_shows(monkeypatch):
+    async with calling() as call:
+        await call.learn(*[("a", "x"), ("b", "y")] * 100)
+        for number in range(9):
+            event = {"features": ["a"], "classes": ["y"], "event_id": f"w-{number}"}
+            assert (await call("POST", "/learn", event)).status_code == 200
+        history = call.app.engine.history
+        read, find = [], history.find
+        monkeypatch.setattr(history, "find", lambda seq: read.append(seq) or find(seq))
+        first = await review(call, "?strategy=suspect&reviewer=anna&limit=2")
+        assert len(read) == len(first["instances"]) == 2
+        second = await review(call, "?strategy=suspect&reviewer=ben&limit=2")
+        assert len(read) == 6
+        names = [each["event"] for each in first["instances"] + second["instances"]]
+        assert len({*names}) == 4
+        assert first["waiting"] == second["waiting"] > 4
+
+
 async def test_another_learner_ranks_the_queue_with_few_instances_in_memory(monkeypatch):
     async with calling(shadows=("pa",)) as call:
         await call.learn(("a", "x"), ("b", "y"))
