@@ -42,7 +42,7 @@ from manyclass.service.ingest.stored_instance import ServedClasses, WaitingInsta
 router = router_of("learn")
 
 MOST_COUNTED = 10_000  # newest events, among which suspects are found
-COUNT_SECONDS = 2.0  # for which an answer waits until they are counted
+COUNT_SECONDS = 0.1  # for which an answer waits for the count; it has what was found by then
 MOST_RANKED_AGAIN = 10_000  # instances that another learner ranks for one request
 SECOND_IN = 5  # at most one of so many instances of a list is for a second label
 
