@@ -59,9 +59,11 @@ class Abstentions:
         """
         asked, said = self._asked, list[str]()
         if asked.min_accuracy is not None:
-            target = _percent(asked.min_accuracy)
+            target, own = _percent(asked.min_accuracy), asked.min_confidence
             said.append(
-                f"the limit of confidence for {target} right is {self._between()}"
+                f"the limit of confidence is {own:g}, not below that for {target} right"
+                if own is not None and self._known() == [own]
+                else f"the limit of confidence for {target} right is {self._between()}"
                 if self._known()
                 else f"no limit of confidence makes answers {target} right yet"
             )

@@ -48,6 +48,12 @@ class RenamingPlan:
     def _step(self, row: Renaming) -> Step | str:
         """Return what a row does, or why it cannot be applied."""
         former, to = row.former, row.to
+        swapped = (each.row for each in self.steps if each.does == "merged")
+        if any((each.former, each.to) == (to, former) for each in swapped):
+            return (
+                f"a row above merges `{to}` into `{former}`, so that the two cannot be swapped:"
+                " leave one of the rows out, or rename one class by a third name first"
+            )
         now, target = self._present(former), self._present(to)
         if now is None:
             return Step(row, "unknown", to, f"no class is named `{former}`")

@@ -60,8 +60,8 @@ def apply_names(
 
     The columns may be named `old` and `new`, `name` and `new`, or `from` and `to`; others are not
     read then. A table of two columns needs no header. A class is merged if there is a class with
-    the new name, else renamed; a former name of a class stands for it. Rows without a new name are
-    left out.
+    the new name, else renamed; a former name as the new name stands for its class. Rows without a
+    new name are left out.
 
     The whole table is checked before the first change. What each row does is printed: renamed,
     merged, done (it is so already), or unknown (there is no such class). So the command can be

@@ -31,7 +31,8 @@ def copy(
     """Copy a store: its snapshots, the events after the oldest snapshot, and the history of events.
 
     No service may write to either store meanwhile. A service on the target continues where the
-    service on the source stopped. MANYCLASS_ARCHIVE names the archive of a store in Redis; without
+    service on the source stopped. Messages that wait for review are not copied: label them before,
+    or rank them again. MANYCLASS_ARCHIVE names the archive of a store in Redis; without
     it, a store in Redis has no history.
     """
     try:

@@ -216,7 +216,10 @@ def delete(
         else:
             deleted = client.delete_events(**origin)
     by = "" if deleted.seq is None else f", up to event {deleted.seq} of the log"
-    typer.echo(f"deleted {counted(deleted.deleted, 'event')}{by}")
+    waiting = f" and {deleted.waiting:,} that waited for review" if deleted.waiting else ""
+    typer.echo(f"deleted {counted(deleted.deleted, 'event')}{waiting}{by}")
+    if deleted.deleted:
+        complain("`manyclass rebuild` removes their effect and their bytes; until then they stay")
 
 
 def _check_classes(client: Client, names: Sequence[str]) -> None:

@@ -139,6 +139,15 @@ def test_a_former_name_stands_for_its_class_and_rows_come_one_after_another(appl
         assert set(client.class_("f a").former_names) == {"f b", "f now"}
 
 
+def test_a_swap_is_refused_since_it_would_merge(apply, service):
+    learned(service, *((["s a"], "s a"), (["s b"], "s b")))
+    for more in ((), ("--dry-run",)):
+        refused = apply("old,new\ns a,s b\ns b,s a\n", *more, exit_code=1)
+        assert "a row above merges `s a` into `s b`" in refused.stderr
+    with Client(service) as client:
+        assert {client.class_(name).name for name in ("s a", "s b")} == {"s a", "s b"}
+
+
 def test_nothing_changes_if_a_row_cannot_be_applied(apply, service):
     learned(service, (["w a"], "w a"), (["w b"], "w b"), (["w c"], "w c"))
     with Client(service) as client:

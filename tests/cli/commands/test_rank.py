@@ -191,6 +191,11 @@ def test_probable_classes_and_a_precision_out_of_reach(manyclass, tmp_path):
         assert table[1].split() == ["target", "limit", "precision", "recall", "classes", "each"]
         assert [line.split()[0] for line in table[2:6]] == ["0.8", "0.9", "0.95", "0.99"]
         assert table[6].startswith("- no limit reaches it yet: of the ")
+        both = ("--min-accuracy", 0.3, "--min-confidence", 0.99)
+        assert told(manyclass(*asked, *both, input=body))[0] == (
+            "answered 0, abstained 1: the limit of confidence is 0.99, not below that for"
+            " 30 % right"
+        )
         reached = manyclass(
             "learners", "limits", "--precision", "--target", 0.3, "--url", url
         ).stdout
