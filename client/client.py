@@ -269,12 +269,13 @@ class Client(Connection):
         """
         given = {"source": source, "reviewer": reviewer, "batch": batch}
         parameters: Parameters = {name: each for name, each in given.items() if each is not None}
-        deleted, more, seq = 0, True, None
+        deleted, waiting, more, seq = 0, 0, True, None
         while more:
             answer = self._ask("DELETE", "/events", Deleted, parameters=parameters, is_long=True)
             deleted += answer.deleted
+            waiting += answer.waiting
             more, seq = answer.more, answer.seq or seq
-        return Deleted(seq, deleted)
+        return Deleted(seq, deleted, waiting)
 
     def rebuild(self, learner: str | None = None, text: str | None = None) -> RebuildReport:
         """Rebuild the state from the amended history; return when the service has the new state.

@@ -83,11 +83,13 @@ class Amended(msgspec.Struct, frozen=True):
 
 
 class Deleted(msgspec.Struct, frozen=True):
-    """The number of the last deleting event, None if no event was found, and the count of deleted
-    events; `more` is True if the service has not deleted all of them yet."""
+    """The number of the last deleting event, None if no event was found, the count of deleted
+    events, and of instances that waited for review; `more` is True if the service has not deleted
+    all of them yet."""
 
     seq: int | None
     deleted: int
+    waiting: int = 0
     more: bool = False
 
 

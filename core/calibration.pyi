@@ -46,7 +46,7 @@ class Calibration:
         """Return the least limit of confidence whose answers were right at least this often.
 
         It is about the newest 10,000 outcomes, by the lower end of a Wilson interval at 90 %, and
-        found anew with every 100 outcomes, from 2,000 on with every 500. Return None if the answers
+        found anew with every 20 outcomes, from 2,000 on with every 200. Return None if the answers
         above no limit were.
         """
 

@@ -229,7 +229,7 @@ private:
     // The outcomes since the limits were found, of so many that were ever kept: they are found with
     // every hundredth outcome, later with every five hundredth.
     static std::uint64_t since_refresh(std::uint64_t added) {
-        constexpr std::uint64_t FIRST = 2'000, OFTEN = 100, SELDOM = 500;
+        constexpr std::uint64_t FIRST = 2'000, OFTEN = 20, SELDOM = 200;
         return added % (added < FIRST ? OFTEN : SELDOM);
     }
 

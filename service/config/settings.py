@@ -161,7 +161,9 @@ class Settings:
     )
 
     rank_keys: tuple[str, ...] = _is(KEYS, (), "keys that may rank, separated by commas")
-    learn_keys: tuple[str, ...] = _is(KEYS, (), "keys that may learn and rank")
+    learn_keys: tuple[str, ...] = _is(
+        KEYS, (), "keys that may learn and rank; NAME:KEY names the person of a key"
+    )
     admin_keys: tuple[str, ...] = _is(KEYS, (), "keys that may do everything")
     allowed_origins: tuple[str, ...] = _is(
         ORIGINS,

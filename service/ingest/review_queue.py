@@ -539,6 +539,7 @@ class ReviewQueue:
             for name, each in heads.items()
             if each.ranked_at < now - self._seconds
             or (each.labelled_at is not None and each.labelled_at < now - UNDO_SECONDS)
+            or (each.pair is not None and each.pair.is_open and not self.is_for_two(name))
         ]
         count, size = len(heads) - len(gone), _bytes_of(heads.values())
         size -= _bytes_of(heads[name] for name in gone)
@@ -554,7 +555,13 @@ class ReviewQueue:
             self._drop(gone)
         except StoreError as error:
             self._fail(error)
-        self.items, self.bytes = count, size
+        left = heads.keys() - gone
+        self.items = sum(1 for each in left if self._waits(each, heads[each]))
+        self.bytes = size
+
+    def _waits(self, name: str, head: Head) -> bool:
+        """Return whether an instance waits for its first label, as far as this process knows."""
+        return head.labelled_at is None and head.pair is None and name not in self._labelled
 
     def _drop(self, ids: Collection[str]) -> None:
         for each in ids:
@@ -580,6 +587,9 @@ class ReviewQueue:
             if must:
                 raise
             self._fail(error)
+        else:
+            if not self._unsaved:
+                self.failing = None
 
     def _known(self) -> dict[str, Head]:
         """Return the heads of all instances, stored or not, as of the last `_refresh`."""

@@ -283,15 +283,16 @@ async def delete_event(engine: TheEngine, reads: TheReads, request: Request, nam
     queue: ReviewQueue = request.app.state.queue
     instance_id = named_by(name).instance_id
     named = [] if instance_id is None else [instance_id]
-    was_waiting = await asyncio.to_thread(queue.remove, named) > 0
+    waiting = await asyncio.to_thread(queue.remove, named)
     try:
         records = await find_all(engine, name, reads.in_thread)
     except Problem as problem:
-        if problem.status == 404 and was_waiting:
-            return Deleted(seq=None, deleted=0, more=False)
+        if problem.status == 404 and waiting:
+            return Deleted(seq=None, deleted=0, waiting=waiting, more=False)
         raise
     await _remove_waiting(queue, records)
-    return Deleted(seq=await _delete(engine, records), deleted=len(records), more=False)
+    seq = await _delete(engine, records)
+    return Deleted(seq=seq, deleted=len(records), waiting=waiting, more=False)
 
 
 @router.delete("/events", **needs(Scope.ADMIN, 404, 413, 422))
@@ -316,8 +317,9 @@ async def delete_events(
         detail = "Name the `source`, the `reviewer` or the `batch` of the events to delete."
         raise Problem(422, detail, [Fault(detail, parameter="source")])
     queue: ReviewQueue = request.app.state.queue
+    waiting = 0
     if reviewer is None:
-        await asyncio.to_thread(queue.erase, source, batch)
+        waiting = await asyncio.to_thread(queue.erase, source, batch)
     else:
         await asyncio.to_thread(queue.forget_pairs, reviewer=reviewer)
     wanted = Filter(source=source, reviewer=reviewer, batch=batch, with_undone=True)
@@ -331,7 +333,7 @@ async def delete_events(
             seq = await _delete(engine, page.records)
         deleted += len(page.records)
         next_page = page.next
-    return Deleted(seq=seq, deleted=deleted, more=next_page is not None)
+    return Deleted(seq=seq, deleted=deleted, waiting=waiting, more=next_page is not None)
 
 
 async def _remove_waiting(queue: ReviewQueue, records: list[Record]) -> None:

@@ -73,12 +73,13 @@ class Amended(msgspec.Struct, gc=False):
 
 
 class Deleted(BaseModel):
-    """The number of the last deleting event, null if no event was found, and the count of deleted
-    events.
+    """The number of the last deleting event, null if no event was found, the count of deleted
+    events, and the count of instances that waited for review and are removed.
 
     Call again while `more` is true: one call deletes at most 100,000 events.
     """
 
     seq: int | None
     deleted: int
+    waiting: int = 0
     more: bool

@@ -260,7 +260,7 @@ async def test_the_id_of_an_instance_is_a_key_of_its_event(key):
         assert (await call("GET", f"/events/{key}")).json()["seq"] == 2
         assert (await call("PUT", f"/events/{key}", {"classes": ["y"]})).json()["amended"] == 2
         deleted = await call("DELETE", f"/events/{key}")
-        assert deleted.json() == {"seq": 4, "deleted": 1, "more": False}
+        assert deleted.json() == {"seq": 4, "deleted": 1, "waiting": 0, "more": False}
         assert_problem(await call("GET", f"/events/{key}"), 404)
         assert [each["seq"] for each in await listed(call)] == [1]
 

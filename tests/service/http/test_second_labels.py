@@ -282,3 +282,20 @@ async def test_labels_without_a_name_keep_nothing():
         await queue.tidy()
         await asyncio.to_thread(queue.flush)
         assert queue._store.heads() == {}
+
+
+async def test_instances_kept_for_a_second_label_leave_when_no_share_is_labelled_twice(tmp_path):
+    clock = Clock()
+    for percent, kept in ((100, 2), (0, 1)):
+        store = SqliteStore(tmp_path / "store.db", clock)
+        async with calling(store=store, wall_clock=clock, review_twice=percent) as call:
+            queue = call.app.api.state.queue
+            if percent:
+                await given(call, "q-1", "q-2")
+                await label(call, "q-1", "x", reviewer="anna")
+            await asyncio.to_thread(queue.flush)
+            clock.now += UNDO_SECONDS + 1
+            await queue.tidy()
+            await asyncio.to_thread(queue.flush)
+            assert queue.items == 1, "one waits for its first label"
+            assert len(await queue.find(["q-1", "q-2"])) == kept

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from manyclass.service.ingest.review_queue import READ_AT_ONCE, UNDO_SECONDS
+from manyclass.service.ingest.review_queue import BOUND_SECONDS, READ_AT_ONCE, UNDO_SECONDS
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreFull
 from manyclass.service.store.sqlite.store import SqliteStore
@@ -130,6 +130,23 @@ async def test_what_is_too_old_goes(tmp_path):
         assert await ids(call) == []
 
 
+async def test_a_queue_that_could_not_be_read_is_well_again_once_it_can(monkeypatch):
+    async with calling() as call:
+        queue = call.app.api.state.queue
+
+        def full(self):
+            raise StoreFull("no space left", "make room")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(MemoryWaiting, "heads", full)
+            queue._heads = None
+            await asyncio.to_thread(queue.flush)
+            assert (await call.metrics())["review_failing"] == 1
+        call.clock.now += BOUND_SECONDS + 1
+        await asyncio.to_thread(queue.flush)
+        assert (await call.metrics())["review_failing"] == 0, "though nothing was ranked since"
+
+
 async def test_a_full_disk_stops_neither_ranking_nor_learning(monkeypatch):
     async with calling() as call:
 
@@ -206,7 +223,7 @@ async def call_release(call, reviewer, names):
 
 async def call_erase(call, name):
     answer = await call("DELETE", f"/events/{name}")
-    assert answer.json() == {"seq": None, "deleted": 0, "more": False}
+    assert answer.json() == {"seq": None, "deleted": 0, "waiting": 1, "more": False}
 
 
 # --- choices --------------------------------------------------------------------------------------

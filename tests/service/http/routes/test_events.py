@@ -216,9 +216,9 @@ async def test_the_events_of_a_source_are_deleted_in_parts(monkeypatch):
         for each in range(14):
             await teach(call, f"f{each}", source="ann" if each % 2 else "ben")
         found = (await call("DELETE", "/events?source=ann")).json()
-        assert found == {"seq": 19, "deleted": 5, "more": True}
+        assert found == {"seq": 19, "deleted": 5, "waiting": 0, "more": True}
         found = (await call("DELETE", "/events?source=ann")).json()
-        assert found == {"seq": 21, "deleted": 2, "more": False}
+        assert found == {"seq": 21, "deleted": 2, "waiting": 0, "more": False}
         assert {each["source"] for each in (await listed(call))["events"]} == {"ben"}
 
 
