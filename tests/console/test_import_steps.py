@@ -3,13 +3,14 @@
 import csv
 import io
 import random
+import re
 
 import httpx
 import pytest
 from playwright.sync_api import expect
 
 from manyclass.training.label_survey import clusters_of
-from tests.console.looking import as_csv, choose, overflow, severe_faults
+from tests.console.looking import as_csv, choose, overflow, questions, severe_faults
 from tests.console.test_import import taught_events, teach
 from tests.training.tables import workbooks
 
@@ -284,3 +285,108 @@ def test_rows_put_into_review_have_a_name_and_are_taken_back(empty, look):
     expect(page.get_by_text("The import letters of May is taken back")).to_be_visible()
     assert httpx.get(f"{empty.url}/review").json()["waiting"] == 0
     assert httpx.get(f"{empty.url}/events").json()["events"] == []
+
+
+# --- answers above a limit ------------------------------------------------------------------------
+
+
+def saved(page):
+    """Save the suggestions; return the file, and its rows by the names of the columns."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save suggestions as CSV").click()
+    content = download.value.path().read_bytes().decode()
+    delimiter = ";" if ";confidence" in content else ","
+    file = io.StringIO(content.removeprefix("\ufeff"), newline="")
+    return content, list(csv.DictReader(file, delimiter=delimiter))
+
+
+def waiting(served):
+    """Return the texts of the rows in the queue by their ids."""
+    found = httpx.get(f"{served.url}/review", params={"limit": 100}).json()["instances"]
+    return {each["id"]: each["text"] for each in found if each["id"].startswith(("m", "a.csv:"))}
+
+
+def test_a_file_is_answered_above_the_limit_and_the_rest_is_reviewed(serve, look):
+    served = serve(taught=3000)
+    texts = [each["text"] for each in questions(60)] + ["xyzzy", "lorem ipsum dolor"]
+    rows = [["event_id", "text"], *([f"m{at}", text] for at, text in enumerate(texts))]
+    page = look(served, "import")
+    choose(page, "mail.csv", as_csv(rows))
+    page.get_by_label("Answer automatically").select_option("95 % right")
+    _, found = saved(page)
+    instances = [{"text": text, "id": "one of the test"} for text in texts]
+    body = {"instances": instances, "min_accuracy": 0.95}
+    results = httpx.post(f"{served.url}/rank", json=body).json()["results"]
+    unsure = {f"m{at}" for at, each in enumerate(results) if each.get("abstained")}
+    assert 0 < len(unsure) < len(texts)
+    assert {row["event_id"] for row in found if row["decision"] == "let a person decide"} == unsure
+    for row, result in zip(found, results, strict=True):
+        assert row["decision"] in ("automatic", "let a person decide")
+        confidence = result["confidence"]
+        assert row["confidence"] == ("" if confidence is None else f"{confidence:.6f}")
+        first = result["ranked"][0]["class"] if result["ranked"] else ""
+        assert row["class_1"] == first
+        assert row["probability_1"] == (row["confidence"] if first else "")
+    said = f"{len(texts) - len(unsure)} answered, {len(unsure)} not sure."
+    expect(page.get_by_text(said)).to_be_visible()
+    limit = results[0]["limit"]
+    expect(page.get_by_text(f"for 95 % right: {limit:.3f}.")).to_be_visible()
+    assert severe_faults(page) == []
+    page.get_by_label("Name of this import").fill("Monday")
+    page.get_by_role("button", name=f"Put the {len(unsure)} unsure rows into Review").click()
+    expect(page.get_by_text(f"put {len(unsure)} into Review")).to_be_visible()
+    expect(page.get_by_role("button", name="unsure row")).to_have_count(0)
+    assert waiting(served) == {name: texts[int(name[1:])] for name in unsure}
+    page.get_by_role("button", name="Take this import back").click()
+    page.get_by_role("dialog").get_by_role("button", name="Take it back").click()
+    expect(page.get_by_text("The import Monday is taken back")).to_be_visible()
+    assert waiting(served) == {}
+
+
+def test_an_accuracy_that_is_not_reachable_is_named(taught, look):
+    page = look(taught, "import")
+    page.route("**/review", lambda route: route.fulfill(status=409, json={"detail": "no room"}))
+    choose(page, "a.csv", as_csv([["text", "label"], ["where is my card", "a"], ["top up", "b"]]))
+    page.get_by_label("Answer automatically").select_option("99 % right")
+    _, found = saved(page)
+    assert [(row["decision"], row["class_1"]) for row in found] == [("let a person decide", "")] * 2
+    expect(page.get_by_text("0 answered, 2 not sure.")).to_be_visible()
+    expect(page.get_by_text("99 % right is not reachable yet")).to_be_visible()
+    button = page.get_by_role("button", name="Put the 2 unsure rows into Review")
+    button.click()
+    expect(page.get_by_text("no room")).to_be_visible()
+    page.unroute("**/review")
+    button.click()  # still there
+    expect(page.get_by_text("put 2 into Review")).to_be_visible()
+    assert waiting(taught) == {"a.csv:2": "where is my card", "a.csv:3": "top up"}
+
+
+def test_all_suggestions_need_no_decision(taught, look):
+    page = look(taught, "import")
+    choose(page, "a.csv", as_csv([["text"], ["where is my card"]]))
+    _, [row] = saved(page)
+    assert "decision" not in row
+    assert row["class_1"]
+    assert row["probability_1"] == row["confidence"]
+    expect(page.get_by_text("not sure")).to_have_count(0)
+
+
+def test_a_german_file_is_saved_for_a_german_spreadsheet(taught, look):
+    page = look(taught, "import")
+    rows = [["text", "Ort"], ["where is my card; soon, ü", "Köln, Süd"]]
+    choose(page, "a.csv", as_csv(rows, delimiter=";"))
+    content, [row] = saved(page)
+    assert content.startswith("\ufefftext;Ort;confidence;class_1;probability_1;score_1;")
+    assert content.splitlines()[1].startswith('"where is my card; soon, ü";Köln, Süd;0,')
+    assert re.fullmatch(r"0,\d{6}", row["probability_1"])
+    assert re.fullmatch(r"-?\d+,\d{6}", row["score_1"])
+    choose(page, "again.csv", content.encode())
+    expect(page.get_by_role("cell", name="Köln, Süd")).to_be_visible()
+
+
+def test_a_file_without_a_delimiter_gets_that_of_the_language(taught, look):
+    for locale, delimiter in (("de-DE", ";"), ("en-US", ",")):
+        page = look(taught, "import", locale=locale)
+        choose(page, "a.jsonl", b'{"text": "where is my card"}')
+        content, _ = saved(page)
+        assert content.startswith(f"\ufefftext{delimiter}confidence{delimiter}class_1")

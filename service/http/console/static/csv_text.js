@@ -8,31 +8,49 @@ const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/; // apostrophes too, 
 
 const needsGuard = (text) => FORMULA.test(text) && !NUMBER.test(text);
 
-const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+/** Return the delimiter that a spreadsheet in the language of the browser reads: it is no comma where that is in a number. */
+export const localDelimiter = () => ((0.5).toLocaleString().includes(",") ? ";" : ",");
 
 /** A table as CSV. A cell that a spreadsheet would take for a formula gets an apostrophe; then the table has a column
  * that says so, by which `withoutGuard` and `manyclass learn` take it back. */
 export class GuardedCsv {
   #names;
+  #delimiter;
   #lines = [];
   #marks = [];
 
-  constructor(names) {
+  constructor(names, delimiter = ",") {
     this.#names = names;
+    this.#delimiter = delimiter;
     this.add(names);
+  }
+
+  /** Return a number as a cell, so that a spreadsheet takes it for a number: with a comma if the delimiter is none. */
+  number(value, digits) {
+    const text = value === null || value === undefined ? "" : value.toFixed(digits);
+    return this.#delimiter === ";" ? text.replace(".", ",") : text;
+  }
+
+  #quoted(text) {
+    return /["\n\r]/.test(text) || text.includes(this.#delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
   }
 
   add(values) {
     const texts = values.map(textOf);
     this.#marks.push(this.#names.filter((_, at) => needsGuard(texts[at])).join(", "));
-    this.#lines.push(texts.map((text) => quoted(needsGuard(text) ? `'${text}` : text)).join(","));
+    this.#lines.push(texts.map((text) => this.#quoted(needsGuard(text) ? `'${text}` : text)).join(this.#delimiter));
   }
 
-  /** Return the lines as parts of a Blob. */
+  /** Return the parts of a Blob: the lines behind the mark by which Excel reads the letters right. */
+  file() {
+    return ["\ufeff", ...this.parts()];
+  }
+
+  /** Return the lines, without the mark. */
   parts() {
     const [ofNames, ...marks] = this.#marks;
     const isGuarded = ofNames || marks.some(Boolean);
-    const ends = [MARK, ...marks].map((mark) => (isGuarded ? `,${quoted(mark)}\n` : "\n"));
+    const ends = [MARK, ...marks].map((mark) => (isGuarded ? `${this.#delimiter}${this.#quoted(mark)}\n` : "\n"));
     return this.#lines.map((line, at) => line + ends[at]);
   }
 }

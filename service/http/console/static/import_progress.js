@@ -3,7 +3,7 @@
 import { html, useEffect, useRef } from "./html.js";
 import { save } from "./api.js";
 import { Accuracy } from "./chart.js";
-import { count, percent, plural } from "./format.js";
+import { count, fixed, percent, plural } from "./format.js";
 import { jsonText } from "./json_text.js";
 import { pauseText } from "./paused.js";
 import { Problem, Table, useTask } from "./parts.js";
@@ -21,7 +21,7 @@ const DONE = {
 };
 const MOST_REJECTED = 100_000; // rows kept to download
 
-export const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], created: [], left: new Map(), unlabelled: [], warned: new Map(), refused: 0, points: [], began: 0, now: 0 };
+export const NOTHING = { lines: 0, accepted: 0, duplicates: 0, rejected: [], created: [], left: new Map(), unlabelled: [], unsure: 0, limits: [], warned: new Map(), refused: 0, points: [], began: 0, now: 0 };
 
 /** A rejected row as a line of JSON: a row of cells as an object, whose keys have the order of the columns. */
 function rejectedLine({ line, detail, row }, names) {
@@ -30,7 +30,7 @@ function rejectedLine({ line, detail, row }, names) {
 }
 
 /** The sum of what was reported so far, and one report more. */
-export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left, unlabelled, created, warned }) {
+export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left, unlabelled, created, warned, unsure = [], limits = [] }) {
   const all = sum.lines + lines;
   const allLeft = new Map(sum.left);
   for (const each of left) allLeft.set(each, (allLeft.get(each) ?? 0) + 1);
@@ -41,6 +41,8 @@ export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left
     duplicates: sum.duplicates + duplicates,
     created: [...sum.created, ...created],
     unlabelled: [...sum.unlabelled, ...unlabelled],
+    unsure: sum.unsure + unsure.length,
+    limits: limits.length ? [...new Set([...sum.limits, ...limits])] : sum.limits, // several if the service learned meanwhile
     left: allLeft,
     warned: withWarnings(sum.warned, warned),
     refused: sum.refused + rejected.length,
@@ -50,7 +52,16 @@ export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left
   };
 }
 
-export function Progress({ table, sum, batch, running, onStop, verb }) {
+/** What a run with a wanted share of right answers decided, and by which limit of confidence. */
+function Decided({ sum: { accepted, unsure, limits }, target }) {
+  const known = limits.filter((each) => each !== null).toSorted((a, b) => a - b);
+  const [least, most] = [fixed(known[0]), fixed(known.at(-1))];
+  return html`<p role="status"><strong>${count(accepted - unsure)} answered, ${count(unsure)} not sure.</strong>${" "}
+    ${known.length ? `Limit of confidence for ${percent(target)} right: ${least === most ? least : `${least} to ${most}, as the service learned meanwhile`}.`
+      : limits.length > 0 && html`${percent(target)} right is not reachable yet: <a href="#/quality">Quality</a> says what is. Until more messages are labelled, choose a lower share, or let people decide.`}</p>`;
+}
+
+export function Progress({ table, sum, batch, running, onStop, verb, target }) {
   const rate = (1000 * sum.lines) / Math.max(1, sum.now - sum.began);
   const last = sum.points.at(-1);
   const { paused } = usePulse();
@@ -73,6 +84,7 @@ export function Progress({ table, sum, batch, running, onStop, verb }) {
       ${!running && verb === "put into Review" && html` <a href="#/review">Label them in Review</a>.`}
       ${sum.unlabelled.length > 0 && html` ${plural(sum.unlabelled.length, "row")} without a class ${sum.unlabelled.length === 1 ? "was" : "were"} not taught.`}
       <${CreatedClasses} names=${sum.created} /></p>
+    ${!running && verb === "ranked" && target !== null && sum.accepted > 0 && html`<${Decided} sum=${sum} target=${target} />`}
     <${Accuracy} points=${sum.points} />
     <${WarningTable} kinds=${sum.warned} />
     ${sum.refused > 0 && html`<${Table} label="Rejected lines" head=${["Line", "Reason"]}>${sum.rejected.slice(0, SHOWN).map((each) => html`<tr key=${each.line}>

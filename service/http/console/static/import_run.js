@@ -2,15 +2,16 @@
 
 import { ask, faultText, learnLines, pause } from "./api.js";
 import { RowFault } from "./class_cells.js";
-import { GuardedCsv } from "./csv_text.js";
-import { UNLABELLED, eventOf, instanceOf, isBlank, waitingOf } from "./mapping.js";
+import { UNLABELLED, eventOf, instanceOf, isBlank, unlabelledOf, waitingOf } from "./mapping.js";
 import { isPaused } from "./pulse.js";
-import { rowsOf } from "./rows.js";
+import { csvLike, rowsOf } from "./rows.js";
 import { KnownClasses } from "./unknown_classes.js";
 
 const LEARNED = 50; // rows of one request: its answer names up to 100 faults and 100 warnings, and a row may have two
 const RANKED = 200;
 const CLASSES = 5; // of a ranked row
+const DIGITS = 6; // of a number of a ranked row
+const [AUTOMATIC, UNSURE] = ["automatic", "let a person decide"]; // the decisions
 const LONGEST_FILE = 50; // characters of the name of a file in the id of a row
 const UNFIT = [400, 413, 422]; // the answers to a request of which an instance cannot be ranked
 const PATIENCE = 60; // times that a full service is asked again, a second apart or more
@@ -74,12 +75,14 @@ export async function teachFile(table, columns, options, report, signal) {
   }
 }
 
-/** Put the rows without a class into Review, where they wait for people to label them. A row without an id gets that of its
- * line, so that a file put there twice waits once. `report` is as for teachFile. */
-export async function reviewFile(table, columns, options, report, signal) {
+/** Put the rows without a class into Review, where they wait for people to label them; or those of some lines alone. A row
+ * without an id gets that of its line, so that a file put there twice waits once. `report` is as for teachFile. */
+export async function reviewFile(table, columns, options, report, signal, lines = null) {
+  const isWanted = ({ line, row }) => (lines ? lines.has(line) : !row || !isBlank(row));
+  const make = lines ? waitingOf : unlabelledOf;
   for await (const some of inPieces(rowsOf(table), RANKED)) {
     signal.throwIfAborted();
-    const { made, rejected, left } = sorted(some.filter(({ row }) => !row || !isBlank(row)), (row) => waitingOf(row, columns, options));
+    const { made, rejected, left } = sorted(some.filter(isWanted), (row) => make(row, columns, options));
     const named = ({ line, its }) => ({ id: `${(options.batch || table.file.name).slice(0, LONGEST_FILE)}:${line}`, ...its });
     const body = { instances: made.map(named), batch: options.batch || undefined };
     if (made.length) await ask("POST", "/review", { body, signal });
@@ -87,10 +90,13 @@ export async function reviewFile(table, columns, options, report, signal) {
   }
 }
 
-async function answerTo(instances, signal) {
+/** Return the body of a call that ranks instances, and abstains where the first class is not right often enough. */
+export const rankBody = (instances, target) => ({ instances, k: CLASSES, probabilities: true, min_accuracy: target ?? undefined });
+
+async function answerTo(instances, target, signal) {
   for (let times = 0; ; times += 1) {
     try {
-      return await ask("POST", "/rank", { body: { instances, k: CLASSES }, signal });
+      return await ask("POST", "/rank", { body: rankBody(instances, target), signal });
     } catch (error) {
       if (![429, 503].includes(error.status) || times === PATIENCE) throw error;
       await pause(error.retryAfter || 1);
@@ -100,50 +106,52 @@ async function answerTo(instances, signal) {
 
 /** Return rows, each with the answer to its instance or with the `detail` of a refusal: those that the service refuses
  * together are sent again by halves. */
-async function ranked(rows, id, signal) {
+async function ranked(rows, id, target, signal) {
   if (!rows.length) return [];
   try {
-    const { results, warnings = [] } = await answerTo(rows.map(({ its }) => ({ ...its, id })), signal);
+    const { results, warnings = [] } = await answerTo(rows.map(({ its }) => ({ ...its, id })), target, signal);
     return rows.map((row, at) => ({ ...row, ...results[at], warnings: warnings.filter(({ pointer }) => pointer.startsWith(`#/instances/${at}/`)) }));
   } catch (error) {
     if (!UNFIT.includes(error.status)) throw error;
     if (rows.length === 1) return [{ ...rows[0], detail: faultText(error.message, error.faults) }];
     const half = rows.length >> 1;
-    return [...(await ranked(rows.slice(0, half), id, signal)), ...(await ranked(rows.slice(half), id, signal))];
+    return [...(await ranked(rows.slice(0, half), id, target, signal)), ...(await ranked(rows.slice(half), id, target, signal))];
   }
 }
 
 /** Return the names of the columns of a result; those of a table that was ranked before keep theirs. */
-function resultNames(names) {
+function resultNames(names, target) {
   const numbers = Array.from({ length: CLASSES }, (_, index) => index + 1);
-  const own = ["confidence", ...numbers.flatMap((each) => [`class_${each}`, `score_${each}`])];
+  const own = [...(target === null ? [] : ["decision"]), "confidence", ...numbers.flatMap((each) => [`class_${each}`, `probability_${each}`, `score_${each}`])];
   let prefix = "";
   while (own.some((each) => names.includes(prefix + each))) prefix += "new_";
   return own.map((each) => prefix + each);
 }
 
-/** Rank the rows of a table; return the parts of a CSV file with their columns and classes.
+/** Rank the rows of a table; return the parts of a CSV file with their columns and classes. `target` is the share of right
+ * answers that is wanted, or null for all suggestions; what `report` takes has the lines that are `unsure`, and the `limits` that
+ * were applied.
  *
  * All rows have one id, of which only the newest instance waits for a label: the last, without features, which Review
  * leaves out.
  */
-export async function rankFile(table, columns, report, signal) {
+export async function rankFile(table, columns, target, report, signal) {
   const id = `console-file-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
   const names = columns.map((each) => each.name);
-  const csv = new GuardedCsv([...names, ...resultNames(names)]);
+  const csv = csvLike(table, [...names, ...resultNames(names, target)]);
   for await (const some of inPieces(rowsOf(table), RANKED)) {
     signal.throwIfAborted();
     const { made, rejected, left } = sorted(some, (row) => instanceOf(row, columns));
-    const all = await ranked(made, id, signal);
+    const all = await ranked(made, id, target, signal);
     const results = all.filter((each) => each.ranked);
-    for (const { row, ranked: classes, confidence } of results) {
-      const cells = Array.from({ length: CLASSES }, (_, place) => [classes[place]?.class, classes[place]?.score.toFixed(6)]).flat();
-      csv.add([...row, confidence, ...cells]);
+    for (const { row, ranked: classes, confidence, abstained } of results) {
+      const cells = Array.from({ length: CLASSES }, (_, place) => classes[place]).flatMap((each) => [each?.class, csv.number(each?.probability, DIGITS), csv.number(each?.score, DIGITS)]);
+      csv.add([...row, ...(target === null ? [] : [abstained ? UNSURE : AUTOMATIC]), csv.number(confidence, DIGITS), ...cells]);
     }
     rejected.push(...all.filter((each) => each.detail));
     const warned = results.flatMap(({ line, warnings }) => warnings.map(({ detail }) => ({ line, detail })));
-    report({ lines: some.length, accepted: results.length, duplicates: 0, r1: null, r5: null, rejected, left, unlabelled: [], warned, created: [] });
+    report({ lines: some.length, accepted: results.length, duplicates: 0, r1: null, r5: null, rejected, left, unlabelled: [], warned, created: [], unsure: results.flatMap(({ line, abstained }) => (abstained ? [line] : [])), limits: results.flatMap(({ limit }) => (limit === undefined ? [] : [limit])) });
   }
-  await answerTo([{ text: "", id }], signal);
-  return csv.parts();
+  await answerTo([{ text: "", id }], null, signal);
+  return csv.file();
 }

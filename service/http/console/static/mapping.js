@@ -245,15 +245,20 @@ function sourceOf(row, columns, source) {
   return value ? textOfCell(value, name) : undefined;
 }
 
-/** Return a row without a class as an instance to label, under its id if it has one; raise RowFault for a row with a class. */
+/** Return a row as an instance to label, under its id if it has one. */
 export function waitingOf(row, columns, options) {
+  const [id] = filledCells(row, columns, "event_id");
+  const source = sourceOf(row, columns, options.source);
+  return { ...instanceOf(row, columns), ...(id && { id: textOfCell(id[0], id[1].name) }), ...(source && { source }) };
+}
+
+/** Return a row without a class as an instance to label; raise RowFault for a row with a class. */
+export function unlabelledOf(row, columns, options) {
   try {
     eventOf(row, columns, options);
   } catch (fault) {
     if (fault.left !== UNLABELLED) throw fault;
-    const [id] = filledCells(row, columns, "event_id");
-    const source = sourceOf(row, columns, options.source);
-    return { ...instanceOf(row, columns), ...(id && { id: textOfCell(id[0], id[1].name) }), ...(source && { source }) };
+    return waitingOf(row, columns, options);
   }
   throw new RowFault("it has a class", "with a class");
 }

@@ -62,6 +62,7 @@ function Points({ found, events }) {
     <ul aria-label="Wanted accuracies">${targets.map((each) => html`<${Target} key=${each.target} each=${each} best=${best} reached=${reachedOf(each.target)}
       chosen=${each.point?.limit === point.limit} onChoose=${() => setLimit(each.point.limit)} />`)}</ul>
     <p class="hint">Send the limit as <code>min_confidence</code> with each text to rank, or the wanted accuracy as <code>min_accuracy</code>; below the limit the answer is “not sure”.
+      For a file, choose the wanted accuracy on <a href="#/import">Import</a>.
       In brackets: the 90 % interval. A wanted accuracy is reached where the lower end of the interval reaches it, so that it holds for later messages too.</p>`;
 }
 

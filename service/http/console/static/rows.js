@@ -1,7 +1,7 @@
 // Tables of the user: workbooks, CSV or JSON, plain or packed; the rows are read piece by piece.
 
-import { csvRows } from "./csv_rows.js";
-import { GuardedCsv } from "./csv_text.js";
+import { DELIMITERS, csvRows } from "./csv_rows.js";
+import { GuardedCsv, localDelimiter } from "./csv_text.js";
 import { likelyEncoding, sampleOf } from "./encoding.js";
 import { asParts, beginOf, checkText, linesOf, textOf } from "./file_text.js";
 import { jsonRows } from "./json_rows.js";
@@ -92,10 +92,15 @@ async function linesOfRecords({ file, encoding, header, separator }, wanted) {
   return kept;
 }
 
+/** Return a CSV file with some names of columns, to write rows of a table to it: with the delimiter of the table if it has a usual one. */
+export function csvLike({ chosen: { delimiter } }, names) {
+  return new GuardedCsv(names, delimiter === undefined ? localDelimiter() : delimiter in DELIMITERS ? delimiter : ",");
+}
+
 /** Return the parts of a CSV file with some records of a table, to fix and to import again. */
 export async function rejectedParts(table, wanted) {
   if (table.unit === "line") return linesOfRecords(table, wanted);
-  const csv = new GuardedCsv(table.names);
+  const csv = csvLike(table, table.names);
   for (const { row } of wanted) csv.add(row);
-  return ["\ufeff", ...csv.parts()]; // with the mark, Excel reads the letters right
+  return csv.file();
 }

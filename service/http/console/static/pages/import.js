@@ -4,9 +4,9 @@ import { html, useState } from "../html.js";
 import { save } from "../api.js";
 import { may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
-import { plural } from "../format.js";
+import { percent, plural } from "../format.js";
 import { NOTHING, Progress, added } from "../import_progress.js";
-import { rankFile, reviewFile, teachFile } from "../import_run.js";
+import { rankBody, rankFile, reviewFile, teachFile } from "../import_run.js";
 import { Notation } from "../file_notation.js";
 import { textOf } from "../json_text.js";
 import { sameAs, keyOf } from "../label_clusters.js";
@@ -109,6 +109,16 @@ function Proposal({ columns, proposed, onTake }) {
     onClick=${() => onTake(columns.map((each, at) => (isOffered(proposed[at], at) ? proposed[at] : each)))}>Take these roles</button></p>`;
 }
 
+const TARGETS = [0.8, 0.9, 0.95, 0.99]; // shares of right answers, as the page Quality has them
+
+/** How often an automatic answer has to be right; null: every row gets its suggestions. */
+function TargetField({ target, onTarget }) {
+  return html`<${Field} label="Answer automatically" hint="Which suggestions are taken without a person. The others are marked, and can go to Review.">
+    <select value=${target ?? ""} onChange=${(event) => onTarget(Number(event.currentTarget.value) || null)}>
+      <option value="">all suggestions</option>
+      ${TARGETS.map((each) => html`<option key=${each} value=${each}>${percent(each)} right</option>`)}</select><//>`;
+}
+
 const OPEN = { separator: undefined, same: new Set(), without: false }; // the answers, before the user gives them
 
 const NO_FILE = {
@@ -120,17 +130,19 @@ const NO_FILE = {
   batch: "",
   source: "",
   answers: OPEN,
-  run: null, // { verb, table, batch, sum, isRunning, error }
+  target: null, // the share of automatic answers that has to be right
+  unsure: null, // { columns, lines } of the rows that were ranked without an answer, until they are in Review
+  run: null, // { verb, table, batch, target, sum, isRunning, error }
 };
 const kept = new Shared(NO_FILE); // while another page is open too, where a run goes on
 let abort = new AbortController();
 
 const put = (change) => kept.set({ ...kept.value, ...change });
 
-/** Run an action on the rows of the table, and keep what it reports. */
+/** Run an action on the rows of the table, and keep what it reports. Return whether it came to its end. */
 async function begin(verb, table, batch, action) {
   abort = new AbortController();
-  let run = { verb, table, batch, sum: { ...NOTHING, began: performance.now() }, isRunning: true, error: null };
+  let run = { verb, table, batch, target: kept.value.target, sum: { ...NOTHING, began: performance.now() }, isRunning: true, error: null };
   const show = (change) => {
     run = { ...run, ...change };
     put({ run });
@@ -139,8 +151,10 @@ async function begin(verb, table, batch, action) {
   try {
     await action((each) => show({ sum: added(run.sum, each) }), abort.signal);
     show({ isRunning: false });
+    return true;
   } catch (error) {
     show({ isRunning: false, error: error.name === "AbortError" ? null : error });
+    return false;
   } finally {
     beat();
   }
@@ -148,7 +162,7 @@ async function begin(verb, table, batch, action) {
 
 export default function Import() {
   useAccess();
-  const { file, chosen, table, columns, proposed, batch, source, answers, run } = useShared(kept);
+  const { file, chosen, table, columns, proposed, batch, source, answers, target, unsure, run } = useShared(kept);
   const [said, setSaid] = useState(null); // what the rows say; null while they are read
   const [repeated, setRepeated] = useState(0); // events of the batch, about which the user is asked
   const reading = useTask();
@@ -172,8 +186,22 @@ export default function Import() {
     else if (events === 0) teach();
   };
   const review = () => start("put into Review", (report, signal) => reviewFile(table, columns, options, report, signal));
-  const rank = () => start("ranked", async (report, signal) =>
-    save(`${file.name.replace(/\.\w+(\.gz)?$/, "")}-ranked.csv`, new Blob(["\ufeff", ...await rankFile(table, columns, report, signal)]), "text/csv"));
+  const rank = async () => {
+    put({ unsure: null });
+    const lines = new Set();
+    const isDone = await start("ranked", async (report, signal) => {
+      const parts = await rankFile(table, columns, target, (each) => {
+        for (const line of each.unsure) lines.add(line);
+        report(each);
+      }, signal);
+      save(`${file.name.replace(/\.\w+(\.gz)?$/, "")}-ranked.csv`, new Blob(parts), "text/csv");
+    });
+    if (isDone && lines.size && kept.value.table === table) put({ unsure: { columns, lines } });
+  };
+  const reviewUnsure = async () => {
+    const isDone = await start("put into Review", (report, signal) => reviewFile(table, unsure.columns, options, report, signal, unsure.lines));
+    if (isDone) put({ unsure: null });
+  };
   const given = namesOf(columns, "text", "field", "feature") !== "";
   const labelled = namesOf(columns, "class", "one_hot", "not") !== "";
   const isReady = given && !table?.rows.some((row) => isMixed(row, columns));
@@ -215,17 +243,23 @@ export default function Import() {
         ${labelled && html`<${Action} kind="primary" needs="learn" busy=${isBusy} disabled=${!isReady || isOpen || !said} onClick=${check}>Teach the file<//>`}
         ${(!labelled || said?.unlabelled > 0) && html`<${Action} needs="learn" busy=${isBusy} disabled=${!isReady} onClick=${review}>${labelled
           ? `Put ${plural(said.unlabelled, "row")} without a class into Review` : "Put the rows into Review"}<//>`}
+      </div>
+      <div class="row">
+        <${TargetField} target=${target} onTarget=${(its) => put({ target: its })} />
+      </div>
+      <div class="actions">
         <${Action} busy=${isBusy} disabled=${!isReady} onClick=${rank}>Save suggestions as CSV<//>
       </div>
       <${NeedsScope} scope="learn" to="teach" />
       ${example && html`<${CallText} call=${{ method: "POST", path: "/learn", body: example }} title="Teach the first row as curl and Python" />`}
-      <${CallText} call=${{ method: "POST", path: "/rank", body: { instances: instancesOf(table.rows, columns).slice(0, 2), k: 5 } }} title="Suggestions as curl and Python" />
+      <${CallText} call=${{ method: "POST", path: "/rank", body: rankBody(instancesOf(table.rows, columns).slice(0, 2), target) }} title="Suggestions as curl and Python" />
     <//>`}
     <${Problem} error=${task.error} />
     ${repeated > 0 && html`<${TeachAgain} batch=${options.batch} events=${repeated} onClose=${() => setRepeated(0)}
       onConfirm=${() => {
         teach(); // not awaited: the dialog closes
       }} />`}
-    ${run && html`<${Progress} table=${run.table} sum=${run.sum} batch=${run.batch} verb=${run.verb} running=${run.isRunning} onStop=${() => abort.abort()} /><${Problem} error=${run.error} />`}
+    ${run && html`<${Progress} table=${run.table} sum=${run.sum} batch=${run.batch} verb=${run.verb} target=${run.target} running=${run.isRunning} onStop=${() => abort.abort()} /><${Problem} error=${run.error} />`}
+    ${unsure && !isBusy && html`<div class="actions"><${Action} kind="primary" needs="learn" onClick=${reviewUnsure}>Put the ${plural(unsure.lines.size, "unsure row")} into Review<//></div>`}
   `;
 }
