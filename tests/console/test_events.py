@@ -1,5 +1,7 @@
 """Messages: found by words, id, source and class; corrected, erased, exported, many at once."""
 
+import csv
+import io
 import json
 import re
 from urllib.parse import quote
@@ -154,7 +156,7 @@ def test_the_export_is_taught_again(taught, look, serve):
     page = look(taught, "events")
     page.locator(".list > li").first.wait_for()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Export").click()
+        page.get_by_role("button", name="Export as JSON lines").click()
     lines = download.value.path().read_text().splitlines()
     exported = [json.loads(line) for line in lines]
     assert [(each["text"], each["classes"]) for each in exported] == [
@@ -163,6 +165,62 @@ def test_the_export_is_taught_again(taught, look, serve):
     other = serve()
     answer = httpx.post(f"{other.url}/learn", json={"events": exported})
     assert answer.json()["accepted"] == 600
+
+
+def exported_table(page):
+    """Return the text of the exported table, without its mark, and its rows."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export as CSV").click()
+    assert download.value.suggested_filename == "messages.csv"
+    content = download.value.path().read_bytes().decode()
+    assert content.startswith("\ufeff")
+    delimiter = ";" if content.startswith("\ufeffid;") else ","
+    file = io.StringIO(content[1:], newline="")
+    return content[1:], list(csv.DictReader(file, delimiter=delimiter))
+
+
+def test_the_found_messages_are_exported_as_a_table(taught, look):
+    mail = {"source": "Köln, Süd", "batch": "mail.csv"}
+    events = [
+        {"text": "=1+1", "classes": ["a", "b"], "event_id": "m1", "reviewer": "Ann"} | mail,
+        {"text": {"title": "Müll", "source": "mail"}, "classes": ["a"], "not": ["b"]} | mail,
+        {"features": {"x": 2}, "classes": ["b"]} | mail,
+    ]
+    for event in events:
+        httpx.post(f"{taught.url}/learn", json=event).raise_for_status()
+    httpx.post(f"{taught.url}/rank", json={"text": "lamp", "id": "m4"} | {"source": mail["source"]})
+    httpx.post(f"{taught.url}/learn", json={"id": "m4", "classes": ["a"]}).raise_for_status()
+    page = look(taught, f"events?source={quote(mail['source'])}")
+    expect(page.locator(".list > li")).to_have_count(4)
+    assert severe_faults(page) == []
+    content, rows = exported_table(page)
+    said = "4 messages saved in messages.csv, several classes with | between them."
+    expect(page.get_by_text(said)).to_be_visible()
+    header = "id,text,title,text.source,features,source,class,not,reviewer,import,time"
+    assert content.splitlines()[0] == f"{header},with apostrophe"
+    assert [row["id"] for row in rows] == ["m1", "seq:602", "seq:603", "m4"]
+    assert [row["text"] for row in rows] == ["'=1+1", "", "", "lamp"]
+    assert (rows[1]["title"], rows[1]["text.source"]) == ("Müll", "mail")
+    assert [row["features"] for row in rows] == ["", "", '{"x":2}', ""]
+    assert [row["class"] for row in rows] == ["a|b", "a", "b", "a"]
+    assert [row["not"] for row in rows] == ["", "b", "", ""]
+    assert [row["reviewer"] for row in rows[:2]] == ["Ann", ""]
+    assert [row["import"] for row in rows[:2]] == ["mail.csv"] * 2
+    assert {row["source"] for row in rows} == {mail["source"]}
+    for row in rows:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", row["time"])
+
+
+def test_a_table_of_messages_has_each_of_them_and_a_german_browser_a_semicolon(taught, look):
+    httpx.post(f"{taught.url}/learn", json={"text": "x", "classes": ["a|b", "c"]})
+    page = look(taught, "events", locale="de-DE")
+    page.locator(".list > li").first.wait_for()
+    content, rows = exported_table(page)
+    assert content.splitlines()[0] == "id;text;source;class;reviewer;import;time"
+    assert [(row["text"], row["class"]) for row in rows[:600]] == [
+        (each["text"], each["classes"][0]) for each in questions(600)
+    ]
+    assert rows[600]["class"] == "a|b;c"
 
 
 def test_without_a_history_the_page_says_so(serve, look):

@@ -5,6 +5,7 @@ import { ask, get, path, save, withParameters } from "../api.js";
 import { keepsHistory, may, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { ClassField } from "../class_field.js";
+import { eventCsv } from "../event_csv.js";
 import { EventItem } from "../event_item.js";
 import { count, isolated, plural } from "../format.js";
 import { useNewClass } from "../new_class.js";
@@ -36,18 +37,18 @@ function line({ text, features, classes, not, weight, parents, source, reviewer,
   return `${JSON.stringify(event)}\n`;
 }
 
-async function exported(filter, report) {
-  const parts = [];
+/** Return all events of a filter, oldest first, each as `made` makes it. */
+async function exported(filter, made, report) {
+  const all = [];
   let after;
   do {
     const url = withParameters("/events", { ...parametersOf({ ...filter, oldest: true }), limit: EXPORT_PAGE, after });
     const page = await get(url);
-    parts.push(...page.events.map(line));
-    report(parts.length);
+    all.push(...page.events.map(made));
+    report(all.length);
     after = page.next;
   } while (after !== null);
-  save("messages.jsonl", new Blob(parts), "application/x-ndjson");
-  return parts.length;
+  return all;
 }
 
 /** Erase all messages of a source, a reviewer or an import. */
@@ -162,7 +163,7 @@ function useEvents(filter) {
 }
 
 /** Buttons for the selected messages, and for all of an origin that was asked for. */
-function ManyActions({ events, selected, filter, exporting, onSelect, onExport, onDialog }) {
+function ManyActions({ events, selected, filter, exporting, onSelect, onExport, onTable, onDialog }) {
   const keys = events.map((each) => each.key);
   const isWhole = keys.length > 0 && keys.every((key) => selected.has(key));
   const origins = Object.keys(ORIGINS).filter((kind) => filter[kind]);
@@ -173,6 +174,7 @@ function ManyActions({ events, selected, filter, exporting, onSelect, onExport, 
       <${Action} needs="admin" onClick=${() => onDialog({ kind: "erase" })}>Erase the selected<//>`}
     ${origins.map((kind) => html`<${Action} key=${kind} needs="admin" onClick=${() => onDialog({ kind })}>Erase all of ${isolated(filter[kind])}<//>`)}
     <${Action} needs="learn" busy=${exporting} disabled=${Boolean(filter.id)} onClick=${onExport}>Export as JSON lines<//>
+    <${Action} needs="learn" busy=${exporting} disabled=${Boolean(filter.id)} onClick=${onTable}>Export as CSV<//>
   </div>`;
 }
 
@@ -199,9 +201,17 @@ export default function Events({ query }) {
     event.preventDefault();
     setFilter(Object.fromEntries(Object.entries(form).map(([name, value]) => [name, value.trim?.() ?? value])));
   };
-  const exportAll = () => exporting.run(async () => {
-    const lines = await exported(filter, (done) => setSaid(`${plural(done, "message")} …`));
-    setSaid(`${plural(lines, "message")} saved in messages.jsonl.`);
+  const showDone = (done) => setSaid(`${plural(done, "message")} …`);
+  const exportLines = () => exporting.run(async () => {
+    const lines = await exported(filter, line, showDone);
+    save("messages.jsonl", new Blob(lines), "application/x-ndjson");
+    setSaid(`${plural(lines.length, "message")} saved in messages.jsonl.`);
+  });
+  const exportTable = () => exporting.run(async () => {
+    const all = await exported(filter, (event) => event, showDone);
+    const { parts, joint } = eventCsv(all);
+    save("messages.csv", new Blob(parts), "text/csv");
+    setSaid(`${plural(all.length, "message")} saved in messages.csv${all.some((each) => each.classes.length > 1) ? `, several classes with ${joint} between them` : ""}.`);
   });
   const select = (key) => {
     const next = new Set(selected);
@@ -239,7 +249,7 @@ export default function Events({ query }) {
       </details>
     </form>
     <${ManyActions} events=${events} selected=${selected} filter=${filter} exporting=${exporting.busy} onSelect=${(all) => setSelected(new Set(all))}
-      onExport=${exportAll} onDialog=${setDialog} />
+      onExport=${exportLines} onTable=${exportTable} onDialog=${setDialog} />
     <${Status}>${said && html`<p>${said}</p>`}<//>
     <${Problem} error=${found.error ?? exporting.error} />
     ${found.searched !== null && html`<p class="hint">Nothing found back to message ${count(found.searched)}. Searching on …</p>`}
