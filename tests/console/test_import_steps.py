@@ -131,7 +131,7 @@ def test_a_key_that_may_only_learn_is_told_who_takes_an_import_back(serve, look)
 
 
 ROWS = [
-    ["Nr", "Nachricht", "Thema"],
+    ["Nr", "Anliegen", "Sparte"],
     [1, "die Lampe ist aus", "Licht; Straße"],
     [2, "Müll", "Müll"],
     [3, "Hund", ""],
@@ -154,8 +154,8 @@ def test_each_step_is_accessible_and_as_wide_as_the_window(empty, look, options)
     for act in (
         lambda: None,
         lambda: choose(page, "a.xlsx", workbooks.workbook(ROWS, [["other"]])),
-        lambda: page.get_by_label("Role of Nachricht").select_option("text"),
-        lambda: page.get_by_label("Role of Thema").select_option("class"),
+        lambda: page.get_by_label("Role of Anliegen").select_option("text"),
+        lambda: page.get_by_label("Role of Sparte").select_option("class"),
         lambda: page.get_by_label("several classes: Licht, Straße").check(),
         lambda: teach(page),
     ):
@@ -177,7 +177,7 @@ def test_a_file_is_taught_by_the_keyboard_alone(empty, look):
             page.keyboard.press("Tab")
         pytest.fail("Tab does not reach it")
 
-    for name, letters in (("Nachricht", "te"), ("Thema", "cl")):
+    for name, letters in (("Anliegen", "te"), ("Sparte", "cl")):
         to(page.get_by_label(f"Role of {name}"))
         page.keyboard.type(letters)
         page.keyboard.press("Enter")
@@ -285,6 +285,18 @@ def test_rows_put_into_review_have_a_name_and_are_taken_back(empty, look):
     expect(page.get_by_text("The import letters of May is taken back")).to_be_visible()
     assert httpx.get(f"{empty.url}/review").json()["waiting"] == 0
     assert httpx.get(f"{empty.url}/events").json()["events"] == []
+
+
+def test_german_names_of_columns_have_roles(empty, look):
+    page = look(empty, "import")
+    rows = [["Absender", "Eingang", "Betreff", "Thema"], ["Ann", "1.5.", "die Lampe", "Licht"]]
+    choose(page, "a.csv", as_csv(rows, delimiter=";"))
+    roles = {"Absender": "source", "Eingang": "ignore", "Betreff": "text", "Thema": "class"}
+    for name, role in roles.items():
+        expect(page.get_by_label(f"Role of {name}")).to_have_value(role)
+    teach(page)
+    [event] = httpx.get(f"{empty.url}/events").json()["events"]
+    assert (event["text"], event["classes"], event["source"]) == ("die Lampe", ["Licht"], "Ann")
 
 
 # --- answers above a limit ------------------------------------------------------------------------

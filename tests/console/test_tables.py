@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from manyclass.training.lines import LineFault
-from manyclass.training.tables.columns import suggestion
+from manyclass.training.tables.columns import is_known_name, suggestion
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.record import Record, cell_of
 from manyclass.training.tables.source import TableSource
@@ -64,8 +64,18 @@ RANKED = """async rows => {
         found.push(row);
     return [content, found];
 }"""
-CLASS_NAMES = "class classes label labels category categories intent target tag tags y Y Label"
-TEXT_NAMES = "text question sentence title body message description content query utterance texts"
+CLASS_NAMES = (
+    "class classes label labels category categories intent target tag tags y Y Label"
+    " Thema THEMEN Kategorie Klasse Rubriken Schlagwort Schlagwörter"
+    " classe thème THÈME theme catégorie CATEGORIE étiquettes rubrique"
+    " tema categoria etichette argomento"
+)
+TEXT_NAMES = (
+    "text question sentence title body message description content query utterance texts"
+    " Betreff Titel NACHRICHT Nachrichten Frage Anfrage Inhalt Beschreibung"
+    " objet texte titres contenu oggetto testo titolo messaggio domanda contenuto descrizione"
+)
+KNOWN_NAMES = "Absender expéditeur EXPEDITEUR mittente Eingang Eingangsdatum Datum source parents"
 ROLES_OF = {"text": "text", "label": "class"}
 SIGNS = tuple("=+-@\t\r\n\uff1d")  # of formulas, at the begin of a cell
 GIVEN = Layout(text=("text",), classes=("label",))
@@ -229,6 +239,18 @@ def taught(source):
 def test_the_roles_of_columns_are_those_that_the_command_line_proposes(page):
     for table in TABLES:
         assert page.evaluate(ROLES, table) == proposed(*table), table
+
+
+def test_the_names_that_columns_have_are_those_of_the_command_line(page):
+    script = """async names => {
+        const { isKnownName } = await import("/console/mapping.js");
+        return names.map(isKnownName);
+    }"""
+    names = f"{CLASS_NAMES} {TEXT_NAMES} {KNOWN_NAMES}".split()
+    unknown = ["Anliegen", "Sparte", "Themenpark", "titre d'un livre", "Datums"]
+    assert page.evaluate(script, names + unknown) == [True] * len(names) + [False] * len(unknown)
+    assert [is_known_name(name) for name in names] == [True] * len(names)
+    assert [is_known_name(name) for name in unknown] == [False] * len(unknown)
 
 
 def test_an_object_of_fields_is_proposed_as_by_the_command_line(page):

@@ -21,11 +21,19 @@ from manyclass.training.tables.record import (
 )
 
 # As the console's page Import guesses them: tests/console/test_tables.py compares both.
+# The lines are English, German, French and Italian.
 CLASS_NAMES: Final = re.compile(
-    r"(class(es)?|labels?|categor(y|ies)|intents?|targets?|tags?|y)", re.IGNORECASE
+    r"(class(es)?|labels?|categor(y|ies)|intents?|targets?|tags?|y"
+    r"|thema|themen|kategorien?|klassen?|rubrik(en)?|schlagw(ort|örter)"
+    r"|classe|th[eè]mes?|cat[eé]gories?|[eé]tiquettes?|rubriques?"
+    r"|tem[ai]|categori[ae]|etichett[ae]|argoment[io])",
+    re.IGNORECASE,
 )
 TEXT_NAMES: Final = re.compile(
-    r"(text|question|sentence|title|body|message|description|content|query|utterance)s?",
+    r"(text|question|sentence|title|body|message|description|content|query|utterance)s?"
+    r"|betreff|titel|nachrichten|nachricht|frage|anfrage|inhalt|beschreibung"
+    r"|(objet|texte|titre|contenu)s?"
+    r"|oggetto|testo|titolo|messaggio|domanda|contenuto|descrizione",
     re.IGNORECASE,
 )
 _NUMBERED_CLASSES: Final = re.compile(rf"{CLASS_NAMES.pattern}\s?\d+", re.IGNORECASE)  # Label 1
@@ -38,7 +46,9 @@ KEY_NAMES: Final = re.compile(  # of columns that name a row; but the id of a la
     r"((?i:(.*[\s_.-])?(id|key|nr|index|uuid|guid))|.*[a-z](Id|ID|Key))"
 )
 _OTHER_NAMES: Final = re.compile(
-    "event_?id|source|annotator|weight|features?|not|parents", re.IGNORECASE
+    "event_?id|source|annotator|absender|exp[eé]diteur|mittente|weight|features?|not|parents"
+    "|eingang|eingangsdatum|datum",
+    re.IGNORECASE,
 )
 MOST_WORDS: Final = 2  # of the name of a key
 ANSWER: Final = "answer"  # of an annotator, in files of Prodigy

@@ -448,7 +448,7 @@ def test_a_column_has_the_source_and_the_file_is_the_batch(manyclass, service, t
 def test_a_file_of_an_office_is_taught(manyclass, service, tmp_path, name):
     """Each to a right count of classes, with no row lost."""
     rows = [["Wo ist meine Karte, bitte schön?", 2136], ["Müll", "007"], ["Wo ist die Tür?", 2136]]
-    table = [["Anliegen", "Thema"], *rows]
+    table = [["Anliegen", "Sparte"], *rows]
     contents = {
         "book.xlsx": workbook([["other"]], table),
         "windows.csv": as_csv(*[map(str, row) for row in table], delimiter=";", encoding="cp1252"),
@@ -456,8 +456,8 @@ def test_a_file_of_an_office_is_taught(manyclass, service, tmp_path, name):
         "years.csv": as_csv(["2024", "2023"], *[map(str, row) for row in rows]),
     }
     options = {
-        "book.xlsx": ("--sheet", "S2", "--text-column", "Anliegen", "--class-column", "Thema"),
-        "windows.csv": ("--text-column", "Anliegen", "--class-column", "Thema"),
+        "book.xlsx": ("--sheet", "S2", "--text-column", "Anliegen", "--class-column", "Sparte"),
+        "windows.csv": ("--text-column", "Anliegen", "--class-column", "Sparte"),
         "bare.csv": ("--text-column", "1", "--class-column", "2"),
         "years.csv": ("--text-column", "2024", "--class-column", "2023"),
     }

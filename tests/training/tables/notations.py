@@ -82,7 +82,7 @@ CASES = {
     "years over texts": Case(csv(["2024", "2023"], ["a text", "x"], ["b text", "y"]), UTF8),
     "texts and labels": Case(csv(*BANK), UTF8, header=False),
     "texts and other labels": Case(csv(*BANK[:3]), UTF8, header=False),
-    "texts and labels below names": Case(csv(["Anliegen", "Thema"], *BANK), UTF8),
+    "texts and labels below names": Case(csv(["Anliegen", "Sparte"], *BANK), UTF8),
     "texts and labels below questions": Case(
         csv(
             ["What does the customer want from us, in his own words and in one sentence?", "kind"],
@@ -99,14 +99,14 @@ CASES = {
     "numbers and codes": Case(
         csv(["1", "a long text", "2136"], ["2", "b text", "2137"]), UTF8, header=False
     ),
-    "names over numbers": Case(csv(["Nummer", "Was", "Thema"], ["1", "a b c", "2136"]), UTF8),
+    "names over numbers": Case(csv(["Nummer", "Was", "Sparte"], ["1", "a b c", "2136"]), UTF8),
     "dates": Case(
         csv(["01.05.2024", "a text of it"], ["02.05.2024", "another text"]), UTF8, header=False
     ),
     "names over codes": Case(
         csv(["Satz", "gnd"], ["a b", "4011455-7"], ["c d", "4011456-9"]), UTF8
     ),
-    "joined files": Case(csv(["Was", "Thema"], ["ab", "c"], ["Was", "Thema"], ["de", "f"]), UTF8),
+    "joined files": Case(csv(["Was", "Sparte"], ["ab", "c"], ["Was", "Sparte"], ["de", "f"]), UTF8),
     "words without a hint": Case(csv(["Wort", "Art"], ["Hund", "Tier"], ["Rose", "Blume"]), UTF8),
     "a first row alone": Case(csv(["a b c d", "e"]), UTF8),
 }

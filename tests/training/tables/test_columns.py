@@ -89,10 +89,10 @@ def test_the_longest_cells_are_the_text_and_a_class_has_a_known_name():
 
 def test_a_channel_with_few_values_is_not_proposed_as_the_class():
     rows = [Record(2, ["a letter", "mail", "lamps in the street"]), Record(3, ["b", "mail", ""])]
-    said = message(["body", "Kanal", "Thema"], rows=rows)
+    said = message(["body", "Kanal", "Sparte"], rows=rows)
     assert said.endswith(
         "add --text-column body --class-column COLUMN; COLUMN is one of body (a letter, b), Kanal"
-        " (mail), Thema (lamps in the street)"
+        " (mail), Sparte (lamps in the street)"
     )
     assert message(["a", "Kanal", "Label"], rows=rows).endswith("--class-column Label")
 

@@ -20,15 +20,23 @@ export const ROLES = {
   answer: "answer: teach only accepted rows",
 };
 
+// The names of columns in English, German, French and Italian.
 const GUESSES = [
   ["class", /^(class(es)?|labels?|categor(y|ies)|intents?|targets?|tags?|y)$/i],
+  ["class", /^(thema|themen|kategorien?|klassen?|rubrik(en)?|schlagw(ort|örter))$/i],
+  ["class", /^(classe|th[eè]mes?|cat[eé]gories?|[eé]tiquettes?|rubriques?)$/i],
+  ["class", /^(tem[ai]|categori[ae]|etichett[ae]|argoment[io])$/i],
   ["text", /^(text|question|sentence|title|body|message|description|content|query|utterance)s?$/i],
+  ["text", /^(betreff|titel|nachrichten|nachricht|frage|anfrage|inhalt|beschreibung)$/i],
+  ["text", /^(objet|texte|titre|contenu)s?$/i],
+  ["text", /^(oggetto|testo|titolo|messaggio|domanda|contenuto|descrizione)$/i],
   ["event_id", /^(event_?id)$/i],
-  ["source", /^(source|annotator)$/i],
+  ["source", /^(source|annotator|absender|exp[eé]diteur|mittente)$/i],
   ["weight", /^weight$/i],
   ["feature", /^features?$/i],
   ["not", /^not$/],
   ["parents", /^parents$/],
+  ["ignore", /^(eingang|eingangsdatum|datum)$/i],
 ];
 const KEYS = [/^(.*[\s_.-])?(id|key|nr|index|uuid|guid)$/i, /[a-z](Id|ID|Key)$/]; // names of a row
 const LABEL_ID = /^(class|label|categor(y|ie)|intent|target|tag)s?[\s_.-]?id$/i; // that of its label
