@@ -237,9 +237,9 @@ class Learner(msgspec.Struct, frozen=True):
 
 
 class ReviewInstance(msgspec.Struct, frozen=True):
-    """A ranked instance that waits for its label by `id`, and the first classes of its ranking, as
-    served or by the requested learner. If `abstained` is True, it was served without classes. `age`
-    is in seconds."""
+    """An instance that waits for its label by `id`, and the first classes of its ranking now, by
+    the primary or the requested learner; as served if it is for a `second` label. If `abstained` is
+    True, it was served without classes. `age` is in seconds."""
 
     id: str
     ranked: tuple[str, ...]
@@ -250,11 +250,12 @@ class ReviewInstance(msgspec.Struct, frozen=True):
     omitted_features: int
     source: str | None = None
     batch: str | None = None
-    probabilities: tuple[float | None, ...] = ()  # of the `ranked` classes now, None: unknown
+    probabilities: tuple[float | None, ...] = ()  # of the `ranked` classes, None: unknown
     event: str | None = None  # the key of a learned event, whose label is likely wrong
     classes: tuple[str, ...] = ()  # its label
     text: Text | None = None  # the first 4,096 bytes, if the instance was sent as text
     text_cut: bool = False
+    second: bool = False  # another reviewer has labelled it
 
 
 class Review(msgspec.Struct, frozen=True):

@@ -2,14 +2,14 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from heapq import nsmallest
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import Query, Request, Response
 
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.instance import LONGEST_NAME, Instance
-from manyclass.core.operating_points import PLACES
 from manyclass.core.text import TextAnalysis
 from manyclass.service.engine import Engine
 from manyclass.service.history.error_count import MOST_SUSPECTS, ErrorCounts
@@ -95,14 +95,15 @@ async def review(
     Ranked instances and instances given by `POST /review` wait in a queue, which the processes of a
     store share, and which survives a restart. It is bounded in number, bytes and time: beyond, the
     most certain ones go. Instances are ordered by the confidence with which they were served.
-    Instances without a confidence come first: none of their features was known, they were ranked
-    `among` given classes, or fewer than 100 outcomes were known. Among equals, the oldest comes
-    first. Ranked instances without features are left out.
+    Instances without one come first: none of their features was known, they were ranked `among`
+    given classes, or fewer than 100 outcomes were known. Among equals, the oldest comes first.
+    Ranked instances without features are left out. `ranked`, `probabilities` and `confidence` are
+    those of the primary learner now, which may have learned since.
 
     A label is an event sent to /learn with the `id`; an instance stays on the list until it is
     labelled or expires. An event with `not` and without `classes` does not count as a label. With
-    `learner`, for example a shadow, this learner ranks the instances now; its `ranked` and
-    `confidence` are returned, and its confidence orders the list.
+    `learner`, for example a shadow, this learner ranks the instances instead, and its confidence
+    orders the list.
 
     With the strategy `suspect`, the list has learned events instead, whose `confidence` is that the
     label is wrong. `PUT /events/{name}` with their `event` corrects or confirms the label.
@@ -110,8 +111,8 @@ async def review(
     With `reviewer`, or a key with a name, the instances are leased to this person for two minutes:
     no other reviewer gets them. `POST /review/leases` renews and ends leases. Without one the list
     has all instances, also leased ones. With `MANYCLASS_REVIEW_TWICE`, up to a fifth of the list of
-    a reviewer has instances that others have labelled, marked by `second`, without their label;
-    `GET /review/agreement` compares.
+    a reviewer has instances that others have labelled, marked by `second`, without their label
+    and with the ranking that was served before it; `GET /review/agreement` compares.
 
     Only the first 4,096 bytes of a text are shown. A service that keeps no history drops the texts.
     """
@@ -134,25 +135,23 @@ async def review(
         twice = await queue.choose_labelled(choice, -(-limit // SECOND_IN), name)
     ids = await queue.waiting(choice)
     number = len(ids)
+    analysis = engine.model.text
     if by is None:
         most = limit - len(twice.instances)
-        waiting = await asyncio.to_thread(queue.take, ids, most, name)
+        taken = await asyncio.to_thread(queue.take, ids, most, name)
+        primary = engine.model.answering
+        waiting = await reads.in_thread(
+            lambda: [_ranked_by(primary, _read_by(analysis, each)) for each in taken]
+        )
     else:
         waiting = await reads.in_thread(
-            _least_certain_of, by, engine.model.text, queue, ids[:MOST_RANKED_AGAIN], limit, name
+            _least_certain_of, by, analysis, queue, ids[:MOST_RANKED_AGAIN], limit, name
         )
-    ranking = by or engine.model.answering
-    analysis = engine.model.text
+    # The model has learned the first label: its present ranking would show it.
+    second = [_shown(_read_by(analysis, each)) | {"second": True} for each in twice.instances]
     return await reads.page(
         lambda: _page(
-            engine,
-            name,
-            number + twice.number,
-            [_probable(ranking, _read_by(analysis, each)) for each in waiting]
-            + [
-                _probable(ranking, _read_by(analysis, each)) | {"second": True}
-                for each in twice.instances
-            ],
+            engine, name, number + twice.number, [each.shown() for each in waiting] + second
         )
     )
 
@@ -230,6 +229,22 @@ def _read_by(analysis: TextAnalysis, waiting: WaitingInstance) -> WaitingInstanc
     return waiting._replace(data=bytes(read.instance))
 
 
+class _Ranked(NamedTuple):
+    """An instance with the present ranking of a learner, and the probabilities of its classes."""
+
+    waiting: WaitingInstance
+    probabilities: Sequence[float | None]
+
+    def shown(self) -> dict[str, Any]:
+        """Return the fields of a ReviewInstance."""
+        return _shown(self.waiting) | {"probabilities": self.probabilities}
+
+    def certainty(self) -> tuple[float, float]:
+        """Return a key that orders the least certain instance first, and the oldest of equals."""
+        confidence = self.waiting.served.confidence
+        return -1.0 if confidence is None else confidence, -self.waiting.age
+
+
 def _least_certain_of(
     learner: Enrolled,
     analysis: TextAnalysis,
@@ -237,39 +252,27 @@ def _least_certain_of(
     ids: list[str],
     limit: int,
     reviewer: str | None,
-) -> list[WaitingInstance]:
+) -> list[_Ranked]:
     """Return instances that wait for a label, those least certain to `learner` first, leased to the
     reviewer if there is one. Blocks. Raises StoreError.
     """
-    waiting = (_ranked_by(learner, _read_by(analysis, each)) for each in queue.read(ids))
+    ranked = (_ranked_by(learner, _read_by(analysis, each)) for each in queue.read(ids))
     if reviewer is None:
-        return nsmallest(limit, waiting, key=_certainty)
-    found = nsmallest(limit + PASSED_OVER, waiting, key=_certainty)
-    held = {*queue.lease([each.id for each in found], reviewer, limit)}
-    return [each for each in found if each.id in held]
+        return nsmallest(limit, ranked, key=_Ranked.certainty)
+    found = nsmallest(limit + PASSED_OVER, ranked, key=_Ranked.certainty)
+    held = {*queue.lease([each.waiting.id for each in found], reviewer, limit)}
+    return [each for each in found if each.waiting.id in held]
 
 
-def _certainty(waiting: WaitingInstance) -> tuple[float, float]:
-    confidence = waiting.served.confidence
-    return -1.0 if confidence is None else confidence, -waiting.age
-
-
-def _ranked_by(learner: Enrolled, waiting: WaitingInstance) -> WaitingInstance:
-    ranked, confidence, _ = learner.answer(Instance.from_bytes(waiting.data), MOST_SERVED, None)
+def _ranked_by(learner: Enrolled, waiting: WaitingInstance) -> _Ranked:
+    instance = Instance.from_bytes(waiting.data)
+    ranked, confidence, found = learner.answer(instance, MOST_SERVED, None, probabilities=True)
     now = ServedClasses(
         tuple(name for name, _ in ranked),
         None if confidence is None else round(confidence, 6),
         waiting.served.abstained,
     )
-    return waiting._replace(served=now)
-
-
-def _probable(learner: Enrolled, waiting: WaitingInstance) -> dict[str, Any]:
-    """Return the fields of a ReviewInstance, with the present probabilities of its classes."""
-    answer = learner.answer(Instance.from_bytes(waiting.data), PLACES, None, probabilities=True)
-    names = (name for name, _ in answer.ranked)
-    known = dict(zip(names, answer.probabilities, strict=True))
-    return _shown(waiting) | {"probabilities": [known.get(name) for name in waiting.served.classes]}
+    return _Ranked(waiting._replace(served=now), found)
 
 
 def _shown(waiting: WaitingInstance) -> dict[str, Any]:

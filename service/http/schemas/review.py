@@ -21,14 +21,14 @@ StoredFeatures = TypeAliasType("StoredFeatures", dict[str, float])
 
 
 class ReviewInstance(BaseModel):
-    """An instance that waits for its label, and its ranking: as it was served, or by the `learner`
-    of the request."""
+    """An instance that waits for its label, and its ranking now, by the primary learner or by the
+    `learner` of the request. Instances for a second label have the ranking that was served."""
 
     id: str = Field(description="the id by which POST /learn labels the instance")
     ranked: list[str] = Field(description="the first classes, best first, at most five")
     probabilities: list[float | None] = Field(
-        description="that each of them is right, by the primary learner now, or by `learner`; null"
-        " for a class that it ranks eleventh or lower, with too few outcomes, and for `suspect`"
+        description="that each of them is right; null with too few outcomes, for `suspect`, and if"
+        " the instance is for a second label, as they would show the first one"
     )
     confidence: float | None = Field(description="rounded to six decimal places")
     abstained: bool = Field(description="true if the ranking was served without classes")

@@ -64,6 +64,23 @@ async def test_another_reviewer_gets_a_labelled_instance_without_its_label():
         assert (await call("GET", "/review")).json()["instances"] == []  # without a reviewer
 
 
+async def test_a_second_reviewer_does_not_see_that_the_model_has_learned_the_label():
+    _, service = with_twice()
+    async with service as call:
+        await call.learn(*((f"text q{n % 2}", "xy"[n % 2]) for n in range(300)))
+        await given(call, "q-1")
+        [before] = (await call("GET", "/review")).json()["instances"]
+        assert before["probabilities"][0] is not None
+        for _ in range(50):
+            await call.learn(("text q-1", "z"))
+        await label(call, "q-1", "z", reviewer="anna")
+        [shown] = (await listed(call, "ben"))["instances"]
+        assert (shown["second"], shown["ranked"]) == (True, before["ranked"])
+        assert shown["confidence"] == before["confidence"]
+        assert shown["probabilities"] == [None] * len(before["ranked"])
+        assert "z" not in shown["ranked"]
+
+
 async def test_an_equal_label_is_a_pair_and_is_not_learned():
     _, service = with_twice()
     async with service as call:

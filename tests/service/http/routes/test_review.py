@@ -57,18 +57,21 @@ WAYS = {"alone": rank_alone, "in a batch": rank_in_batch, "plainly": rank_plainl
 @pytest.mark.parametrize(
     "options", [{}, {"k": 1}, {"k": 7}, {"threshold": 0.5}, {"threshold": 100.0}]
 )
-async def test_shows_each_ranking_as_it_was_served(rank, options):
+async def test_shows_each_ranking_as_it_is_now(rank, options):
     async with calling(native=True) as call:
         await taught(call)
         await call.learn(*((f"a c{each}", f"class {each}") for each in range(6)))
-        answer = await rank(call, features=["a", "b"], id="one", **options)
+        await rank(call, features=["a", "b"], id="one", **options)
         call.clock.now += 4
+        await call.learn(*(("a b", "class 5") for _ in range(200)))
         [shown] = await review(call)
+        now = call.app.engine.model.answer(Instance(["a", "b"]), 5, probabilities=True)
+        assert now.ranked[0][0] == "class 5"
         assert shown == {
             "id": "one",
-            "ranked": [each["class"] for each in answer["ranked"][:5]],
-            "probabilities": shown["probabilities"],
-            "confidence": round(shown["confidence"], 6),
+            "ranked": [name for name, _ in now.ranked],
+            "probabilities": now.probabilities,
+            "confidence": round(now.confidence, 6),
             "abstained": False,
             "age": 4,
             "source": None,
@@ -81,7 +84,7 @@ async def test_shows_each_ranking_as_it_was_served(rank, options):
             "features": {"a": 1.0, "b": 1.0},
             "omitted_features": 0,
         }
-        assert shown["confidence"] == pytest.approx(answer["confidence"], abs=1e-6)
+        assert shown["probabilities"][0] == pytest.approx(shown["confidence"], abs=1e-6)
 
 
 @pytest.mark.parametrize("rank", WAYS.values(), ids=WAYS)
@@ -148,17 +151,40 @@ async def test_an_abstention_shows_the_classes_that_its_answer_lacks(rank):
         assert (told["abstained"], told["first"], told["r1"]) == (1, 0, None)
 
 
-async def test_the_order_and_expected_classes_of_other_rankings():
+async def test_other_rankings_are_shown_as_plain_ones():
     async with calling() as call:
         await taught(call)
         await call("POST", "/classes", {"parents": {"x": "top", "y": "top", "z": "top"}})
-        among = await rank_alone(call, features=["a"], among=["z", "x"])
         decoded = await rank_alone(call, features=["a", "b"], decode="taxo", k=2)
+        among = await rank_alone(call, features=["a"], among=["z", "x"])
         shown = {each["id"]: each for each in await review(call)}
-        for answer in (among, decoded):
-            names = [each["class"] for each in answer["ranked"]]
+        assert list(shown) == [among["id"], decoded["id"]]  # served without a confidence: first
+        for answer, features in ((among, ["a"]), (decoded, ["a", "b"])):
+            plain = await rank_alone(call, features=features)
+            names = [each["class"] for each in plain["ranked"]]
             assert shown[answer["id"]]["ranked"] == names
-        assert shown[among["id"]]["confidence"] is None
+            assert shown[answer["id"]]["confidence"] == round(plain["confidence"], 6)
+
+
+async def test_an_instance_given_before_anything_was_taught_has_classes_later(call):
+    body = {"instances": [{"features": ["a"], "id": "one"}]}
+    assert (await call("POST", "/review", body)).status_code == 200
+    [shown] = await review(call)
+    assert (shown["ranked"], shown["probabilities"]) == ([], [])
+    await call.learn(("a", "x"), ("b", "y"))
+    [shown] = await review(call)
+    assert (shown["ranked"], shown["probabilities"]) == (["x"], [None])
+
+
+async def test_the_order_is_that_of_the_confidence_as_served(call):
+    await taught(call)
+    unsure = await rank_alone(call, features=["a", "b"])
+    sure = await rank_alone(call, features=["b"])
+    assert unsure["confidence"] < sure["confidence"]
+    await call.learn(*(("b", each) for each in "xyz" * 40), *(("a b", "x") for _ in range(120)))
+    first, second = await review(call)
+    assert first["confidence"] > second["confidence"]
+    assert [first["id"], second["id"]] == [unsure["id"], sure["id"]]
 
 
 async def test_the_least_certain_come_first(call):
@@ -251,11 +277,10 @@ async def test_each_class_has_its_present_probability(call):
     assert shown["probabilities"][0] == answer["confidence"]
     await call.learn(*(("a", "z") for _ in range(300)))
     [later] = await review(call)
-    assert later["ranked"] == ["x", "y"], "as they were served"
     now = model.answer(Instance(["a"]), 5, probabilities=True)
     assert now.ranked[0][0] == "z"
-    known = dict(zip((name for name, _ in now.ranked), now.probabilities, strict=True))
-    assert later["probabilities"] == [known["x"], known["y"]] != shown["probabilities"]
+    assert later["ranked"] == [name for name, _ in now.ranked]
+    assert later["probabilities"] == now.probabilities != shown["probabilities"]
 
 
 async def test_equally_certain_instances_come_oldest_first(call):
