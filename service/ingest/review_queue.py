@@ -175,6 +175,7 @@ class ReviewQueue:
         self._unsaved: dict[str, Item] = {}  # copied, and not yet taken by the store
         self._notes: dict[str, LabelPair | None] = {}  # pairs that the heads do not have yet
         self._first_labels: deque[tuple[str, LabelPair]] = deque()  # the same, of the event loop
+        self._learned: deque[str] = deque()  # labelled here, whose leases have not ended yet
         self._bounded_at = -BOUND_SECONDS
         self._recent: dict[str, None] = {}  # ids of the newest copied instances
         self._copied = 0  # number of the newest instance that was copied
@@ -237,10 +238,14 @@ class ReviewQueue:
         return self._wall_clock()
 
     def labelled(self, instance_id: str, has_own_id: bool) -> None:
-        """Note a learned label, after which the instance waits no longer.
+        """Note a learned label, after which the instance neither waits nor is leased.
 
         `has_own_id`: its event has an id of its own, by which the label is not recognised.
         """
+        self._learned.append(instance_id)
+        self._note_label(instance_id, has_own_id)
+
+    def _note_label(self, instance_id: str, has_own_id: bool) -> None:
         now = self._wall_clock()
         self._labelled[instance_id] = now, has_own_id
         if has_own_id:
@@ -273,7 +278,7 @@ class ReviewQueue:
             return True
         if not await self._is_labelled(instance_id):
             return False
-        self.labelled(instance_id, has_own_id=False)
+        self._note_label(instance_id, has_own_id=False)
         return True
 
     def is_for_two(self, instance_id: str) -> bool:
@@ -305,6 +310,7 @@ class ReviewQueue:
         with self._lock:
             self._put_notes()
             is_new = self._pending.newest != self._copied or self._unmarked or self._unsaved
+            is_new = is_new or self._learned
             if not is_new and self._wall_clock() < self._bounded_at + BOUND_SECONDS:
                 return
             self._refresh()
@@ -312,6 +318,7 @@ class ReviewQueue:
             self._mark_labelled()
             self._keep_bounds()
             self._bounded_at = self._wall_clock()
+            self._end_leases()  # before other processes can see that a second label is asked for
             self._write()
 
     def give(self, given: Mapping[str, Item]) -> None:
@@ -449,6 +456,15 @@ class ReviewQueue:
         self._notes |= pairs
         self._put_notes()
         self._write()
+
+    def _end_leases(self) -> None:
+        """End the leases of instances that were labelled, so that a second reviewer gets them."""
+        learned = [self._learned.popleft() for _ in range(len(self._learned))]
+        known = self._known() if learned else {}
+        try:
+            self._store.end_leases([each for each in learned if each in known])
+        except StoreError as error:  # they end by themselves
+            self._fail(error)
 
     def _put_notes(self) -> None:
         """Put the noted labels into the heads of their instances."""

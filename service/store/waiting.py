@@ -49,6 +49,9 @@ class WaitingStore(Protocol):
     def release(self, ids: Collection[str], owner: str) -> None:
         """End the leases of an owner."""
 
+    def end_leases(self, ids: Collection[str]) -> None:
+        """End the leases of instances, of any owner."""
+
     def clear(self) -> bool:
         """Remove all instances, also damaged ones; return whether there were any."""
 
@@ -93,7 +96,6 @@ class MemoryLeases:
         return renewed
 
     def end_leases(self, ids: Collection[str]) -> None:
-        """End the leases of instances, of any owner."""
         with self._leasing:
             for each in ids:
                 self._leases.pop(each, None)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from manyclass.service.store.redis.scripts import (
+    END_WAITING_LEASES,
     LEASE_WAITING,
     PUT_WAITING,
     RELEASE_WAITING,
@@ -69,6 +70,10 @@ class RedisWaiting:
     def release(self, ids: Collection[str], owner: str) -> None:
         for some in parts(list(ids), MOST_IDS):
             self._session.run(RELEASE_WAITING, owner, more_keys=self._leases(some))
+
+    def end_leases(self, ids: Collection[str]) -> None:
+        for some in parts(list(ids), MOST_IDS):
+            self._session.run(END_WAITING_LEASES, more_keys=self._leases(some))
 
     def clear(self) -> bool:
         return bool(self._session.call("DEL", self._keys.waiting, self._keys.waiting_heads))

@@ -3,12 +3,14 @@
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
 from manyclass.service.ingest.review_queue import BOUND_SECONDS, READ_AT_ONCE, UNDO_SECONDS
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreFull
+from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.sqlite.store import SqliteStore
 from manyclass.service.store.sqlite.waiting import SqliteWaiting
 from manyclass.service.store.waiting import Item, MemoryWaiting
@@ -215,6 +217,28 @@ async def test_leases_and_items_are_shared_by_processes(tmp_path):
             assert {*await ids(one)} == {"q-2", "q-3"}
             await call_erase(one, "q-2")
             assert await ids(one) == ["q-3"]
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "redis"])
+async def test_a_label_ends_the_lease(kind, tmp_path):
+    clock = Clock()
+    with ExitStack() as servers:
+        if kind == "redis":
+            server = servers.enter_context(RedisServer(tmp_path))
+            store = open_store(server.url, time.time, 5.0)
+        else:
+            store = MemoryStore(clock) if kind == "memory" else opened(tmp_path, clock)
+        async with calling(store=store, wall_clock=clock, review_twice=100) as call:
+            await give(call, "q-1", "q-2")
+            assert await ids(call, "?reviewer=anna") == ["q-1", "q-2"]
+            assert await ids(call, "?reviewer=ben") == []
+            await label(call, "q-1", "x", reviewer="anna")
+            [shown] = (await review(call, "?reviewer=ben"))["instances"]
+            assert (shown["id"], shown["second"]) == ("q-1", True)
+            await asyncio.to_thread(call.app.api.state.queue.flush)
+            assert await ids(call, "?reviewer=cem") == []  # ben has it, anna the other one
+            await label(call, "q-2", "x", reviewer="dora")  # without a lease
+            assert await ids(call, "?reviewer=cem") == ["q-2"]
 
 
 async def call_release(call, reviewer, names):
@@ -469,6 +493,10 @@ async def test_two_processes_at_once_lease_different_instances(tmp_path):
         assert len(taken) == len({*taken}) == 300
         waiting[0].release(names, "r-0")
         assert len(waiting[1].lease(names, "other", 60.0, 300)) == 25
+        waiting[0].end_leases(names[:250])
+        assert waiting[1].lease(names[:250], "ended", 60.0, 300) == names[:250]
+        waiting[0].end_leases(names[:250])
+        assert len(waiting[1].lease(names, "other", 60.0, 25)) == 25
         assert len(waiting[1].renew(names, "other", 60.0)) == 25
         items = {name: Item(b"head", b"body") for name in names}
         waiting[0].put(items)
