@@ -5,7 +5,7 @@ import { ask, get, path, pause } from "./api.js";
 import { may } from "./access.js";
 import { CallText } from "./call_text.js";
 import { bytes, count, percent, plural, seconds, time } from "./format.js";
-import { Action, Dialog, NeedsScope, Problem, Status, useTask } from "./parts.js";
+import { Action, Dialog, NeedsScope, Problem, Status, useAgain, useTask } from "./parts.js";
 
 const EVERY = 1; // seconds
 const START = { method: "POST", path: "/advice", body: {} };
@@ -113,7 +113,7 @@ export function Advice() {
     return () => {
       here = false;
     };
-  }, [turn]);
+  }, [turn, useAgain(task.error)]);
   const call = (method) => task.run(async () => {
     setFound(await ask(method, "/advice", method === "POST" ? { body: {} } : undefined));
     setTurn((times) => times + 1);

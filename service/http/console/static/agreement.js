@@ -5,7 +5,7 @@ import { get } from "./api.js";
 import { CallText } from "./call_text.js";
 import { InstanceText } from "./event_item.js";
 import { count, percent, plural } from "./format.js";
-import { Problem, useLater, useTask } from "./parts.js";
+import { Problem, useAgain, useLater, useTask } from "./parts.js";
 
 const CALL = { method: "GET", path: "/review/agreement" };
 const KAPPA = "Cohen’s κ: agreement beyond chance. 1 is full agreement, 0 is no better than chance.";
@@ -16,7 +16,7 @@ const who = ({ reviewer, classes }) => html`<strong>${reviewer}</strong>: ${clas
 export function Agreement({ changes }) {
   const [found, setFound] = useState(null);
   const task = useTask();
-  useLater((signal) => task.run(async () => setFound(await get(CALL.path, { signal }))), 300, [changes]);
+  useLater((signal) => task.run(async () => setFound(await get(CALL.path, { signal }))), 300, [changes, useAgain(task.error)]);
   if (!found || (!found.percent && !found.pairs)) return html`<${Problem} error=${task.error} />`;
   const { pairs, equal, kappa, disagreements } = found;
   return html`<section aria-label="Agreement"><h2>Agreement</h2>

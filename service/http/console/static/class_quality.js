@@ -5,7 +5,7 @@ import { get, withParameters } from "./api.js";
 import { CallText } from "./call_text.js";
 import { Points } from "./chart.js";
 import { count, percent } from "./format.js";
-import { Action, Field, Problem, SortHead, useLater, useTask } from "./parts.js";
+import { Action, Field, Problem, SortHead, useAgain, useLater, useTask } from "./parts.js";
 import { RenameClass } from "./rename_class.js";
 import { classAddress } from "./weight_list.js";
 
@@ -51,7 +51,7 @@ export function ClassQuality({ last, seq, hasTrend, onChanged }) {
     const page = await get(address(after));
     if (turn === asked.current) setFound((before) => ({ ...page, classes: after ? [...before.classes, ...page.classes] : page.classes }));
   });
-  useLater(() => load(0), WAIT, [order.sort, order.reverse, contains, seq]);
+  useLater(() => load(0), WAIT, [order.sort, order.reverse, contains, seq, useAgain(task.error)]);
   const sortBy = (name) => setOrder({ sort: name, reverse: order.sort === name && !order.reverse });
   const columns = Object.entries(COLUMNS).filter(([name]) => name !== "trend" || hasTrend);
   return html`<${Picture} last=${last} seq=${seq} />

@@ -3,7 +3,7 @@
 import { html, useState } from "./html.js";
 import { get, withParameters } from "./api.js";
 import { count } from "./format.js";
-import { Problem, useLater, useTask } from "./parts.js";
+import { Problem, useAgain, useLater, useTask } from "./parts.js";
 import { classAddress } from "./weight_list.js";
 
 const PAGE = 100;
@@ -13,7 +13,7 @@ function Nodes({ parent, ...shared }) {
   const [found, setFound] = useState({ nodes: [], next: null });
   const task = useTask();
   const load = (after, limit) => get(withParameters("/taxonomy", { parent, after, limit }));
-  useLater(() => task.run(async () => setFound(await load(null, PAGE))), 0, [shared.seq]);
+  useLater(() => task.run(async () => setFound(await load(null, PAGE))), 0, [shared.seq, useAgain(task.error)]);
   const more = () => task.run(async () => {
     const page = await load(found.next, PAGE);
     setFound({ nodes: [...found.nodes, ...page.nodes], next: page.next });

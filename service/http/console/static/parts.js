@@ -5,7 +5,10 @@ import { may } from "./access.js";
 import { ask } from "./api.js";
 import { CallText } from "./call_text.js";
 import { count } from "./format.js";
-import { beat } from "./pulse.js";
+import { beat, usePulse } from "./pulse.js";
+
+const NO_ANSWER = [0, 502, 503, 504]; // statuses: of no connection, of a proxy, and of a service that starts
+const AGAIN = 1000; // milliseconds
 
 /** Return { busy, error, run }: `run` awaits a function and keeps its error to show. */
 export function useTask() {
@@ -22,6 +25,19 @@ export function useTask() {
     }
   };
   return { ...state, run };
+}
+
+/** Return a number that grows when a call that got no answer, as its error says, is worth another try: once the service answers. */
+export function useAgain(error) {
+  const [times, setTimes] = useState(0);
+  const { status } = usePulse();
+  const answers = status === "ready" || status === "paused";
+  useEffect(() => {
+    if (!answers || !NO_ANSWER.includes(error?.status)) return undefined;
+    const timer = setTimeout(() => setTimes((before) => before + 1), AGAIN);
+    return () => clearTimeout(timer);
+  }, [error, answers]);
+  return times;
 }
 
 /** Call a function so many milliseconds after a change, with a signal that the next change aborts. */

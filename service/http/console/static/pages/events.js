@@ -11,7 +11,7 @@ import { count, isolated, plural } from "../format.js";
 import { useNewClass } from "../new_class.js";
 import { NoHistory } from "../no_history.js";
 import { sayAmended } from "../notice.js";
-import { Action, Dialog, Field, NeedsScope, Problem, Status, useTask } from "../parts.js";
+import { Action, Dialog, Field, NeedsScope, Problem, Status, useAgain, useTask } from "../parts.js";
 import { OriginCounts, isNothing, useOriginCounts } from "../origin_counts.js";
 import { beat, usePulse } from "../pulse.js";
 import { WhenErased } from "../when_erased.js";
@@ -158,7 +158,7 @@ function useEvents(filter) {
   const isLonger = of === key && found.events.length > PAGE; // then it stays as it is
   useEffect(() => {
     if (keepsHistory() && may("learn") && !isLonger && searched === null) load();
-  }, [key, seq]);
+  }, [key, seq, useAgain(task.error)]);
   return { ...found, searched, error: task.error, busy: task.busy, load, more, url: filter.id ? path("events", filter.id) : url };
 }
 

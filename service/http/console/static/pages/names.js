@@ -7,7 +7,7 @@ import { CallText } from "../call_text.js";
 import { ClassTree } from "../class_tree.js";
 import { EventItem } from "../event_item.js";
 import { count, fixed, isolated, plural } from "../format.js";
-import { Action, Dialog, Field, Problem, Status, Table, useLater, useTask } from "../parts.js";
+import { Action, Dialog, Field, Problem, Status, Table, useAgain, useLater, useTask } from "../parts.js";
 import { usePulse } from "../pulse.js";
 import { RenameClass } from "../rename_class.js";
 import { isRun, readingOf } from "../text_parts.js";
@@ -35,7 +35,7 @@ function NameList({ kind, hint }) {
   useLater((signal) => task.run(async () => {
     const page = await get(url, { signal });
     setFound({ names: page[noun], next: page.next });
-  }), 120, [url, seq]);
+  }), 120, [url, seq, useAgain(task.error)]);
   const search = (event) => {
     setPages([""]);
     setPrefix(event.currentTarget.value);
@@ -85,7 +85,7 @@ function useDetail(url) {
   }, [url]);
   useEffect(() => {
     load();
-  }, [url, seq]);
+  }, [url, seq, useAgain(task.error)]);
   return { detail, error: task.error, load };
 }
 

@@ -5,7 +5,7 @@ import { ask, get, save, send } from "../api.js";
 import { checkAccess, keepsHistory, may, readStats, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
 import { bytes, count, plural, seconds, time } from "../format.js";
-import { Action, Dialog, Field, NeedsScope, Problem, Status, Table, useTask } from "../parts.js";
+import { Action, Dialog, Field, NeedsScope, Problem, Status, Table, useAgain, useTask } from "../parts.js";
 import { pauseText } from "../paused.js";
 import { beat, usePulse } from "../pulse.js";
 import { TEXT_PARTS } from "../text_parts.js";
@@ -76,9 +76,10 @@ function Snapshots() {
   const [said, setSaid] = useState("");
   const task = useTask();
   const load = async () => setSnapshots((await get("/snapshots")).snapshots);
+  const reading = useTask();
   useEffect(() => {
-    if (may("admin")) task.run(load);
-  }, []);
+    if (may("admin")) reading.run(load);
+  }, [useAgain(reading.error)]);
   const take = () => task.run(async () => {
     const taken = await ask("POST", "/snapshots");
     setSaid(`A snapshot of change ${count(taken.seq)} is taken, ${bytes(taken.bytes)}.`);
@@ -97,7 +98,7 @@ function Snapshots() {
       <${Action} needs="admin" busy=${task.busy} onClick=${download}>Download the state<//>
     </div>
     <${Status}>${said && html`<p>${said}</p>`}<//>
-    <${Problem} error=${task.error} />
+    <${Problem} error=${task.error ?? reading.error} />
     ${snapshots && html`<${Table} label="Snapshots" head=${["Event", "Taken", "Size", "Action"]}>
       ${snapshots.map((each) => html`<tr key=${each.seq}><td class="number">${count(each.seq)}</td><td>${time(each.taken_at)}</td>
         <td class="number">${bytes(each.bytes)}</td>
@@ -201,7 +202,7 @@ function Settings({ values }) {
   const task = useTask();
   useEffect(() => {
     if (may("admin")) task.run(async () => setSettings((await get("/settings")).settings));
-  }, []);
+  }, [useAgain(task.error)]);
   const shown = Object.entries(settings).filter(([name]) => name.toLowerCase().includes(wanted.toLowerCase()));
   return html`<section aria-label="Settings in force"><h2>Settings in force</h2>
     <details><summary>${plural(Object.keys(settings).length, "setting")}</summary>

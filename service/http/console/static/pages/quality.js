@@ -13,7 +13,7 @@ import { EventItem } from "../event_item.js";
 import { count, percent, plural, time } from "../format.js";
 import { NoHistory } from "../no_history.js";
 import { OperatingPoints, operatingPoints } from "../operating_points.js";
-import { Facts, NeedsScope, Problem, Table, useFirst, useTask } from "../parts.js";
+import { Facts, NeedsScope, Problem, Table, useAgain, useFirst, useTask } from "../parts.js";
 import { usePulse } from "../pulse.js";
 import { classAddress } from "../weight_list.js";
 
@@ -86,8 +86,11 @@ export default function Quality() {
       if (!complete) await pause(EVERY);
     }
   });
+  const again = useAgain(task.error);
   useEffect(() => {
     if (may("learn") && keepsHistory()) load();
+  }, [again]);
+  useEffect(() => {
     const timer = setInterval(() => isBehind.current && load(), 1000 * FOLLOW);
     return () => {
       here.current = false;

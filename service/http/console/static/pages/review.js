@@ -11,7 +11,7 @@ import { ClassField } from "../class_field.js";
 import { usePlaces, useTaxonomy } from "../class_paths.js";
 import { ClassTreeChoice } from "../class_tree.js";
 import { useNewClass } from "../new_class.js";
-import { Field, NeedsScope, Problem, Status, useTask } from "../parts.js";
+import { Field, NeedsScope, Problem, Status, useAgain, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
 import { warningText } from "../warnings.js";
 
@@ -182,6 +182,10 @@ export default function Review({ query }) {
     }, 200);
     return () => clearTimeout(timer);
   }, [name, source, wanted]);
+  const again = useAgain(reading.error);
+  useEffect(() => {
+    if (again) read();
+  }, [again]);
   const isShort = items !== null && items.length < 2;
   useEffect(() => {
     if (!isShort || !wanted || status !== "ready") return undefined;

@@ -7,7 +7,7 @@ import { CallText } from "../call_text.js";
 import { plural } from "../format.js";
 import { gapFeatures } from "../gap_words.js";
 import { ClassForm } from "../new_class.js";
-import { NeedsScope, Problem, Status, useLater, useTask } from "../parts.js";
+import { NeedsScope, Problem, Status, useAgain, useLater, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
 import { Bars, Confidence, useLimit } from "../rank_box.js";
 import { SamplePanel } from "../sample_panel.js";
@@ -56,7 +56,7 @@ function useRanking(text, again) {
     } catch (reason) {
       if (reason.name !== "AbortError") setError(reason);
     }
-  }, text === null || ranked.current.text === text ? 0 : WAIT, [text, seq, again]);
+  }, text === null || ranked.current.text === text ? 0 : WAIT, [text, seq, again, useAgain(error)]);
   return { ranking, error };
 }
 
