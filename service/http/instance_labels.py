@@ -76,6 +76,15 @@ class InstanceLabels:
             return Label(label_id(instance_id, number + 1))
         return Label(label_id(instance_id, number), seq, fingerprint, record)
 
+    async def find_rejection(self, instance_id: str, seq: int) -> Record | None:
+        """Return the event of this number if it rejects classes of the instance and labels it with
+        none. Raises StoreError.
+        """
+        record = await self._record(seq)
+        if record is None or record.event.instance_id != instance_id or record.classes:
+            return None
+        return record
+
     def _newest(self, instance_id: str) -> int:
         """Return the number of the newest label of an instance, 0 without one.
 

@@ -309,8 +309,8 @@ class ReviewQueue:
         """
         with self._lock:
             self._put_notes()
-            is_new = self._pending.newest != self._copied or self._unmarked or self._unsaved
-            is_new = is_new or self._learned
+            is_labelled = bool(self._unmarked or self._learned)
+            is_new = self._pending.newest != self._copied or is_labelled or self._unsaved
             if not is_new and self._wall_clock() < self._bounded_at + BOUND_SECONDS:
                 return
             self._refresh()

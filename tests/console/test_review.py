@@ -100,6 +100,18 @@ def test_keys_choose_send_skip_reject_and_undo(waiting, review):
         page.get_by_text("No message waits for a label, but for those you skipped")
     ).to_be_visible()
     page.keyboard.press("u")
+    expect(page.get_by_text("“None of these” is taken back")).to_be_visible()
+    expect(shown(page)).to_have_attribute("data-id", order[2])
+    expect(page.get_by_text(waits(2, 1))).to_be_visible()
+    assert newest(waiting)["id"] == order[0]
+    page.keyboard.press("x")
+    expect(page.get_by_text("None of these. The message waits")).to_be_visible()
+    undo = page.get_by_role("button", name="Undo (u)")
+    expect(undo).to_be_enabled()
+    page.keyboard.press("u")
+    expect(shown(page)).to_have_attribute("data-id", order[2])
+    expect(undo).to_be_enabled()
+    page.keyboard.press("u")
     expect(page.get_by_text(f"{second}, {first} is taken back")).to_be_visible()
     expect(shown(page)).to_have_attribute("data-id", order[0])
     expect(page.locator(".chips [aria-pressed=true]")).to_have_count(0)
@@ -108,6 +120,8 @@ def test_keys_choose_send_skip_reject_and_undo(waiting, review):
     expect(page.get_by_text(f"Labelled as {first}")).to_be_visible()
     found = httpx.get(f"{waiting.url}/events", params={"id": order[0]}).json()["events"]
     assert [each["classes"] for each in found] == [[first]]
+    expect(shown(page)).to_have_attribute("data-id", order[2])
+    page.keyboard.press("s")
     page.get_by_role("button", name="Show the skipped ones again").click()
     expect(shown(page)).to_have_attribute("data-id", order[1])
 

@@ -192,14 +192,20 @@ class UndoReview(_ReviewCall):
         another one. If a key has the name of the reviewer, that key has to be sent; an admin key
         takes any label back. A label that replaced another one is not taken back, since its event
         would go with the former label; the answer is 409. The deletion is a durable event, as that
-        of `DELETE /events/{name}`; the next rebuild removes the effect of the label.
+        of `DELETE /events/{name}`; the next rebuild removes the effect of the label. With `seq`,
+        the event of this number is deleted instead, which rejected classes of the instance with
+        `not`; the instance waits on.
         """
         _ = self._engine.history  # raises HistoryOff, NotReady
         form = decode(_undo, await self.body(request))
-        label = await self._labels.find(form.id)
-        record = label.record
+        if form.seq is not None:
+            record = await self._labels.find_rejection(form.id, form.seq)
+            lacks = f"no event {form.seq} with `not` and without `classes`"
+        else:
+            record = (await self._labels.find(form.id)).record
+            lacks = "no label"
         if record is None:
-            raise Problem.at(404, f"The instance with the id {form.id!r} has no label.", "id")
+            raise Problem.at(404, f"The instance with the id {form.id!r} has {lacks}.", "id")
         if self._queue.now - record.time / 1000 > UNDO_SECONDS:
             detail = "The label is older than ten minutes: correct it, or have it deleted."
             raise Problem.at(409, detail, "id")
@@ -222,8 +228,9 @@ class UndoReview(_ReviewCall):
             reading=event.reading,
         )
         [result] = await self._engine.submit([deletion])
-        self._queue.unlabelled(form.id)
-        await asyncio.to_thread(self._queue.forget_pairs, [form.id])
+        if form.seq is None:
+            self._queue.unlabelled(form.id)
+            await asyncio.to_thread(self._queue.forget_pairs, [form.id])
         return _encode(Undone(result.seq, record.seq))
 
     def _check_reviewer(self, labelled: str | None, signer: Signer, given: str | None) -> None:

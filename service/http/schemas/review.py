@@ -99,10 +99,13 @@ class Leased(msgspec.Struct, gc=False):
 
 
 class UndoRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The instance whose label is taken back, and the reviewer who gave it."""
+    """The instance whose label is taken back, and the reviewer who gave it. With `seq`, instead of
+    the label: the number of an event with `not` and without `classes`.
+    """
 
     id: Id
     reviewer: Reviewer = None
+    seq: Annotated[int, Meta(ge=1)] | None = None
 
 
 class Undone(msgspec.Struct, gc=False):

@@ -301,6 +301,27 @@ async def test_rejected_classes_leave_an_instance_waiting():
         assert await ids(call) == ["q-1"]
 
 
+async def test_rejected_classes_are_taken_back():
+    async with calling(store=MemoryStore(clock := Clock()), wall_clock=clock) as call:
+        await give(call, "q-1", "q-2")
+        body = {"id": "q-1", "not": ["x"], "reviewer": "anna"}
+        seq = (await call("POST", "/learn", body)).json()["seq"]
+        undo = {"id": "q-1", "reviewer": "anna", "seq": seq}
+        for wrong, status in (
+            ({"id": "q-2"}, 404),
+            ({"seq": seq + 1}, 404),
+            ({"reviewer": "ben"}, 409),
+        ):
+            assert_problem(await call("POST", "/review/undo", undo | wrong), status)
+        answer = await call("POST", "/review/undo", undo)
+        assert answer.json() == {"seq": seq + 1, "deleted": seq}
+        assert (await call("GET", "/events")).json()["events"] == []
+        assert await ids(call) == ["q-1", "q-2"]
+        assert_problem(await call("POST", "/review/undo", undo), 404)
+        seq = (await label(call, "q-1", "x", reviewer="anna")).json()["seq"]
+        assert_problem(await call("POST", "/review/undo", undo | {"seq": seq}), 404)  # a label
+
+
 async def test_faulty_instances_are_refused_by_their_position():
     async with calling() as call:
         twice = {"instances": [{"text": "a", "id": "q"}, {"text": "b", "id": "q"}]}

@@ -262,7 +262,10 @@ export default function Review({ query }) {
   };
   const reject = () => task.run(async () => {
     if (current.second) return setSaid("Choose a class, or skip the message.");
-    if (suggested.length && !current.event) await send(current, { not: suggested, reviewer });
+    if (suggested.length && !current.event) {
+      const { seq: rejected } = await send(current, { not: suggested, reviewer });
+      setDone((before) => [...before, { instance: current, classes: [], former: null, rejected }].slice(-UNDOABLE));
+    }
     pass("None of these. The message waits for another reviewer.");
     return beat();
   });
@@ -272,23 +275,24 @@ export default function Review({ query }) {
     if (!last) return setSaid("There is nothing to undo.");
     if (!keepsHistory()) return setSaid("No undo here: this store keeps no history of events (404).");
     return task.run(async () => {
-      const { former } = last;
+      const { former, rejected } = last;
       if (former) await ask("PUT", path("events", former.key), { body: { classes: former.classes, reviewer: former.reviewer ?? reviewer } });
       else if (last.instance.event) await send(last.instance, { classes: last.instance.classes, reviewer });
-      else await ask("POST", "/review/undo", { body: { id: last.instance.id, reviewer } });
+      else await ask("POST", "/review/undo", { body: { id: last.instance.id, reviewer, ...(rejected && { seq: rejected }) } });
       ended.current.delete(last.instance.id);
+      skipped.current.delete(last.instance.id);
       setDone((before) => before.slice(0, -1));
-      setNumber((before) => before - 1);
+      if (!rejected) setNumber((before) => before - 1);
       if (former) {
         setSaid(`The label ${listed(former.classes)}${former.reviewer ? ` of ${isolated(former.reviewer)}` : ""} is back.`);
         return beat();
       }
-      setWaiting((before) => before + 1);
+      if (!rejected) setWaiting((before) => before + 1);
       setItems((before) => [last.instance, ...withoutId(before, last.instance.id)]);
       setChosen([]);
       setConflict(null);
       leases({ renew: [last.instance.id] }).catch(() => {}); // a label counts without it too
-      setSaid(`The label ${listed(last.classes)} is taken back. A rebuild removes its influence.`);
+      setSaid(`${rejected ? "“None of these”" : `The label ${listed(last.classes)}`} is taken back. A rebuild removes its influence.`);
       return beat();
     });
   };
