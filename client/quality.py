@@ -39,7 +39,7 @@ class WeekQuality(RecallOf, frozen=True):
 
 
 class ClassShare(msgspec.Struct, frozen=True):
-    """A class, and its share of the events in the newest week and in the weeks before."""
+    """A class, and its share of the true classes in the newest week and in the weeks before."""
 
     name: str = msgspec.field(name="class")
     share: float
@@ -55,7 +55,7 @@ class ClassMix(msgspec.Struct, frozen=True):
 
 
 class ParentQuality(RecallOf, frozen=True):
-    """The events whose first true class is below this parent in the taxonomy; None: the top."""
+    """The events with a true class below this parent in the taxonomy; None: the top."""
 
     parent: str | None
     classes: int

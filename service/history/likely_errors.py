@@ -51,7 +51,11 @@ def _against(calibration: Calibration, label: float, other: float) -> float | No
 
 @dataclass(slots=True)
 class ClassCounts:
-    """Counts of a class: events with it as the first true class, rankings with it first, both."""
+    """Counts of a class: events with it as a true class, rankings with it first, both.
+
+    The history does not record which of several true classes ranked first, so a ranking with one of
+    them first counts for each.
+    """
 
     true: int = 0
     first: int = 0
@@ -82,19 +86,17 @@ class Confusions:
         if record.outcome == UNKNOWN:
             return
         self.events += 1
-        true = record.classes[0]
-        self._of(true).true += 1
-        if record.outcome == 1:
-            self.right += 1
-            self._of(true).right += 1
-            self._of(true).first += 1
-        elif disputed is not None:
-            first = disputed.other
-            self._of(first).first += 1
-            self.pairs[first, true] += 1
-            examples = self.examples.setdefault((first, true), [])
-            if len(examples) < EXAMPLES:
-                examples.append(record.seq)
+        is_right = record.outcome == 1
+        self.right += is_right
+        for true in dict.fromkeys(record.classes):
+            counts = self._of(true)
+            counts.true += 1
+            counts.right += is_right
+            counts.first += is_right
+            if disputed is not None:
+                self._add_pair(disputed.other, true, record.seq)
+        if disputed is not None:
+            self._of(disputed.other).first += 1
 
     def most(self, limit: int) -> "Confusions":
         """Return a copy with the `limit` most frequent pairs and the classes with most errors."""
@@ -107,6 +109,12 @@ class Confusions:
             {pair: list(self.examples[pair]) for pair in pairs},
             {name: replace(counts) for name, counts in classes[:limit]},
         )
+
+    def _add_pair(self, first: str, true: str, seq: int) -> None:
+        self.pairs[first, true] += 1
+        examples = self.examples.setdefault((first, true), [])
+        if len(examples) < EXAMPLES:
+            examples.append(seq)
 
     def _of(self, name: str) -> ClassCounts:
         return self.classes.setdefault(name, ClassCounts())

@@ -33,14 +33,14 @@ class Ranks:
 
 @dataclass(slots=True)
 class Week:
-    """Seven days: the ranks of their events, and how often each class was the first true class."""
+    """Seven days: the ranks of their events, and how often each class was a true class."""
 
     ranks: Ranks = field(default_factory=Ranks)
     classes: Counter[str] = field(default_factory=Counter)
 
 
 class Mixed(NamedTuple):
-    """A class, and its share of the events of the newest week and of the weeks before."""
+    """A class, and its share of the true classes of the newest week and of the weeks before."""
 
     name: str
     share: float
@@ -48,7 +48,11 @@ class Mixed(NamedTuple):
 
 
 class Quality:
-    """Counts of records, which come newest first. Weeks are counted back from the newest event."""
+    """Counts of records, which come newest first. Weeks are counted back from the newest event.
+
+    A record counts for each of its true classes, with the rank of the best of them: the history
+    records no other rank.
+    """
 
     def __init__(self) -> None:
         self.all = Ranks()
@@ -56,6 +60,7 @@ class Quality:
         self.sources: dict[str | None, Ranks] = {}
         self.weeks: list[Week] = []  # the newest first
         self.by_class: dict[str, tuple[Ranks, Ranks]] = {}  # in all weeks, in the newest
+        self.by_label: dict[tuple[str, ...], Ranks] = {}  # the true classes together
         self.unknown: list[float | None] = []  # share of unknown features in each week
         self.confidences: list[float | None] = []  # the mean of each week
         self._seen: dict[str, list[int]] = {}  # a sampled feature -> its events in each week
@@ -64,11 +69,13 @@ class Quality:
         """Count a record with a true class, if its outcome is known."""
         if record.outcome == UNKNOWN or not record.classes:
             return
-        rank, name = record.outcome, record.classes[0]
+        rank, label = record.outcome, tuple(dict.fromkeys(record.classes))
         self.all.add(rank)
         self.sources.setdefault(record.event.source, Ranks()).add(rank)
-        whole, newest = self.by_class.setdefault(name, (Ranks(), Ranks()))
-        whole.add(rank)
+        self.by_label.setdefault(label, Ranks()).add(rank)
+        ranks = [self.by_class.setdefault(name, (Ranks(), Ranks())) for name in label]
+        for whole, _ in ranks:
+            whole.add(rank)
         if not record.time:
             return
         self.newest = self.newest or record.time
@@ -79,9 +86,10 @@ class Quality:
         while len(self.weeks) <= at:
             self.weeks.append(Week())
         self.weeks[at].ranks.add(rank)
-        self.weeks[at].classes[name] += 1
+        self.weeks[at].classes.update(label)
         if at == 0:
-            newest.add(rank)
+            for _, newest in ranks:
+                newest.add(rank)
         for feature, _ in record.event.instance.items():
             if hash(feature) % ONE_FEATURE_OF == 0:
                 seen = self._seen.setdefault(feature, [])

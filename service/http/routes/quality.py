@@ -102,18 +102,17 @@ def _recall(ranks: Ranks) -> dict[str, Any]:
 def _parents(found: Quality, taxonomy: Taxonomy) -> list[dict[str, Any]]:
     if not len(taxonomy):
         return []
-    parents: dict[str | None, tuple[Ranks, int]] = {}
-    for name, (ranks, _) in found.by_class.items():
-        parent = taxonomy.parent(name)
-        whole, classes = parents.get(parent, (NO_RANKS, 0))
-        whole = Ranks(
-            whole.events + ranks.events, whole.first + ranks.first, whole.five + ranks.five
-        )
-        parents[parent] = whole, classes + 1
-    most = sorted(parents.items(), key=lambda item: -item[1][0].events)[:MOST_PARENTS]
+    parents: dict[str | None, Ranks] = {}
+    for label, ranks in found.by_label.items():
+        for parent in {taxonomy.parent(name) for name in label}:
+            whole = parents.get(parent, NO_RANKS)
+            parents[parent] = Ranks(
+                whole.events + ranks.events, whole.first + ranks.first, whole.five + ranks.five
+            )
+    classes = Counter(taxonomy.parent(name) for name in found.by_class)
+    most = sorted(parents.items(), key=lambda item: -item[1].events)[:MOST_PARENTS]
     return [
-        {"parent": parent, "classes": classes, **_recall(ranks)}
-        for parent, (ranks, classes) in most
+        {"parent": parent, "classes": classes[parent], **_recall(ranks)} for parent, ranks in most
     ]
 
 
@@ -151,8 +150,10 @@ async def list_class_quality(
 ) -> Response:
     """List the classes of the newest events with recall, precision, trend and confusions.
 
-    Only the rank of the true class is recorded, so the class ranked first instead, on which
-    `precision` and `confusions` depend, is the best other class of the present model.
+    An event counts for each of its true classes. Only the rank of the best of them is recorded. So
+    an event with any of its classes ranked first is right for each of them, and the class ranked
+    first instead, on which `precision` and `confusions` depend, is the best other class of the
+    present model.
     """
     count = await counts.of(engine.history, engine.model, last, seconds)
     model = engine.model

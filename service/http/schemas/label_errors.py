@@ -15,8 +15,9 @@ class ConfusedPair(BaseModel):
 
 
 class ClassErrors(BaseModel):
-    """A class in the counted events: its recall over the events with this class as first true
-    class, and its precision over the rankings with this class first."""
+    """A class in the counted events: its recall over the events with this class as a true class,
+    and its precision over the rankings with this class first. A ranking with one of several true
+    classes first counts for each of them: which one it was is not recorded."""
 
     name: str = Field(serialization_alias="class")
     events: int

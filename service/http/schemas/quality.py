@@ -40,7 +40,7 @@ class WeekQuality(RecallOf):
 
 
 class ClassShare(BaseModel):
-    """A class, and its share of the events in the newest week and in the weeks before."""
+    """A class, and its share of the true classes in the newest week and in the weeks before."""
 
     name: str = Field(serialization_alias="class")
     share: float
@@ -59,7 +59,7 @@ class ClassMix(BaseModel):
 
 
 class ParentQuality(RecallOf):
-    """The events whose first true class is below this parent in the taxonomy; null: the top."""
+    """The events with a true class below this parent in the taxonomy; null: the top."""
 
     parent: str | None
     classes: int
@@ -98,9 +98,11 @@ class ConfusedWith(BaseModel):
 class ClassQuality(BaseModel):
     """A class in the counted events.
 
-    `recall` is the share of its events for which it was ranked first, `r5` among the first five;
-    `precision` the share of rankings with this class first that were right. `trend` is its recall
-    in the newest week minus that of the time before, null unless both have five events.
+    `events` are those with this class as a true class, alone or with others. `recall` is the share
+    of them with a true class ranked first, `r5` among the first five; `precision` the share of
+    rankings with this class first that were right. It is not recorded which of several true classes
+    was ranked first: such a ranking counts as `first` for each. `trend` is its recall in the newest
+    week minus that of the time before, null unless both have five events.
     `confusions` are the classes ranked first instead of it, at most three.
     """
 

@@ -18,10 +18,12 @@ NOW = 100 * WEEK
 
 
 def record(outcome, name="x", features="a", weeks_ago=0, source=None, seq=1):
+    """Return a record of an event with these classes, divided by blanks."""
     instance = Instance(dict.fromkeys(features.split(), 1.0))
-    event = Event.learn(instance, [name], source=source)
+    classes = name.split()
+    event = Event.learn(instance, classes, source=source)
     time = NOW - weeks_ago * WEEK if weeks_ago is not None else 0
-    return Record(seq, event, outcome, [name], [], None, False, time, False)
+    return Record(seq, event, outcome, classes, [], None, False, time, False)
 
 
 def counted(*records):
@@ -54,6 +56,19 @@ def test_ranks_are_counted_by_class_source_and_week():
     assert shares(found.by_class["x"][0]) == (4, 3, 4)
     assert shares(found.by_class["x"][1]) == (2, 1, 2)
     assert (found.newest, found.oldest) == (NOW, NOW - 50 * WEEK)
+
+
+def test_an_event_counts_for_each_of_its_classes_in_all_and_once_for_both():
+    found = counted(
+        record(1, "x y"), record(3, "y x"), record(1, "y"), record(6, "y x", weeks_ago=1)
+    )
+    assert {name: shares(each) for name, (each, _) in found.by_class.items()} == {
+        "x": (3, 1, 2),
+        "y": (4, 2, 3),
+    }
+    assert [shares(found.by_class[name][1]) for name in "xy"] == [(2, 1, 2), (3, 2, 3)]
+    assert shares(found.all) == (4, 2, 3)
+    assert [week.classes for week in found.weeks] == [{"x": 2, "y": 3}, {"x": 1, "y": 1}]
 
 
 def test_weeks_have_the_mean_confidence_of_their_events():

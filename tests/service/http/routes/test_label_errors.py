@@ -273,6 +273,29 @@ async def test_quality_by_class_source_and_parent():
         assert (second["class"], second["parent"], second["precision"]) == ("x", "letters", 0.0)
 
 
+async def test_an_event_with_several_classes_counts_for_each():
+    async with calling() as call:
+        await teach(call, events_of("xyz", 20))
+        both = {**events_of("x", 1)[0], "classes": ["y", "x"]}
+        neither = {**events_of("z", 1)[0], "classes": ["x", "y"]}
+        await teach(call, [both, neither])
+        for name in "xy":
+            await call("PUT", f"/classes/{name}", {"parent": "letters"})
+        listed = (await call("GET", "/quality/classes?last=2&sort=class")).json()["classes"]
+        fields = ("class", "events", "first", "recall", "r5", "precision")
+        assert [tuple(each[name] for name in fields) for each in listed] == [
+            ("x", 2, 1, 0.5, 1.0, 1.0),
+            ("y", 2, 1, 0.5, 1.0, 1.0),
+            ("z", 0, 1, None, None, 0.0),
+        ]
+        assert [each["confusions"] for each in listed] == [*[[{"class": "z", "count": 1}]] * 2, []]
+        found = (await call("GET", "/quality?last=2")).json()
+        assert found["all"]["events"] == 2
+        assert found["parents"] == [
+            {"parent": "letters", "classes": 2, "events": 2, "r1": 0.5, "r5": 1.0}
+        ]
+
+
 async def test_classes_are_sorted_filtered_and_paged():
     async with calling() as call:
         names = [f"class {at:02}" for at in range(30)]
