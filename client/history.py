@@ -114,7 +114,7 @@ class RebuildReport(msgspec.Struct, frozen=True):
 
 class HistoryStats(msgspec.Struct, frozen=True):
     """The history of events, from event `first_seq` on. `amendments` counts the amended events that
-    wait for a rebuild, the oldest for `amendment_age_seconds`."""
+    wait for a rebuild, the oldest for `amendment_age_seconds`; `erasures` the deleted ones of these."""
 
     first_seq: int
     events: int
@@ -123,6 +123,7 @@ class HistoryStats(msgspec.Struct, frozen=True):
     lost_events: int
     failures: int
     amendments: int
+    erasures: int
     amendment_age_seconds: float
     rebuild_failures: int
     last_rebuild: RebuildReport | None

@@ -17,6 +17,7 @@ class HistoryStats:
     lost_events: int  # trimmed from the log before they were packed
     failures: int  # failed attempts to pack events
     amendments: int  # amended events that wait for a rebuild
+    erasures: int  # of these, the deleted ones
     amendment_age_seconds: float  # of the oldest amendment
     rebuild_failures: int
     last_rebuild: RebuildReport | None

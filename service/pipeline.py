@@ -215,6 +215,7 @@ class Pipeline:
             lost_events=history.recorder.lost_events,
             failures=history.failures,
             amendments=len(history.amendments),
+            erasures=history.amendments.erasures,
             amendment_age_seconds=history.amendment_age,
             rebuild_failures=rebuild.failures,
             last_rebuild=rebuild.last,

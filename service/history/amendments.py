@@ -67,6 +67,11 @@ class Amendments:
         self._of = found._of | later
 
     @property
+    def erasures(self) -> int:
+        """The number of amended events that are deleted."""
+        return sum(not each.classes for each in list(self._of.values()))
+
+    @property
     def oldest_time(self) -> int | None:
         """The time of the oldest amendment in Unix milliseconds, None if it is not known."""
         oldest = min(list(self._of.values()), default=None)

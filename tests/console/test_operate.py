@@ -60,9 +60,31 @@ def test_a_rebuild_folds_what_waits(taught, look):
     httpx.delete(f"{taught.url}/events/seq:3")
     page = look(taught, "operate")
     expect(page.get_by_text("1 corrected or erased message waits")).to_be_visible()
-    page.get_by_role("button", name="Rebuild now").click()
+    page.get_by_role("region", name="Rebuild").get_by_role("button", name="Rebuild now").click()
     expect(page.get_by_text("No corrected or erased message waits")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("The last one learned 599 messages")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("wait", "when"),
+    [(86_400, "It begins by itself within 24 h."), (0, "It does not begin by itself.")],
+)
+def test_the_health_offers_the_rebuild_that_erased_messages_wait_for(serve, look, wait, when):
+    served = serve(taught=600, rebuild_seconds=wait)
+    for seq in (3, 4):
+        httpx.delete(f"{served.url}/events/seq:{seq}")
+    httpx.put(f"{served.url}/events/seq:5", json={"classes": ["another"]}).raise_for_status()
+    page = look(served, "operate")
+    row = page.get_by_label("Health", exact=True).get_by_role("row", name="Corrections")
+    expect(row).to_contain_text(
+        "2 erased messages leave the disk and 1 corrected message counts by its new label"
+        f" with the next rebuild. {when}"
+    )
+    expect(page.get_by_text("Everything works.")).to_be_visible()
+    row.get_by_role("button", name="Rebuild now").click()
+    expect(row).to_contain_text("none waits for a rebuild", timeout=60_000)
+    expect(row.get_by_role("button")).to_have_count(0)
+    assert httpx.get(f"{served.url}/stats").json()["history"]["erasures"] == 0
 
 
 def test_a_rebuild_that_began_elsewhere_is_followed_to_its_end(taught, look):
@@ -73,7 +95,9 @@ def test_a_rebuild_that_began_elsewhere_is_followed_to_its_end(taught, look):
     running = "**/rebuild"
     page.route(running, lambda route: route.fulfill(json=status))
     page.goto(f"{taught.url}/console#/operate")
-    expect(page.get_by_role("button", name="Rebuilding …")).to_be_disabled()
+    expect(
+        page.get_by_role("region", name="Rebuild").get_by_role("button", name="Rebuilding …")
+    ).to_be_disabled()
     expect(page.get_by_text("7 messages learned so far")).to_be_visible()
     learned = page.get_by_role("row").filter(has_text="Learned so far").locator("td").nth(1)
     before = int(learned.inner_text().split()[0])
@@ -81,7 +105,9 @@ def test_a_rebuild_that_began_elsewhere_is_followed_to_its_end(taught, look):
     page.unroute(running)
     expect(page.get_by_text("No corrected or erased message waits")).to_be_visible()
     expect(page.get_by_text("The last one learned 600 messages")).to_be_visible()
-    expect(page.get_by_role("button", name="Rebuild now")).to_be_enabled()
+    expect(
+        page.get_by_role("region", name="Rebuild").get_by_role("button", name="Rebuild now")
+    ).to_be_enabled()
     expect(learned).to_contain_text(f"{before - 1} classes")
 
 

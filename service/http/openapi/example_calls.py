@@ -114,6 +114,7 @@ _STATS = {
         "lost_events": 0,
         "failures": 0,
         "amendments": 0,
+        "erasures": 0,
         "amendment_age_seconds": 0.0,
         "rebuild_failures": 0,
         "last_rebuild": None,

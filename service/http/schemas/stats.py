@@ -56,8 +56,9 @@ class ReviewStats(BaseModel, from_attributes=True):
 
 class HistoryStats(BaseModel, from_attributes=True):
     """The history of events, from event `first_seq` on. `amendments` counts the amended events that
-    wait for a rebuild, the oldest for `amendment_age_seconds`; `deleted_events` counts the events
-    that have left the history because of its limits. Counts are since the process started."""
+    wait for a rebuild, `erasures` the deleted ones of these, which are on the disk until then, and
+    the oldest has waited for `amendment_age_seconds`; `deleted_events` counts the events that have
+    left the history because of its limits. Counts are since the process started."""
 
     first_seq: int
     events: int
@@ -68,6 +69,7 @@ class HistoryStats(BaseModel, from_attributes=True):
     )
     failures: int = Field(description="number of failed writes to the history")
     amendments: int
+    erasures: int
     amendment_age_seconds: float
     rebuild_failures: int
     last_rebuild: RebuildReport | None

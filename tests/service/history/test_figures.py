@@ -32,6 +32,7 @@ async def test_amendments_grow_older_until_a_rebuild():
         shown = await figures(call)
         assert (shown["first_seq"], shown["events"], shown["bytes"]) == (1, 5, 0)
         assert (shown["amendments"], shown["amendment_age_seconds"]) == (2, 25.0)
+        assert shown["erasures"] == 1  # the other one is corrected
         samples = await call.metrics()
         assert samples["amendments_waiting"] == 2
         assert samples["amendment_age_seconds"] == 25.0

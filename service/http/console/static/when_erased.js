@@ -17,6 +17,12 @@ export function WhenRebuilt() {
   return wait > 0 ? `It begins by itself within ${spanOf(wait)} after a message is erased or corrected.` : "It does not begin by itself.";
 }
 
+/** Return when a rebuild begins by itself, if the oldest correction has waited for so many seconds. */
+export function whenRebuilt(stats) {
+  const wait = Number(stats.settings.MANYCLASS_REBUILD_SECONDS);
+  return wait > 0 ? `It begins by itself within ${spanOf(Math.max(60, wait - stats.history.amendment_age_seconds))}.` : "It does not begin by itself.";
+}
+
 /** Say that a rebuild removes what is hidden, and when it comes. */
 export function WhenErased() {
   const wait = useWait();

@@ -9,7 +9,7 @@ import { Action, Dialog, Field, NeedsScope, Problem, Status, Table, useAgain, us
 import { pauseText } from "../paused.js";
 import { beat, usePulse } from "../pulse.js";
 import { TEXT_PARTS } from "../text_parts.js";
-import { WhenRebuilt } from "../when_erased.js";
+import { WhenRebuilt, whenRebuilt } from "../when_erased.js";
 
 const EVERY = 1000; // milliseconds, while a rebuild runs
 const WATCH = 10_000; // milliseconds between two looks at the health
@@ -17,7 +17,17 @@ const WATCH = 10_000; // milliseconds between two looks at the health
 const SCARCE = 0.05; // share of the disk, below which it needs attention
 const OLD_SNAPSHOT = 86_400; // seconds
 
-/** What an operator watches: { name, value, fault }; `fault` says what to do, empty while all is well. */
+/** Say what the next rebuild does to the messages that wait for it, and when it comes. */
+function waitText(stats) {
+  const { amendments, erasures } = stats.history;
+  const corrected = amendments - erasures;
+  const erased = erasures && `${plural(erasures, "erased message")} ${erasures === 1 ? "leaves" : "leave"} the disk`;
+  const other = corrected && `${plural(corrected, "corrected message")} ${corrected === 1 ? "counts" : "count"} by ${corrected === 1 ? "its" : "their"} new label`;
+  return `${[erased, other].filter(Boolean).join(" and ")} with the next rebuild. ${whenRebuilt(stats)}`;
+}
+
+/** What an operator watches: { name, value, fault, todo }; `fault` says what to do, empty while all is well;
+ * `todo` what a rebuild would do. */
 function checksOf(stats, pulse) {
   const { health, history, newest_snapshot: newest } = stats;
   const { status, detail, paused } = pulse;
@@ -38,20 +48,21 @@ function checksOf(stats, pulse) {
       fault: health.snapshot_failures ? `${plural(health.snapshot_failures, "snapshot")} failed: see the log of the service.` : age > OLD_SNAPSHOT && stats.seq > newest.seq ? "It is older than a day." : "" },
     history && { name: "History", value: `${plural(history.events, "message")}, ${bytes(history.bytes)}`,
       fault: history.failures ? `${plural(history.failures, "write")} failed: see the log of the service.` : "" },
-    history && { name: "Corrections", value: waits ? `${plural(waits, "message")} ${waits === 1 ? "waits" : "wait"} for a rebuild` : "none waits for a rebuild",
+    history && { name: "Corrections", todo: waits ? waitText(stats) : "", value: waits ? `${plural(waits, "message")} ${waits === 1 ? "waits" : "wait"} for a rebuild` : "none waits for a rebuild",
       fault: history.rebuild_failures ? `${plural(history.rebuild_failures, "rebuild")} failed: see the log of the service.` : "" },
     stats.store_unreachable_seconds > 1 && { name: "Store", value: `unreachable for ${seconds(stats.store_unreachable_seconds)}`, fault: "Check the connection to the store." },
   ].filter(Boolean);
 }
 
-function Health({ stats }) {
+function Health({ stats, rebuild }) {
   const checks = checksOf(stats, usePulse());
   const faults = checks.filter((each) => each.fault);
   const { recovery } = stats;
   return html`<section aria-label="Health"><h2>Health</h2>
     <${Status}><p>${faults.length ? `${plural(faults.length, "thing needs", "things need")} attention.` : "Everything works."}</p><//>
-    <${Table} label="Health" head=${["Part", "State", "To do"]}>${checks.map(({ name, value, fault }) => html`<tr key=${name}>
-      <td><span class=${`dot ${fault ? "bad" : "well"}`} aria-hidden="true"></span> ${name}</td><td>${value}</td><td>${fault || html`<span class="hint">nothing</span>`}</td></tr>`)}<//>
+    <${Table} label="Health" head=${["Part", "State", "To do"]}>${checks.map(({ name, value, fault, todo }) => html`<tr key=${name}>
+      <td><span class=${`dot ${fault ? "bad" : "well"}`} aria-hidden="true"></span> ${name}</td><td>${value}</td><td>${fault || (!todo && html`<span class="hint">nothing</span>`)}
+        ${todo && html`${fault && " "}${todo} <${Action} kind="small" needs="admin" busy=${rebuild.isRunning} onClick=${() => rebuild.run()}>${rebuild.isRunning ? "Rebuilding …" : "Rebuild now"}<//>`}</td></tr>`)}<//>
     <details><summary>Storage and last start</summary>
       <p>A taught message is ${stats.durability}.</p>
       <p>The service started from ${recovery.snapshot ? `the snapshot of change ${count(recovery.snapshot.seq)}` : "nothing"} in
@@ -115,9 +126,11 @@ function Snapshots() {
   </section>`;
 }
 
-/** Return { status, load }: the state of rebuilds, asked for each second while one runs. */
-function useRebuildStatus() {
+/** Return { status, isRunning, error, run }: the state of rebuilds, asked for each second while one runs; `run` begins one,
+ * and returns whether it ended well. */
+function useRebuild() {
   const [status, setStatus] = useState(null);
+  const task = useTask();
   const { seq } = usePulse();
   const isRunning = Boolean(status?.running);
   const load = async () => setStatus(await get("/rebuild"));
@@ -132,7 +145,17 @@ function useRebuildStatus() {
       checkAccess(); // the numbers of classes and features
     };
   }, [isRunning]);
-  return { status, load };
+  const run = (body) => task.run(async () => {
+    try {
+      await ask("POST", "/rebuild", { body });
+      return true;
+    } finally {
+      await beat();
+      await load();
+      await checkAccess();
+    }
+  });
+  return { status, isRunning: task.busy || isRunning, error: task.error, run };
 }
 
 /** Boxes for the parts of a message that count. `text` is an analysis as the service names it. */
@@ -150,23 +173,11 @@ function Reading({ text, onChange }) {
   </details>`;
 }
 
-function Rebuild({ stats }) {
-  const { status, load } = useRebuildStatus();
-  const task = useTask();
+function Rebuild({ stats, rebuild: { status, isRunning, error, run } }) {
   const present = stats.settings.MANYCLASS_TEXT;
   const [chosen, setChosen] = useState(null);
   const body = chosen && chosen !== present ? { text: chosen } : undefined;
-  const isRunning = task.busy || status?.running;
-  const rebuild = () => task.run(async () => {
-    try {
-      await ask("POST", "/rebuild", { body });
-      setChosen(null);
-    } finally {
-      await beat();
-      await load();
-      await checkAccess();
-    }
-  });
+  const rebuild = async () => (await run(body)) && setChosen(null);
   if (!keepsHistory()) return null;
   return html`<section aria-label="Rebuild"><h2>Rebuild</h2>
     <p class="hint">A rebuild learns all messages of the history again, without the erased ones and with the corrected labels.
@@ -180,7 +191,7 @@ function Rebuild({ stats }) {
       ${isRunning ? "Rebuilding …" : "Rebuild now"}<//></div>
     ${status?.running && html`<p class="hint">${plural(status.learned, "message")} learned so far.</p>`}
     <${NeedsScope} scope="admin" to="rebuild" />
-    <${Problem} error=${task.error} />
+    <${Problem} error=${error} />
     <${CallText} call=${{ method: "POST", path: "/rebuild", body }} />
   </section>`;
 }
@@ -221,6 +232,7 @@ function Settings({ values }) {
 export default function Operate() {
   const { stats } = useAccess();
   const { seq } = usePulse();
+  const rebuild = useRebuild();
   useEffect(() => {
     const read = () => readStats().catch(() => {}); // the pulse says that the service is away
     read();
@@ -228,9 +240,9 @@ export default function Operate() {
     return () => clearInterval(timer);
   }, [seq]);
   return html`<h1>Operate</h1>
-    <${Health} stats=${stats} />
+    <${Health} stats=${stats} rebuild=${rebuild} />
     <${Snapshots} />
-    <${Rebuild} stats=${stats} />
+    <${Rebuild} stats=${stats} rebuild=${rebuild} />
     <${Processes} stats=${stats} />
     <${Settings} values=${stats.settings} />`;
 }
