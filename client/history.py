@@ -114,7 +114,8 @@ class RebuildReport(msgspec.Struct, frozen=True):
 
 class HistoryStats(msgspec.Struct, frozen=True):
     """The history of events, from event `first_seq` on. `amendments` counts the amended events that
-    wait for a rebuild, the oldest for `amendment_age_seconds`; `erasures` the deleted ones of these."""
+    wait for a rebuild, `erasures` the deleted ones of these; the oldest has waited for
+    `amendment_age_seconds`."""
 
     first_seq: int
     events: int
