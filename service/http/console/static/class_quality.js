@@ -60,7 +60,7 @@ export function ClassQuality({ last, seq, hasTrend, onChanged }) {
         <option value="errors">Most errors first</option>${columns.map(([name, title]) => html`<option key=${name} value=${name}>${title}</option>`)}
       </select><//></div>
     <${Problem} error=${task.error} />
-    ${found && html`<div class="scroll" role="region" aria-label="Accuracy by class" tabindex="0"><table class="dense">
+    ${found && html`<div class="scroll" role="region" aria-label="Accuracy by class" tabindex="0"><table class="dense by-class">
       <thead><tr>${columns.map(([name, title]) => html`<${SortHead} key=${name} title=${title} sorted=${order.sort === name && (order.reverse ? "reversed" : "plain")} onSort=${() => sortBy(name)} />`)}
         <th scope="col">Suggested instead</th><th scope="col">Action</th></tr></thead>
       <tbody>${found.classes.map((row) => html`<${Row} key=${row.class} row=${row} hasTrend=${hasTrend} hasParents onRename=${setRenamed} />`)}</tbody></table></div>
