@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "../html.js";
 import { get, pause, withParameters } from "../api.js";
-import { keepsHistory, may, useAccess } from "../access.js";
+import { keepsHistory, may, readStats, useAccess } from "../access.js";
 import { Advice } from "../advice.js";
 import { CallText } from "../call_text.js";
 import { Lines } from "../chart.js";
@@ -65,7 +65,7 @@ function Contents({ names }) {
 }
 
 export default function Quality() {
-  useAccess();
+  const { stats } = useAccess();
   const [report, setReport] = useState(null);
   const [pairs, setPairs] = useState(null);
   const [suspects, setSuspects] = useState(null);
@@ -76,10 +76,10 @@ export default function Quality() {
   const isBehind = useRef(false);
   isBehind.current = !task.busy && report !== null && seq > report.seq;
   const load = () => task.run(async () => {
-    setPoints(await operatingPoints());
     for (let complete = false; !complete && here.current; ) {
-      const counted = await get(QUALITY + ANSWER);
+      const [counted, found] = await Promise.all([get(QUALITY + ANSWER), operatingPoints(), readStats()]); // of one moment, as far as possible
       setReport(counted);
+      setPoints(found);
       setPairs((await get(CONFUSIONS + ANSWER)).pairs);
       setSuspects((await get(SUSPECTS + ANSWER)).suspects);
       complete = counted.complete;
@@ -97,6 +97,8 @@ export default function Quality() {
       clearInterval(timer);
     };
   }, []);
+  // Erased messages leave the count at once, and the points with a rebuild.
+  const isOneMoment = report?.complete && points?.seq === report.seq && !stats.history?.erasures;
   if (!may("learn")) return html`<h1>Quality</h1><${NeedsScope} scope="learn" to="see the quality" />`;
   if (!keepsHistory()) return html`<h1>Quality</h1><${NoHistory} needed="The quality is counted from it." />`;
   return html`<h1>Quality</h1>
@@ -116,7 +118,7 @@ export default function Quality() {
       ${report.complete && html`<${Curve} points=${report.curve} />`}
       <${CallText} call=${{ method: "GET", path: QUALITY }} />
       <${Contents} names=${[points && "Right automatically", "Classes", report.parents.length && "Branches of the taxonomy", report.sources.length > 1 && "Sources", "Weeks", "Likely label errors", "Confused classes", "What would help"].filter(Boolean)} />
-      ${points && html`<${Section} name="Right automatically"><${OperatingPoints} found=${points} events=${report.all.events} /><//>`}
+      ${points && html`<${Section} name="Right automatically"><${OperatingPoints} found=${points} events=${isOneMoment ? report.all.events : null} /><//>`}
       <${Section} name="Classes">
         <${ClassQuality} last=${EVENTS} seq=${report.complete ? report.seq : 0} hasTrend=${report.class_mix !== null} onChanged=${load} /><//>
       ${report.parents.length > 0 && html`<${Section} name="Branches of the taxonomy">
