@@ -75,9 +75,13 @@ def test_it_says_when_a_person_should_decide(taught, look):
     page.get_by_role("link", name="Try").click()
     page.get_by_label("Text of the message").fill("unsure")
     expect(page.get_by_text("Not sure: let a person decide.")).to_be_visible()
-    expect(page.get_by_text("From 90 % on, 95 % are right.")).to_be_visible()
+    how_often = page.get_by_text(
+        "Suggestions with a probability from 90.0 % on were right in at least 95 % of the cases."
+    )
+    expect(how_often).to_be_visible()
     page.get_by_label("Text of the message").fill("sure")
     expect(page.get_by_text("Sure enough.")).to_be_visible()
+    expect(how_often).to_be_visible()
     points["newest"]["targets"][0]["point"] = None
     page.reload()
     page.get_by_label("Text of the message").fill("sure")

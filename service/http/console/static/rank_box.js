@@ -38,7 +38,7 @@ export function Confidence({ value, limit }) {
     <meter min="0" max="1" low="0.4" high="0.75" optimum="1" value=${value}></meter></label>
     ${" "}${limit === null
       ? html`<span class="hint">No limit makes ${percent(TARGET)} of the answers right yet; Quality says what is possible.</span>`
-      : html`<strong>${isSure ? "Sure enough." : "Not sure: let a person decide."}</strong> <span class="hint">From ${percent(limit)} on, ${percent(TARGET)} are right.</span>`}</p>`;
+      : html`<strong>${isSure ? "Sure enough." : "Not sure: let a person decide."}</strong> <span class="hint">Suggestions with a probability from ${percent(limit, 1)} on were right in at least ${percent(TARGET)} of the cases.</span>`}</p>`;
 }
 
 /** Let the rows of a list glide to their next place, while it is about the same text. */
