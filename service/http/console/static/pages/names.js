@@ -11,6 +11,7 @@ import { Action, Dialog, Field, Problem, Status, Table, useAgain, useLater, useT
 import { usePulse } from "../pulse.js";
 import { RenameClass } from "../rename_class.js";
 import { isRun, readingOf } from "../text_parts.js";
+import { WaitingCounts, useRebuilt } from "../when_erased.js";
 import { WeightList, classAddress, featureAddress } from "../weight_list.js";
 
 const PAGE = 50;
@@ -31,11 +32,12 @@ function NameList({ kind, hint }) {
   const [found, setFound] = useState({ names: null, next: null });
   const task = useTask();
   const { seq } = usePulse();
+  const rebuilt = useRebuilt();
   const url = withParameters(`/${noun}`, { prefix, order: order !== "name" && order, limit: PAGE, after: pages.at(-1) });
   useLater((signal) => task.run(async () => {
     const page = await get(url, { signal });
     setFound({ names: page[noun], next: page.next });
-  }), 120, [url, seq, useAgain(task.error)]);
+  }), 120, [url, seq, rebuilt, useAgain(task.error)]);
   const search = (event) => {
     setPages([""]);
     setPrefix(event.currentTarget.value);
@@ -79,13 +81,14 @@ function useDetail(url) {
   const [detail, setDetail] = useState(null);
   const task = useTask();
   const { seq } = usePulse();
+  const rebuilt = useRebuilt();
   const load = () => task.run(async () => setDetail(await get(url)));
   useEffect(() => {
     setDetail(null);
   }, [url]);
   useEffect(() => {
     load();
-  }, [url, seq, useAgain(task.error)]);
+  }, [url, seq, rebuilt, useAgain(task.error)]);
   return { detail, error: task.error, load };
 }
 
@@ -119,6 +122,7 @@ function ClassDetail({ name }) {
     ${detail && html`
       <p>${plural(detail.learned, "example")}.
         ${detail.path.length > 1 && html` Position in the taxonomy: ${detail.path.join(" › ")}.`}</p>
+      <${WaitingCounts} />
       ${detail.children.length > 0 && html`<p>Below it: ${detail.children.map((each) => html`<a key=${each} href=${classAddress(each)}>${each}</a>${" "}`)}</p>`}
       <div class="actions">
         <${Action} needs="admin" onClick=${() => setDialog("rename")}>Rename<//>
@@ -178,6 +182,7 @@ export default function Names({ query }) {
   return html`<h1>Classes and words</h1>
     <p>${plural(stats.classes, "class", "classes")} and ${plural(stats.features, "word")}, with ${plural(stats.edges, "vote")} of words for
       classes.</p>
+    <${WaitingCounts} />
     ${stats.taxonomy > 0 && html`<${ClassTree} seq=${seq} />`}
     <div class="columns"><${NameList} kind=${CLASSES} hint="Capital letters count." />
       <${NameList} kind=${FEATURES} hint=${`Of a text, in lower case: ${readingOf(stats.settings.MANYCLASS_TEXT)}. Of a part kept apart, behind its name as it is written: Body:invoice.`} /></div>`;
