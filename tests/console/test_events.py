@@ -148,6 +148,7 @@ def test_an_event_and_then_its_source_are_erased(taught, look):
     page.get_by_role("button", name="Erase all of bank").click()
     page.get_by_role("button", name="Erase all", exact=True).click()
     expect(page.get_by_text("599 messages of bank erased")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("The next rebuild removes their former effect")).to_be_visible()
     expect(page.get_by_text("No message matches")).to_be_visible()
     assert httpx.get(f"{taught.url}/events").json()["events"] == []
 
@@ -253,7 +254,8 @@ def test_a_long_search_goes_on_until_it_finds_something(taught, look, monkeypatc
 
 def erase_all(page, url, kind, name):
     page.goto(f"{url}/console#/events?{kind}={quote(name)}")
-    page.get_by_role("button", name=f"Erase all of {name}").click()
+    of = f"messages that {name} labelled" if kind == "reviewer" else f"of {name}"
+    page.get_by_role("button", name=f"Erase all {of}").click()
     return page.get_by_role("dialog")
 
 

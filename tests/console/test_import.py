@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 
 import httpx
 import pytest
@@ -32,8 +33,10 @@ def test_a_csv_file_is_mapped_and_taught(empty, look):
     said = page.get_by_label("What the rows say").get_by_role("status")
     expect(said).to_have_text("1,198 rows to teach: 77 classes, 1 row without a class.")
     teach(page)
-    summary = "1,200 lines read: learned 1,198, skipped 0 duplicates and 1 invalid row."
+    summary = "1,200 rows read: learned 1,198, skipped 0 duplicates and 1 invalid row."
     expect(page.get_by_text(summary)).to_be_in_viewport()
+    of_how_many = re.compile(r"The right class was first in \d+ % of the last [1-9]\d*\.")
+    expect(page.get_by_text(of_how_many)).to_be_visible()
     expect(page.get_by_text("1 row without a class was not taught.")).to_be_visible()
     expect(page.locator(".chart polyline")).to_have_count(2)
     with page.expect_download() as download:
@@ -70,7 +73,7 @@ def test_a_file_that_was_taught_is_asked_about(empty, look):
     assert len(events()) == 2
     page.get_by_role("button", name="Teach the file").click()
     dialog.get_by_role("button", name="Teach again").click()
-    expect(page.get_by_text("2 lines read: learned 2")).to_be_visible()
+    expect(page.get_by_text("2 rows read: learned 2")).to_be_visible()
     expect(dialog).to_have_count(0)
     assert len(events()) == 4
     page.get_by_label("Name of this import").fill("another")
@@ -241,7 +244,7 @@ def test_rows_with_other_bytes_are_rejected_and_mended(empty, look):
     expect(hint).to_contain_text(said, timeout=60_000)
     choose(page, "a.csv", rows.replace(b"a,b\n" * 19_999, b""))
     teach(page)
-    expect(page.get_by_text("3 lines read: learned 2, ")).to_be_visible()
+    expect(page.get_by_text("3 rows read: learned 2, ")).to_be_visible()
     assert taught_events(empty) == [("a", "b"), ("thé", "y")]
     with page.expect_download() as download:
         page.get_by_role("button", name="Download them as CSV").click()
@@ -340,7 +343,7 @@ def test_all_events_of_one_line_are_taught(empty, look):
     page = look(empty, "import")
     choose(page, "body.json", content.encode())
     teach(page)
-    expect(page.get_by_text("150 lines read: learned 150, ")).to_be_visible()
+    expect(page.get_by_text("150 rows read: learned 150, ")).to_be_visible()
     assert taught_events(empty)[0] == ("t0", "12345678901234567890")
 
 

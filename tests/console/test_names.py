@@ -86,6 +86,32 @@ def test_a_class_is_renamed_merged_and_forgotten(taught, look):
     assert httpx.get(f"{taught.url}/classes/a%2Fb%20%E2%98%83%3F").status_code == 404
 
 
+def test_a_merge_says_on_the_page_of_the_other_class_how_many_messages_moved(taught, look):
+    page = look(taught, "names?class=card_arrival")
+    expect(page.get_by_role("heading", name="card_arrival")).to_be_visible()
+    events = httpx.get(f"{taught.url}/events?class=card_arrival&limit=1000").json()["events"]
+    httpx.delete(f"{taught.url}/events/{events[0]['key']}").raise_for_status()
+    page.get_by_role("button", name="Merge into another").click()
+    page.get_by_label("Into the class").fill("country_support")
+    page.get_by_role("dialog").get_by_role("button", name="Merge", exact=True).click()
+    expect(page.get_by_role("heading", name="country_support")).to_be_visible(timeout=30_000)
+    merged = f"card_arrival is merged into country_support, and {len(events) - 1} messages moved."
+    expect(page.get_by_text(merged)).to_be_in_viewport()
+
+
+def test_numbers_that_wait_for_a_rebuild_are_said_to_wait(taught, look):
+    said = "The numbers include the former labels of 1 corrected or erased message until the next"
+    page = look(taught, "names")
+    expect(page.get_by_label("Classes", exact=True).locator("tbody tr")).to_have_count(50)
+    expect(page.get_by_text(said)).to_have_count(0)
+    httpx.delete(f"{taught.url}/events/seq:3").raise_for_status()
+    expect(page.get_by_text(said)).to_be_visible(timeout=30_000)
+    page = look(taught, "names?class=card_arrival")
+    expect(page.get_by_text(said)).to_be_visible()
+    httpx.post(f"{taught.url}/rebuild", timeout=60).raise_for_status()
+    expect(page.get_by_text(said)).to_have_count(0, timeout=30_000)
+
+
 def test_an_unknown_name_is_said_to_be_unknown(taught, look):
     page = look(taught, "names?feature=of%20no%20event")
     expect(page.get_by_role("alert").first).not_to_be_empty()

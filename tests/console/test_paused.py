@@ -52,6 +52,6 @@ def test_an_import_waits_and_goes_on(full, look):
     progress = page.get_by_role("region", name="Progress")
     expect(progress).to_contain_text(f"{BANNER} It continues by itself", timeout=LONG)
     store.append_error = None
-    expect(progress).to_contain_text("150 lines read: learned 150", timeout=LONG)
+    expect(progress).to_contain_text("150 rows read: learned 150", timeout=LONG)
     expect(progress).not_to_contain_text("paused")
     assert httpx.get(f"{served.url}/stats").json()["seq"] == 151

@@ -110,8 +110,12 @@ def test_two_classes_are_merged(taught, look):
     page.get_by_role("button", name="Compare").first.click()
     button = f"Merge {pair['ranked_first']} into {pair['true']}"
     page.get_by_role("button", name=button).click()
+    found = httpx.get(f"{taught.url}/events", params={"class": pair["ranked_first"], "limit": 1000})
+    moved = len(found.json()["events"])
     page.get_by_role("dialog").get_by_role("button", name="Merge", exact=True).click()
     expect(page.get_by_role("dialog")).to_have_count(0, timeout=30_000)
+    merged = f"{pair['ranked_first']} is merged into {pair['true']}, and {moved} messages moved."
+    expect(page.get_by_text(merged)).to_be_in_viewport()
     classes = httpx.get(f"{taught.url}/classes", params={"limit": 1000}).json()["classes"]
     names = {each["class"] for each in classes}
     assert pair["true"] in names
@@ -319,6 +323,7 @@ def test_operating_points_are_shown_along_their_curve(taught, look, browser):
                 {"target": 0.8, "point": None},
                 {"target": 0.9, "point": point(0.823, 30, 29)},
                 {"target": 0.95, "point": curve[0]},
+                {"target": 0.99, "point": curve[0]},
             ],
         },
         "probabilities": {
@@ -329,34 +334,53 @@ def test_operating_points_are_shown_along_their_curve(taught, look, browser):
             ],
             "best": probable(0.875, 40, 40),
         },
-        "groups": {"reached": [{"target": 0.95, "groups": 7}]},
+        "groups": {"reached": [{"target": 0.95, "groups": 2}]},
     }
+    listed = [
+        {"name": name, "targets": [{"target": 0.95, "point": at}]}
+        for name, at in (("cash", point(0.7, 30, 29)), ("card", None), ("top_up", curve[0]))
+    ]
+
+    def answer(route):
+        asked = "target=" in route.request.url
+        seq = httpx.get(f"{taught.url}/quality").json()["seq"]
+        found = {"groups": {"groups": listed}} if asked else points | {"seq": seq}
+        route.fulfill(json=found)
+
     context = browser.new_context()
-    context.route("**/operating-points*", lambda route: route.fulfill(json=points))
+    context.route("**/operating-points*", answer)
     page = counted(look(taught, "quality", context=context))
     section = page.locator("[data-section='Right automatically']")
-    expect(section).to_contain_text("Limit 0.900: answers 20.0 %")
-    expect(section).to_contain_text("100.0 % of these are right")
+    expect(section).to_contain_text("Limit 0.900: answers 20.0 % of the messages, 20 of 100 (")
+    expect(section).to_contain_text("100.0 % of these are right, 20 of 20 (")
     expect(section).to_contain_text("5 of 25 classes")
-    expect(section).to_contain_text("7 classes reach it at a limit of their own")
+    section.get_by_text("2 classes reach it at a limit of their own").click()
+    limits = section.get_by_label("Limits of classes").locator("li")
+    expect(limits).to_have_text(
+        [
+            re.compile(r"cash: limit\s+0.700, 29 of 30 answers right"),
+            re.compile(r"top_up: limit\s+0.900, 20 of 20 answers right"),
+        ]
+    )
     expect(section).to_contain_text("80 % right: not reachable yet. At best, 20.0 %")
     expect(section).to_contain_text("20 of 20 were right, which shows that at least 96.0 % are")
     events = httpx.get(f"{taught.url}/quality").json()["all"]["events"]
     expect(section).to_contain_text(f"The first {events - 100:,} do not count")
     expect(section.locator("polyline")).to_have_count(1)
     slider = section.get_by_role("slider")
-    slider.press("ArrowRight")
+    pressed = section.locator("button[aria-pressed=true]")
+    expect(pressed).to_have_text(["99 % right"])  # 95 % has the same limit
+    slider.press("ArrowLeft")
     expect(section).to_contain_text("Limit 0.823: answers 30.0 %")  # the point of a target
-    expect(section.get_by_role("button", name="90 % right")).to_have_attribute(
-        "aria-pressed", "true"
-    )
-    slider.press("ArrowRight")
+    expect(pressed).to_have_text(["90 % right"])
+    slider.press("ArrowLeft")
     expect(section).to_contain_text("Limit 0.800: answers 40.0 %")
     section.get_by_role("button", name="95 % right").click()
-    expect(slider).to_have_value("0")
+    expect(slider).to_have_value("3")
+    expect(pressed).to_have_text(["95 % right"])
     assert severe_faults(page) == []
     several = section.get_by_role("region", name="Messages with several classes")
-    expect(section).to_contain_text("A message has 1.6 classes on average.")
+    expect(section).to_contain_text("A message has 1.60 classes on average.")
     expect(several.get_by_role("row").nth(1)).to_have_text(
         re.compile(r"80 %0\.41288\.0 % \(83\.0 % to 92\.0 %\)\s*82\.5 %1\.50")
     )
@@ -364,3 +388,60 @@ def test_operating_points_are_shown_along_their_curve(taught, look, browser):
         "not reachable yet; at best, at least 83.0 % are right"
     )
     context.close()
+
+
+@pytest.mark.parametrize(("labels", "shown"), [(101, 0), (102, 1)])
+def test_few_messages_with_several_classes_are_not_shown(taught, look, browser, labels, shown):
+    context = browser.new_context()
+
+    def answer(route):
+        found = route.fetch().json()
+        found["probabilities"] |= {"rankings": 100, "true_classes": labels}
+        route.fulfill(json=found)
+
+    context.route("**/operating-points*", answer)
+    page = counted(look(taught, "quality", context=context))
+    expect(page.get_by_role("slider")).to_be_visible()
+    expect(page.get_by_text(f"A message has {labels / 100} classes on average.")).to_have_count(
+        shown
+    )
+    context.close()
+
+
+def test_messages_that_do_not_count_are_of_the_moment_of_those_that_do(taught, look):
+    page = counted(look(taught, "quality"))
+    section = page.locator("[data-section='Right automatically']")
+    outcomes = httpx.get(f"{taught.url}/operating-points").json()["newest"]["outcomes"]
+    of_one = f"The first {600 - outcomes} do not count"
+    expect(section).to_contain_text(f"Of the newest {outcomes} messages")
+    expect(section).to_contain_text(of_one)
+    httpx.delete(f"{taught.url}/events/seq:599").raise_for_status()
+    page.get_by_role("button", name="Count again").click()
+    expect(page.get_by_text("Over the newest 599 messages")).to_be_visible(timeout=30_000)
+    expect(section).to_contain_text("The first ones do not count")
+    httpx.post(f"{taught.url}/rebuild", timeout=60).raise_for_status()
+    page.get_by_role("button", name="Count again").click()
+    expect(section).to_contain_text(re.compile(r"The first \d+ do not count"), timeout=30_000)
+
+
+@pytest.mark.parametrize("width", [1000, 380])
+def test_the_table_of_classes_breaks_no_word_and_has_no_high_rows(serve, look, width):
+    served = serve()
+    names = ("Straßenschäden_und_Gehwege", "Gewerbeanmeldung", "Kraftfahrzeugzulassung")
+    events = [
+        {"text": f"{words} {at % 7}", "classes": [names[(at * at + turn) % 3]]}
+        for at in range(60)
+        for turn, words in enumerate(("one", "two", "three"))
+    ]
+    httpx.post(f"{served.url}/learn", json={"events": events}).raise_for_status()
+    page = counted(look(served, "quality", viewport={"width": width, "height": 800}))
+    rows = page.get_by_label("Accuracy by class").locator("tbody tr")
+    expect(rows).to_have_count(3)
+    name_and_row = rows.evaluate_all(
+        "(rows) => rows.map((each) => [each.querySelector('a').getBoundingClientRect().height,"
+        " each.getBoundingClientRect().height])"
+    )
+    if width == 1000:
+        assert max(name for name, _ in name_and_row) < 25  # one line
+    else:
+        assert max(row - name for name, row in name_and_row) < 25  # no higher than the name

@@ -77,7 +77,7 @@ def test_import_collects_warnings_by_their_kind(empty, look):
     ] == expected
     with page.expect_download():
         page.get_by_role("button", name="Save suggestions as CSV").click()
-    expect(page.get_by_text("67 lines read: suggested classes for 67")).to_be_visible()
+    expect(page.get_by_text("67 rows read: suggested classes for 67")).to_be_visible()
     assert [
         each.replace("\t", " ") for each in table.locator("tbody tr").all_inner_texts()
     ] == expected
@@ -113,7 +113,7 @@ def test_a_bad_row_alone_is_rejected_when_it_is_taught_and_ranked(empty, look):
         "5The body is not JSON",
     )
     teach(page)
-    expect(page.get_by_text("6 lines read: learned 2, ")).to_be_visible()
+    expect(page.get_by_text("6 rows read: learned 2, ")).to_be_visible()
     for row, reason in zip(rejected.all(), reasons, strict=True):
         expect(row).to_contain_text(reason)
     assert texts_of(empty) == [fields[0], fields[5]]
@@ -136,4 +136,4 @@ def test_rows_without_a_class_are_ranked(empty, look):
     expect(notes).not_to_contain_text("rejected")
     with page.expect_download():
         page.get_by_role("button", name="Save suggestions as CSV").click()
-    expect(page.get_by_text("2 lines read: suggested classes for 2")).to_be_visible()
+    expect(page.get_by_text("2 rows read: suggested classes for 2")).to_be_visible()

@@ -47,7 +47,7 @@ export function added(sum, { lines, accepted, duplicates, r1, r5, rejected, left
     warned: withWarnings(sum.warned, warned),
     refused: sum.refused + rejected.length,
     rejected: sum.rejected.length < MOST_REJECTED ? [...sum.rejected, ...rejected] : sum.rejected,
-    points: r1 === null ? sum.points : [...sum.points, { at: all, r1, r5 }],
+    points: r1 === null ? sum.points : [...sum.points, { at: all, r1, r5, of: accepted }],
     now: performance.now(),
   };
 }
@@ -77,9 +77,9 @@ export function Progress({ table, sum, batch, running, onStop, verb, target }) {
   return html`<section class="card" aria-label="Progress" ref=${box}>
     ${running && html`<progress aria-label="At work"></progress>`}
     ${running && paused && verb === "learned" && html`<p>${pauseText(paused)} Leave this page open.</p>`}
-    <p role="status">${plural(sum.lines, table.unit)} read${running ? " so far" : ""}: ${DONE[verb](count(sum.accepted))}, skipped
+    <p role="status">${plural(sum.lines, "row")} read${running ? " so far" : ""}: ${DONE[verb](count(sum.accepted))}, skipped
       ${" "}${verb === "learned" && `${plural(sum.duplicates, "duplicate")} and `}${plural(sum.refused, "invalid row")}. ${count(Math.round(rate))} a second.
-      ${last && html` The right class was first in ${percent(last.r1)} of the last ones.`}
+      ${last && html` The right class was first in ${percent(last.r1)} of the last ${count(last.of)}.`}
       ${sum.left.size > 0 && html` Left out: ${[...sum.left].map(([reason, rows], at) => `${at ? ", " : ""}${reason} (${count(rows)})`)}.`}
       ${!running && verb === "put into Review" && html` <a href="#/review">Label them in Review</a>.`}
       ${sum.unlabelled.length > 0 && html` ${plural(sum.unlabelled.length, "row")} without a class ${sum.unlabelled.length === 1 ? "was" : "were"} not taught.`}

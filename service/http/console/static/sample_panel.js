@@ -43,7 +43,7 @@ export function SamplePanel({ sample, onTry, onDone }) {
     <h3>${sample.title}</h3>
     <progress value=${last?.done ?? 0} max=${last?.total ?? 1} aria-label="Progress"></progress>
     <p role="status">${last
-      ? html`${count(last.done)} of ${count(last.total)} messages${last.r1 === null ? "" : `, the right class first in ${percent(last.r1)} of the last`}, ${count(Math.round(rate))} per second`
+      ? html`${count(last.done)} of ${count(last.total)} messages${last.r1 === null ? "" : `, the right class first in ${percent(last.r1)} of the last ${count(last.accepted)}`}, ${count(Math.round(rate))} per second`
       : "Unpacking …"}</p>
     <${Reading} last=${finished ? null : last?.last} />
     <${Problem} error=${task.error} />

@@ -53,7 +53,7 @@ export const SAMPLES = [
   },
 ];
 
-/** Teach a sample; after each request, report { done, total, r1, r5, faults, last }. */
+/** Teach a sample; after each request, report { done, total, accepted, r1, r5, faults, last }. */
 export async function teachSample(sample, report, signal) {
   const events = await sample.events();
   const size = events.length < 10 * LINES ? FEW_LINES : LINES;
@@ -65,7 +65,7 @@ export async function teachSample(sample, report, signal) {
       source: sample.source,
       event_id: `sample-${sample.name}-${begin + index + 1}`, // so that a second time changes nothing
     }));
-    const { r1, r5, duplicates, rejected } = await learnLines(lines, signal, isPaused);
-    report({ done: begin + some.length, total: events.length, r1, r5, duplicates, rejected, last: some.at(-1) });
+    const { accepted, r1, r5, duplicates, rejected } = await learnLines(lines, signal, isPaused);
+    report({ done: begin + some.length, total: events.length, accepted, r1, r5, duplicates, rejected, last: some.at(-1) });
   }
 }

@@ -64,7 +64,7 @@ function EraseOrigin({ kind, name, onClose, onDone }) {
       erased += answer.deleted;
     } while (answer.more);
     await beat();
-    onDone(`${plural(erased, "message")} of ${isolated(name)} erased${counts.waiting ? `, and ${count(counts.waiting)} that waited for review` : ""}.`);
+    onDone(`${plural(erased, "message")} of ${isolated(name)} erased${counts.waiting ? `, and ${count(counts.waiting)} that waited for review` : ""}.`, erased !== 1);
   };
   return html`<${Dialog} title=${`Erase all messages of this ${ORIGINS[kind].toLowerCase()}`} confirm=${!isEmpty && "Erase all"} kind="danger" needs="admin"
     disabled=${!counts} call=${call} onConfirm=${confirm} onClose=${onClose}>
@@ -90,7 +90,7 @@ async function inTurn(keys, act) {
 function EraseSelected({ keys, onClose, onDone }) {
   const confirm = async () => {
     await inTurn(keys, (key) => ask("DELETE", path("events", key)));
-    onDone(`${plural(keys.length, "message")} erased.`);
+    onDone(`${plural(keys.length, "message")} erased.`, keys.length !== 1);
   };
   return html`<${Dialog} title=${`Erase ${plural(keys.length, "message")}`} confirm="Erase" kind="danger" needs="admin" call=${{ method: "DELETE", path: path("events", keys[0]) }}
     onConfirm=${confirm} onClose=${onClose}>
@@ -105,7 +105,7 @@ function CorrectSelected({ keys, onClose, onDone }) {
   const confirm = async () => {
     if (!(await mayUse(name.trim()))) return false;
     await inTurn(keys, (key) => ask("PUT", path("events", key), { body }));
-    onDone(`${plural(keys.length, "message")} labelled ${isolated(name.trim())}.`);
+    onDone(`${plural(keys.length, "message")} labelled ${isolated(name.trim())}.`, keys.length !== 1);
     return true;
   };
   return html`<${Dialog} title=${`Correct ${plural(keys.length, "message")}`} confirm="Correct" kind=${question ? "" : "primary"} needs="learn" disabled=${!name.trim()}
@@ -172,7 +172,7 @@ function ManyActions({ events, selected, filter, exporting, onSelect, onExport, 
       ${selected.size ? `${count(selected.size)} selected` : "Select all shown"}</label>
     ${selected.size > 0 && html`<${Action} needs="learn" onClick=${() => onDialog({ kind: "correct" })}>Correct the selected<//>
       <${Action} needs="admin" onClick=${() => onDialog({ kind: "erase" })}>Erase the selected<//>`}
-    ${origins.map((kind) => html`<${Action} key=${kind} needs="admin" onClick=${() => onDialog({ kind })}>Erase all of ${isolated(filter[kind])}<//>`)}
+    ${origins.map((kind) => html`<${Action} key=${kind} needs="admin" onClick=${() => onDialog({ kind })}>${kind === "reviewer" ? `Erase all messages that ${isolated(filter[kind])} labelled` : `Erase all of ${isolated(filter[kind])}`}<//>`)}
     <${Action} needs="learn" busy=${exporting} disabled=${Boolean(filter.id)} onClick=${onExport}>Export as JSON lines<//>
     <${Action} needs="learn" busy=${exporting} disabled=${Boolean(filter.id)} onClick=${onTable}>Export as CSV<//>
   </div>`;
@@ -219,8 +219,8 @@ export default function Events({ query }) {
     setSelected(next);
   };
   const close = () => setDialog(null);
-  const done = (what) => {
-    sayAmended(what);
+  const done = (what, many) => {
+    sayAmended(what, many);
     setSelected(new Set());
     found.load();
   };
