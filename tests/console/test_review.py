@@ -246,6 +246,18 @@ def test_messages_of_one_suggestion(waiting, review):
     expect(page.get_by_text(waits(number))).to_be_visible()
 
 
+def test_only_messages_that_were_not_answered_automatically(waiting, review):
+    body = {"text": "a cash machine or a card", "min_confidence": 1}
+    assert httpx.post(f"{waiting.url}/rank", json=body).json()["abstained"]
+    page = review(waiting)
+    expect(page.get_by_text(waits(4))).to_be_visible()
+    page.get_by_label("Only messages that were not answered automatically").check()
+    expect(page.get_by_text(waits(1))).to_be_visible()
+    expect(shown(page)).to_contain_text("answered without a class")
+    page.get_by_label("Order").select_option("at random")  # an order of the same messages
+    expect(page.get_by_text(waits(1))).to_be_visible()
+
+
 def test_likely_wrong_labels_are_corrected_and_undone(taught, review):
     first = httpx.get(f"{taught.url}/suspects", params={"limit": 1}).json()["suspects"][0]
     key, before = first["event"]["key"], first["event"]["classes"]
@@ -354,6 +366,7 @@ def test_another_source_shows_its_own_messages_or_none(waiting, review):
     page.get_by_label("Source").fill("nobody")
     expect(page.get_by_text(waits(0))).to_be_visible()
     expect(shown(page)).to_have_count(0)
+    expect(page.get_by_text("this filter hides 4 other messages.")).to_be_visible()
     page.get_by_label("Source").fill("Petra")
     expect(shown(page)).to_contain_text("a ball of ice")
     page.get_by_label("Source").fill("")
@@ -394,7 +407,9 @@ def test_a_labelled_message_is_given_to_a_second_reviewer(serve, review):
     page.keyboard.press("Enter")
     question = page.get_by_role("group", name="Two labels")
     expect(question).to_contain_text("ben labelled this message as “bens class”")
-    expect(question).to_contain_text(f"; you: “{mine}”. Both labels are noted.")
+    expect(question).to_contain_text(
+        f"; you: “{mine}”. Both labels are noted. Keep the first label"
+    )
     question.get_by_role("button", name="Keep").click()
     agreement = page.get_by_role("region", name="Agreement")
     expect(agreement).to_contain_text("50 % of 2 messages have the same two labels.")
@@ -414,6 +429,8 @@ def test_without_second_labels_nothing_is_said_of_them(waiting, review):
     expect(page.get_by_text("Labelled as")).to_be_visible()
     page.wait_for_timeout(500)
     expect(page.get_by_role("region", name="Agreement")).to_have_count(0)
+    page.get_by_text("Have some messages labelled twice").click()
+    expect(page.get_by_text("MANYCLASS_REVIEW_TWICE=10")).to_be_visible()
 
 
 # --- the taxonomy ---------------------------------------------------------------------------------

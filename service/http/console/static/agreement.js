@@ -17,7 +17,9 @@ export function Agreement({ changes }) {
   const [found, setFound] = useState(null);
   const task = useTask();
   useLater((signal) => task.run(async () => setFound(await get(CALL.path, { signal }))), 300, [changes, useAgain(task.error)]);
-  if (!found || (!found.percent && !found.pairs)) return html`<${Problem} error=${task.error} />`;
+  if (!found) return html`<${Problem} error=${task.error} />`;
+  if (!found.percent && !found.pairs) return html`<details><summary>Have some messages labelled twice</summary>
+    <p class="hint">With the setting <code>MANYCLASS_REVIEW_TWICE=10</code>, 10 % of the messages are given to a second reviewer; this page then shows how far two people agree.</p></details>`;
   const { pairs, equal, kappa, disagreements } = found;
   return html`<section aria-label="Agreement"><h2>Agreement</h2>
     <p>${found.percent} % of the messages are given to a second reviewer, who does not see the first label.

@@ -24,7 +24,7 @@ const RENEW = 40_000; // milliseconds
 const RETRY = 3_000;
 const LONGEST_NAME = 200;
 const LOST = "The connection is lost. The message and your choice stay here: send it again when the service is back.";
-const STRATEGIES = [["uncertain", "least certain first"], ["random", "at random"], ["class", "of one suggestion"], ["abstained", "not answered automatically"], ["suspect", "likely wrong labels"]];
+const STRATEGIES = [["uncertain", "least certain first"], ["random", "at random"], ["class", "of one suggestion"], ["suspect", "likely wrong labels"]];
 
 const withoutId = (all, id) => all.filter((each) => each.id !== id);
 const quoted = (names) => names.map((each) => `“${isolated(each)}”`).join(", ");
@@ -103,7 +103,7 @@ function Question({ label, wanted, reviewer, isSecond, busy, onKeep, onReplace }
   const when = label.time === null ? "" : age < 60 ? " a moment ago" : ` ${seconds(age)} ago`;
   return html`<div class="card" role="group" aria-label="Two labels" ref=${box}>
     <p role="alert"><strong>${who}</strong> labelled this message as ${label.classes ? quoted(label.classes) : "another class"}${when}${isSecond ? html`; you: ${quoted(wanted)}. Both labels are noted.` : "."}
-      Keep ${isSecond ? "the first" : "this"} label, or replace it with ${quoted(wanted)}?</p>
+      ${" "}Keep ${isSecond ? "the first" : "this"} label, or replace it with ${quoted(wanted)}?</p>
     <div class="actions"><button type="button" class="primary" disabled=${busy} onClick=${onKeep}>Keep ${label.classes ? listed(label.classes) : "it"}</button>
       <button type="button" disabled=${busy || !label.classes} onClick=${onReplace}>Replace with ${listed(wanted)}</button></div>
   </div>`;
@@ -123,6 +123,8 @@ export default function Review({ query }) {
   const [source, setSource] = useState(query.source ?? "");
   const [strategy, setStrategy] = useState("uncertain");
   const [first, setFirst] = useState("");
+  const [isAbstained, setAbstained] = useState(false); // only rankings that were answered without classes
+  const [hidden, setHidden] = useState(0); // messages that wait, of other sources
   const [items, setItems] = useState(null); // reserved for this reviewer; the first is in view
   const [waiting, setWaiting] = useState(0);
   const [chosen, setChosen] = useState([]);
@@ -137,6 +139,7 @@ export default function Review({ query }) {
   const field = useRef();
   const held = useRef([]);
   const list = useRef(""); // the path of the list: a timer asks for the present one
+  const unfiltered = useRef(""); // that of all sources; empty if no source is chosen
   const round = useRef(0); // of lists asked for: an answer for a former choice counts no more
   const task = useTask();
   const reading = useTask();
@@ -146,10 +149,11 @@ export default function Review({ query }) {
   const current = items?.[0];
   const suggested = current?.ranked.slice(0, SUGGESTIONS) ?? [];
 
-  const how = wanted === "abstained" ? { abstained: true } : { strategy: wanted };
-  const parameters = { limit: Math.min(MOST, AHEAD + skipped.current.size), reviewer: name, source: source.trim(), ...how };
+  const chosenOnes = { source: source.trim(), abstained: isAbstained && wanted !== "suspect" };
+  const parameters = { limit: Math.min(MOST, AHEAD + skipped.current.size), reviewer: name, ...chosenOnes, strategy: wanted };
   const call = { method: "GET", path: withParameters("/review", parameters) };
   list.current = call.path;
+  unfiltered.current = chosenOnes.source && withParameters("/review", { ...chosenOnes, source: "", limit: 1, strategy: wanted }); // leases none
   const leases = (body) => ask("POST", "/review/leases", { body: { reviewer, ...body } });
   const release = (ids) => {
     if (reviewer && ids.length) leases({ release: ids }).catch(() => {}); // a lease ends by itself
@@ -163,6 +167,7 @@ export default function Review({ query }) {
     if (page.reviewer === null) return; // a name has to be typed first
     setReviewer(page.reviewer);
     setWaiting(page.waiting);
+    setHidden(page.waiting || !unfiltered.current ? 0 : (await get(unfiltered.current)).waiting);
     setItems((before) => {
       const known = new Set([...(before ?? []).map((each) => each.id), ...skipped.current, ...ended.current]);
       return [...(before ?? []), ...page.instances.filter((each) => !known.has(each.id))].slice(0, Math.max(AHEAD, before?.length ?? 0));
@@ -181,7 +186,7 @@ export default function Review({ query }) {
       read();
     }, 200);
     return () => clearTimeout(timer);
-  }, [name, source, wanted]);
+  }, [name, source, wanted, isAbstained]);
   const again = useAgain(reading.error);
   useEffect(() => {
     if (again) read();
@@ -348,6 +353,8 @@ export default function Review({ query }) {
         <select value=${strategy} onChange=${(event) => setStrategy(event.currentTarget.value)}>
           ${STRATEGIES.map(([value, words]) => html`<option key=${value} value=${value}>${words}</option>`)}</select><//>
       ${strategy === "class" && html`<${ClassField} label="Suggestion" value=${first} onInput=${setFirst} />`}
+      ${strategy !== "suspect" && html`<label class="check"><input type="checkbox" checked=${isAbstained} onChange=${(event) => setAbstained(event.currentTarget.checked)} />
+        Only messages that were not answered automatically</label>`}
       <${Field} label="Source" hint="Only messages from this source. Leave empty for all.">
         <input type="search" value=${source} maxlength="1000" onInput=${(event) => setSource(event.currentTarget.value)} /><//></div>
     <${Status}>${said && html`<p>${said}</p>`}<//>
@@ -363,7 +370,7 @@ export default function Review({ query }) {
           ${isLost && html`<p class="warning" role="alert">Another reviewer has this message now. You can still label it, or skip it.</p>`}
           <${InstanceText} text=${current.text} isCut=${current.text_cut} features=${current.features} />
           ${current.text === null && current.omitted_features > 0 && html`<p class="hint">and ${count(current.omitted_features)} more words</p>`}
-          ${!suggested.length && html`<p class="hint">There is no suggestion: no word of this message was taught.</p>`}
+          ${!suggested.length && html`<p class="hint">There is no suggestion${current.second ? "" : ": no word of this message was taught"}.</p>`}
           <${Chips} suggested=${suggested} probabilities=${current.probabilities} chosen=${chosen} busy=${task.busy || conflict !== null} onToggle=${toggle} />
           <${Picker} key=${current.id} inputRef=${field} busy=${task.busy || conflict !== null} onAdd=${(each) => setChosen((before) => [...new Set([...before, each])])} />
           ${conflict && html`<${Question} label=${conflict} wanted=${chosen} reviewer=${reviewer} isSecond=${current.second} busy=${task.busy} onKeep=${keep} onReplace=${() => label(chosen, conflict)} />`}
@@ -375,7 +382,7 @@ export default function Review({ query }) {
           </div>
           <${CallText} call=${{ method: "POST", path: "/learn", body: { id: current.id, classes: chosen.length ? chosen : ["a class"], reviewer } }} />
         </section>`
-      : items && html`<p class="nothing">No message waits for a label${skipped.current.size ? ", but for those you skipped" : ""}. Messages that are ranked with a low
+      : items && html`<p class="nothing">No message waits for a label${skipped.current.size ? ", but for those you skipped" : ""}${hidden > 0 && ` of the source ${isolated(source.trim())}: this filter hides ${plural(hidden, "other message")}`}. Messages that are ranked with a low
           confidence come here by themselves, about a second later.</p>
           <div class="actions">${done.length > 0 && html`<button type="button" onClick=${undo} disabled=${task.busy}>Undo (u)</button>`}
           ${skipped.current.size > 0 && html`<button type="button" onClick=${showSkipped}>Show the skipped ones again</button>`}</div>`}
