@@ -305,8 +305,8 @@ CALLS: Final = (
             "instances": [
                 {
                     "id": "q-2",
-                    "ranked": ["hockey"],
-                    "probabilities": [None],
+                    "ranked": ["hockey", "baseball"],
+                    "probabilities": [None, None],
                     "confidence": None,
                     "abstained": False,
                     "age": 41.7,
@@ -322,8 +322,8 @@ CALLS: Final = (
                 },
                 {
                     "id": "q-5",
-                    "ranked": ["hockey"],
-                    "probabilities": [None],
+                    "ranked": ["hockey", "baseball"],
+                    "probabilities": [None, None],
                     "confidence": None,
                     "abstained": False,
                     "age": 40.2,
