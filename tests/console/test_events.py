@@ -259,6 +259,18 @@ def erase_all(page, url, kind, name):
     return page.get_by_role("dialog")
 
 
+def test_the_messages_that_a_reviewer_labelled_are_erased(empty, look):
+    events = [{"text": f"t {each}", "classes": ["x"], "reviewer": each} for each in ("Ann", "Ben")]
+    httpx.post(f"{empty.url}/learn", json={"events": events}).raise_for_status()
+    page = look(empty, "events")
+    dialog = erase_all(page, empty.url, "reviewer", "Ann")
+    dialog.get_by_role("button", name="Erase all").click()
+    said = "1 message of Ann erased. The next rebuild removes its former effect"
+    expect(page.get_by_text(said)).to_be_visible()
+    left = httpx.get(f"{empty.url}/events").json()["events"]
+    assert [each["reviewer"] for each in left] == ["Ben"]
+
+
 def test_the_dialog_counts_what_is_erased_and_names_other_spellings(serve, look):
     served = serve(rebuild_seconds=7200)
     events = [{"text": f"t{at}", "classes": ["x"], "source": "Anna Meier"} for at in range(3)]
