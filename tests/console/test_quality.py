@@ -415,13 +415,14 @@ def test_messages_that_do_not_count_are_of_the_moment_of_those_that_do(taught, l
     of_one = f"The first {600 - outcomes} do not count"
     expect(section).to_contain_text(f"Of the newest {outcomes} messages")
     expect(section).to_contain_text(of_one)
+    # a count is kept for some seconds, and the next one may come with the call after it
     httpx.delete(f"{taught.url}/events/seq:599").raise_for_status()
     page.get_by_role("button", name="Count again").click()
-    expect(page.get_by_text("Over the newest 599 messages")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Over the newest 599 messages")).to_be_visible(timeout=120_000)
     expect(section).to_contain_text("The first ones do not count")
     httpx.post(f"{taught.url}/rebuild", timeout=60).raise_for_status()
     page.get_by_role("button", name="Count again").click()
-    expect(section).to_contain_text(re.compile(r"The first \d+ do not count"), timeout=30_000)
+    expect(section).to_contain_text(re.compile(r"The first \d+ do not count"), timeout=120_000)
 
 
 @pytest.mark.parametrize("width", [1000, 380])
