@@ -11,7 +11,7 @@ from manyclass.core.calibration import NEWEST_OUTCOMES, Calibration, interval_of
 
 EVERYTHING = 10**6
 FIRST_KEPT = 100
-REFRESH = 500  # outcomes from one search for the limit to the next, from 2,000 on
+REFRESH = 200  # outcomes from one search for the limit to the next, from 2,000 on
 TARGETS = [0.5, 0.8, 0.9, 0.95, 0.99]
 
 
