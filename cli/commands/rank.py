@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import IO, Annotated, Final, Literal, cast
+from typing import IO, Annotated, Any, Final, Literal, cast
 
 import typer
 
@@ -38,6 +38,11 @@ def _finite(given: float | None) -> float | None:
     return given
 
 
+def _share(help: str) -> Any:
+    """Return an option whose value is a share, from 0 to 1."""
+    return typer.Option(min=0, max=1, callback=_finite, help=help)
+
+
 @ranks
 def rank(
     files: Files,
@@ -63,42 +68,22 @@ def rank(
     ] = None,
     min_confidence: Annotated[
         float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            callback=_finite,
-            help="Abstain, returning no classes, if the confidence is lower.",
-        ),
+        _share("Abstain, returning no classes, if the confidence is lower."),
     ] = None,
     min_accuracy: Annotated[
         float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            callback=_finite,
-            help="Abstain below the least limit of confidence whose answers were right this often.",
-        ),
+        _share("Abstain below the least limit of confidence whose answers were right this often."),
     ] = None,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Add to each class how probable it is.")
     ] = False,
     min_probability: Annotated[
         float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            callback=_finite,
-            help="Return only classes that are at least this probable, of several right ones too.",
-        ),
+        _share("Return only classes that are at least this probable, of several right ones too."),
     ] = None,
     min_precision: Annotated[
         float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            callback=_finite,
-            help="Return only classes of a probability whose classes were right this often.",
-        ),
+        _share("Return only classes of a probability whose classes were right this often."),
     ] = None,
     decode: Annotated[
         Literal["taxo"] | None,

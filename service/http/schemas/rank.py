@@ -28,6 +28,7 @@ MOST_VOTES = 1000  # of one explained class
 MOST_MOVES = 10  # features of a node on the path to an explained class
 
 _K = Meta(ge=1, le=MOST_RANKED)
+_Share = Annotated[float, Meta(ge=0, le=1)]
 _Seq = Meta(ge=0, le=LARGEST_SEQ)
 _Source = Annotated[
     Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | None,
@@ -66,11 +67,11 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
         Meta(description="Rank only these classes; null: all classes."),
     ] = None
     min_confidence: Annotated[
-        Annotated[float, Meta(ge=0, le=1)] | None,
+        _Share | None,
         Meta(description="Abstain if the confidence is lower or unknown; null: never abstain."),
     ] = None
     min_accuracy: Annotated[
-        Annotated[float, Meta(ge=0, le=1)] | None,
+        _Share | None,
         Meta(
             description="Abstain below the least limit of confidence whose answers were right at"
             " least this often; null: any."
@@ -80,14 +81,14 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
         bool | None, Meta(description="Add to each class the probability that it is right.")
     ] = False
     min_probability: Annotated[
-        Annotated[float, Meta(ge=0, le=1)] | None,
+        _Share | None,
         Meta(
             description="Return only classes with a probability from this on, and abstain without"
             " one; null: any."
         ),
     ] = None
     min_precision: Annotated[
-        Annotated[float, Meta(ge=0, le=1)] | None,
+        _Share | None,
         Meta(
             description="Return only classes from the least limit of probability on above which"
             " classes were right at least this often; null: any."
@@ -161,14 +162,14 @@ class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
 
 
 _Confidence = Annotated[
-    Annotated[float, Meta(ge=0, le=1)] | None,
+    _Share | None,
     Meta(
         description="The probability that the class with the highest score is right, also with"
         " `decode`; null without a class, and until the primary learner has 100 outcomes.",
     ),
 ]
 _Limit = Annotated[
-    Annotated[float, Meta(ge=0, le=1)] | UnsetType | None,
+    _Share | UnsetType | None,
     Meta(
         description="With `min_accuracy`, the limit of confidence that was applied; with"
         " `min_precision`, that of probability; null if no limit reaches what was asked yet."

@@ -1,4 +1,4 @@
-// What a source, a reviewer or an import has: messages that were taught, and messages that wait for review.
+// Counts of a source, a reviewer or an import: messages that were taught, and messages that wait for review.
 
 import { html, useEffect, useState } from "./html.js";
 import { get, withParameters } from "./api.js";
