@@ -191,10 +191,11 @@ def test_parts_without_a_name_of_their_own_are_not_ranked(empty, look):
     httpx.post(f"{empty.url}/learn", json={"text": {"my tags": "ice"}, "classes": ["sports"]})
     expect(page.locator("p.tinted")).to_have_text(["title a puck"])
     page.get_by_role("button", name="Add a part").click()
+    name = page.get_by_label("Name of part 3")
+    expect(name).to_be_focused()
     page.get_by_label("Text", exact=True).fill("ice")
     asked = []
     page.on("request", lambda each: asked.append(each.url) if "/rank" in each.url else None)
-    name = page.get_by_label("Name of part 3")
     said = page.get_by_role("alert")
     for typed, fault in (
         ("  ", "Part 3 has no name. Name it, or take its text away."),

@@ -75,6 +75,7 @@ def test_each_text_has_the_direction_of_its_script(empty, look):
     page = look(empty, "import")
     choose(page, "a.csv", csv_in("utf-8", *ALL))
     cells = page.locator("table.file tbody tr td:first-child")
+    expect(cells).to_have_count(4)
     assert [direction(each) for each in cells.all()][1] == "right"
     teach(page)
     page.goto(f"{empty.url}/console#/events")
