@@ -25,8 +25,6 @@ cdef extern from "core/native/calibration.hpp" namespace "manyclass" nogil:
         double first
         double second
 
-    const uint8_t NO_CLASS "manyclass::RankingsBefore::NO_CLASS"
-
     TopTwoScores top_two_of(const Ranked* best, size_t count)
 
     cdef cppclass RankingBefore:

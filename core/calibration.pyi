@@ -84,19 +84,6 @@ class Calibration:
         ranking without a class is kept and teaches nothing.
         """
 
-    def add_rows(
-        self,
-        top_two: NDArray[np.float64],
-        scores: NDArray[np.float64],
-        are_true: NDArray[np.uint8],
-        true_classes: NDArray[np.int64],
-    ) -> None:
-        """Learn the outcomes of rows, as `Learner.learn_csr` gives them, in order.
-
-        `true_classes` (n,) is the number of classes of each row, 1 or more. Raise ValueError for
-        another number, and for arrays of other shapes.
-        """
-
     def add(
         self,
         first: float,

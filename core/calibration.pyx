@@ -1,7 +1,7 @@
 """The Python interface of a learner's calibration, native/calibration.hpp."""
 
 from cython.operator cimport dereference as deref
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
@@ -155,33 +155,6 @@ cdef class Calibration:
         deref(self._native).add(
             top_two_of(before.best.data(), before.best.size()), before, true_classes, origin
         )
-
-    def add_rows(self, const double[:, ::1] top_two not None, const double[:, ::1] scores not None,
-                 const uint8_t[:, ::1] are_true not None, const int64_t[::1] true_classes not None):
-        cdef Py_ssize_t row, at, rows = top_two.shape[0], places = scores.shape[1]
-        cdef RankingBefore before
-        cdef Ranked each
-        cdef TopTwoScores best
-        if not (
-            top_two.shape[1] == 2
-            and scores.shape[0] == are_true.shape[0] == true_classes.shape[0] == rows
-            and are_true.shape[1] == places
-        ):
-            raise ValueError("the arrays must have the shapes (n, 2), (n, k), (n, k) and (n,)")
-        if rows and np.min(true_classes) < 1:
-            raise ValueError("true_classes must be 1 or more")
-        each.cls = 0
-        for row in range(rows):
-            before.best.clear()
-            before.are_true.clear()
-            for at in range(places):
-                if are_true[row, at] == NO_CLASS:
-                    break
-                each.score = scores[row, at]
-                before.best.push_back(each)
-                before.are_true.push_back(are_true[row, at])
-            best.first, best.second = top_two[row, 0], top_two[row, 1]
-            deref(self._native).add(best, before, true_classes[row], string_view())
 
     def add(self, double first, double second, bint is_right, str cls=None, str source=None):
         cdef TopTwoScores top_two

@@ -6,7 +6,9 @@ from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from manyclass.core.calibration cimport Calibration, Ranked, RankingBefore, TopTwoScores
+from manyclass.core.calibration cimport (
+    Calibration, NativeCalibration, Ranked, RankingBefore, TopTwoScores,
+)
 from manyclass.core.columns cimport CsrRows, NativeColumns
 from manyclass.core.instance cimport Instance
 from manyclass.core.locking cimport raise_error
@@ -20,6 +22,13 @@ cdef extern from "core/native/pipeline/state_lock.hpp" namespace "manyclass" nog
         void let_go()
         bint is_held()
 
+
+cdef extern from "core/native/row_outcomes.hpp" namespace "manyclass" nogil:
+    cdef struct RowOutcomes:
+        int32_t* ranks
+        TopTwoScores* top_two
+        NativeCalibration* calibration
+        const uint8_t* counts
 
 cdef extern from "core/native/learner.hpp" namespace "manyclass" nogil:
     cdef cppclass OptionValues:
@@ -38,11 +47,6 @@ cdef extern from "core/native/learner.hpp" namespace "manyclass" nogil:
 
     cdef cppclass Seconds "std::chrono::duration<double>":
         Seconds(double count)
-
-    cdef cppclass RankingsBefore:
-        uint32_t depth
-        double* scores
-        uint8_t* are_true
 
     cdef cppclass Outcome:
         uint32_t rank
@@ -134,8 +138,7 @@ cdef extern from "core/native/learner.hpp" namespace "manyclass" nogil:
                       const vector[string_view]& rejected, double weight,
                       bint is_first_epoch, RankingBefore* before) except +raise_error
         void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
-                       bint is_first_epoch, int32_t* ranks, TopTwoScores* top_two,
-                       RankingsBefore* before) except +raise_error
+                       bint is_first_epoch, const RowOutcomes& outcomes) except +raise_error
         bint build_csr(const CsrRows& rows, const CsrRows& classes) except +raise_error
         void find_nodes(const vector[string_view]& names,
                         bint is_before_learning) except +raise_error

@@ -187,16 +187,15 @@ class Learner:
         epoch: int = 0,
         weights: NDArray[np.float32] | None = None,
         top_two: NDArray[np.float64] | None = None,
-        scores: NDArray[np.float64] | None = None,
-        are_true: NDArray[np.uint8] | None = None,
+        calibration: Calibration | None = None,
+        counts: NDArray[np.uint8] | None = None,
     ) -> NDArray[np.int32]:
         """Learn the rows in order; return ranks (n,) as from `learn`.
 
         The times seen are counted in epoch 0 only, for offline training of several epochs.
         `top_two` (n, 2) receives the two highest scores before each row was learned, `first` and
-        `second` of `learn`. `scores` and `are_true` (n, k) receive the scores of the k best classes
-        before each row was learned, and 1 for each true one, else 0; 2 where fewer were ranked.
-        ValueError for other shapes.
+        `second` of `learn`. The calibration learns the outcome of each row, or, with `counts` (n,),
+        of the rows where it is not 0. ValueError for other shapes.
         """
 
     def build_csr(

@@ -314,39 +314,31 @@ cdef class Learner:
                   Columns classes not None, const int64_t[::1] class_indptr not None,
                   const int32_t[::1] class_indices not None, int epoch=0,
                   const float[::1] weights=None, double[:, ::1] top_two=None,
-                  double[:, ::1] scores=None, uint8_t[:, ::1] are_true=None):
+                  Calibration calibration=None, const uint8_t[::1] counts=None):
         check_weights(weights, indptr, self.options)
         cdef CsrRows rows = features.rows(indptr, indices, values)
         cdef CsrRows labels = classes.true_classes(rows, class_indptr, class_indices)
         cdef const float* given = NULL
-        cdef TopTwoScores* best = NULL
-        cdef RankingsBefore before
-        cdef RankingsBefore* wanted = NULL
+        cdef RowOutcomes outcomes = RowOutcomes(NULL, NULL, NULL, NULL)
         if top_two is not None and (top_two.shape[0] != rows.count or top_two.shape[1] != 2):
             raise ValueError(f"top_two must have the shape ({rows.count}, 2)")
-        if (scores is None) != (are_true is None):
-            raise ValueError("scores and are_true go together")
-        if scores is not None:
-            if scores.shape[0] != rows.count or scores.shape[1] < 2:
-                raise ValueError(f"scores must have the shape ({rows.count}, 2 or more)")
-            if are_true.shape[0] != scores.shape[0] or are_true.shape[1] != scores.shape[1]:
-                raise ValueError("are_true must have the shape of scores")
+        if counts is not None and counts.shape[0] != rows.count:
+            raise ValueError(f"counts must have the shape ({rows.count},)")
         ranks = np.empty(rows.count, np.int32)
         cdef int32_t[::1] rank_view = ranks
         if rows.count == 0:
             return ranks
         if weights is not None:
             given = &weights[0]
+        outcomes.ranks = &rank_view[0]
         if top_two is not None:
-            best = <TopTwoScores*>&top_two[0, 0]
-        if scores is not None:
-            before.depth, before.scores = <uint32_t>scores.shape[1], &scores[0, 0]
-            before.are_true = &are_true[0, 0]
-            wanted = &before
+            outcomes.top_two = <TopTwoScores*>&top_two[0, 0]
+        if calibration is not None:
+            outcomes.calibration = calibration._native.get()
+        if counts is not None:
+            outcomes.counts = &counts[0]
         with nogil:
-            deref(self._native).learn_csr(
-                rows, labels, given, epoch == 0, &rank_view[0], best, wanted
-            )
+            deref(self._native).learn_csr(rows, labels, given, epoch == 0, outcomes)
         return ranks
 
     def build_csr(self, Columns features not None, const int64_t[::1] indptr not None,

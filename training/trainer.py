@@ -19,7 +19,6 @@ from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learner import Learner
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
-from manyclass.core.operating_points import PLACES
 from manyclass.core.sections import Sections
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.training.accuracy import Accuracy, ranks_of
@@ -171,11 +170,18 @@ def train(
         losses = ExpectedLoss()  # scores grow from pass to pass
         kept_back = course.learn(learner, order, kept.number, (calibration, losses))
     scores, right = course.outcomes
-    # A learner improves fast over the first half of its first pass.
-    begin = max(len(right) - SETTLED, 0 if kept_back else len(right) // 2)
-    if len(right) - begin >= LEAST_SETTLED:
-        calibration.settle(scores[begin:], right[begin:])
+    settled = settled_part(len(right), kept_back is not None)
+    calibration.settle(scores[settled], right[settled])
     return Training(learner, calibration, losses, passes, kept, kept_back)
+
+
+def settled_part(outcomes: int, are_kept_back: bool) -> slice:
+    """Return which of the last new rows' outcomes are those of a learner that hardly changes.
+
+    The part is empty after too few. A learner improves fast over the first half of its first pass.
+    """
+    begin = max(outcomes - SETTLED, 0 if are_kept_back else outcomes // 2)
+    return slice(begin if outcomes - begin >= LEAST_SETTLED else outcomes, outcomes)
 
 
 class _Course:
@@ -203,7 +209,6 @@ class _Course:
         began = perf_counter()
         ranks = np.empty(len(order), np.int32)
         top_two = np.empty((len(order), 2), np.float64)
-        first_true = np.empty(len(order), np.uint8)
         # Of a repeated row only the first outcome is that of a new row.
         firsts = np.sort(np.unique(order, return_index=True)[1])
         counts = outcomes is not None and len(learner.taxonomy) > 0
@@ -214,24 +219,19 @@ class _Course:
             new = firsts[(firsts >= begin) & (firsts < end)]
             if outcomes is not None and counts:
                 count_losses(outcomes[1], learner, self._rows.take(order[new]), *self._columns)
-            scores = np.empty((len(some), PLACES), np.float64)
-            are_true = np.empty((len(some), PLACES), np.uint8)
+            counted = np.zeros(len(some), np.uint8)
+            counted[new - begin] = 1
             ranks[begin:end] = learner.learn_csr(
                 *some.labelled(*self._columns),
                 epoch=int(outcomes is None),
                 weights=some.weights,
                 top_two=top_two[begin:end],
-                scores=None if outcomes is None else scores,
-                are_true=None if outcomes is None else are_true,
+                calibration=None if outcomes is None else outcomes[0],
+                counts=counted,
             )
-            if outcomes is not None:
-                first = new - begin
-                true_classes = np.diff(some.class_indptr)[first]
-                outcomes[0].add_rows(top_two[new], scores[first], are_true[first], true_classes)
-                first_true[begin:end] = are_true[:, 0] == 1
             on_progress(number, end, len(order))
         if outcomes is not None:
-            self.outcomes = top_two[firsts], first_true[firsts]
+            self.outcomes = top_two[firsts], (ranks[firsts] == 1).astype(np.uint8)
         seconds = perf_counter() - began
         held_out = None
         if len(self._held_out):

@@ -30,6 +30,7 @@
 #include "pipeline/replay.hpp"
 #include "pipeline/state_lock.hpp"
 #include "pipeline/trainer.hpp"
+#include "row_outcomes.hpp"
 #include "storage/tables.hpp"
 #include "taxonomy/taxonomy.hpp"
 
@@ -253,18 +254,11 @@ public:
     }
 
     void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
-                   bool is_first_epoch, std::int32_t* ranks, TopTwoScores* top_two,
-                   RankingsBefore* before) override {
-        RankingBefore ranking;
-        if (before != nullptr) ranking.depth = before->depth;
-        for (std::int64_t row = 0; row < rows.count; ++row) {
+                   bool is_first_epoch, const RowOutcomes& outcomes) override {
+        learn_rows(rows, classes, outcomes, [&](std::int64_t row, RankingBefore* before) {
             const float weight = weights == nullptr ? 1 : weights[row];
-            const Outcome outcome = learn_csr(rows, classes, row, weight, is_first_epoch,
-                                              before == nullptr ? nullptr : &ranking);
-            ranks[row] = static_cast<std::int32_t>(outcome.rank);
-            if (before != nullptr) before->take(row, ranking);
-            if (top_two != nullptr) top_two[row] = outcome.top_two;
-        }
+            return learn_csr(rows, classes, row, weight, is_first_epoch, before);
+        });
     }
 
     // Learn one row.

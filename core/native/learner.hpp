@@ -23,6 +23,7 @@ namespace manyclass {
 class Learner;
 class StateLock;
 struct CsrRows;
+struct RowOutcomes;
 
 // A member of a committee: its learner, its progressive accuracy, and the number and counted bytes
 // of the events in its shuffle buffer. The committee shares `progress`: learning changes it.
@@ -91,12 +92,10 @@ public:
                           const std::vector<std::string_view>& rejected, double weight,
                           bool is_first_epoch, RankingBefore* before = nullptr) = 0;
 
-    // Learn rows in order. `weights` has one weight for each row; nullptr: 1 for all. `ranks` and,
-    // unless they are nullptr, `top_two` and `before` receive the outcome of each row. Another thread
+    // Learn rows in order. `weights` has one weight for each row; nullptr: 1 for all. Another thread
     // may change the learner between two rows.
     virtual void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
-                           bool is_first_epoch, std::int32_t* ranks, TopTwoScores* top_two,
-                           RankingsBefore* before) = 0;
+                           bool is_first_epoch, const RowOutcomes& outcomes) = 0;
 
     // Build a label tree from rows that will be learned next; see Trainer::build. False if the
     // learner is not built from rows, or has learned already.

@@ -26,7 +26,7 @@ def is_read(url):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_loads_when_the_service_answers_again(taught, look, name):
-    httpx.get(f"{taught.url}/quality", params={"seconds": 5})
+    httpx.get(f"{taught.url}/quality", params={"seconds": 5}, timeout=60)
     page = look(taught, "live")
     page.evaluate("localStorage.setItem('manyclass-reviewer', 'anna')")
     page.route(is_read, lambda route: route.fulfill(status=503, json={"detail": "It is away."}))

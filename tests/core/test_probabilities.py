@@ -19,7 +19,6 @@ from tests.core.specifications import SPECIFICATIONS
 FIRST_KNOWN = 100  # outcomes before a probability
 ALL_KEPT = 1_000  # outcomes before rankings are sampled
 MOST_KEPT = 4_000
-NO_CLASS = 2  # in place of a truth of a row
 
 
 def events(count, seed=0):
@@ -260,29 +259,7 @@ def test_an_event_without_a_class_has_no_outcome():
     calibration = Calibration()
     with pytest.raises(ValueError, match="1 or more"):
         calibration.add_ranking([1.0], [False], 0)
-    rows = np.ones((2, 2)), np.ones((2, 3)), np.zeros((2, 3), np.uint8)
-    for wrong in (0, -1):
-        with pytest.raises(ValueError, match="1 or more"):
-            calibration.add_rows(*rows, np.array([1, wrong]))
     assert calibration.outcomes == 0
-    calibration.add_rows(*rows, np.array([1, 2]))
-    assert calibration.outcomes == 2
-
-
-def test_rows_are_learned_as_rankings_are():
-    rows, rankings = Calibration(), Calibration()
-    for answer, truths, true_classes in streamed(600)[1]:
-        scores = [score for _, score in answer.ranked]
-        rankings.add_ranking(scores, truths, true_classes)
-        missing = PLACES - len(scores)
-        rows.add_rows(
-            np.array([[*scores[:2], 0.0, 0.0][:2]]),
-            np.array([scores + [0.0] * missing]),
-            np.array([truths + [NO_CLASS] * missing], np.uint8),
-            np.array([true_classes]),
-        )
-    first, second = rows.dump(), rankings.dump()
-    assert all(first[name].tobytes() == second[name].tobytes() for name in first)
 
 
 def test_a_ranking_without_a_class_has_missed_its_true_ones():

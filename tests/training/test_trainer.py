@@ -15,11 +15,10 @@ from manyclass.training.trainer import (
     PlanError,
     order_of_pass,
     parts_of,
+    settled_part,
     train,
 )
 
-# of the names of classes, which a training does not keep
-OF_NAMES = {"calibration_classes", "calibration_name_sizes", "calibration_names"}
 OPTIONS = Options(margin_threshold=0, mass_cap=0)
 
 
@@ -46,7 +45,7 @@ def test_one_pass_in_order_is_what_learning_one_by_one_comes_to(learner):
     assert dumped(training.learner) == dumped(learner)
     ours, served = training.calibration.dump(), enrolled.calibration.dump()
     assert training.calibration.outcomes > LEARNED_AT_ONCE
-    for name in served.keys() - OF_NAMES - {"calibration_numbers"}:  # settled at the end
+    for name in served.keys() - {"calibration_numbers"}:  # settled at the end
         assert ours[name].tolist() == served[name].tolist(), name
     assert training.kept_back is None
     [made] = training.passes
@@ -233,17 +232,20 @@ def test_the_calibration_is_fitted_to_the_last_new_rows(
     """It needs 500; those of the first half of the first pass do not count."""
     settled = []
 
-    class Noting:
-        def add_rows(self, top_two, scores, are_true, true_classes):
-            pass
+    def noted(*arguments):
+        part = settled_part(*arguments)
+        settled.append(part.stop - part.start)
+        return part
 
-        def settle(self, top_two, right):
-            assert top_two.shape == (len(right), 2)
-            settled.append(len(right))
-
-    monkeypatch.setattr("manyclass.training.trainer.Calibration", Noting)
-    train(Rows.of(labelled(count)), OPTIONS, Plan(passes, calibration_rows=kept_back))
-    assert settled == ([outcomes] if outcomes else [])
+    monkeypatch.setattr("manyclass.training.trainer.settled_part", noted)
+    calibration = train(
+        Rows.of(labelled(count)), OPTIONS, Plan(passes, calibration_rows=kept_back)
+    ).calibration
+    assert settled == [outcomes]
+    monkeypatch.setattr("manyclass.training.trainer.settled_part", lambda *_: slice(0, 0))
+    left = train(Rows.of(labelled(count)), OPTIONS, Plan(passes, calibration_rows=kept_back))
+    same = left.calibration.confidence(1.0, 0.5) == calibration.confidence(1.0, 0.5)
+    assert same == (outcomes == 0)
 
 
 def test_copies_of_a_row_are_one_outcome_and_stay_together():

@@ -24,6 +24,7 @@
 #include "ensemble/rows_of_parts.hpp"
 #include "learner.hpp"
 #include "pipeline/state_lock.hpp"
+#include "row_outcomes.hpp"
 
 namespace manyclass {
 
@@ -140,19 +141,12 @@ public:
     }
 
     void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
-                   bool is_first_epoch, std::int32_t* ranks, TopTwoScores* top_two,
-                   RankingsBefore* before) override {
-        RankingBefore ranking;
-        if (before != nullptr) ranking.depth = before->depth;
+                   bool is_first_epoch, const RowOutcomes& outcomes) override {
         const LabelledRows given(rows, classes, 1 + members_.size());
-        for (std::int64_t row = 0; row < rows.count; ++row) {
+        learn_rows(rows, classes, outcomes, [&](std::int64_t row, RankingBefore* before) {
             const float weight = weights == nullptr ? 1 : weights[row];
-            const Outcome outcome = learn_one(OfRow{given, row, weight}, is_first_epoch,
-                                              before == nullptr ? nullptr : &ranking);
-            ranks[row] = static_cast<std::int32_t>(outcome.rank);
-            if (before != nullptr) before->take(row, ranking);
-            if (top_two != nullptr) top_two[row] = outcome.top_two;
-        }
+            return learn_one(OfRow{given, row, weight}, is_first_epoch, before);
+        });
     }
 
     // True if the tree of any member was built.

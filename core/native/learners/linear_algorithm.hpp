@@ -311,8 +311,8 @@ private:
         Outcome outcome = comparison.compare(example, scores, scratch.context, is_replayed, first);
         if (!example.votes.empty()) comparison.take_own_scores(example, scores);
         const bool is_mixed = scorer_.add_votes(example, scores);
-        if (is_mixed) outcome.rank = comparison.best_rank(example, scores);
         const bool was_counted = is_counted && scorer_.subtract_counted(example, scores);
+        if (is_mixed || was_counted) outcome.rank = comparison.best_rank(example, scores);
         const bool has_changed = was_counted || is_mixed || Rule::HAS_PATHS;
         if (RankingBefore* const before = example.before;
             before != nullptr && (has_changed || before->depth > 1)) {

@@ -90,23 +90,4 @@ struct RankingBefore {
     }
 };
 
-// The rankings before rows were learned: the scores of the first `depth` classes of each row, and 1
-// for each true one, else 0; NO_CLASS where fewer were ranked. The arrays are the caller's.
-struct RankingsBefore {
-    static constexpr std::uint8_t NO_CLASS = 2;
-
-    std::uint32_t depth;
-    double* scores;
-    std::uint8_t* are_true;
-
-    void take(std::int64_t row, const RankingBefore& before) {
-        const auto begin = static_cast<std::size_t>(row) * depth;
-        for (std::size_t at = 0; at < depth; ++at) {
-            const bool is_ranked = at < before.best.size();
-            scores[begin + at] = is_ranked ? before.best[at].score : 0;
-            are_true[begin + at] = is_ranked ? before.are_true[at] : NO_CLASS;
-        }
-    }
-};
-
 }  // namespace manyclass

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from manyclass.core.calibration import Calibration
 from manyclass.core.columns import Columns
 from manyclass.core.errors import InstanceError
 from manyclass.core.event import Event
@@ -22,6 +23,7 @@ from tests.core.learners.contract import (
     a_learner,
     adds_up,
     assert_is_ranking,
+    every,
     every_learner,
     has_edges,
     heeds_features,
@@ -104,6 +106,42 @@ def test_an_event_teaches_what_a_call_does(specification):
         event = Event.learn(Instance(instance), [*classes, classes[0]])
         assert by_event.apply(event) == by_call.learn(instance, [*classes, *classes])
     assert_same_state(by_event, by_call)
+
+
+@every_learner
+def test_the_outcome_is_that_of_the_ranking_before(specification):
+    """The event itself counts for nothing in it, except in the size of a bias."""
+    learner, options = a_learner(specification), Options.parse(specification)
+    window = options.retrieval_window if options.spec.is_probabilistic else 100
+    others = 0
+    for instance, classes in LESSONS:
+        ranked = names(learner.rank(instance, window))
+        place = next((at for at, name in enumerate(ranked, 1) if name in classes), 0)
+        others += learner.learn(instance, classes).rank != place
+    assert others <= (3 if any(each.bias for each in every(specification)) else 0)
+
+
+@every_learner
+def test_a_calibration_learns_the_outcomes_of_rows_as_of_events(specification):
+    by_rows, by_events = a_learner(specification), a_learner(specification)
+    of_rows, of_events = Calibration(), Calibration()
+    features, names_of_classes = Columns(FEATURES), Columns(CLASSES)
+    chosen = [number % 3 != 1 for number in range(len(LESSONS))]
+    for epoch, counts in ((0, None), (0, np.array(chosen, np.uint8))):
+        instances, true = zip(*LESSONS, strict=True)
+        by_rows.learn_csr(
+            *(features, *instances_of(FEATURES, instances)),
+            *(names_of_classes, *rows_of(CLASSES, true)),
+            epoch,
+            calibration=of_rows,
+            counts=counts,
+        )
+        for (instance, classes), is_chosen in zip(LESSONS, chosen, strict=True):
+            event = Event.learn(Instance(instance), classes)
+            by_events.apply(event, of_events if counts is None or is_chosen else None)
+    assert of_events.outcomes > 100
+    for name, array in of_rows.dump().items():
+        assert array.tobytes() == of_events.dump()[name].tobytes(), name
 
 
 @every_learner

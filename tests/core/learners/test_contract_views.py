@@ -138,6 +138,8 @@ def test_refused_input_changes_nothing(specification):
     for shape in ((1, 2), (2, 3)):
         with pytest.raises(ValueError, match=r"top_two must have the shape \(2, 2\)"):
             learner.learn_csr(features, *row, classes, *true, top_two=np.empty(shape))
+    with pytest.raises(ValueError, match=r"counts must have the shape \(2,\)"):
+        learner.learn_csr(features, *row, classes, *true, counts=np.ones(3, np.uint8))
     with pytest.raises(ValueError, match="indptr"):
         learner.rank_csr(features, *no_rows)
     assert_same_state(learner, left_alone)

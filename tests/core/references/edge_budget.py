@@ -59,10 +59,10 @@ class EdgeBudgeted(Budgeted):
         self.forget_retired(feature for feature, _ in self.known(values))
         is_limited = self.options.budget and self.is_near
         self.least = self.threshold * LEAST_PART if is_limited else float32(0)
-        outcome = super().improve(values, true, constraints, rejected)
+        changed = super().improve(values, true, constraints, rejected)
         if self.options.budget:
             self.spend()
-        return outcome
+        return changed
 
     @property
     def most_edges(self):

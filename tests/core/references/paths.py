@@ -301,9 +301,9 @@ class OnPaths:
     # --- learning ---------------------------------------------------------------------------------
 
     def improve(self, values, true, constraints, rejected=()):
-        outcome = super().improve(values, true, constraints, rejected)
+        changed = super().improve(values, true, constraints, rejected)
         self.links.admit()
-        return outcome
+        return changed
 
     def scores_of(self, ranked):
         return ScoresByName(ranked.scores)

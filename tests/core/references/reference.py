@@ -325,17 +325,12 @@ class Reference(Forgetting):
         self.votes_learned = {}
         if self.neighbors.is_due(self.learned, is_first_epoch):
             self.votes_learned = self.neighbors.votes(prepared, self.past.kept, self.options)
-        first, second = self.before(values, is_first_epoch)
+        ranked = self.before(values, true, is_first_epoch)
+        first, second = best_two(ranked)
+        rank = self.best_place(ranked, true)
         own = self.unworked(values) if self.votes_learned else []
-        mixed = None  # the ranking before the update, which may make a class rank with its family
-        if self.votes_learned and self.neighbors.scale > 0:
-            mixed = [name for name, _ in self.mixed(own, self.votes_learned)]
         self.example_weight = float(float32(weight))
-        outcome = self.improve(values, true, constraints, rejected)
-        outcome = outcome._replace(first=first, second=second)
-        if mixed is not None:
-            rank = min((mixed.index(name) + 1 for name in true if name in mixed), default=0)
-            outcome = outcome._replace(rank=rank)
+        outcome = Learned(rank, self.improve(values, true, constraints, rejected), first, second)
         if is_first_epoch and self.votes_learned:
             own = self.own_scores(own, self.votes_learned)
             self.neighbors.judge(self.votes_learned, own, self.in_order, true, self.learned)
@@ -357,15 +352,19 @@ class Reference(Forgetting):
         self.active_features_ranked, self.edges_touched = work
         return ranked
 
-    def before(self, values, counted):
-        """Return the two best scores from before the features were counted."""
+    def before(self, values, true, counted):
+        """Return the ranking from before the features were counted."""
         features = [feature for feature, _ in self.known(values)] if counted else []
         for feature in features:
             feature.times_seen -= 1
-        two = best_two(self.mixed(self.unworked(values), self.votes_learned))
+        ranked = self.mixed(self.unworked(values), self.votes_learned)
         for feature in features:
             feature.times_seen += 1
-        return two
+        return ranked
+
+    def best_place(self, ranked, true):
+        """Return the best place of a true class in the ranking, 0 if it has none."""
+        return next((at for at, (name, _) in enumerate(ranked, start=1) if name in true), 0)
 
     def learn_again(self):
         for _ in range(self.options.replay):
@@ -384,7 +383,7 @@ class Reference(Forgetting):
         self.improve(values, example.classes, example.constraints, example.rejected)
 
     def improve(self, values, true, constraints, rejected=()):
-        """Rank, then update the classes that violate their margins."""
+        """Update the classes that violate their margins; return whether anything changed."""
         self.forget_retired(feature for feature, _ in self.known(values))
         ranked = self.retrieve(values)
         places = {name: place for place, (name, _) in enumerate(ranked, start=1)}
@@ -399,9 +398,7 @@ class Reference(Forgetting):
             if self.is_to_learn(name, score, standing):
                 standing.positives.append((name, score))
         changed = self.is_to_change(standing) and self.change(values, standing, constraints)
-        changed = self.reject(values, rejected) or changed
-        rank = min((places[name] for name in true if name in places), default=0)
-        return Learned(rank, changed, *best_two(ranked))
+        return self.reject(values, rejected) or changed
 
     def is_to_learn(self, name, score, standing):
         return score - standing.to_beat <= self.margin_to_leave_alone()

@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 from numpy import float32
 
-from manyclass.core.outcome import Learned
 from tests.core.references.arithmetic import SMALLEST_WEIGHT, Random, logistic
 from tests.core.references.growing_tree import GrowingTree
-from tests.core.references.reference import EDGE_BYTES, best_two
+from tests.core.references.reference import EDGE_BYTES
 from tests.core.references.state import TREE_ARRAYS
 from tests.core.references.tree_node import BIAS, Node, Weight
 
@@ -127,36 +126,38 @@ class LabelTree(GrowingTree):
     # --- learning ---------------------------------------------------------------------------------
 
     def improve(self, values, true, constraints, rejected=()):
-        met = []
-        window = self.options.retrieval_window if {*true} & {*self.home} else 0
-
-        def go_on(name, probability):
-            met.append(name)  # the two best are always needed
-            return len(met) < 2 or (not true_among(met) and len(met) < window)
-
-        def true_among(names):
-            return next((place for place, name in enumerate(names, 1) if name in true), 0)
-
-        self.search(values, go_on)
+        self.searched(values, true)
         inputs = self.inputs(values)
         self.add_leaves(inputs, [name for name in true if name not in self.home])
         self.take_step(inputs, true)
-        return Learned(true_among(met[:window]), True, 0.0, 0.0)  # its two best: see before
+        return True
+
+    def searched(self, values, true):
+        """Return what is read of the ranking: two classes, and up to a true one in the window."""
+        met = []
+
+        def go_on(name, probability):
+            met.append((name, probability))
+            return len(met) < 2 or (not self.best_place(met, true) and len(met) < self.window(true))
+
+        self.search(values, go_on)
+        return met
+
+    def window(self, true):
+        return self.options.retrieval_window if {*true} & {*self.home} else 0
+
+    def best_place(self, ranked, true):
+        return super().best_place(ranked[: self.window(true)], true)
 
     def improve_again(self, values, example):
         self.take_step(self.inputs(values), example.classes)
 
-    def before(self, values, counted):
-        """Return the two best scores; prepared values do not depend on feature counts."""
-        work, met = (self.active_features_ranked, self.edges_touched), []
-
-        def go_on(name, probability):
-            met.append((name, probability))
-            return len(met) < 2
-
-        self.search(values, go_on)
+    def before(self, values, true, counted):
+        """Return the ranking; prepared values do not depend on feature counts."""
+        work = self.active_features_ranked, self.edges_touched
+        met = self.searched(values, true)
         self.active_features_ranked, self.edges_touched = work
-        return best_two(met)
+        return met
 
     def take_step(self, inputs, true):
         positive = {}  # node -> its children on a path to a true class
