@@ -37,8 +37,8 @@ struct Reliability {
     double confidence = 0, right = 0;  // sums
 };
 
-// Threads: any number may ask for a confidence or a limit at once; a change waits for them. One at a
-// time calls the other methods.
+// Threads: any number may ask for probabilities, limits and measures at once; a change waits for them.
+// One at a time makes changes, and reads the state and its sizes.
 class Calibration {
 public:
     static constexpr std::size_t NUMBERS = 1 + ProbabilityMap::NUMBERS;
@@ -142,6 +142,7 @@ public:
 
     // The newest outcomes with a class, by their confidence.
     std::array<Reliability, RELIABILITY_BINS> reliability() const {
+        const Reading lock(lock_);
         std::array<Reliability, RELIABILITY_BINS> bins{};
         each_newest([&](const KeptOutcome& each) {
             const auto confidence = static_cast<double>(each.confidence);
@@ -156,6 +157,7 @@ public:
 
     // The mean square of the residuals, over the newest outcomes with a class; below 0 without any.
     double brier() const {
+        const Reading lock(lock_);
         double sum = 0;
         std::size_t count = 0;
         each_newest([&](const KeptOutcome& each) {
