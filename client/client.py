@@ -108,6 +108,7 @@ class Client(Connection):
         decode: Literal["taxo"] | None = None,
         explain: bool = False,
         min_seq: int = 0,
+        keep: bool = True,
     ) -> Ranking:
         """Return the k best classes of an instance, from a process that has learned `min_seq`.
 
@@ -119,8 +120,9 @@ class Client(Connection):
         only classes with this probability are returned, and with `min_precision` those above the
         `limit` from which on classes were right at least this often. With `decode="taxo"`, classes
         are ordered by expected taxonomic loss, least first; the confidence is still that of the
-        highest score. Raises ValueError unless `threshold` is finite and every other limit is from
-        0 to 1.
+        highest score. With `keep=False`, the service keeps neither the instance nor its text: no
+        label can refer to it, and it does not wait for review. Raises ValueError unless `threshold`
+        is finite and every other limit is from 0 to 1.
         """
         how = rank_options(
             k,
@@ -134,6 +136,7 @@ class Client(Connection):
             decode,
             explain,
             min_seq,
+            keep,
         )
         return self._post("/rank", {**instance, **how}, Ranking)
 
@@ -152,6 +155,7 @@ class Client(Connection):
         decode: Literal["taxo"] | None = None,
         explain: bool = False,
         min_seq: int = 0,
+        keep: bool = True,
     ) -> Rankings:
         """Return the k best classes of each instance, in order, as `rank` does."""
         how = rank_options(
@@ -166,6 +170,7 @@ class Client(Connection):
             decode,
             explain,
             min_seq,
+            keep,
         )
         return self._post("/rank", {"instances": instances, **how}, Rankings)
 

@@ -74,7 +74,8 @@ class InstanceWarning(msgspec.Struct, frozen=True):
 
 
 class Ranking(msgspec.Struct, frozen=True):
-    """The classes of one instance, best first. A later label refers to the instance by `id`.
+    """The classes of one instance, best first. A later label refers to the instance by `id`, which
+    is empty if the instance was not kept and has no id of its own.
 
     `confidence` is the probability that the class with the highest score is right, None while it is
     unknown. If it is below `min_confidence`, or below the `limit` that `min_accuracy` needs, the
@@ -83,8 +84,8 @@ class Ranking(msgspec.Struct, frozen=True):
     `min_precision`, and if no limit reaches what was asked.
     """
 
-    id: str
     ranked: tuple[RankedClass, ...]
+    id: str = ""
     confidence: float | None = None
     limit: float | None = None
     abstained: bool = False

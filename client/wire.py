@@ -29,6 +29,7 @@ def rank_options(
     decode: Literal["taxo"] | None,
     explain: bool,
     min_seq: int,
+    keep: bool,
 ) -> dict[str, object]:
     """Return the members of a ranking request besides its instances.
 
@@ -52,6 +53,8 @@ def rank_options(
         how["probabilities"] = True
     if min_seq:
         how["min_seq"] = min_seq
+    if not keep:
+        how["keep"] = False
     if threshold is not None:
         how["threshold"] = threshold
     if among is not None:

@@ -64,12 +64,13 @@ class BatchRankings:
         min_probability: float | None = None,
         min_precision: float | None = None,
         probabilities: bool = False,
+        keep: bool = True,
         seq: int | None = None,
     ) -> BatchRankings:
         """Return the rankings of instances that Python has read. Each result has the `seq`.
 
         An id is the client's id, or None. A note has the source, the text and its reading, which
-        are stored with the instance.
+        are stored with the instance, unless it is not to `keep`.
         """
 
     @property

@@ -41,6 +41,7 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
         double least_precision
         cpp_bool probabilities
         uint64_t min_seq
+        cpp_bool keep
         RankingAsked asked()
     cdef cppclass BatchInstance "manyclass::http::BatchBody::Instance":
         size_t end
@@ -119,6 +120,7 @@ cdef class BatchRankings:
     cdef object _owner  # of what the views are of
     cdef uint32_t _k
     cdef RankingAsked _asked
+    cdef bint _keep
     cdef size_t _done
     cdef vector[string_view] _wires, _ids
     cdef vector[InstanceNote] _notes
@@ -147,7 +149,7 @@ cdef class BatchRankings:
     @staticmethod
     def of(list instances not None, list ids not None, list notes not None,
            uint32_t k, threshold, min_confidence, min_accuracy=None, min_probability=None,
-           min_precision=None, bint probabilities=False, seq=None):
+           min_precision=None, bint probabilities=False, bint keep=True, seq=None):
         cdef RankOptions options
         options.k = k
         options.threshold = -INFINITY if threshold is None else threshold
@@ -156,6 +158,7 @@ cdef class BatchRankings:
         options.least_probability = -1 if min_probability is None else min_probability
         options.least_precision = -1 if min_precision is None else min_precision
         options.probabilities = probabilities
+        options.keep = keep
         cdef list texts = []  # as they are stored
         cdef bytes stored
         cdef BatchRankings self = BatchRankings.begun((instances, ids, notes, texts), options, seq)
@@ -177,6 +180,7 @@ cdef class BatchRankings:
         self._owner = owner
         self._k = max(options.k, 2)  # confidence needs two
         self._asked = options.asked()
+        self._keep = options.keep
         self._answer.reset(new BatchAnswer(options, number))
         return self
 
@@ -201,13 +205,16 @@ cdef class BatchRankings:
         return PyBytes_FromStringAndSize(results.data(), results.size())
 
     cdef _write(self, Calibration calibration, PendingLabels pending):
-        """Write the results of the block; each instance is stored until its label comes."""
+        """Write the results of the block; each instance that is kept is stored until its label
+        comes.
+        """
         cdef size_t at, begin = 0
         cdef uint32_t count
         cdef const Ranked* best
         cdef double confidence, now = pending._clock()
         cdef vector[double] probabilities
         cdef string instance_id
+        cdef string_view given
         cdef const NativeCalibration* native = calibration._native.get()
         deref(self._answer).begin(self._block, asked_limit(deref(native), self._asked))
         for at in range(self._block.counts.size()):
@@ -221,10 +228,11 @@ cdef class BatchRankings:
                 confidence = deref(native).confidence(top_two_of(best, count))
             else:
                 confidence = probabilities[0]
-            deref(pending._native).keep(
-                now, self._wires[self._done + at], deref(self._answer).next(count, confidence),
-                self._notes[self._done + at], self._ids[self._done + at], instance_id,
-            )
-            deref(self._answer).append(
-                count, string_view(instance_id), confidence, probabilities
-            )
+            given = self._ids[self._done + at]
+            if self._keep:
+                deref(pending._native).keep(
+                    now, self._wires[self._done + at], deref(self._answer).next(count, confidence),
+                    self._notes[self._done + at], given, instance_id,
+                )
+                given = string_view(instance_id)
+            deref(self._answer).append(count, given, confidence, probabilities)

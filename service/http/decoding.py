@@ -51,6 +51,7 @@ _TAKES: Final = {
     "min_precision": "a number from 0 to 1, or null, such as 0.9",
     "decode": '"taxo" or null',
     "explain": "true or false",
+    "keep": "true or false",
     "min_seq": "a whole number, 0 or more, such as 42",
     "instances": 'a list of objects: [{"text": "the goalie saved it"}]',
     "events": 'a list of objects: [{"text": "the goalie saved it", "classes": ["hockey"]}]',

@@ -50,6 +50,14 @@ def test_rank_and_learn(client):
     assert client.rank({"text": "a"}, min_seq=late.seq).ranked == ()
 
 
+def test_a_ranking_that_is_not_kept_cannot_be_labelled(client):
+    assert client.rank({"features": ["tried"], "id": "tried"}, keep=False).id == "tried"
+    both = client.rank_many([{"features": ["tried"]}, {"text": "tried"}], keep=False)
+    assert [each.id for each in both.results] == ["", ""]
+    with pytest.raises(RequestRefused, match="404"):
+        client.learn({"id": "tried", "classes": ["x"]})
+
+
 def test_review(client):
     client.rank({"features": ["never seen before"], "id": "to label"})
     listed = {each.id: each for each in client.review(100).instances}

@@ -207,13 +207,16 @@ def test_the_tinted_copy_of_a_long_text_scrolls_in_its_box(taught, look, parted)
     assert severe_faults(page) == []
 
 
-def test_typing_leaves_one_instance_to_review(taught, look):
+def test_what_is_typed_does_not_wait_for_review(taught, look):
     page = look(taught)
     type_text(page, "where is my card")
     type_text(page, "my money is gone")
+    page.get_by_text("These suggestions as curl and Python").click()
+    expect(page.get_by_text('"keep":false')).to_be_visible()
+    expect(page.get_by_text("keep=False")).to_be_visible()
+    httpx.post(f"{taught.url}/rank", json={"text": "a b", "id": "f"}).raise_for_status()
     waiting = httpx.get(f"{taught.url}/review").json()["instances"]
-    assert len(waiting) == 1
-    assert "money" in waiting[0]["features"]
+    assert [each["id"] for each in waiting] == ["f"]
 
 
 def test_an_empty_service_offers_the_questions_to_a_bank(empty, look):
@@ -252,7 +255,8 @@ def test_an_action_shows_itself_as_curl_and_python(taught, look):
     assert curl.startswith(f"curl {taught.url}/rank --json '")
     assert "isn'\\''t" in curl
     assert (
-        'client.rank({"text": "it isn\'t here"}, k=8, explain=True, probabilities=True)' in python
+        'client.rank({"text": "it isn\'t here"}, k=8, explain=True, probabilities=True, keep=False)'
+        in python
     )
 
 

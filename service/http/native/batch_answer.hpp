@@ -35,13 +35,16 @@ public:
     }
 
     // Append the result of the next ranking, of `count` classes; append_ranking says what confidence
-    // and probabilities are.
+    // and probabilities are. An empty id is left out.
     void append(std::uint32_t count, std::string_view id, double confidence,
                 const std::vector<double>& probabilities) {
         abstained_ += options_.abstains(confidence);
-        out_.append(out_.empty() ? "{\"id\":" : ",{\"id\":");
-        append_string(out_, id);
-        out_ += ',';
+        out_ += out_.empty() ? "{" : ",{";
+        if (!id.empty()) {
+            out_ += "\"id\":";
+            append_string(out_, id);
+            out_ += ',';
+        }
         if (seq_) append_seq(out_, *seq_);
         append_ranking(out_, options_, ranked_, count, names_, confidence, probabilities);
         ranked_ += count;

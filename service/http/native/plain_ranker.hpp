@@ -98,7 +98,7 @@ private:
             return false;
         const double began = seconds_now();
         const RankOptions& asked = task.body.options();
-        if (learner_->seq() < asked.min_seq ||
+        if (!asked.keep || learner_->seq() < asked.min_seq ||
             !learner_->rank(task.wire, asked.asked(), task.answered))
             return false;
         task.body.apply_limit(task.answered.limit);

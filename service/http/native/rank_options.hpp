@@ -23,6 +23,7 @@ struct RankOptions {
     bool probabilities = false;
     double limit = -1;  // for the least accuracy or precision; -1: none was asked for
     std::uint64_t min_seq = 0;  // the last event that the learner has to know
+    bool keep = true;           // the instances wait for their labels
 
     // The options that the learner reads.
     RankingAsked asked() const { return {k, least_accuracy, least_precision, gives_probabilities()}; }
@@ -77,6 +78,9 @@ struct RankOptions {
                 probabilities = json.read_word("true");
                 return probabilities || json.read_word("false") || json.read_word("null");
             case Member::min_seq: return json.read_count(min_seq);
+            case Member::keep:
+                keep = !json.read_word("false");
+                return !keep || json.read_word("true") || json.read_word("null");
             case Member::explain: return json.read_word("false");
             case Member::among:
             case Member::decode: return json.read_word("null");
@@ -95,6 +99,7 @@ private:
         min_precision,
         probabilities,
         min_seq,
+        keep,
         explain,
         among,
         decode,
@@ -110,6 +115,7 @@ private:
         if (name == "min_precision") return Member::min_precision;
         if (name == "probabilities") return Member::probabilities;
         if (name == "min_seq") return Member::min_seq;
+        if (name == "keep") return Member::keep;
         if (name == "explain") return Member::explain;
         if (name == "among") return Member::among;
         if (name == "decode") return Member::decode;

@@ -70,7 +70,7 @@ _NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
 _LABELS = ["classes", "not", "weight", "parents", "event_id", "source", "reviewer", "batch"]
 _RANKING = [
     *("k", "threshold", "among", "min_confidence", "min_accuracy", "probabilities"),
-    *("min_probability", "min_precision", "decode", "explain", "min_seq"),
+    *("min_probability", "min_precision", "decode", "explain", "min_seq", "keep"),
 ]
 _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "RankFeatures": ("RankRequest", ["features"], ["id", "source", *_RANKING]),

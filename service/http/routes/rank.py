@@ -106,7 +106,8 @@ class Rank(Call):
         The answer has the `id` of the request, or a new one; /learn can label the instance by this
         `id` later, and /review can list the instances of a `source`. The process keeps the
         instance, its source and its text in memory until the label comes or the time is up; a
-        service without a history drops the text.
+        service without a history drops the text. With `keep` false, for example for a text
+        that is only tried, nothing is kept.
 
         `explain` adds to each class the features that voted for it, heaviest first, at most 1,000;
         in a label tree it also adds `path`, the nodes from below the root to the class, each with
@@ -238,7 +239,14 @@ class Rank(Call):
         instance_id, ranked, confidence, limit, abstained = self._rank(
             model, request, request, instance, note, among
         )
-        answer = RankAnswer(instance_id, seq, [], confidence, limit, abstained)
+        answer = RankAnswer(
+            id=instance_id,
+            seq=seq,
+            ranked=[],
+            confidence=confidence,
+            limit=limit,
+            abstained=abstained,
+        )
         warnings = warnings_of(self._metrics, "rank", model, request, read)
         if among is not None:
             warnings += _warnings_of_names(model, among)
@@ -341,7 +349,9 @@ class Rank(Call):
             instance_id, ranked, confidence, limit, abstained = self._rank(
                 model, request, form, instance, note, among
             )
-            result = RankResult(instance_id, [], confidence, limit, abstained)
+            result = RankResult(
+                id=instance_id, ranked=[], confidence=confidence, limit=limit, abstained=abstained
+            )
             if request.explain:
                 parts += await self._explained(model, instance, result, ranked, time_slice)
             else:
@@ -403,8 +413,10 @@ class Rank(Call):
         instance: Instance,
         note: Note,
         among: list[str] | None,
-    ) -> tuple[str, list[Ranked], float | None, float | UnsetType | None, bool | UnsetType]:
-        """Rank an instance and store it until its label comes. Return its id, the ranked classes,
+    ) -> tuple[
+        str | UnsetType, list[Ranked], float | None, float | UnsetType | None, bool | UnsetType
+    ]:
+        """Rank an instance, and keep it until its label comes. Return its id, the ranked classes,
         the confidence, the limit applied for `min_accuracy`, and True for an abstention.
         """
         began = perf_counter()
@@ -424,9 +436,11 @@ class Rank(Call):
         if least is not None:
             abstained |= confidence is None or confidence < least
         classes = [each[0] for each in found[:MOST_SERVED]]
-        instance_id = self._pending.keep(
-            instance, form.id, classes, confidence, abstained, *(note or ())
-        )
+        instance_id = UNSET if form.id is None else form.id
+        if request.is_kept:
+            instance_id = self._pending.keep(
+                instance, form.id, classes, confidence, abstained, *(note or ())
+            )
         if abstained:
             self._metrics.abstained += 1
             return instance_id, [], confidence, limit, True
@@ -476,9 +490,9 @@ def _note(form: RankInstance, read: AnalysedText, *place: str | int) -> Note:
 
 def _limits(
     request: RankRequest,
-) -> tuple[int, float | None, float | None, float | None, float | None, float | None, bool]:
-    """Return how many classes are wanted, the limits that apply to them, and whether each has its
-    probability.
+) -> tuple[int, float | None, float | None, float | None, float | None, float | None, bool, bool]:
+    """Return how many classes are wanted, the limits that apply to them, whether each has its
+    probability, and whether the instances are kept.
     """
     return (
         int(request.wanted),
@@ -488,6 +502,7 @@ def _limits(
         request.min_probability,
         request.min_precision,
         request.gives_probabilities,
+        request.is_kept,
     )
 
 

@@ -103,12 +103,24 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
     ] = None
     explain: bool | None = False
     min_seq: Annotated[int, _Seq] | Annotated[float, _Seq] | None = 0
+    keep: Annotated[
+        bool | None,
+        Meta(
+            description="False: keep neither the instance nor its text; no label can refer to it by"
+            " `id`, and it does not wait for review."
+        ),
+    ] = True
     instances: list[RankInstance] | None = None
 
     @property
     def wanted(self) -> int | float:
         """The number of classes to return."""
         return DEFAULT_RANKED if self.k is None else self.k
+
+    @property
+    def is_kept(self) -> bool:
+        """True if the instances wait for their labels."""
+        return self.keep is not False
 
     @property
     def gives_probabilities(self) -> bool:
@@ -161,6 +173,13 @@ class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
     families: list[FamilyScore] | UnsetType = UNSET
 
 
+_AnswerId = Annotated[
+    str | UnsetType,
+    Meta(
+        description="The `id` of the request, or else a new one, by which a label can refer to the"
+        " instance; absent if the request has none and `keep` is false."
+    ),
+]
 _Confidence = Annotated[
     _Share | None,
     Meta(
@@ -184,10 +203,10 @@ _Abstained = Annotated[
 ]
 
 
-class RankAnswer(msgspec.Struct, gc=False):
+class RankAnswer(msgspec.Struct, gc=False, kw_only=True):
     """The classes of one instance, best first, after learning the events up to number `seq`."""
 
-    id: str
+    id: _AnswerId = UNSET
     seq: int
     ranked: list[Ranked]
     confidence: _Confidence
@@ -196,10 +215,10 @@ class RankAnswer(msgspec.Struct, gc=False):
     warnings: Warnings = UNSET
 
 
-class RankResult(msgspec.Struct, gc=False):
+class RankResult(msgspec.Struct, gc=False, kw_only=True):
     """The classes of one instance of many."""
 
-    id: str
+    id: _AnswerId = UNSET
     ranked: list[Ranked]
     confidence: _Confidence
     limit: _Limit = UNSET

@@ -70,6 +70,9 @@ async def test_a_batch_answers_what_single_requests_answer(learner, monkeypatch)
             {"probabilities": None, "min_probability": None, "min_precision": None},
             {"threshold": None, "min_confidence": None, "among": None, "decode": None},
             {"explain": False, "min_seq": seq},
+            {"keep": True},
+            {"keep": False, "min_confidence": 0.4},
+            {"keep": None, "k": 2},
         ):
             body = {"instances": instances} | how
             assert is_plain(body)
@@ -102,6 +105,28 @@ async def test_ids_and_counts_are_those_of_single_requests(call):
     body |= {"min_confidence": 0.5}
     assert (await call("POST", "/rank", body)).json()["results"][3]["abstained"] is True
     assert (await call.metrics())["abstained_total"] == 4
+
+
+@pytest.mark.parametrize("how", [{}, {"explain": True}, {"among": ["x", "y"]}, {"k": 2.0}])
+async def test_instances_that_are_not_kept_have_no_id_made_for_them(call, how):
+    await call.learn(("a", "x"), ("b", "y"))
+    pending = call.app.api.state.pending
+    instances = [{"features": ["a"]}, {"features": ["b"], "id": "mine"}]
+    kept = (await call("POST", "/rank", {"instances": instances} | how)).json()
+    one = (await call("POST", "/rank", instances[0] | how)).json()
+    assert len(pending) == 3
+    many = (await call("POST", "/rank", {"instances": instances, "keep": False} | how)).json()
+    assert [each.get("id") for each in many["results"]] == [None, "mine"]
+    assert "id" not in many["results"][0]
+    for each in kept["results"]:
+        del each["id"]
+    many["results"][1].pop("id")
+    assert many == kept
+    del one["id"]
+    assert (await call("POST", "/rank", instances[0] | how | {"keep": False})).json() == one
+    assert len(pending) == 3
+    labelled = await call("POST", "/learn", {"id": "mine", "classes": ["x"]})
+    assert labelled.status_code == 200  # that of the ranking before
 
 
 async def test_learning_goes_on_between_slices(call, monkeypatch):

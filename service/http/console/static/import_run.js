@@ -90,8 +90,9 @@ export async function reviewFile(table, columns, options, report, signal, lines 
   }
 }
 
-/** Return the body of a call that ranks instances, and abstains where the first class is not right often enough. */
-export const rankBody = (instances, target) => ({ instances, k: CLASSES, probabilities: true, min_accuracy: target ?? undefined });
+/** Return the body of a call that ranks instances, which do not wait in Review, and abstains where the first class is not right
+ * often enough. */
+export const rankBody = (instances, target) => ({ instances, k: CLASSES, probabilities: true, keep: false, min_accuracy: target ?? undefined });
 
 async function answerTo(instances, target, signal) {
   for (let times = 0; ; times += 1) {
@@ -106,16 +107,16 @@ async function answerTo(instances, target, signal) {
 
 /** Return rows, each with the answer to its instance or with the `detail` of a refusal: those that the service refuses
  * together are sent again by halves. */
-async function ranked(rows, id, target, signal) {
+async function ranked(rows, target, signal) {
   if (!rows.length) return [];
   try {
-    const { results, warnings = [] } = await answerTo(rows.map(({ its }) => ({ ...its, id })), target, signal);
+    const { results, warnings = [] } = await answerTo(rows.map(({ its }) => its), target, signal);
     return rows.map((row, at) => ({ ...row, ...results[at], warnings: warnings.filter(({ pointer }) => pointer.startsWith(`#/instances/${at}/`)) }));
   } catch (error) {
     if (!UNFIT.includes(error.status)) throw error;
     if (rows.length === 1) return [{ ...rows[0], detail: faultText(error.message, error.faults) }];
     const half = rows.length >> 1;
-    return [...(await ranked(rows.slice(0, half), id, target, signal)), ...(await ranked(rows.slice(half), id, target, signal))];
+    return [...(await ranked(rows.slice(0, half), target, signal)), ...(await ranked(rows.slice(half), target, signal))];
   }
 }
 
@@ -131,18 +132,14 @@ function resultNames(names, target) {
 /** Rank the rows of a table; return the parts of a CSV file with their columns and classes. `target` is the share of right
  * answers that is wanted, or null for all suggestions; what `report` takes has the lines that are `unsure`, and the `limits` that
  * were applied.
- *
- * All rows have one id, of which only the newest instance waits for a label: the last, without features, which Review
- * leaves out.
  */
 export async function rankFile(table, columns, target, report, signal) {
-  const id = `console-file-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
   const names = columns.map((each) => each.name);
   const csv = csvLike(table, [...names, ...resultNames(names, target)]);
   for await (const some of inPieces(rowsOf(table), RANKED)) {
     signal.throwIfAborted();
     const { made, rejected, left } = sorted(some, (row) => instanceOf(row, columns));
-    const all = await ranked(made, id, target, signal);
+    const all = await ranked(made, target, signal);
     const results = all.filter((each) => each.ranked);
     for (const { row, ranked: classes, confidence, abstained } of results) {
       const cells = Array.from({ length: CLASSES }, (_, place) => classes[place]).flatMap((each) => [each?.class, csv.number(each?.probability, DIGITS), csv.number(each?.score, DIGITS)]);
@@ -152,6 +149,5 @@ export async function rankFile(table, columns, target, report, signal) {
     const warned = results.flatMap(({ line, warnings }) => warnings.map(({ detail }) => ({ line, detail })));
     report({ lines: some.length, accepted: results.length, duplicates: 0, r1: null, r5: null, rejected, left, unlabelled: [], warned, created: [], unsure: results.flatMap(({ line, abstained }) => (abstained ? [line] : [])), limits: results.flatMap(({ limit }) => (limit === undefined ? [] : [limit])) });
   }
-  await answerTo([{ text: "", id }], null, signal);
   return csv.file();
 }

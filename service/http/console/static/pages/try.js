@@ -20,8 +20,6 @@ import { Warnings } from "../warnings.js";
 
 const WAIT = 120; // milliseconds after a key, before the text is ranked
 const K = 8;
-// One id for all that is typed here: what waits for a label by id is the last text, not every letter.
-const ID = `console-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
 
 const entryOf = (typed) => ({ typed, text: textOf(typed) });
 
@@ -37,7 +35,7 @@ const instanceOf = (text) => {
 const rankCall = (text) => ({
   method: "POST",
   path: "/rank",
-  body: { ...instanceOf(text), k: K, explain: true, probabilities: true, id: ID },
+  body: { ...instanceOf(text), k: K, explain: true, probabilities: true, keep: false }, // it does not wait in Review
 });
 
 /** Return the ranking of the text, ranked again when it or the newest event changes. */
