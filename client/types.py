@@ -261,12 +261,14 @@ class ReviewInstance(msgspec.Struct, frozen=True):
 
 class Review(msgspec.Struct, frozen=True):
     """Instances to label, and the number of all that wait. They are leased to the `reviewer`, if
-    there is one, for `lease_seconds`. `process` is None if only one process can use the store."""
+    there is one, for `lease_seconds`. `process` is None if only one process can use the store.
+    `failing` is the reason why stored instances cannot be read, or new ones not stored."""
 
     process: str | None
     instances: tuple[ReviewInstance, ...]
     reviewer: str | None = None
     lease_seconds: float = 0.0
+    failing: str | None = None
     waiting: int = 0
 
 

@@ -42,6 +42,7 @@ log = logging.getLogger(__name__)
 
 Status = Literal["recovering", "ready", "failed", "closed"]
 
+TRIAL_BYTES = 4096  # of the append that a start tries: about one long event
 TICK_SECONDS = 1.0  # between two heartbeats, and two checks of the schedule
 
 
@@ -126,6 +127,7 @@ class Engine:
         try:
             await pipeline.agree_on_learners()
             await self.cluster.poll_until(lambda _: True)  # the first heartbeat, before any request
+            await pipeline.group_commit.try_store(TRIAL_BYTES)  # the disk may be full already
             if self._status != "closed":
                 self._pipeline, self._status = pipeline, "ready"
         finally:

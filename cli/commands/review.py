@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.cli.connection import URL, Key, Url, complain, connected
 from manyclass.cli.event_text import beginning_of_text
 from manyclass.cli.printable import print_cells
 from manyclass.client.types import ReviewInstance
@@ -38,7 +38,10 @@ def review(
     {"id": "...", "classes": ["..."]}. The list contains the instances of the answering process.
     """
     with connected(url, key) as client:
-        instances = client.review(limit, learner).instances
+        found = client.review(limit, learner)
+    instances = found.instances
+    if found.failing is not None:
+        complain(f"warning: not all that waits can be stored or read now: {found.failing}")
     if json:
         sys.stdout.buffer.write(msgspec.json.Encoder().encode_lines(instances))
         sys.stdout.buffer.flush()

@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from manyclass.core.event import Text
-from manyclass.service.errors import NotReady, with_hint
+from manyclass.service.errors import NotReady, with_hint, without_place
 from manyclass.service.ingest.peer_messages import packed_reading, unpacked_reading
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.ingest.second_labels import Labelled, LabelPair, is_chosen
@@ -161,7 +161,8 @@ class ReviewQueue:
         self.items = 0
         self.bytes = 0
         self.failures = 0
-        self.failing: str | None = None  # the reason why the store does not take them now
+        # The reason why the store does not take instances now, or cannot be read.
+        self.failing: str | None = None
         self._store = store
         self._pending = pending
         self._is_labelled = is_labelled
@@ -177,6 +178,8 @@ class ReviewQueue:
         self._first_labels: deque[tuple[str, LabelPair]] = deque()  # the same, of the event loop
         self._learned: deque[str] = deque()  # labelled here, whose leases have not ended yet
         self._bounded_at = -BOUND_SECONDS
+        # The store can be read and took the last write; at the start this is not known.
+        self._takes = False
         self._recent: dict[str, None] = {}  # ids of the newest copied instances
         self._copied = 0  # number of the newest instance that was copied
         self._labelled: dict[str, tuple[float, bool]] = {}  # id -> time, and its event has own id
@@ -187,15 +190,15 @@ class ReviewQueue:
     async def run(self) -> None:
         """Copy new instances and remove old ones, until the task is cancelled."""
         while True:
+            try:
+                await asyncio.to_thread(self.flush)
+            except Exception:  # the next turn tries again
+                log.exception("new instances are not in the review queue yet")
             await asyncio.sleep(FLUSH_SECONDS)
             try:
                 await self.tidy()
             except (StoreError, NotReady) as error:
                 log.warning("labelled instances stay in the review queue: %s", error)
-            try:
-                await asyncio.to_thread(self.flush)
-            except Exception:  # the next turn tries again
-                log.exception("new instances are not in the review queue yet")
 
     async def tidy(self) -> None:
         """Remove instances whose label can no longer be undone."""
@@ -310,8 +313,10 @@ class ReviewQueue:
         with self._lock:
             self._put_notes()
             is_labelled = bool(self._unmarked or self._learned)
-            is_new = self._pending.newest != self._copied or is_labelled or self._unsaved
+            is_new = self._pending.newest != self._copied or is_labelled or bool(self._unsaved)
+            is_new = is_new or self._heads is None
             if not is_new and self._wall_clock() < self._bounded_at + BOUND_SECONDS:
+                self._write()
                 return
             self._refresh()
             self._copy()
@@ -439,17 +444,23 @@ class ReviewQueue:
     # --- in a thread, with the lock ---------------------------------------------------------------
 
     def _write(self) -> None:
-        if not self._unsaved:
+        """Write new instances; without any, try whether the store takes some, after an error."""
+        if not self._unsaved and self._takes:
             return
         try:
-            self._store.put(self._unsaved)
+            if self._unsaved:
+                self._store.put(self._unsaved)
+            else:
+                self._store.check_put()
         except StoreError as error:
             self._fail(error)
         else:
             if self._heads is not None:
                 self._heads |= _heads_of(self._unsaved)
             self._unsaved = {}
-            self.failing = None
+            if self._heads is not None:  # else they could not be read
+                self.failing = None
+                self._takes = True
 
     def _note(self, pairs: Mapping[str, LabelPair | None]) -> None:
         """Keep the labels of instances for two reviewers, or forget them, and write that."""
@@ -603,9 +614,6 @@ class ReviewQueue:
             if must:
                 raise
             self._fail(error)
-        else:
-            if not self._unsaved:
-                self.failing = None
 
     def _known(self) -> dict[str, Head]:
         """Return the heads of all instances, stored or not, as of the last `_refresh`."""
@@ -629,7 +637,8 @@ class ReviewQueue:
         if self.failing is None:
             log.warning("the review queue is in memory only: %s", with_hint(error))
         self.failures += 1
-        self.failing = with_hint(error)
+        self.failing = without_place(error)
+        self._takes = False
 
     # --- in a thread ------------------------------------------------------------------------------
 
@@ -650,6 +659,7 @@ class ReviewQueue:
         """Return the instances of a choice that others have labelled and a second label lack."""
         self.flush()
         with self._lock:
+            self._refresh()
             heads = self._known()
         found = [name for name, each in heads.items() if _is_of(each, choice)]
         pairs = ((name, heads[name].pair) for name in found)

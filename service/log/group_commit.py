@@ -158,13 +158,16 @@ class GroupCommit:
         """True if the store has refused an append and no trial is running."""
         return self._refusal is not None and not self._is_trying
 
-    async def try_store(self) -> None:
-        """Try whether the store accepts an append as large as the largest refused one."""
+    async def try_store(self, size: int = 0) -> None:
+        """Try whether the store accepts an append of this size, and as large as the largest refused
+        one.
+        """
         self._is_trying = True
+        size = max(size, self._refused_bytes)
         try:
-            await asyncio.to_thread(self._store.check_append, self._refused_bytes)
+            await asyncio.to_thread(self._store.check_append, size)
         except Exception as error:  # any error of the store is the reason of the pause
-            self._refusal = error
+            self._pause_for(error, size)
         else:
             self._takes_again()
         finally:
@@ -359,11 +362,7 @@ class GroupCommit:
             return NotReady("failed", self.failure)
         if isinstance(error, CommitOutcomeUnknown):
             self.uncertain_commits += 1
-        was_logged, self._refusal = self._refusal is not None, error
-        self._refused_bytes = max(self._refused_bytes, _size_of(appended))
-        if not was_logged:  # once: while the disk is full, each request would write to the log file
-            unforeseen = None if isinstance(error, StoreError) else error
-            log.error("the store accepts no events: %s", with_hint(error), exc_info=unforeseen)
+        self._pause_for(error, _size_of(appended))
         if isinstance(error, StoreUnavailable) or self._takes_back(error):
             return error
         hint = error.hint if isinstance(error, StoreError) else ""
@@ -372,6 +371,14 @@ class GroupCommit:
         unavailable = kind(f"the store failed: {error}", hint)
         unavailable.__cause__ = error
         return unavailable
+
+    def _pause_for(self, error: Exception, size: int) -> None:
+        """Pause learning, because the store has refused an append of this size."""
+        was_logged, self._refusal = self._refusal is not None, error
+        self._refused_bytes = max(self._refused_bytes, size)
+        if not was_logged:  # once: while the disk is full, each request would write to the log file
+            unforeseen = None if isinstance(error, StoreError) else error
+            log.error("the store accepts no events: %s", with_hint(error), exc_info=unforeseen)
 
     def _takes_again(self) -> None:
         if self._refusal is not None:

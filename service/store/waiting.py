@@ -5,6 +5,7 @@ from threading import Lock
 from typing import Final, NamedTuple, Protocol, cast
 
 MOST_LEASES: Final = 10_000  # beyond, ended ones are dropped
+TRIAL_BYTES: Final = 4096  # of an instance that is written on trial
 
 
 class Item(NamedTuple):
@@ -36,6 +37,9 @@ class WaitingStore(Protocol):
 
     def put(self, items: Mapping[str, Item]) -> None:
         """Keep the instances durably, in place of former ones of the same ids."""
+
+    def check_put(self) -> None:
+        """Raise the error that `put` would meet now; nothing is kept."""
 
     def remove(self, ids: Collection[str]) -> None:
         """Remove instances and their leases, and leave no bytes of them."""
@@ -126,6 +130,9 @@ class MemoryWaiting(MemoryLeases):
 
     def put(self, items: Mapping[str, Item]) -> None:
         self._items.update(items)
+
+    def check_put(self) -> None:
+        """Do nothing: there is room while the process has memory."""
 
     def remove(self, ids: Collection[str]) -> None:
         for each in ids:

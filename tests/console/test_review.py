@@ -503,3 +503,20 @@ def test_the_undo_of_a_replacement_brings_the_former_label_back(waiting, review)
     expect(page.get_by_text("The label bens class of ben is back.")).to_be_visible()
     found = httpx.get(f"{waiting.url}/events", params={"id": instance_id}).json()["events"]
     assert [(each["classes"], each["reviewer"]) for each in found] == [(["bens class"], "ben")]
+
+
+def test_a_queue_that_cannot_be_read_is_not_said_to_be_empty(taught, review):
+    reason = "the store is full; make room on the disk"
+
+    def answer(route):
+        route.fulfill(json=route.fetch().json() | {"failing": failing, "instances": []})
+
+    failing = reason
+    page = review(taught, waits=False)
+    page.route("**/review?**", answer)
+    warning = page.locator("main p.warning")
+    expect(warning).to_contain_text(reason)
+    expect(page.get_by_text("No readable message waits for a label")).to_be_visible()
+    failing = None
+    expect(warning).to_have_count(0)
+    expect(page.get_by_text("No message waits for a label")).to_be_visible()

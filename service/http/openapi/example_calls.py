@@ -302,6 +302,7 @@ CALLS: Final = (
             "reviewer": None,
             "lease_seconds": 120.0,
             "waiting": 4,
+            "failing": None,
             "instances": [
                 {
                     "id": "q-2",
@@ -349,6 +350,7 @@ CALLS: Final = (
             "reviewer": None,
             "lease_seconds": 120.0,
             "waiting": 1,
+            "failing": None,
             "instances": [
                 {
                     "id": "q-2",

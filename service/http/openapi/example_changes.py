@@ -453,6 +453,7 @@ CHANGES: Final = (
             "reviewer": "anna",
             "lease_seconds": 120.0,
             "waiting": 0,
+            "failing": None,
             "instances": [],
         },
         parameters={

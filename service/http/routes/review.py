@@ -127,7 +127,7 @@ async def review(
         number, suspects = await reads.in_thread(
             _suspects, engine, queue, count.suspects(MOST_SUSPECTS, source, batch), name, limit
         )
-        return await reads.page(lambda: _page(engine, name, number, suspects))
+        return await reads.page(lambda: _page(engine, queue, name, number, suspects))
     by = None if learner is None else enrolled(engine.model, learner)
     choice = Choice(source, batch, first or None, abstained, is_random=kind == "random")
     twice = Labelled([], 0)
@@ -151,13 +151,17 @@ async def review(
     second = [_shown(_read_by(analysis, each)) | {"second": True} for each in twice.instances]
     return await reads.page(
         lambda: _page(
-            engine, name, number + twice.number, [each.shown() for each in waiting] + second
+            engine, queue, name, number + twice.number, [each.shown() for each in waiting] + second
         )
     )
 
 
 def _page(
-    engine: Engine, name: str | None, number: int, instances: list[dict[str, Any]]
+    engine: Engine,
+    queue: ReviewQueue,
+    name: str | None,
+    number: int,
+    instances: list[dict[str, Any]],
 ) -> dict[str, Any]:
     """Return the fields of a Review."""
     shared = engine.cluster.shared
@@ -166,6 +170,7 @@ def _page(
         "reviewer": name,
         "lease_seconds": LEASE_SECONDS,
         "waiting": number,
+        "failing": queue.failing,
         "instances": instances,
     }
 

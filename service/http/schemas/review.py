@@ -58,13 +58,15 @@ class Review(BaseModel):
 
     `reviewer` is the name to which the instances are leased for `lease_seconds`, null without one:
     that of the key, or that of the request. `process` is the name of the process that answered,
-    null if only one process can use the store.
+    null if only one process can use the store. `failing` is the reason why the stored instances
+    cannot be read or new ones are in memory only, such as a full disk; null if all is well.
     """
 
     process: str | None
     reviewer: str | None
     lease_seconds: float
     waiting: int
+    failing: str | None
     instances: list[ReviewInstance]
 
 

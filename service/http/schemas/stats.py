@@ -45,8 +45,8 @@ class HealthStats(BaseModel):
 class ReviewStats(BaseModel, from_attributes=True):
     """The queue of instances that wait for review, as of its last change.
 
-    `failing` is the reason why the store does not take new ones, null if it does: they are in
-    memory only then, and ranking and learning go on.
+    `failing` is the reason why the store does not take new ones, or cannot be read; null if it can.
+    New ones are in memory only then, and ranking and learning go on.
     """
 
     items: int

@@ -10,7 +10,7 @@ from manyclass.service.store.redis.scripts import (
     REMOVE_WAITING,
 )
 from manyclass.service.store.redis.session import Session
-from manyclass.service.store.waiting import Item, parts
+from manyclass.service.store.waiting import TRIAL_BYTES, Item, parts
 
 MOST_IDS = 200  # in a command
 
@@ -48,6 +48,10 @@ class RedisWaiting:
         for some in parts(list(items), MOST_IDS):
             rows = [part for each in some for part in (each, items[each].head, items[each].body)]
             self._session.run(PUT_WAITING, *rows)
+
+    def check_put(self) -> None:
+        # The lease of no instance: it is refused as a put is, and ends by itself.
+        self._session.call("SET", self._keys.lease_of(""), bytes(TRIAL_BYTES), "PX", 1)
 
     def remove(self, ids: Collection[str]) -> None:
         for some in parts(list(ids), MOST_IDS):

@@ -11,14 +11,15 @@ from threading import Lock
 
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.sqlite.file import errors_of_store
-from manyclass.service.store.waiting import Item, MemoryLeases, parts
+from manyclass.service.store.waiting import TRIAL_BYTES, Item, MemoryLeases, parts
 
 SUFFIX = ".waiting"
 MOST_IDS = 500  # in a statement
-_TABLE = "CREATE TABLE IF NOT EXISTS items (id TEXT PRIMARY KEY, head BLOB, body BLOB)"
+TRIAL = ""  # no instance has this id
+_TABLE = "CREATE TABLE items (id TEXT PRIMARY KEY, head BLOB, body BLOB)"
 # A rollback journal, not a write-ahead log, and no free pages: removed instances leave nothing.
+_NO_FREE_PAGES = "auto_vacuum = FULL"  # to be set before there is a table
 _SETTINGS = (
-    "auto_vacuum = FULL",
     "journal_mode = DELETE",
     "synchronous = FULL",
     "secure_delete = ON",
@@ -61,6 +62,15 @@ class SqliteWaiting(MemoryLeases):
     def put(self, items: Mapping[str, Item]) -> None:
         rows = [(each, item.head, item.body) for each, item in items.items()]
         self._write("INSERT OR REPLACE INTO items (id, head, body) VALUES (?, ?, ?)", rows)
+
+    def check_put(self) -> None:
+        with self._connected() as connection, connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(
+                "INSERT OR REPLACE INTO items (id, head, body) VALUES (?, x'', zeroblob(?))",
+                (TRIAL, TRIAL_BYTES),
+            )
+            connection.execute("DELETE FROM items WHERE id = ?", (TRIAL,))
 
     def remove(self, ids: Collection[str]) -> None:
         self.end_leases(ids)
@@ -107,7 +117,10 @@ class SqliteWaiting(MemoryLeases):
         try:
             for setting in _SETTINGS:
                 connection.execute(f"PRAGMA {setting}")
-            connection.execute(_TABLE)
+            # A full disk can still be read, so a file that has its table is not written to.
+            if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+                connection.execute(f"PRAGMA {_NO_FREE_PAGES}")
+                connection.execute(_TABLE)
         except BaseException:
             connection.close()
             raise

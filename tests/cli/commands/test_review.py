@@ -3,6 +3,7 @@ import json
 import pytest
 
 from manyclass.client.client import Client
+from manyclass.client.types import Review
 from tests.cli.services import new_service
 
 
@@ -31,6 +32,14 @@ def test_lists_instances_without_a_label(manyclass):
         assert [line.split("\t")[0] for line in by_shadow.splitlines()] == ["one", "two"]
         unknown = manyclass("review", "--learner", "ff", "--url", url, exit_code=1)
         assert "no learner is named 'ff'; the learners are " in unknown.stderr
+
+
+def test_says_why_what_waits_may_be_missing(manyclass, monkeypatch):
+    found = Review(None, (), failing="the store is full")
+    monkeypatch.setattr(Client, "review", lambda *_: found)
+    with new_service() as url:
+        said = manyclass("review", "--url", url).stderr
+    assert "warning: not all that waits can be stored or read now: the store is full" in said
 
 
 @pytest.mark.parametrize(

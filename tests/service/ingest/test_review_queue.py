@@ -1,19 +1,20 @@
 """The queue of review: it survives restarts, is bounded, leased, labelled once and erased."""
 
 import asyncio
+import resource
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
 from manyclass.service.ingest.review_queue import BOUND_SECONDS, READ_AT_ONCE, UNDO_SECONDS
 from manyclass.service.store import open_store
-from manyclass.service.store.errors import StoreFull
+from manyclass.service.store.errors import StoreFull, StoreUnavailable
 from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.sqlite.store import SqliteStore
 from manyclass.service.store.sqlite.waiting import SqliteWaiting
-from manyclass.service.store.waiting import Item, MemoryWaiting
+from manyclass.service.store.waiting import Item, MemoryWaiting, waiting_of
 from tests.redis_server import RedisServer
 from tests.service.engines import until
 from tests.service.faulty import Clock
@@ -160,7 +161,7 @@ async def test_a_full_disk_stops_neither_ranking_nor_learning(monkeypatch):
             await rank(call, "q-1", "q-2")
             assert await ids(call) == ["q-1", "q-2"]
             assert (await label(call, "q-1", "x")).status_code == 200
-            assert "no space" in (await call("GET", "/stats")).json()["review"]["failing"]
+            assert "make room" in (await call("GET", "/stats")).json()["review"]["failing"]
             metrics = await call.metrics()
             assert metrics["review_failing"] == 1
             assert metrics["review_failures_total"] >= 1
@@ -168,6 +169,73 @@ async def test_a_full_disk_stops_neither_ranking_nor_learning(monkeypatch):
         assert await ids(call) == ["q-2"]
         assert (await call("GET", "/stats")).json()["review"]["failing"] is None
         assert (await call.metrics())["review_failing"] == 0
+
+
+def fail_full(*_):
+    raise StoreFull("no space left", "make room")
+
+
+async def test_a_full_disk_is_known_from_the_start(tmp_path, monkeypatch):
+    monkeypatch.setattr(SqliteWaiting, "check_put", fail_full)
+    async with calling(store=opened(tmp_path, Clock())) as call:
+        assert (await call("GET", "/readyz")).json()["review_stored"] is False
+        found = await review(call)
+        assert (found["instances"], found["failing"]) == ([], "the store is full; make room")
+        monkeypatch.undo()
+        await asyncio.to_thread(call.app.api.state.queue.flush)
+        assert (await call("GET", "/readyz")).json()["review_stored"] is True
+        assert (await review(call))["failing"] is None
+
+
+async def test_a_queue_that_cannot_be_read_is_not_well_because_it_can_be_written(monkeypatch):
+    monkeypatch.setattr(MemoryWaiting, "heads", fail_full)
+    async with calling() as call:
+        await rank(call, "q-1")
+        assert (await review(call))["failing"] == "the store is full; make room"
+        await asyncio.to_thread(call.app.api.state.queue.flush)
+        assert (await call.metrics())["review_failing"] == 1
+
+
+@contextmanager
+def full_disk():
+    """Let no file grow, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_can_be_read_after_a_start(tmp_path):
+    path, item = tmp_path / "store.waiting", Item(b"head", b"body")
+    before = SqliteWaiting(path, Clock())
+    before.put({"q-1": item})
+    before.close()
+    after = SqliteWaiting(path, Clock())
+    with full_disk():
+        assert after.heads() == {"q-1": b"head"}
+        assert after.items(["q-1"]) == {"q-1": item}
+        for write in (after.check_put, lambda: after.put({"q-2": item})):
+            with pytest.raises(StoreUnavailable, match="disk"):
+                write()
+    after.check_put()
+    assert after.heads() == {"q-1": b"head"}
+    after.close()
+
+
+def test_a_trial_on_redis_is_refused_as_a_put_is_and_keeps_nothing(tmp_path):
+    with RedisServer(tmp_path) as server:
+        store = open_store(server.url, time.time, 5.0)
+        waiting = waiting_of(store, time.monotonic)
+        waiting.check_put()
+        assert waiting.heads() == {}
+        with server.client() as client:
+            client.config_set("maxmemory", 1)
+        for write in (waiting.check_put, lambda: waiting.put({"q-1": Item(b"head", b"body")})):
+            with pytest.raises(StoreFull):
+                write()
+        store.close()
 
 
 # --- leases ---------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from manyclass.service.engine import TRIAL_BYTES
 from manyclass.service.log import apply_loop, group_commit
 from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
@@ -13,7 +14,7 @@ from manyclass.service.store.errors import (
     StoreUnavailable,
 )
 from tests.service.engines import running, until
-from tests.service.faulty import PATIENCE, appending, learn
+from tests.service.faulty import PATIENCE, FaultyStore, appending, learn
 from tests.service.log.parts import committing
 
 BROKEN = [
@@ -127,10 +128,27 @@ async def test_the_engine_tries_by_itself():
         await engine._tasks.join()
         assert engine.pause is None
         assert not engine.stats().store_full
-        assert len(store.checks) == 2
+        assert len(store.checks) == 3  # with that of the start
         engine.tick()  # a store that takes events is not tried
         await engine._tasks.join()
-        assert len(store.checks) == 2
+        assert len(store.checks) == 3
+
+
+async def test_an_engine_knows_from_its_start_that_the_store_is_full(caplog):
+    store = FaultyStore()
+    store.append_error = StoreFull("no room")
+    async with running(store) as (engine, _):
+        assert engine.pause.reason == "store_full"
+        assert engine.stats().store_full
+        [size] = {*store.checks}
+        assert size == TRIAL_BYTES
+        assert len([each for each in caplog.messages if "accepts no events" in each]) == 1
+        store.append_error = None
+        engine.tick()
+        await engine._tasks.join()
+        assert engine.pause is None
+        assert {*store.checks} == {size}
+        await engine.submit([learn("a")])
 
 
 async def test_an_engine_that_cannot_learn_says_why():

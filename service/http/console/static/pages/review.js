@@ -127,6 +127,7 @@ export default function Review({ query }) {
   const [hidden, setHidden] = useState(0); // messages that wait, of other sources
   const [items, setItems] = useState(null); // reserved for this reviewer; the first is in view
   const [waiting, setWaiting] = useState(0);
+  const [failing, setFailing] = useState(null); // the reason why the stored messages may be missing
   const [chosen, setChosen] = useState([]);
   const [done, setDone] = useState([]); // { instance, classes, former }, the newest last; `former` is the label that was replaced
   const [number, setNumber] = useState(0); // of labels sent here, without those undone
@@ -167,6 +168,7 @@ export default function Review({ query }) {
     if (page.reviewer === null) return; // a name has to be typed first
     setReviewer(page.reviewer);
     setWaiting(page.waiting);
+    setFailing(page.failing);
     setHidden(page.waiting || !unfiltered.current ? 0 : (await get(unfiltered.current)).waiting);
     setItems((before) => {
       const known = new Set([...(before ?? []).map((each) => each.id), ...skipped.current, ...ended.current]);
@@ -359,6 +361,7 @@ export default function Review({ query }) {
         <input type="search" value=${source} maxlength="1000" onInput=${(event) => setSource(event.currentTarget.value)} /><//></div>
     <${Status}>${said && html`<p>${said}</p>`}<//>
     <${Problem} error=${task.error ?? reading.error} />
+    ${failing && html`<p class="warning" role="alert">The messages that wait cannot all be stored or read now: ${failing}.</p>`}
     ${current
       ? html`<section class="card" aria-label="The message to label" data-id=${current.id}>
           <p class="hint">${current.event ? "labelled" : "received"} ${seconds(current.age)} ago,
@@ -382,7 +385,7 @@ export default function Review({ query }) {
           </div>
           <${CallText} call=${{ method: "POST", path: "/learn", body: { id: current.id, classes: chosen.length ? chosen : ["a class"], reviewer } }} />
         </section>`
-      : items && html`<p class="nothing">No message waits for a label${skipped.current.size ? ", but for those you skipped" : ""}${hidden > 0 && ` of the source ${isolated(source.trim())}: this filter hides ${plural(hidden, "other message")}`}. Messages that are ranked with a low
+      : items && html`<p class="nothing">No ${failing ? "readable " : ""}message waits for a label${skipped.current.size ? ", but for those you skipped" : ""}${hidden > 0 && ` of the source ${isolated(source.trim())}: this filter hides ${plural(hidden, "other message")}`}. Messages that are ranked with a low
           confidence come here by themselves, about a second later.</p>
           <div class="actions">${done.length > 0 && html`<button type="button" onClick=${undo} disabled=${task.busy}>Undo (u)</button>`}
           ${skipped.current.size > 0 && html`<button type="button" onClick=${showSkipped}>Show the skipped ones again</button>`}</div>`}
