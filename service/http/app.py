@@ -72,6 +72,7 @@ from manyclass.service.http.routes.rename import RenameClass
 from manyclass.service.http.routes.sheets import ReadWorkbook
 from manyclass.service.http.routes.state import StateDownloads
 from manyclass.service.http.second_labels import SecondLabels
+from manyclass.service.ingest.erasure import Erasure
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.ingest.review_queue import ReviewQueue, discard
@@ -154,6 +155,7 @@ class App(Front):
             # Without history, the first reviewer is unknown.
             settings.review_twice if keeps_texts else 0,
         )
+        erasure = Erasure(queue, pending, peers)
         second_labels = SecondLabels(self.engine, queue, wall_clock)
         builder = EventBuilder(
             self.engine,
@@ -188,7 +190,7 @@ class App(Front):
         entrance = Entrance(csrf, metrics.out_of_memory)
         self.calls = calls
         routes = [call.route(entrance) for call in calls]
-        self.api = _api(self.engine, peers, rebuilds, error_counts, advisor, queue, routes)
+        self.api = _api(self.engine, peers, rebuilds, error_counts, advisor, queue, erasure, routes)
         self.limits.cors.methods = self.api.state.methods
         self.api.state.engine = self.engine
         self.api.state.keys = keys
@@ -198,6 +200,7 @@ class App(Front):
         self.api.state.downloads = StateDownloads(self.engine)
         self.api.state.pending = pending
         self.api.state.queue = queue
+        self.api.state.erasure = erasure
         self.api.state.labels = labels
         self.api.state.metrics = metrics
         self.api.state.exposition = Exposition(
@@ -260,13 +263,14 @@ def _api(
     error_counts: ErrorCounts,
     advisor: Advisor,
     queue: ReviewQueue,
+    erasure: Erasure,
     calls: Sequence[APIRoute],
 ) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         starting = asyncio.create_task(engine.start())  # meanwhile health checks are answered
         serving = asyncio.create_task(rebuilds.serve(engine.rebuild_state, engine.rebuild_status))
-        copying = [asyncio.create_task(queue.run())]
+        copying = [asyncio.create_task(queue.run()), asyncio.create_task(erasure.run())]
         if not engine.settings.review_stored:
             stored = waiting_of(engine.store, time.monotonic)
             copying.append(asyncio.create_task(discard(stored)))

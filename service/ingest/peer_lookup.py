@@ -19,6 +19,7 @@ from manyclass.service.history.rebuild_messages import (
 from manyclass.service.ingest.peer_messages import (
     MESSAGE_IDS,
     Answer,
+    Erased,
     Kept,
     Label,
     Labelled,
@@ -32,7 +33,7 @@ from manyclass.service.ingest.served_labels import ServedLabels
 from manyclass.service.ingest.stored_instance import Absence, StoredInstance
 from manyclass.service.observability.metrics import Metrics
 from manyclass.service.sealing import sealed
-from manyclass.service.store.errors import StoreError
+from manyclass.service.store.errors import StoreError, StoreUnavailable
 from manyclass.service.store.protocol import PeerMessage
 
 log = logging.getLogger(__name__)
@@ -73,6 +74,7 @@ class PeerLookup:
         self._pending = pending
         self._served = ServedLabels(pending, metrics.served)
         self._metrics = metrics
+        self.erased: asyncio.Queue[Erased] = asyncio.Queue()  # by others, to be erased here too
         self._on_rebuild = on_rebuild
         self._numbers = count(1)
         self._next: dict[str, _Lookup] = {}  # ids whose messages are still to be written
@@ -110,6 +112,8 @@ class PeerLookup:
                 case Labelled() as labelled:
                     for label in labelled.labels:
                         self._served.add(*label)
+                case Erased() as erased:
+                    self.erased.put_nowait(erased)
                 case RebuildQuestion() | RebuildStatusQuestion() | RebuildAnswer() as about_rebuild:
                     self._on_rebuild(message.sender, about_rebuild)
         except (msgspec.DecodeError, EventError) as error:
@@ -130,6 +134,20 @@ class PeerLookup:
             if len(labels) < MESSAGE_IDS:
                 labels.append((stored.number, list(classes), rank_before))
                 self._post_soon()
+
+    async def tell_erased(self, erased: Sequence[Erased]) -> None:
+        """Tell all other processes what was erased; the store has the messages on return. Raises
+        StoreError.
+        """
+        shared = self._cluster.shared
+        if shared is None:
+            return
+        if await self._cluster.poll() is None:  # a process may have begun since the last heartbeat
+            raise StoreUnavailable("the other processes are not known", "send this again later")
+        peers = self._cluster.peers()
+        messages = [(process, sealed(each)) for each in erased for process in peers]
+        if messages:
+            await asyncio.to_thread(shared.post, messages)
 
     async def close(self) -> None:
         """Wait until no message is being posted."""

@@ -1,5 +1,6 @@
-"""Messages between processes on the same store, as bytes: about delayed labels and rebuilds."""
+"""Messages between processes on the same store: about delayed labels, erasure and rebuilds."""
 
+from collections.abc import Collection
 from typing import Annotated
 
 import msgspec
@@ -61,7 +62,25 @@ class Labelled(msgspec.Struct, tag="labelled", array_like=True):
     labels: Annotated[list[Label], Meta(max_length=MESSAGE_IDS)]
 
 
-Message = Question | Answer | Labelled | RebuildMessage
+class Erased(msgspec.Struct, tag="erased", array_like=True):
+    """Says that the instances of a source, of a batch or of both were erased, or those of some ids.
+
+    The receiver erases them too: they may be in its memory.
+    """
+
+    source: str | None = None
+    batch: str | None = None
+    ids: Annotated[list[Id], Meta(max_length=MESSAGE_IDS)] = []
+
+    @classmethod
+    def of_ids(cls, ids: Collection[str]) -> "list[Erased]":
+        """Return messages about all of these ids."""
+        every = list(ids)
+        starts = range(0, len(every), MESSAGE_IDS)
+        return [cls(ids=every[start : start + MESSAGE_IDS]) for start in starts]
+
+
+Message = Question | Answer | Labelled | Erased | RebuildMessage
 
 
 def packed_reading(reading: Reading | None) -> tuple[int, int] | None:

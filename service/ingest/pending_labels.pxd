@@ -48,6 +48,8 @@ cdef extern from "service/ingest/native/pending_instances.hpp" namespace "manycl
         cpp_bool label(uint64_t number, Stored& stored) except +
         vector[uint64_t] least_certain(double now, size_t most, string_view source,
                                        uint64_t after) except +
+        size_t erase_source(string_view source)
+        cpp_bool erase(string_view id) except +
         uint64_t newest()
         cpp_bool read(double now, uint64_t number, Stored& stored, string& id) except +
         size_t count()

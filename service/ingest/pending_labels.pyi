@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, final
 
 from manyclass.core.event import Text
@@ -67,6 +67,11 @@ class PendingLabels:
         """Note that the label of the instance with this number has come, and return its ranking.
 
         None if a label had come before, or the instance is no longer stored.
+        """
+
+    def erase(self, source: str | None, ids: Iterable[str] = ()) -> int:
+        """Overwrite all instances of a source, and the newest instance of each id; return their
+        number. They do not wait any more, and are too late for a label.
         """
 
     @property

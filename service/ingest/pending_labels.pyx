@@ -99,6 +99,16 @@ cdef class PendingLabels:
         cdef Stored stored
         return served_in(stored) if deref(self._native).label(number, stored) else None
 
+    def erase(self, source, ids=()):
+        cdef size_t erased = 0
+        cdef string_view wanted = PendingLabels.note_of(source, b"").source
+        if not wanted.empty():
+            with nogil:
+                erased = deref(self._native).erase_source(wanted)
+        for each in ids:
+            erased += deref(self._native).erase(Instance.any_utf8(each))
+        return erased
+
     @property
     def newest(self):
         return deref(self._native).newest()

@@ -25,6 +25,7 @@ from manyclass.service.http.routes.contract import TheEngine, needs, router_of
 from manyclass.service.http.routes.names import Name
 from manyclass.service.http.schemas.events import Deleted, EventPage, EventRecord
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
+from manyclass.service.ingest.erasure import Erasure
 from manyclass.service.ingest.review_queue import ReviewQueue
 from manyclass.service.ingest.stored_instance import LONGEST_ID
 
@@ -288,6 +289,8 @@ async def delete_event(engine: TheEngine, reads: TheReads, request: Request, nam
         records = await find_all(engine, name, reads.in_thread)
     except Problem as problem:
         if problem.status == 404 and waiting:
+            erasure: Erasure = request.app.state.erasure
+            await erasure.of_ids(named)
             return Deleted(seq=None, deleted=0, waiting=waiting, more=False)
         raise
     await _remove_waiting(queue, records)
@@ -311,15 +314,18 @@ async def delete_events(
 
     With several of them, an event is deleted if it matches all. This includes events that a restore
     has undone. Instances of the source or the batch that wait for review are removed too, unless a
-    `reviewer` is named.
+    `reviewer` is named. With the `source` alone, ranked instances that wait for a label in the
+    memory of a process are erased too: those of the source, and the instances that its events
+    label.
     """
     if source is None and reviewer is None and batch is None:
         detail = "Name the `source`, the `reviewer` or the `batch` of the events to delete."
         raise Problem(422, detail, [Fault(detail, parameter="source")])
     queue: ReviewQueue = request.app.state.queue
+    erasure: Erasure = request.app.state.erasure
     waiting = 0
     if reviewer is None:
-        waiting = await asyncio.to_thread(queue.erase, source, batch)
+        waiting = await erasure.of_origin(source, batch)
     else:
         await asyncio.to_thread(queue.forget_pairs, reviewer=reviewer)
     wanted = Filter(source=source, reviewer=reviewer, batch=batch, with_undone=True)
@@ -329,7 +335,10 @@ async def delete_events(
         limit = min(AMENDED_AT_ONCE, MOST_DELETED - deleted)
         page = await asyncio.to_thread(engine.history.page, wanted, limit, next_page, False)
         if page.records:
-            await _remove_waiting(queue, page.records)
+            if reviewer is None and batch is None:  # of a person, not of work to be done again
+                await erasure.of_ids(_labelled_by(page.records))
+            else:
+                await _remove_waiting(queue, page.records)
             seq = await _delete(engine, page.records)
         deleted += len(page.records)
         next_page = page.next
@@ -338,9 +347,14 @@ async def delete_events(
 
 async def _remove_waiting(queue: ReviewQueue, records: list[Record]) -> None:
     """Remove the instances that the events label from the queue, which keeps them for a while."""
-    ids = [each.event.instance_id for each in records if each.event.instance_id is not None]
+    ids = _labelled_by(records)
     if ids:
         await asyncio.to_thread(queue.remove, ids)
+
+
+def _labelled_by(records: list[Record]) -> list[str]:
+    """Return the ids of the instances that the events label."""
+    return [each.event.instance_id for each in records if each.event.instance_id is not None]
 
 
 async def _delete(engine: Engine, records: list[Record]) -> int:

@@ -31,16 +31,42 @@ PendingInstances::Found PendingInstances::find(double now, std::string_view id, 
     const std::uint64_t number = number_of(id);
     if (number == 0)
         return forgotten_.count(hash_(id)) > 0 ? Found::too_late : Found::never_seen;
-    if (number < first_ || is_outdated(entry_of(number), now)) return Found::too_late;
+    if (number < first_ || is_outdated(entry_of(number), now) || entry_of(number).erased)
+        return Found::too_late;
     copy(number, entry_of(number).text(), stored);
     return Found::stored;
 }
 
 bool PendingInstances::label(std::uint64_t number, Stored& stored) {
     const Held lock(mutex_);
-    if (!holds(number) || entry_of(number).labelled) return false;
+    if (!holds(number) || entry_of(number).labelled || entry_of(number).erased) return false;
     copy(number, {}, stored);
     entry_of(number).labelled = true;
+    return true;
+}
+
+std::size_t PendingInstances::erase_source(std::string_view source) {
+    std::size_t erased = 0;
+    std::uint64_t next = 1, last = 0;
+    do {
+        const Held lock(mutex_);
+        next = std::max(next, first_);
+        last = last_;
+        const std::uint64_t end = std::min(last + 1, next + SCANNED_AT_ONCE);
+        for (; next < end; ++next) {
+            if (entry_of(next).source() != source) continue;
+            entry_of(next).erase();
+            ++erased;
+        }
+    } while (next <= last);
+    return erased;
+}
+
+bool PendingInstances::erase(std::string_view id) {
+    const Held lock(mutex_);
+    const std::uint64_t number = number_of(id);
+    if (!holds(number) || entry_of(number).erased) return false;
+    entry_of(number).erase();
     return true;
 }
 

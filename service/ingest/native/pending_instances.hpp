@@ -82,6 +82,12 @@ public:
     // before, or the entry is gone.
     bool label(std::uint64_t number, Stored& stored);
 
+    // Overwrite the entries of a source; return how many there were. Their ids are too late then.
+    std::size_t erase_source(std::string_view source);
+
+    // Overwrite the entry of an id. False if it has none.
+    bool erase(std::string_view id);
+
     // The numbers of the entries that wait for a label, those of the lowest confidence first: an
     // unknown one is the lowest, and of equal ones the oldest entry is first, as it is the first to
     // go. Those without features are left out, those whose id has a newer one, and with a `source`
@@ -127,6 +133,7 @@ private:
               source_bytes(static_cast<std::uint32_t>(note.source.size())),
               abstained(served.abstained),
               labelled(false),
+              erased(false),
               size(instance.size() + names_bytes + note_bytes()) {}
 
         // Write the bytes to memory that has room for them and outlives the entry.
@@ -136,6 +143,14 @@ private:
             for (const std::string_view each :
                  {instance, served.names, note.source, note.reading, note.text})
                 to = std::copy(each.begin(), each.end(), to);
+        }
+
+        // Overwrite the bytes, as one instance without features.
+        void erase() {
+            std::fill_n(bytes, size, '\0');
+            names_bytes = text_bytes = 0;
+            source_bytes = 0;
+            erased = true;
         }
 
         std::string_view instance() const {
@@ -148,11 +163,11 @@ private:
         double ranked_at;
         Given::value_type* given = nullptr;  // id of the client and its newest number; nullptr: id
                                              // made here
-        const char* bytes = nullptr;  // of the instance, the classes served, the source and the text
+        char* bytes = nullptr;  // of the instance, the classes served, the source and the text
         float confidence;             // negative: unknown
         std::uint32_t names_bytes, text_bytes;  // a body has less than 4 GiB
-        std::uint32_t source_bytes : 14, abstained : 1, labelled : 1;  // at most LONGEST_NAME bytes
-        std::size_t size;                                              // of the bytes
+        std::uint32_t source_bytes : 14, abstained : 1, labelled : 1, erased : 1;  // LONGEST_NAME
+        std::size_t size;                                                          // of the bytes
 
     private:
         std::size_t note_bytes() const { return std::size_t{text_bytes} + source_bytes; }

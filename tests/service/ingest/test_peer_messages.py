@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.service.ingest.peer_messages import (
+    MESSAGE_IDS,
     Answer,
+    Erased,
     Kept,
     Labelled,
     Question,
@@ -21,6 +23,8 @@ LETTERS = [
     ),
     Answer(7, [Kept("one", 0.5, b"bytes", 9)]),
     Answer(7),
+    Erased("anna", "letters.xlsx"),
+    *Erased.of_ids(["one", "zwölf"]),
     Labelled([(9, ["x", "zwölf"], 1), (2**60, ["y"], None)]),
 ]
 
@@ -67,3 +71,11 @@ def test_other_bytes_are_no_message(data):
 def test_a_message_with_a_valid_seal_is_checked_too(data):
     with pytest.raises(msgspec.DecodeError):
         opened(whole(data))
+
+
+def test_many_erased_ids_are_some_messages():
+    ids = [f"id-{number}" for number in range(2 * MESSAGE_IDS + 1)]
+    messages = Erased.of_ids(ids)
+    assert [len(each.ids) for each in messages] == [MESSAGE_IDS, MESSAGE_IDS, 1]
+    assert [name for each in messages for name in each.ids] == ids
+    assert [opened(sealed(each)) for each in messages] == messages

@@ -107,6 +107,45 @@ def test_instances_of_all_sizes_stay_whole_while_the_oldest_go():
     assert [(each.id, each.source) for each in waiting] == [(made, text) for made, _, text in there]
 
 
+def test_the_instances_of_a_source_are_erased():
+    pending, clock = window(most_bytes=10**7)
+    text = "my name is Kowalczyk"
+    more = {"text": text, "reading": READING}
+    made = [pending.keep(A, source=("anna", "ben")[number % 2], **more) for number in range(9000)]
+    other = pending.keep(B, "q-1", ["x"], 0.5, **more)
+    kept = pending.find(made[0])
+    number, size = kept.number, pending.bytes
+    assert kept.text == text
+    assert pending.erase("anna") == 4500
+    assert pending.erase("anna") == 0
+    assert pending.erase("nobody") == pending.erase(None) == 0
+    assert {found(pending, each) for each in made[::2]} == {TOO_LATE}
+    assert {found(pending, each) for each in made[1::2]} == {(A, 0)}
+    assert pending.label(number) is None
+    waiting = pending.least_certain(10_000)
+    assert {each.id for each in waiting} == {*made[1::2], other}
+    assert {each.source for each in waiting} == {"ben", None}
+    assert pending.find(other).text == text
+    assert pending.bytes == size
+    clock.now += 60
+    assert found(pending, other) is TOO_LATE
+    assert [found(pending, each) for each in made[:20]] == [TOO_LATE] * 20
+
+
+def test_the_newest_instance_of_an_id_is_erased():
+    pending, _ = window()
+    made = pending.keep(A)
+    pending.keep(A, "one")
+    pending.keep(B, "one")
+    pending.keep(B, "two")
+    assert pending.erase(None, ["one", made, "never", made.replace("-1", "-7")]) == 2
+    assert [found(pending, each) for each in ("one", made, "two")] == [TOO_LATE, TOO_LATE, (B, 0)]
+    assert pending.erase(None, ["one", made]) == 0
+    pending.keep(A, "one")  # ranked again
+    assert found(pending, "one") == (A, 0)
+    assert {each.id for each in pending.least_certain(9)} == {"one", "two"}
+
+
 @pytest.mark.parametrize("off", [{"seconds": 0.0}, {"most_bytes": 0}])
 def test_can_be_off(off):
     pending, _ = window(**off)
