@@ -7,6 +7,8 @@ from heapq import nsmallest
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import Query, Request, Response
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
 
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.instance import LONGEST_NAME, Instance
@@ -44,7 +46,16 @@ router = router_of("learn")
 MOST_COUNTED = 10_000  # newest events, among which suspects are found
 COUNT_SECONDS = 0.1  # for which an answer waits for the count; it has what was found by then
 MOST_RANKED_AGAIN = 10_000  # instances that another learner ranks for one request
+STRATEGIES = "uncertain", "suspect", "random"
+OF_CLASS = "class:"
 SECOND_IN = 5  # at most one of so many instances of a list is for a second label
+
+
+def _strategy(given: str) -> str:
+    if given in STRATEGIES or (given.startswith(OF_CLASS) and given != OF_CLASS):
+        return given
+    known = f"{', '.join(STRATEGIES)}, or {OF_CLASS}NAME with the name of a class"
+    raise PydanticCustomError("strategy", "must be {known}", {"known": known})
 
 
 def _name(description: str) -> Any:
@@ -82,12 +93,13 @@ async def review(
     strategy: Annotated[
         str,
         Query(
-            pattern="^(uncertain|suspect|random|class:.+)$",
-            max_length=len("class:") + LONGEST_NAME,
+            max_length=len(OF_CLASS) + LONGEST_NAME,
+            json_schema_extra={"pattern": f"^({'|'.join(STRATEGIES)}|{OF_CLASS}[\\s\\S]+)$"},
             description="The instances to list first: `uncertain`, those of the lowest confidence;"
             " `random`; `class:X`, only those of which class X was ranked first; or `suspect`,"
             " learned events whose label is likely wrong, as in `GET /suspects`.",
         ),
+        AfterValidator(_strategy),
     ] = "uncertain",
 ) -> Response:
     """Return instances that wait for a label, least certain first.

@@ -40,3 +40,11 @@ def test_too_few_events(manyclass, tmp_path):
         refused = manyclass("advise", "--url", url, exit_code=1)
     assert "advice needs 300" in refused.stderr
     manyclass("advise", "--last", "5", "--url", url, exit_code=2)
+
+
+def test_an_unknown_learner_is_told_which_there_are(manyclass, taught):
+    refused = manyclass("advise", "--learner", "nosuch", "--url", taught, exit_code=1)
+    assert "must be one of ff, " in refused.stderr
+    assert "not 'nosuch'" in refused.stderr
+    wrong = manyclass("advise", "--learner", "svm(Q=3)", "--url", taught, exit_code=1)
+    assert "Q: is not an option of a learner; known are " in wrong.stderr

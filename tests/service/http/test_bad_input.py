@@ -142,3 +142,22 @@ async def test_no_bytes_break_it(bodies):
                     assert response.status_code in (400, 422)
             assert (await call.stream(body))[-1]["kind"] == "summary"
         assert call.digest() == before
+
+
+async def test_no_refusal_of_a_parameter_shows_a_regular_expression():
+    async with calling() as call:
+        paths = (await call("GET", "/openapi.json")).json()["paths"]
+        wrong = {
+            f"{path}?{each['name']}=*": each["name"]
+            for path, methods in paths.items()
+            for each in methods.get("get", {}).get("parameters", ())
+            if each["in"] == "query" and "{" not in path
+        }
+        assert len(wrong) > 20
+        answers = {target: await call("GET", target) for target in wrong}
+        refused = {target: each for target, each in answers.items() if each.status_code == 422}
+        assert len(refused) > 10
+        for target, answer in refused.items():
+            assert wrong[target] in answer.json()["detail"]
+            assert "pattern" not in answer.text, target
+            assert "^" not in answer.text, target

@@ -334,7 +334,12 @@ async def test_strategies_sources_and_batches():
         assert await ids(call, "?batch=q-3") == ["q-3"]
         assert (await review(call, "?limit=1"))["waiting"] == 3
         for wrong in ("best", "class:", "class"):
-            assert_problem(await call("GET", f"/review?strategy={wrong}"), 422)
+            answer = await call("GET", f"/review?strategy={wrong}")
+            assert_problem(answer, 422)
+            known = "uncertain, suspect, random, or class:NAME with the name of a class"
+            assert answer.json()["detail"] == f"strategy: must be {known}"
+        long = await call("GET", f"/review?strategy=class:{'x' * 5000}")
+        assert "at most 4102 characters" in long.json()["detail"]
 
 
 async def test_likely_wrong_labels_are_corrected_or_confirmed():
