@@ -25,12 +25,26 @@ class Signer(NamedTuple):
     name: str | None = None
     is_admin: bool = False
 
-    def reviewer(self, given: str | None) -> str | None:
-        """Return the name of a reviewer; `given` is that in the request.
+    def person(self, given: str | None) -> str | None:
+        """Return the name of the person of a request; `given` is that in the request.
 
         A key with a name decides, but an admin key may name another person.
         """
         return given if self.name is None or (self.is_admin and given) else self.name
+
+    def reviewer(self, given: str | None) -> str | None:
+        """Return the name of the reviewer of a body; `given` is that in the body.
+
+        Raise Problem for another name than that of the key, instead of labelling by a guess.
+        """
+        person = self.person(given)
+        if given is not None and person != given:
+            detail = (
+                f"The key is that of {person!r}, and `reviewer` names {given!r}: leave `reviewer`"
+                " out, or send that person's key or an admin key."
+            )
+            raise Problem.at(403, detail, "reviewer")
+        return person
 
 
 NOBODY: Final = Signer()

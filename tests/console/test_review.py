@@ -505,6 +505,29 @@ def test_the_undo_of_a_replacement_brings_the_former_label_back(waiting, review)
     assert [(each["classes"], each["reviewer"]) for each in found] == [(["bens class"], "ben")]
 
 
+def test_the_key_of_a_person_undoes_a_replacement_too(serve, look):
+    served = serve(learn_keys=("cem:secret", "ben:other"), admin_keys=("boss",))
+    body = {"instances": [{"text": "a letter", "id": "q-1"}]}
+    httpx.post(f"{served.url}/review", json=body, headers=bearer("secret"))
+    page = look(served, "review")
+    page.get_by_label("Key").fill("secret")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("labelled by cem")).to_be_visible()
+    body = {"id": "q-1", "classes": ["bens class"]}
+    httpx.post(f"{served.url}/learn", json=body, headers=bearer("other")).raise_for_status()
+    page.get_by_label("Another class (n)").fill("mine")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Create mine").click()
+    page.keyboard.press("Enter")
+    question = page.get_by_role("group", name="Two labels")
+    question.get_by_role("button", name="Replace").click()
+    expect(page.get_by_text("Labelled as mine.")).to_be_visible()
+    page.keyboard.press("u")
+    expect(page.get_by_text("The label bens class of ben is back.")).to_be_visible()
+    found = httpx.get(f"{served.url}/events/id:label:q-1", headers=bearer("secret")).json()
+    assert found["classes"] == ["bens class"]
+
+
 def test_a_queue_that_cannot_be_read_is_not_said_to_be_empty(taught, review):
     reason = "the store is full; make room on the disk"
 

@@ -58,6 +58,7 @@ class CorrectEvent(ChangeCall):
         """
         _ = self._engine.history  # raises HistoryOff, NotReady
         form = decode(_decoder, await self.body(request))
+        reviewer = request.signer.reviewer(form.reviewer)
         classes = class_names(names_of(form.classes, "classes"))
         record = await find(self._engine, request.name, self._threads.run)
         if record.is_undone:
@@ -78,7 +79,7 @@ class CorrectEvent(ChangeCall):
             event.weight,
             text=event.text,
             reading=event.reading,
-            reviewer=request.signer.reviewer(form.reviewer),
+            reviewer=reviewer,
         )
         [result] = await self._engine.submit([amendment])
         return msgspec.json.encode(Amended(result.seq, record.seq, changed=True))

@@ -10,7 +10,7 @@ from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
-from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.auth import ApiKeys, Scope, Signer
 from manyclass.service.http.call import Call, CallRequest
 from manyclass.service.http.decoding import check_many, decode
 from manyclass.service.http.event_builder import Built, EventBuilder, Known
@@ -18,7 +18,7 @@ from manyclass.service.http.instances import LARGE_BYTES
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.plain_events import PlainEvents
-from manyclass.service.http.problems import invalid, problem_of
+from manyclass.service.http.problems import Problem, invalid, problem_of
 from manyclass.service.http.request_body import NDJSON, media_type
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.schemas.learn import (
@@ -39,6 +39,15 @@ STREAM_TYPE = NDJSON.decode()
 
 _decoder = msgspec.json.Decoder(LearnRequest)
 _encode = msgspec.json.Encoder().encode
+
+
+def _sign(forms: Sequence[LearnEvent], signer: Signer) -> None:
+    """Set the reviewer of each event. Raises Problem with the position of a wrong one."""
+    for position, each in enumerate(forms):
+        try:
+            each.reviewer = signer.reviewer(each.reviewer)
+        except Problem as problem:
+            raise problem.within("events", position) from problem
 
 
 def _reserve(reservation: Reservation, form: LearnRequest | LearnEvent) -> None:
@@ -140,12 +149,12 @@ class Learn(Call):
         try:
             form = await self._form(request)
             is_one = form.events is None
-            for each in (form,) if form.events is None else form.events:
-                each.reviewer = request.signer.reviewer(each.reviewer)
             if form.events is None:
+                form.reviewer = request.signer.reviewer(form.reviewer)
                 read = await self._read(form)
             else:
                 sent = len(form.events)
+                _sign(form.events, request.signer)
                 read = await self._read_many(form, form.events, request.reservation)
             del form  # the queue counts the memory of waiting events, but not of their forms
             results = await self._learn(read, is_one)

@@ -137,7 +137,6 @@ class _Stream:
                 form = await self._form_of(line)
                 self._read.append((self._line, form))
                 if isinstance(form, LearnEvent):
-                    form.reviewer = self._signer.reviewer(form.reviewer)
                     self._placements += placements_in(form)
                     self.lines.hold(NAME_BYTES * names_in(form))
             if len(self._read) >= BATCH_EVENTS or self._placements >= MOST_REQUEST_PLACEMENTS:
@@ -204,9 +203,10 @@ class _Stream:
         if line is None:
             return invalid("The line is too long.")
         try:
-            if len(line) > LARGE_BYTES:
-                return await _large.form(line)
-            return decode(_decoder, line)
+            large = len(line) > LARGE_BYTES
+            form = await _large.form(line) if large else decode(_decoder, line)
+            form.reviewer = self._signer.reviewer(form.reviewer)
+            return form
         except (Problem, msgspec.MsgspecError) as error:
             return problem_of(error)
 

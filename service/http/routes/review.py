@@ -129,7 +129,7 @@ async def review(
     Only the first 4,096 bytes of a text are shown. A service that keeps no history drops the texts.
     """
     queue: ReviewQueue = request.app.state.queue
-    name = signer_of(request).reviewer(reviewer)
+    name = signer_of(request).person(reviewer)
     kind, _, first = strategy.partition(":")
     if kind == "suspect":
         if abstained:

@@ -34,7 +34,8 @@ OriginName = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 Reviewer = Annotated[
     OriginName | None,
     Meta(
-        description="The person who labelled the instance; the name of the key if it has one."
+        description="The person who labelled the instance; the name of the key if it has one;"
+        " another name is refused with 403, unless it is an admin key."
         " Learning ignores it; `GET /events` and `DELETE /events` find events by it."
     ),
 ]

@@ -57,7 +57,10 @@ def test_a_key_of_two_scopes_has_the_higher():
 def test_a_key_with_a_name_signs_for_this_person():
     keys = ApiKeys(rank=["r"], learn=["anna:secret", "l"], admin=["ben:boss"])
     anna = keys.require(Scope.LEARN, b"Bearer secret")
-    assert (anna.reviewer(None), anna.reviewer("ben")) == ("anna", "anna")
+    assert (anna.reviewer(None), anna.reviewer("anna"), anna.person("ben")) == ("anna",) * 3
+    with pytest.raises(Problem, match="leave `reviewer` out") as refused:
+        anna.reviewer("ben")
+    assert refused.value.status == 403
     unnamed = keys.require(Scope.LEARN, b"Bearer l")
     assert (unnamed.reviewer(None), unnamed.reviewer("ben")) == (None, "ben")
     ben = keys.require(Scope.ADMIN, b"Bearer boss")

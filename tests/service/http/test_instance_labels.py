@@ -239,15 +239,29 @@ async def test_the_reviewer_is_the_name_of_the_key():
         anna, unnamed, boss = (bearer(f"{each}-key") for each in "alb")
         body = {"text": "a", "classes": ["x"], "reviewer": "ben"}
         data = json.dumps(body).encode()
-        for headers in (anna, unnamed, boss):
+        own = {"text": "a", "classes": ["x"]}
+        named = own | {"reviewer": "anna"}
+        await call("POST", "/learn", own, headers=anna)
+        for headers in (unnamed, boss):
             await call("POST", "/learn", body, headers=headers)
-        await call("POST", "/learn", {"events": [body, body]}, headers=anna)
-        await call("POST", "/learn", {"text": "a", "classes": ["x"]}, headers=boss)
-        await call.stream(body, **anna)
+        await call("POST", "/learn", {"events": [own, named]}, headers=anna)
+        await call("POST", "/learn", own, headers=boss)
+        await call.stream(own, **anna)
         await call("PUT", "/events/seq:2", {"classes": ["y"]}, headers=anna)
         listed = (await call("GET", "/events?order=oldest", headers=boss)).json()["events"]
         names = [each["reviewer"] for each in listed]
         assert names == ["anna", "anna", "ben", "anna", "anna", "boss", "anna"]
+        for method, path, wrong, place in (
+            ("POST", "/learn", body, "#/reviewer"),
+            ("POST", "/learn", {"events": [named, body]}, "#/events/1/reviewer"),
+            ("PUT", "/events/seq:2", {"classes": ["z"], "reviewer": "ben"}, "#/reviewer"),
+            ("POST", "/review/leases", {"renew": ["q"], "reviewer": "ben"}, "#/reviewer"),
+        ):
+            refused = assert_problem(await call(method, path, wrong, headers=anna), 403, place)
+            assert "that of 'anna', and `reviewer` names 'ben'" in refused["detail"]
+        [fault, summary] = await call.stream(body, own, **anna)
+        assert (fault["line"], fault["errors"][0]["pointer"]) == (1, "#/reviewer")
+        assert (summary["accepted"], summary["rejected"]) == (1, 1)
         plain = call.app.native.learning
         requests = [post("/learn", data, f"authorization: Bearer {key}-key") for key in "al"]
         taken = [plain._events.take(each, EventBatch()) for each in requests]

@@ -452,9 +452,11 @@ async def test_only_the_key_of_a_reviewer_or_an_admin_key_takes_its_label_back()
             await call("POST", "/review", body, headers=anna)
             body = {"id": "q-1", "classes": ["x"]}
             assert (await call("POST", "/learn", body, headers=anna)).status_code == 200
-            for other in (ben, unnamed):
+            for other, status in ((ben, 403), (unnamed, 409)):
                 answer = await call("POST", "/review/undo", undo, headers=other)
-                assert_problem(answer, 409, "#/reviewer")
+                assert_problem(answer, status, "#/reviewer")
+            answer = await call("POST", "/review/undo", {"id": "q-1"}, headers=ben)
+            assert_problem(answer, 409, "#/reviewer")
             answer = await call("POST", "/review/undo", {"id": "q-1"}, headers=taker)
             assert answer.status_code == 200, answer.text
         body = {"id": "q-1", "classes": ["x"], "reviewer": "cleo"}  # no key has this name

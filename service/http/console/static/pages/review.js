@@ -276,6 +276,15 @@ export default function Review({ query }) {
     pass("None of these. The message waits for another reviewer.");
     return beat();
   });
+  const restore = async (former) => {
+    const by = (name) => ask("PUT", path("events", former.key), { body: { classes: former.classes, reviewer: name } });
+    try {
+      await by(former.reviewer ?? reviewer);
+    } catch (error) {
+      if (error.status !== 403) throw error; // the key of a person names this person alone
+      await by(reviewer);
+    }
+  };
   const undo = () => {
     const last = done.at(-1);
     if (task.busy) return undefined;
@@ -283,7 +292,7 @@ export default function Review({ query }) {
     if (!keepsHistory()) return setSaid("No undo here: this store keeps no history of events (404).");
     return task.run(async () => {
       const { former, rejected } = last;
-      if (former) await ask("PUT", path("events", former.key), { body: { classes: former.classes, reviewer: former.reviewer ?? reviewer } });
+      if (former) await restore(former);
       else if (last.instance.event) await send(last.instance, { classes: last.instance.classes, reviewer });
       else await ask("POST", "/review/undo", { body: { id: last.instance.id, reviewer, ...(rejected && { seq: rejected }) } });
       ended.current.delete(last.instance.id);
