@@ -64,7 +64,7 @@ cdef extern from "service/http/native/batch_answer.hpp" namespace "manyclass::ht
     cdef cppclass BatchAnswer:
         BatchAnswer(const RankOptions& options, optional[uint64_t] seq) except +
         void begin(const RankedBlock& block, double limit)
-        ServedRanking next(uint32_t count, double confidence)
+        ServedRanking next(uint32_t count, double confidence, const vector[double]& probabilities)
         void append(uint32_t count, string_view id, double confidence,
                     const vector[double]& probabilities) except +
         const string& results()
@@ -231,7 +231,8 @@ cdef class BatchRankings:
             given = self._ids[self._done + at]
             if self._keep:
                 deref(pending._native).keep(
-                    now, self._wires[self._done + at], deref(self._answer).next(count, confidence),
+                    now, self._wires[self._done + at],
+                    deref(self._answer).next(count, confidence, probabilities),
                     self._notes[self._done + at], given, instance_id,
                 )
                 given = string_view(instance_id)

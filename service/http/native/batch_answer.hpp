@@ -30,8 +30,9 @@ public:
     }
 
     // The part of the next ranking, of `count` classes, that is stored until the label comes.
-    ServedRanking next(std::uint32_t count, double confidence) const {
-        return served(options_, ranked_, count, names_, confidence);
+    ServedRanking next(std::uint32_t count, double confidence,
+                       const std::vector<double>& probabilities) const {
+        return served(options_, ranked_, count, names_, confidence, probabilities);
     }
 
     // Append the result of the next ranking, of `count` classes; append_ranking says what confidence

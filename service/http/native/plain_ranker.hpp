@@ -82,7 +82,7 @@ public:
         task.answer.reserve(first, last_headers_);
         pending_.keep(now, task.wire,
                       served(task.body.options(), answered.ranked.data(), answered.ranked.size(),
-                             answered.names, answered.confidence),
+                             answered.names, answered.confidence, answered.probabilities),
                       task.body.note(), task.body.id(), task.id);
         const std::string_view whole = task.answer.whole(first, last_headers_, task.id);
         count(task, began, seconds);

@@ -435,7 +435,12 @@ class Rank(Call):
         abstained = limit is None
         if least is not None:
             abstained |= confidence is None or confidence < least
-        classes = [each[0] for each in found[:MOST_SERVED]]
+        ranked = list(starmap(Ranked, found))
+        for each, probability in zip(ranked, probabilities, strict=False):  # or there are none
+            each.probability = probability
+        if not abstained:
+            ranked = _probable(request, ranked, limit)
+        classes = [each.name for each in ranked[:MOST_SERVED]]
         instance_id = UNSET if form.id is None else form.id
         if request.is_kept:
             instance_id = self._pending.keep(
@@ -444,10 +449,7 @@ class Rank(Call):
         if abstained:
             self._metrics.abstained += 1
             return instance_id, [], confidence, limit, True
-        ranked = list(starmap(Ranked, found))
-        for each, probability in zip(ranked, probabilities, strict=False):  # or there are none
-            each.probability = probability
-        return instance_id, _probable(request, ranked, limit), confidence, limit, UNSET
+        return instance_id, ranked, confidence, limit, UNSET
 
     async def _explained(
         self,

@@ -78,7 +78,7 @@ class HistoryStats(BaseModel, from_attributes=True):
 class ServedStats(BaseModel):
     """The accuracy of the rankings that this process has served since its start.
 
-    A label by `id` is compared with the first five classes of the served ranking. `first` counts
+    A label by `id` is compared with the first five classes that the answer had. `first` counts
     the labels whose true class was ranked first, `later` the labels whose true class was among the
     other four, and `missed` the rest; rankings that abstained count in `abstained` alone. `r1` is
     the share of `first` among `first`, `later` and `missed`. `r1_before_learning` is the share of

@@ -343,6 +343,32 @@ async def test_a_label_scores_the_ranking_as_it_was_served(call, how):
     assert (counts, metrics["served_first_before_learning_total"]) == ([1, 1], 2)
 
 
+@pytest.mark.parametrize("way", [*WAYS, "explained"])
+@pytest.mark.parametrize("limit", ["min_probability", "min_precision"])
+async def test_a_class_that_a_limit_of_probability_left_out_was_missed(way, limit):
+    async with calling(native=True) as call:
+        await call.learn(*(("a" if n % 4 else "a b", "xy"[n % 4 == 0]) for n in range(300)))
+        more = {"explain": True} if way == "explained" else {}
+        rank = WAYS.get(way, rank_alone)
+        everything = await rank_alone(call, features=["a"], probabilities=True, keep=False)
+        (first, second) = everything["ranked"]
+        assert first["probability"] > second["probability"] > 0
+        least = second["probability"] + 1e-6 if limit == "min_probability" else 0.7
+        for number, (name, result) in enumerate(
+            [(first["class"], "first"), (second["class"], "missed")], 1
+        ):
+            answer = await rank(call, features=["a"], id=f"q-{number}", **{limit: least}, **more)
+            assert [each["class"] for each in answer["ranked"]] == [first["class"]]
+            body = {"id": f"q-{number}", "classes": [name]}
+            before = (await served(call))[result]
+            assert (await call("POST", "/learn", body)).status_code == 200
+            assert (await served(call))[result] == before + 1
+        answer = await rank(call, features=["a"], id="q-3", min_probability=1)
+        assert answer["abstained"]
+        [waiting] = call.app.api.state.pending.least_certain(10)
+        assert waiting.served.classes == (first["class"], second["class"])
+
+
 async def test_each_ranking_counts_once(call):
     await call.learn(("a", "x"))
     made = await call.ranked_id("a")
