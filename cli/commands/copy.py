@@ -9,6 +9,7 @@ import typer
 
 from manyclass.cli.connection import FAILED, complain
 from manyclass.cli.paths import path_of
+from manyclass.cli.run_summary import counted
 from manyclass.service.errors import with_hint
 from manyclass.service.store import open_store
 from manyclass.service.store.copy import copy as copy_store
@@ -28,23 +29,24 @@ def copy(
     ],
     target: Annotated[str, typer.Argument(help="The new store to write.")],
 ) -> None:
-    """Copy a store: its snapshots, the events after the oldest snapshot, and the history of events.
+    """Copy a store: snapshots, the events after the oldest one, the history, the queue of review.
 
     No service may write to either store meanwhile. A service on the target continues where the
-    service on the source stopped. Messages that wait for review are not copied: label them before,
-    or rank them again. MANYCLASS_ARCHIVE names the archive of a store in Redis; without
-    it, a store in Redis has no history.
+    service on the source stopped. Instances wait for review there as before; only leases end. A
+    file of `manyclass snapshot save` has the state alone. MANYCLASS_ARCHIVE names the archive of a
+    store in Redis; without it, a store in Redis has no history.
     """
     try:
         with (
             closing(_open_source(source)) as reading,
             closing(open_store(target, time.time, archive=_archive_of(target))) as writing,
         ):
-            last = copy_store(reading, writing, lambda what: typer.echo(what, err=True))
+            copied = copy_store(reading, writing, lambda what: typer.echo(what, err=True))
     except StoreError as error:
         complain(f"the store was not copied: {with_hint(error)}")
         raise typer.Exit(FAILED) from error
-    typer.echo(f"copied up to event {last}")
+    waiting = counted(copied.waiting, "instance")
+    typer.echo(f"copied up to event {copied.last_seq}, with {waiting} of the queue of review")
 
 
 def _open_source(source: str) -> StoredState:

@@ -1,6 +1,9 @@
 """Copies the contents of a store to a new one, to move a service."""
 
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import NamedTuple
 
 from manyclass.core.event import Event
 from manyclass.core.rules import RULES
@@ -15,21 +18,44 @@ from manyclass.service.store.errors import (
 )
 from manyclass.service.store.protocol import SnapshotInfo, Store, StoredState, as_shared
 from manyclass.service.store.segments import as_shared_segments, segments_of
+from manyclass.service.store.waiting import WaitingStore, parts, waiting_of
 
 APPENDED_EVENTS = 4096  # at once, or all of one request
 APPENDED_BYTES = 4 * 2**20
+PUT_AT_ONCE = 100  # instances of the queue of review
 
 
-def copy(source: StoredState, target: Store, say: Callable[[str], None]) -> int:
-    """Copy snapshots, events and their history; return the number of the last event.
+class Copied(NamedTuple):
+    """The number of the last event, and of the instances in the queue of review."""
+
+    last_seq: int
+    waiting: int
+
+
+def copy(source: StoredState, target: Store, say: Callable[[str], None]) -> Copied:
+    """Copy snapshots, events, their history, and the queue of review without its leases.
 
     Numbers stay. Events appended after the begin may be missing. A damaged snapshot is left out,
-    unless it is the only one to begin with; so is a damaged part of the history, and all of it if
-    the target keeps none. Raises StoreError, also when the target is not empty. A target whose
-    copy failed has to be deleted.
+    unless it is the only one to begin with; so is a damaged part of the history or of the queue,
+    and all of the history if the target keeps none. Raises StoreError, also when the target is not
+    empty. A target whose copy failed has to be deleted.
     """
-    if target.last_seq or target.snapshots():
-        raise StoreError("the target is not empty", "name a new one")
+    with (
+        closing(waiting_of(source, time.monotonic)) as reading,
+        closing(waiting_of(target, time.monotonic)) as writing,
+    ):
+        if target.last_seq or target.snapshots():
+            raise StoreError("the target is not empty", "name a new one")
+        if writing.heads():
+            raise StoreError(
+                "the target has a queue of review of a former store",
+                "name a new target, or delete its file .waiting if nobody needs it",
+            )
+        return Copied(_copy_state(source, target, say), _copy_waiting(reading, writing, say))
+
+
+def _copy_state(source: StoredState, target: Store, say: Callable[[str], None]) -> int:
+    """Copy snapshots, events and their history; return the number of the last event."""
     snapshots = sorted(source.snapshots(), key=lambda info: info.seq)
     if not snapshots:
         raise StoreError("the source holds nothing", "name the store of a service")
@@ -46,6 +72,25 @@ def copy(source: StoredState, target: Store, say: Callable[[str], None]) -> int:
             _save(source, target, info, say)
     _copy_history(source, target, last, say)
     return last
+
+
+def _copy_waiting(source: WaitingStore, target: WaitingStore, say: Callable[[str], None]) -> int:
+    """Copy the queue of review; return its number of instances."""
+    copied = 0
+    try:
+        ids = list(source.heads())
+    except StoreError as error:
+        say(f"left out: the queue of review: {error}")
+        return 0
+    for some in parts(ids, PUT_AT_ONCE):
+        try:
+            items = source.items(some)
+        except StoreError as error:
+            say(f"left out: {len(some)} instances that wait for review: {error}")
+            continue
+        target.put(items)
+        copied += len(items)
+    return copied
 
 
 def _copy_history(

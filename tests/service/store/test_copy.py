@@ -53,7 +53,7 @@ def silent(_):
 
 def test_snapshots_and_events_keep_their_numbers(source, backend):
     target = backend.open()
-    assert copy(source, target, silent) == 30
+    assert copy(source, target, silent) == (30, 0)
     assert [info.seq for info in target.snapshots()] == [20, 10, 0]
     for seq in (0, 10, 20):
         assert b"".join(target.open_snapshot(seq)) == b"".join(source.open_snapshot(seq))
@@ -113,7 +113,7 @@ def test_a_damaged_snapshot_is_left_out_where_another_will_do(source, damaged, l
 
     source.__class__ = Damaged
     target, said = MemoryStore(clock), []
-    assert copy(source, target, said.append) == 30
+    assert copy(source, target, said.append) == (30, 0)
     assert [info.seq for info in target.snapshots()] == left
     assert [line for line in said if "left out" in line and str(damaged) in line]
     assert recovered(target).digest() == recovered(source).digest()
@@ -130,7 +130,7 @@ def test_from_the_command_line(tmp_path):
     store.close()
     done = CliRunner().invoke(app, ["copy", old, new])
     assert done.exit_code == 0, done.output
-    assert done.stdout == "copied up to event 1\n"
+    assert done.stdout == "copied up to event 1, with 0 instances of the queue of review\n"
     copied = open_store(new, clock)
     assert copied.last_seq == 1
     assert recovered(copied).digest() != digest
@@ -175,7 +175,7 @@ async def test_the_history_is_copied_with_its_amendments(tmp_path):
     source = SqliteStore(tmp_path / "one.db", clock)
     target = SqliteStore(tmp_path / "two.db", clock)
     told = []
-    assert copy(source, target, told.append) == 4
+    assert copy(source, target, told.append) == (4, 0)
     source.close()
     assert "history up to event 2" in told
     assert await served(target, listed) == (events, 1, 0, 1)
@@ -188,7 +188,7 @@ async def test_the_history_is_copied_to_redis_and_its_archive_and_back(tmp_path,
     source = SqliteStore(tmp_path / "one.db", clock)
     events = await served(source, corrected)
     source, target = SqliteStore(tmp_path / "one.db", clock), archived()
-    assert copy(source, target, silent) == 4
+    assert copy(source, target, silent) == (4, 0)
     target.close()
     back = SqliteStore(tmp_path / "back.db", clock)
     copied = archived()
@@ -235,3 +235,81 @@ async def test_a_store_without_history_says_that_it_stays_behind(tmp_path):
     copy(source, SharedLog().store("one"), told.append)
     source.close()
     assert "left out: the history of events, which the target cannot keep" in told
+
+
+# --- the queue of review --------------------------------------------------------------------------
+
+
+async def given(call):
+    """Teach an event and give three instances for review, one of which is labelled then."""
+    await call("POST", "/learn", {"text": "a puck", "classes": ["hockey"]})
+    instances = [{"text": f"a late puck {name}", "id": name} for name in ("m-1", "m-2", "m-3")]
+    body = {"instances": instances, "batch": "letters.csv"}
+    assert (await call("POST", "/review", body)).status_code == 200
+    await call("POST", "/learn", {"id": "m-2", "classes": ["hockey"], "reviewer": "ben"})
+    await call("GET", "/review?reviewer=anna")  # leases end with a copy
+
+
+async def reviewed(call):
+    """Return the instances of the queue, and undo the label."""
+    first = (await call("GET", "/review?reviewer=ben")).json()["instances"]
+    undone = await call("POST", "/review/undo", {"id": "m-2", "reviewer": "ben"})
+    assert undone.status_code == 200
+    again = (await call("GET", "/review?batch=letters.csv")).json()["instances"]
+    return [(each["id"], each["text"], each["batch"]) for each in first], len(again)
+
+
+WAITING = [(name, f"a late puck {name}", "letters.csv") for name in ("m-1", "m-3")]
+
+
+async def test_the_queue_of_review_is_copied_to_another_file(tmp_path):
+    await served(SqliteStore(tmp_path / "one.db", clock), given)
+    old, new = f"sqlite:{tmp_path}/one.db", f"sqlite:{tmp_path}/two.db"
+    done = CliRunner().invoke(app, ["copy", old, new])
+    assert done.exit_code == 0, done.output
+    assert done.stdout == "copied up to event 2, with 3 instances of the queue of review\n"
+    assert await served(SqliteStore(tmp_path / "two.db", clock), reviewed) == (WAITING, 3)
+
+
+async def test_the_queue_of_review_is_copied_to_redis_and_back(tmp_path, redis_url, monkeypatch):
+    monkeypatch.setattr(copy_module, "PUT_AT_ONCE", 2)
+    await served(SqliteStore(tmp_path / "one.db", clock), given)
+    with (
+        closing(SqliteStore(tmp_path / "one.db", clock)) as source,
+        closing(open_store(redis_url, clock)) as target,
+        closing(SqliteStore(tmp_path / "back.db", clock)) as back,
+    ):
+        assert copy(source, target, silent) == (2, 3)
+        assert copy(target, back, silent) == (2, 3)
+    assert await served(SqliteStore(tmp_path / "back.db", clock), reviewed) == (WAITING, 3)
+
+
+async def test_a_target_with_a_queue_of_a_former_store_is_refused(tmp_path):
+    await served(SqliteStore(tmp_path / "one.db", clock), given)
+    (tmp_path / "two.db.waiting").write_bytes((tmp_path / "one.db.waiting").read_bytes())
+    with (
+        closing(SqliteStore(tmp_path / "one.db", clock)) as source,
+        closing(SqliteStore(tmp_path / "two.db", clock)) as target,
+    ):
+        with pytest.raises(StoreError, match="queue of review of a former store"):
+            copy(source, target, silent)
+        assert not target.snapshots()
+
+
+@pytest.mark.parametrize("damage", [b"no database", None])
+async def test_a_damaged_queue_of_review_is_left_out(tmp_path, damage):
+    await served(SqliteStore(tmp_path / "one.db", clock), given)
+    path, told = tmp_path / "one.db.waiting", []
+    if damage is None:  # the heads are read, and a body is not
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("ALTER TABLE items RENAME COLUMN body TO lost")
+            connection.commit()
+    else:
+        path.write_bytes(damage)
+    with (
+        closing(SqliteStore(tmp_path / "one.db", clock)) as source,
+        closing(SqliteStore(tmp_path / "two.db", clock)) as target,
+    ):
+        assert copy(source, target, told.append) == (2, 0)
+    [left_out] = [each for each in told if each.startswith("left out")]
+    assert "review" in left_out
