@@ -352,6 +352,7 @@ class Client(Connection):
         *,
         batch: str | None = None,
         reviewer: str | None = None,
+        lease: bool = True,
         strategy: str | None = None,
         abstained: bool = False,
     ) -> Review:
@@ -359,12 +360,14 @@ class Client(Connection):
 
         With `learner`, named as by `learners`, this learner ranks the instances again, for example
         a shadow; raises 404 if there is none. With `source` and `batch`, only instances of these
-        are returned. With `reviewer`, they are leased to this person. `strategy` is "uncertain",
-        "suspect", "random", or "class:" and the class that was ranked first. With `abstained`,
-        only rankings that were answered without classes are returned. `learn` takes a label by
-        `id`.
+        are returned. With `reviewer`, or a key with a name, they are leased to this person, unless
+        `lease` is False. `strategy` is "uncertain", "suspect", "random", or "class:" and the class
+        that was ranked first. With `abstained`, only rankings that were answered without classes
+        are returned. `learn` takes a label by `id`.
         """
         parameters: dict[str, str | int] = {"limit": limit}
+        if not lease:
+            parameters["lease"] = "false"
         if abstained:
             parameters["abstained"] = "true"
         for name, value in (

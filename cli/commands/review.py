@@ -9,7 +9,8 @@ import typer
 from manyclass.cli.connection import URL, Key, Url, complain, connected
 from manyclass.cli.event_text import beginning_of_text
 from manyclass.cli.printable import print_cells
-from manyclass.client.types import ReviewInstance
+from manyclass.cli.run_summary import counted
+from manyclass.client.types import Review, ReviewInstance
 from manyclass.service.http.schemas.review import DEFAULT_REVIEWED, MOST_REVIEWED
 
 SHOWN_FEATURES: Final = 12  # of an instance on the terminal
@@ -28,28 +29,77 @@ def review(
             show_default=False,
         ),
     ] = None,
+    reviewer: Annotated[
+        str | None,
+        typer.Option(
+            help="Lease the listed instances to this person for two minutes, so that no other"
+            " reviewer gets them. A key with a name decides. Without the option, none is leased.",
+            show_default=False,
+        ),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Only instances of this source.", show_default=False)
+    ] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(help="Only instances that were given in this batch.", show_default=False),
+    ] = None,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            help="The order: `uncertain` or `random`; or a choice: `class:X`, instances of which"
+            " class X was ranked first; `suspect`, learned events whose label is likely wrong."
+        ),
+    ] = "uncertain",
+    abstained: Annotated[
+        bool,
+        typer.Option(
+            "--abstained",
+            help="Only ranked instances that were answered without classes, because the confidence"
+            " was below the limit.",
+        ),
+    ] = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print each instance in full, as a line of JSON.")
     ] = False,
 ) -> None:
-    """List ranked instances that wait for a label, least certain first.
+    """List instances that wait for a label, least certain first.
 
     Label an instance by its id with POST /learn, or with `manyclass learn` and lines such as
-    {"id": "...", "classes": ["..."]}. The list contains the instances of the answering process.
+    {"id": "...", "classes": ["..."]}. Each line has the id, the confidence, the age, the ranked
+    classes and the beginning of the instance, separated by tabs.
     """
     with connected(url, key) as client:
-        found = client.review(limit, learner)
-    instances = found.instances
+        found = client.review(
+            limit,
+            learner,
+            source,
+            batch=batch,
+            reviewer=reviewer,
+            lease=reviewer is not None,
+            strategy=strategy,
+            abstained=abstained,
+        )
     if found.failing is not None:
         complain(f"warning: not all that waits can be stored or read now: {found.failing}")
     if json:
-        sys.stdout.buffer.write(msgspec.json.Encoder().encode_lines(instances))
+        sys.stdout.buffer.write(msgspec.json.Encoder().encode_lines(found.instances))
         sys.stdout.buffer.flush()
-        return
-    if not instances:
-        typer.echo("no ranked instance waits for a label", err=True)
-    for each in instances:
-        print_cells(_cells(each))
+    else:
+        for each in found.instances:
+            print_cells(_cells(each))
+    typer.echo(_summary(found), err=True)
+
+
+def _summary(found: Review) -> str:
+    """Return how many instances wait, are listed and leased."""
+    waiting, listed = found.waiting, len(found.instances)
+    if not waiting:
+        return "no instance of this choice waits for a label"
+    leased = ""
+    if found.reviewer is not None and listed:
+        leased = f", leased to {found.reviewer} for {found.lease_seconds:,.0f} s"
+    return f"{counted(waiting, 'instance')} of this choice, {listed} listed{leased}"
 
 
 def _cells(instance: ReviewInstance) -> list[str]:

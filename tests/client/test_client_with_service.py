@@ -67,6 +67,8 @@ def test_review(client):
     [shown] = (each for each in client.review(100, primary).instances if each.id == "to label")
     assert shown.ranked == ()
     missed = client.stats().served.missed
+    assert client.review(reviewer="anna", lease=False).reviewer is None
+    assert client.review(reviewer="anna").reviewer == "anna"
     client.learn({"id": "to label", "classes": ["review"]})
     assert "to label" not in [each.id for each in client.review(100).instances]
     assert client.stats().served.missed == missed + 1

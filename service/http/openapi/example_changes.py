@@ -461,6 +461,7 @@ CHANGES: Final = (
             "strategy": "class:hockey",
             "limit": 1,
             "batch": "b",
+            "lease": True,
             "abstained": True,
         },
     ),

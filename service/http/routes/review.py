@@ -83,6 +83,13 @@ async def review(
     reviewer: Annotated[
         str | None, _name("Lease the instances to this person, and list none that others have.")
     ] = None,
+    lease: Annotated[
+        bool,
+        Query(
+            description="False: only list the instances, also those that others have, and lease"
+            " none, whatever name the key has."
+        ),
+    ] = True,
     abstained: Annotated[
         bool,
         Query(
@@ -121,15 +128,16 @@ async def review(
     label is wrong. `PUT /events/{name}` with their `event` corrects or confirms the label.
 
     With `reviewer`, or a key with a name, the instances are leased to this person for two minutes:
-    no other reviewer gets them. `POST /review/leases` renews and ends leases. Without one the list
-    has all instances, also leased ones. With `MANYCLASS_REVIEW_TWICE`, up to a fifth of the list of
-    a reviewer has instances that others have labelled, marked by `second`, without their label
-    and with the ranking that was served before it; `GET /review/agreement` compares.
+    no other reviewer gets them. `POST /review/leases` renews and ends leases. Without one, or with
+    `lease=false`, the list has all instances, also leased ones. With `MANYCLASS_REVIEW_TWICE`, up
+    to a fifth of the list of a reviewer has instances that others have labelled, marked by
+    `second`, without their label and with the ranking that was served before it; `GET
+    /review/agreement` compares.
 
     Only the first 4,096 bytes of a text are shown. A service that keeps no history drops the texts.
     """
     queue: ReviewQueue = request.app.state.queue
-    name = signer_of(request).person(reviewer)
+    name = signer_of(request).person(reviewer) if lease else None
     kind, _, first = strategy.partition(":")
     if kind == "suspect":
         if abstained:

@@ -12,7 +12,7 @@ def test_lists_instances_without_a_label(manyclass):
         nothing = manyclass("review", "--url", url)
         assert (nothing.stdout, nothing.stderr) == (
             "",
-            "no ranked instance waits for a label\n",
+            "no instance of this choice waits for a label\n",
         )
         with Client(url) as client:
             client.learn({"features": ["a"], "classes": ["x"]})
@@ -63,3 +63,50 @@ def test_shows_a_text_as_it_was_sent(manyclass, text, shown):
 
 def test_a_limit_that_is_too_high(manyclass, nobody):
     manyclass("review", "--limit", "101", "--url", nobody, exit_code=2)
+
+
+LETTERS = [
+    {"text": "a dark lamp", "id": "m-1", "source": "Ann"},
+    {"text": "a full bin", "id": "m-2", "source": "Ben"},
+    {"text": "a lamp again", "id": "m-3", "source": "Ann"},
+]
+
+
+def listed(manyclass, url, *options):
+    """Return the ids that `manyclass review` lists, and its summary."""
+    done = manyclass("review", "--url", url, *options)
+    return [line.split("\t")[0] for line in done.stdout.splitlines()], done.stderr
+
+
+def test_chooses_instances(manyclass):
+    with new_service() as url:
+        with Client(url) as client:
+            client.learn({"text": "a lamp", "classes": ["lamps"]})
+            client.learn({"text": "a bin", "classes": ["waste"]})
+            client.give_for_review(LETTERS[:2], batch="one.csv")
+            client.give_for_review(LETTERS[2:], batch="two.csv")
+            client.rank({"text": "the lamp", "id": "m-4", "min_confidence": 0.9})
+        assert listed(manyclass, url, "--source", "Ann")[0] == ["m-1", "m-3"]
+        assert listed(manyclass, url, "--batch", "two.csv")[0] == ["m-3"]
+        assert listed(manyclass, url, "--source", "Ann", "--batch", "one.csv")[0] == ["m-1"]
+        assert listed(manyclass, url, "--strategy", "class:waste")[0] == ["m-2"]
+        assert listed(manyclass, url, "--abstained")[0] == ["m-4"]
+        ids, summary = listed(manyclass, url, "--strategy", "random", "--limit", "2")
+        assert len(ids) == 2
+        assert summary == "4 instances of this choice, 2 listed\n"
+        wrong = manyclass("review", "--url", url, "--strategy", "worst", exit_code=1)
+        assert "strategy" in wrong.stderr
+
+
+def test_only_a_reviewer_leases_what_is_listed(manyclass):
+    keys = ("anna:a-key", "ben:b-key")
+    with new_service(learn_keys=keys) as url:
+        with Client(url, "a-key") as client:
+            client.give_for_review(LETTERS)
+        ben = ["--key", "b-key", "--reviewer", "ben"]
+        assert len(listed(manyclass, url, "--key", "a-key")[0]) == 3  # leases none
+        ids, summary = listed(manyclass, url, *ben, "--limit", "2")
+        assert summary == "3 instances of this choice, 2 listed, leased to ben for 120 s\n"
+        anna = listed(manyclass, url, "--key", "a-key", "--reviewer", "anna")[0]
+        assert sorted(ids + anna) == ["m-1", "m-2", "m-3"]
+        assert len(listed(manyclass, url, "--key", "a-key")[0]) == 3

@@ -260,6 +260,30 @@ async def test_nobody_gets_what_another_reviewer_has():
         assert len(await ids(call, "?reviewer=cem")) == 6
 
 
+@pytest.mark.parametrize("query", ["?", "?reviewer=anna&", "?strategy=random&"])
+async def test_a_list_without_leases_has_all_and_leases_none(query):
+    async with calling(learn_keys=("anna:a-key", "ben:b-key")) as call:
+        anna, ben = bearer("a-key"), bearer("b-key")
+        body = {"instances": [{"text": "a", "id": each} for each in ("q-1", "q-2")]}
+        await call("POST", "/review", body, headers=anna)
+        taken = (await call("GET", "/review?limit=1", headers=ben)).json()["instances"]
+        listed = (await call("GET", f"/review{query}lease=false", headers=anna)).json()
+        assert {each["id"] for each in listed["instances"]} == {"q-1", "q-2"}
+        assert (listed["reviewer"], listed["waiting"], len(taken)) == (None, 2, 1)
+        left = (await call("GET", "/review", headers=ben)).json()["instances"]
+        assert len(left) == 2
+
+
+async def test_a_list_of_suspects_without_leases_leases_none():
+    async with calling() as call:
+        await call.learn(*[("a", "x"), ("b", "y")] * 100)
+        await call("POST", "/learn", {"features": ["a"], "classes": ["y"], "event_id": "w"})
+        suspects = "?strategy=suspect&reviewer="
+        assert "event:w" in await ids(call, f"{suspects}anna&lease=false")
+        assert "event:w" in await ids(call, f"{suspects}ben")
+        assert "event:w" not in await ids(call, f"{suspects}anna")
+
+
 async def test_a_lease_needs_a_name():
     async with calling() as call:
         assert_problem(await call("POST", "/review/leases", {"renew": ["q"]}), 422, "#/reviewer")
