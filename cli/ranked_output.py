@@ -37,10 +37,13 @@ class Output(Protocol):
         """Write what was kept until the end."""
 
 
-class RankedLine(msgspec.Struct, omit_defaults=True):
-    """A line of the results. `seq` is the number of the last event applied before the ranking."""
+class RankedLine(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """A line of the results. `seq` is the number of the last event applied before the ranking.
 
-    id: str
+    A line without an id that does not wait for a label has none here.
+    """
+
+    id: str = ""
     ranked: tuple[RankedClass, ...]
     confidence: float | None
     seq: int
@@ -57,11 +60,11 @@ class LineOutput:
         """Write the result of each item."""
         lines = (
             RankedLine(
-                result.id,
-                result.ranked,
-                result.confidence,
-                answer.seq,
-                result.abstained,
+                id=result.id,
+                ranked=result.ranked,
+                confidence=result.confidence,
+                seq=answer.seq,
+                abstained=result.abstained,
             )
             for result in answer.results
         )

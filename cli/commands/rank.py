@@ -110,6 +110,13 @@ def rank(
         ),
     ] = None,
     bom: Bom = False,
+    review: Annotated[
+        bool,
+        typer.Option(
+            "--review/--no-review",
+            help="Let instances with ids wait for a label, the least certain in Review.",
+        ),
+    ] = True,
     *,
     input: Input,
 ) -> None:
@@ -122,8 +129,10 @@ def rank(
 
     A row of a table has its text in a column. With --out result.xlsx or .csv, the results are a
     table with all columns of the input, the confidence, and each class with its score, and with its
-    probability if that is asked for. Rows of a table wait for a label under Review only if they
-    have ids, named by --id-column.
+    probability if that is asked for.
+
+    Results that have an "id" wait for a label, the least certain in Review: all lines of JSON, and
+    rows of a table with ids, named by --id-column. With --no-review none waits.
 
     With --min-confidence, --min-accuracy, --min-probability or --min-precision, the numbers of
     answers and of abstentions are printed on standard error, with the limit. If no limit reaches
@@ -143,8 +152,8 @@ def rank(
     ):
 
         def send(instances: Sequence[Body]) -> Rankings:
-            bodies = cast(Sequence[InstanceBody], instances)
-            return client.rank_many(
+            bodies = cast(Sequence[InstanceBody], rows.hidden(instances))
+            answer = client.rank_many(
                 bodies,
                 k=k,
                 threshold=threshold,
@@ -158,28 +167,33 @@ def rank(
                 explain=explain,
                 min_seq=min_seq,
             )
+            return rows.shown(instances, answer)
 
-        rows = RowId()
+        rows = RowId(not review, is_table(out))
 
         def read(line: Line) -> Body:
-            instance = instance_of(line, ignore_unknown)
-            return rows.given(line, instance) if is_table(out) else instance
+            return rows.given(line, instance_of(line, ignore_unknown))
 
         most = min(per_request, _most_at_once(classes, explain))
         abstentions = Abstentions(limits)
         writer = _Writer(output, abstentions)
+
+        def end() -> None:
+            output.end()
+            abstentions.tell(client)
+            if note := rows.note():
+                typer.echo(note, err=True)
+
         try:
             run("ranked", sources, most, read, send, writer, labelled=False)
         except typer.Exit as ended:
             rows.free(client)
             if ended.exit_code == BAD_LINES:
-                output.end()
-                abstentions.tell(client)
+                end()
             raise
         else:
             rows.free(client)
-            output.end()
-            abstentions.tell(client)
+            end()
         finally:
             writer.warnings.tell()
 

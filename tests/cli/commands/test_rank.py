@@ -104,7 +104,7 @@ def told(result):
 def test_answers_and_abstentions_are_counted_with_their_limit(manyclass):
     body = '{"features": ["never seen"]}\n'
     with new_service() as url:  # on the shared one other tests teach
-        asked = ("rank", "-", "--url", url)
+        asked = ("rank", "-", "--no-review", "--url", url)
         assert told(manyclass(*asked, input=body)) == []
         assert told(manyclass(*asked, "--min-confidence", 0.5, input=body)) == [
             "answered 0, abstained 1: the limit of confidence is 0.5",
@@ -125,7 +125,7 @@ def test_an_accuracy_out_of_reach_is_explained(manyclass):
                 for at in range(begin, begin + 100)
             ]
             client.learn_many(events)
-        asked = ("rank", "-", "--url", url, "--min-accuracy")
+        asked = ("rank", "-", "--no-review", "--url", url, "--min-accuracy")
         body = '{"features": ["f1"]}\nno line\n'
         high = manyclass(*asked, 0.99, input=body, exit_code=1)
         assert json.loads(high.stdout)["abstained"] is True
@@ -141,7 +141,16 @@ def test_an_accuracy_out_of_reach_is_explained(manyclass):
             r"answered 1, abstained 0: the limit of confidence for 50 % right is 0\.\d{3}", said
         )
         none = told(
-            manyclass("rank", "-", "--url", url, "--min-confidence", 1, input=body.splitlines()[0])
+            manyclass(
+                "rank",
+                "-",
+                "--no-review",
+                "--url",
+                url,
+                "--min-confidence",
+                1,
+                input=body.splitlines()[0],
+            )
         )
         assert none[0] == "answered 0, abstained 1: the limit of confidence is 1"
         assert re.fullmatch(r"the highest confidence was 0\.\d{3}", none[1])
@@ -155,7 +164,7 @@ def test_probable_classes_and_a_precision_out_of_reach(manyclass, tmp_path):
                 for at in range(begin, begin + 100)
             ]
             client.learn_many(events)
-        asked = ("rank", "-", "--url", url)
+        asked = ("rank", "-", "--no-review", "--url", url)
         body = '{"features": ["f1"]}'
         everything = json.loads(manyclass(*asked, "--probabilities", input=body).stdout)["ranked"]
         first, second = (each["probability"] for each in everything[:2])

@@ -343,6 +343,37 @@ def test_a_service_that_ends_behind_the_last_row_leaves_the_results(
     assert len(rows_of(out)) == 3
 
 
+NOTE = "for a label: `manyclass review` lists the least certain"
+
+
+@pytest.mark.parametrize("out", [None, "ranked.csv", "ranked.jsonl"])
+def test_the_end_says_how_many_rows_wait_and_how_to_leave_them_out(manyclass, fresh, tmp_path, out):
+    table = tmp_path / "table.csv"
+    table.write_text("nr,text\nw-1,said one\nw-2,said two\n,said three\n")
+    asked = ("rank", table, "--text-column", "text", "--id-column", "nr", "--url", fresh)
+    asked += () if out is None else ("--out", tmp_path / out)
+    hidden = manyclass(*asked, "--no-review")
+    assert NOTE not in hidden.stderr
+    assert waiting(fresh, "said one", "said two", "said three") == []
+    shown = manyclass(*asked)
+    number = 2 if out == "ranked.csv" else 3
+    assert f"{number} rows wait {NOTE}" in shown.stderr
+    assert len(waiting(fresh, "said one", "said two", "said three")) == number
+    if out is None:
+        ids = [json.loads(line).get("id") for line in hidden.stdout.splitlines()]
+        assert ids == ["w-1", "w-2", None]
+
+
+def test_an_id_that_is_no_text_is_refused_also_without_review(manyclass, fresh, tmp_path):
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text('{"text": "hidden one", "id": 5}\n{"text": "hidden two", "id": null}\n')
+    done = manyclass("rank", lines, "--no-review", "--url", fresh, exit_code=1)
+    assert "`id` must be a string" in done.stderr
+    [ranked] = map(json.loads, done.stdout.splitlines())
+    assert "id" not in ranked
+    assert waiting(fresh, "hidden one", "hidden two") == []
+
+
 def test_rows_with_an_id_wait_for_a_label(manyclass, fresh, tmp_path):
     file, lines, out = tmp_path / "in.csv", tmp_path / "in.jsonl", tmp_path / "out.csv"
     file.write_text("text,nr\nidentified one,id-1\nidentified two,\n")
