@@ -38,10 +38,33 @@ class TableWriter(Protocol):
 class CsvWriter:
     """Writes CSV in UTF-8."""
 
-    def __init__(self, opened: IO[bytes], delimiter: str, has_mark: bool = False) -> None:
-        """Begin the file with a byte order mark, by which Excel knows UTF-8, if it `has_mark`."""
+    def __init__(
+        self,
+        opened: IO[bytes],
+        delimiter: str,
+        has_mark: bool = False,
+        numbers: Collection[str] = (),
+    ) -> None:
+        """Begin the file with a byte order mark, by which Excel knows UTF-8, if it `has_mark`.
+
+        Columns named as in `numbers` have numbers, with a decimal comma if the delimiter is `;`: a
+        spreadsheet divides cells by `;` where a comma divides a number.
+        """
         self._text = TextIOWrapper(opened, "utf-8-sig" if has_mark else "utf-8", newline="")
-        self.write = csv.writer(self._text, delimiter=delimiter).writerow
+        self._write = csv.writer(self._text, delimiter=delimiter).writerow
+        self._numbers = numbers if delimiter == ";" else ()
+        self._columns: frozenset[int] | None = None
+
+    def write(self, row: Sequence[str]) -> None:
+        """Write a row."""
+        if self._columns is None:
+            self._columns = _columns_of(row, self._numbers)
+        elif self._columns:
+            row = [
+                cell.replace(".", ",") if column in self._columns else cell
+                for column, cell in enumerate(row)
+            ]
+        self._write(row)
 
     def end(self) -> None:
         """Leave the file open."""
@@ -74,7 +97,7 @@ class WorkbookWriter:
                 self._cut += len(cell) > LONGEST_CELL
                 self._sheet.write_string(self._rows, column, cell[:LONGEST_CELL])
         if not self._rows:
-            self._columns = frozenset(at for at, name in enumerate(row) if name in self._numbers)
+            self._columns = _columns_of(row, self._numbers)
         self._rows += 1
 
     def end(self) -> None:
@@ -99,4 +122,8 @@ def writer_of(
     """Return the writer for a file by its suffix, one of TABLES. `delimiter` is that of CSV."""
     if out.suffix.lower() == ".xlsx":
         return WorkbookWriter(opened, out.absolute().parent, numbers)
-    return CsvWriter(opened, delimiter(), has_mark)
+    return CsvWriter(opened, delimiter(), has_mark, numbers)
+
+
+def _columns_of(header: Sequence[str], numbers: Collection[str]) -> frozenset[int]:
+    return frozenset(at for at, name in enumerate(header) if name in numbers)

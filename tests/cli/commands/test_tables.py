@@ -295,8 +295,9 @@ def test_rank_writes_the_columns_of_the_input_and_the_classes(manyclass, taught,
     assert header == expected
     assert first[:3] == ["1", "zebra stripes", "a;b"]
     assert (first[4], first[6]) == ("z-zebra", "z-road")
-    assert float(first[5]) > float(first[7])
-    assert 0 <= float(first[3] or 0) <= 1
+    confidence, high, low = (float(cell.replace(",", ".") or 0) for cell in first[3::2])
+    assert high > low
+    assert 0 <= confidence <= 1
     assert second[:3] == ["2", "unseen", ""]
     assert second[4:] == ["", "", "", ""]
 
@@ -531,6 +532,27 @@ def test_a_byte_order_mark_is_written_on_request(manyclass, service, tmp_path):
         manyclass("rank", file, "--out", out, *options, "--url", service)
         assert out.read_bytes().startswith(mark + b"text,")
         assert "ü" in out.read_text("utf-8")
+
+
+@pytest.mark.parametrize(("delimiter", "point"), [(";", ","), (",", "."), ("\t", "."), ("|", ".")])
+def test_numbers_have_a_decimal_comma_where_the_delimiter_is_none(
+    manyclass, taught, tmp_path, delimiter, point
+):
+    file, out, again = (tmp_path / name for name in ("in.csv", "out.csv", "again.csv"))
+    rows = [["nr", "text", "0.5"], ["1.5", "zebra", "0.25"], ["2", "a, b; c | d", "0,25"]]
+    file.write_bytes(as_csv(*rows, delimiter=delimiter))
+    asked = ("rank", "--text-column", "text", "-k", 1, "--probabilities", "--url", taught)
+    manyclass(*asked, file, "--out", out)
+    header, first, second = rows_of(out, delimiter)
+    assert [row[:3] for row in (header, first, second)] == rows  # texts of the input stay
+    assert header[3:] == ["confidence", "class_1", "probability_1", "score_1"]
+    assert re.fullmatch(rf"\d+{re.escape(point)}\d{{6}}", first[6])
+    manyclass(*asked, out, "--out", again)
+    assert [row[:7] for row in rows_of(again, delimiter)] == [header, first, second]
+    taught_again = manyclass(
+        "learn", out, *["--text-column", "text", "--class-column", "class_1"], "--dry-run"
+    )
+    assert "2 rows to teach: 2 classes" in taught_again.stdout
 
 
 def test_the_history_is_written_for_excel(manyclass, tmp_path):
