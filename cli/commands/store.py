@@ -1,4 +1,4 @@
-"""manyclass store: print the contents of a store file, and accept a backup."""
+"""manyclass store: print and search the contents of a store file, and accept a backup."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -10,6 +10,9 @@ import typer
 
 from manyclass.cli.connection import FAILED, complain
 from manyclass.cli.paths import path_of
+from manyclass.cli.printable import print_cells
+from manyclass.cli.run_summary import counted
+from manyclass.cli.store_search import StoreSearch
 from manyclass.cli.stored_lines import line_of_event, lines_of_snapshot
 from manyclass.core.errors import SnapshotError
 from manyclass.service.errors import with_hint
@@ -22,7 +25,7 @@ from manyclass.service.store.sqlite.store import accept_store
 
 READ_BYTES = 2**20
 
-app = typer.Typer(help="Print the contents of a store, and accept a backup as a store.")
+app = typer.Typer(help="Print and search the contents of a store, and accept a backup as a store.")
 
 
 @app.command("log")
@@ -87,6 +90,51 @@ def print_snapshot(
             reader = SqliteReader(_sqlite_path(source))
             info = _snapshot_of(reader, source, seq)
             _print(lines_of_snapshot(reader.open_snapshot(info.seq), info.taken_at))
+
+
+@app.command("find")
+def find_words(
+    store: Annotated[
+        str,
+        typer.Argument(help="The store, written as in MANYCLASS_STORE: sqlite:PATH", metavar="URL"),
+    ],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            help="Names, or other words that only the erased texts had.", metavar="WORD..."
+        ),
+    ],
+) -> None:
+    """Search a store for words, to see that erased data is gone.
+
+    The command looks into the events of the log and of the compressed history, the snapshots, the
+    queue of review, and all bytes of the files of the store, where rests of deleted rows would be.
+    Case and accents make no difference, and parts of words count. It prints each place with the
+    words that it has; the exit code is then 1. It only reads the files, so it can be used while a
+    service runs.
+    """
+    if not all(word.strip() for word in words):
+        raise typer.BadParameter("a word is empty", param_hint="WORD")
+    found = faults = 0
+    with _errors_shown():
+        reader = SqliteReader(_sqlite_path(store))
+        search = StoreSearch(reader, words)
+        for place in search.places():
+            found += bool(place.words)
+            faults += bool(place.fault)
+            print_cells([place.name, place.fault or ", ".join(place.words)])
+        free = reader.free_pages()
+    where = f"in {counted(found, 'place')} of" if found else "nowhere in"
+    typer.echo(f"found {where} {search.searched()}")
+    if faults:
+        complain(f"{counted(faults, 'place')} could not be searched")
+    if free:
+        complain(
+            f"the file has {counted(free, 'free page')} of deleted rows, where compressed events"
+            " cannot be found; a rebuild that erases events removes them"
+        )
+    if found or faults:
+        raise typer.Exit(FAILED)
 
 
 def _snapshot_of(reader: SqliteReader, url: str, seq: int | None) -> SnapshotInfo:

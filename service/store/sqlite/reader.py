@@ -2,21 +2,24 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from manyclass.service.store.errors import StoreError, StoreMissing
 from manyclass.service.store.protocol import SnapshotInfo
+from manyclass.service.store.segments import SegmentInfo
 from manyclass.service.store.sqlite.contents import StoreFacts
 from manyclass.service.store.sqlite.file import APPLICATION_ID, reading
 from manyclass.service.store.sqlite.log import read_log
 from manyclass.service.store.sqlite.opening import checked_version, tail_of
+from manyclass.service.store.sqlite.segments import SegmentReader
 from manyclass.service.store.sqlite.snapshots import SnapshotReader
+from manyclass.service.store.sqlite.waiting import SUFFIX, SqliteWaiting
 
 
 class SqliteReader:
-    """The log and the snapshots in the file at `path`, up to its end when it was opened.
+    """The log, the snapshots and the history in the file at `path`, as it was when opened.
 
     It takes no lock and writes nothing: no checkpoint, no mark. The mark beside the file is not
     compared, so a log whose end is lost is read up to there. While an iterator is in use, the
@@ -27,8 +30,10 @@ class SqliteReader:
         """Raise StoreError if this is not the file of a store."""
         if not path.exists():
             raise StoreMissing(f"there is no store {path}", "see whether the path is right")
-        self._file = _ReadOnlyFile(Path(os.path.realpath(path)))
+        self.path = Path(os.path.realpath(path))
+        self._file = _ReadOnlyFile(self.path)
         self._snapshots = SnapshotReader(self._file)
+        self._segments = SegmentReader(self._file)
 
     @property
     def first_seq(self) -> int:
@@ -53,6 +58,24 @@ class SqliteReader:
     def open_snapshot(self, seq: int) -> Iterator[bytes]:
         """Yield the bytes of a snapshot. SnapshotMissing, SnapshotDamaged."""
         return self._snapshots.open(seq)
+
+    def segments(self) -> list[SegmentInfo]:
+        """Return the segments of the history, oldest first."""
+        return self._segments.list()
+
+    def read_segment(self, last_seq: int) -> bytes:
+        """Return the bytes of a segment. SegmentMissing, StoreDamaged."""
+        return self._segments.read(last_seq)
+
+    def open_waiting(self, clock: Callable[[], float]) -> SqliteWaiting:
+        """Return the instances that wait for review."""
+        return SqliteWaiting(self.path.with_name(self.path.name + SUFFIX), clock)
+
+    def free_pages(self) -> int:
+        """Return the number of pages of the file that hold deleted rows."""
+        with self._file.reading() as connection:
+            (number,) = connection.execute("PRAGMA freelist_count").fetchone()
+        return int(number)
 
     def close(self) -> None:
         """Do nothing: each call has a connection of its own."""

@@ -1,6 +1,7 @@
 """manyclass store: a backup takes the place of a newer store, and files of stores are printed."""
 
 import json
+import re
 import shutil
 from contextlib import closing
 from functools import partial
@@ -221,3 +222,82 @@ def test_snapshots_that_are_not_there_are_one_line(manyclass, url, tmp_path):
     assert "secret" not in redis.stderr
     no_store = manyclass("store", "log", f"sqlite:{tmp_path}/none.db", exit_code=1)
     assert "there is no store" in no_store.stderr
+
+
+# --- find -----------------------------------------------------------------------------------------
+
+
+def place_names(result):
+    return [line.split("\t")[0] for line in result.stdout.splitlines()[:-1]]
+
+
+def test_words_are_found_until_a_rebuild_has_erased_them(manyclass, tmp_path):
+    url = f"sqlite:{tmp_path}/store.db"
+    kept = {"text": "ein Sack Laub", "classes": ["waste"], "source": "ben"}
+    erased = {"text": "Müller, Gärtnerweg 7", "classes": ["waste"], "source": "anna"}
+    with serving(store=url) as served, Client(served.url) as client:
+        client.learn_many([kept, erased])
+        client.take_snapshot()
+        client.give_for_review([{"text": "noch ein MÜLLER", "id": "m-1", "source": "anna"}])
+        client.give_for_review([{"text": "noch ein Sack", "id": "m-2", "source": "ben"}])
+        found = manyclass("store", "find", url, "muller", "Gärtnerweg 7", exit_code=1)
+        assert {"event 2 of the history", "snapshot 2", "instance m-1 of the queue of review"} <= {
+            *place_names(found)
+        }
+        assert "event 2 of the history\tmuller, Gärtnerweg 7\n" in found.stdout
+        assert {"the bytes of store.db-wal", "the bytes of store.db.waiting"} <= {
+            *place_names(found)
+        }
+        client.delete_events(source="anna")
+        still = place_names(manyclass("store", "find", url, "muller", exit_code=1))
+        assert {"event 2 of the history", "snapshot 2"} <= {*still}
+        assert "instance m-1 of the queue of review" not in still
+        client.rebuild()
+        none = manyclass("store", "find", url, "muller", "Gärtnerweg")
+        assert re.fullmatch(
+            r"found nowhere in \d events? of the log, 1 of the history, \d snapshots?,"
+            r" 1 of the queue of review, and the bytes of \d files\n",
+            none.stdout,
+        )
+        assert (
+            "event 1 of the history\tLaub"
+            in manyclass("store", "find", url, "Laub", exit_code=1).stdout
+        )
+
+
+def test_the_bytes_of_deleted_rows_are_searched_too(manyclass, tmp_path):
+    path = tmp_path / "store.db"
+    with closing(open_store(f"sqlite:{path}", float)) as store:
+        store.append([bytes(Event.learn(Instance(["kowalczyk"]), ["a"]))])
+        store.save_snapshot(1, Model(Options()).dump())
+        store.trim(1)
+    found = manyclass("store", "find", f"sqlite:{path}", "Kowalczyk", exit_code=1)
+    assert place_names(found) == ["the bytes of store.db"]
+
+
+def test_a_name_is_not_found_across_two_names_of_a_snapshot(manyclass, url, model):
+    model.apply(2, Event.learn(Instance(["kowal", "czyk"]), ["x"]))
+    with closing(open_store(url, float)) as store:
+        store.save_snapshot(2, model.dump())
+    found = manyclass("store", "find", url, "kowalczyk", "czyk", exit_code=1)
+    [words] = [line.split("\t")[1] for line in found.stdout.splitlines() if "snapshot" in line[:9]]
+    assert words == "czyk"
+
+
+def test_places_that_cannot_be_searched_are_said(manyclass, tmp_path):
+    url = f"sqlite:{tmp_path}/store.db"
+    with serving(store=url) as served, Client(served.url) as client:
+        client.learn({"text": "ein Sack", "classes": ["waste"]})
+        client.give_for_review([{"text": "noch ein Sack", "id": "m-2"}])
+        client.take_snapshot()
+    change(tmp_path / "store.db", "UPDATE segments SET body = x'00'")
+    (tmp_path / "store.db.waiting").write_bytes(b"no database")
+    result = manyclass("store", "find", url, "Kowalczyk", exit_code=1)
+    assert place_names(result) == [
+        "the history up to event 1",
+        "the rest of the queue of review",
+    ]
+    assert "found nowhere in" in result.stdout
+    assert "2 places could not be searched" in result.stderr
+    manyclass("store", "find", "redis://127.0.0.1:6379/0", "a", exit_code=2)
+    manyclass("store", "find", url, " ", exit_code=2)
