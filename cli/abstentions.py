@@ -39,6 +39,11 @@ class Abstentions:
             if each.limit not in self._limits:
                 self._limits.append(each.limit)
 
+    @property
+    def number(self) -> int:
+        """The number of abstentions."""
+        return self._abstained
+
     def tell(self, client: Client) -> None:
         """Print the counts on standard error, and why no limit reaches what was asked."""
         if self._asked == Limits() or not self._answered + self._abstained:

@@ -20,6 +20,8 @@ from manyclass.training.tables.record import Cell, Fields
 from manyclass.training.tables.source import Row
 
 LINE_COLUMNS: Final = ("id", "text", "features")  # of a table of results of JSON lines
+DECISION: Final = "decision"  # the column of a run with limits, as the page Import writes it
+AUTOMATIC, UNSURE = "automatic", "let a person decide"
 
 Kept = Text  # a cell of the input; that of a text may have fields
 
@@ -76,8 +78,8 @@ class LineOutput:
 
 
 class TableOutput:
-    """Writes a table: the columns of the input, the confidence, and each class with its score, and
-    with its probability if that was asked for.
+    """Writes a table: the columns of the input, the decision if there are limits, the confidence,
+    and each class with its score, and with its probability if that was asked for.
 
     A text of fields has a column for each field. The last row may have a new one, so that all rows
     are kept until the end.
@@ -88,11 +90,13 @@ class TableOutput:
         kept: IO[bytes],
         classes: int,
         probabilities: bool,
+        decides: bool,
         writer: Callable[[Collection[str]], TableWriter],
     ) -> None:
         """`kept` has the rows until the end, when `writer` is called with columns of numbers."""
         self._kept = kept
         self._classes = classes
+        self._about = (DECISION, "confidence") if decides else ("confidence",)
         self._of_class = ("class", "probability", "score") if probabilities else ("class", "score")
         self._writer = writer
         self._columns: Sequence[str] = ()  # of the input
@@ -126,7 +130,9 @@ class TableOutput:
                 }
         names = [name for at in range(len(self._columns)) for name in self._names(at)]
         own = self._result_names(names)
-        table = self._writer([name for name in own if "class_" not in name])
+        table = self._writer(
+            [each for each in own if "class_" not in each and DECISION not in each]
+        )
         table.write([*names, *own])
         for row in map(self._spread_row, self._rows()):
             table.write(row)
@@ -173,7 +179,7 @@ class TableOutput:
         )
 
     def _result_names(self, columns: Sequence[str]) -> list[str]:
-        names = ["confidence"]
+        names = [*self._about]
         for number in range(1, self._classes + 1):
             names += [f"{each}_{number}" for each in self._of_class]
         prefix = ""
@@ -182,7 +188,11 @@ class TableOutput:
         return [prefix + name for name in names]
 
     def _cells(self, result: Ranking) -> list[str]:
-        cells = [_number(result.confidence)]
+        about = {
+            DECISION: UNSURE if result.abstained else AUTOMATIC,
+            "confidence": _number(result.confidence),
+        }
+        cells = [about[name] for name in self._about]
         for each in result.ranked[: self._classes]:
             of_class = {
                 "class": each.name,
@@ -190,7 +200,8 @@ class TableOutput:
                 "score": _number(each.score),
             }
             cells += [of_class[name] for name in self._of_class]
-        return cells + [""] * (1 + len(self._of_class) * self._classes - len(cells))
+        most = len(self._about) + len(self._of_class) * self._classes
+        return cells + [""] * (most - len(cells))
 
 
 def _number(value: float | None) -> str:

@@ -65,14 +65,20 @@ class RowId:
             with suppress(ClientError):
                 client.rank({"text": "", "id": self._id})
 
-    def note(self) -> str:
-        """Return how rows that wait are labelled, and left out; empty if none waits."""
+    def note(self, abstained: int) -> str:
+        """Return how rows that wait are found, labelled and left out; empty if none waits.
+
+        `abstained` of all rows were not answered.
+        """
         if not self.waiting:
             return ""
         waiting = f"{counted(self.waiting, 'row')} wait{'s' if self.waiting == 1 else ''}"
+        found = "`manyclass review` lists the least certain"
+        if abstained:
+            found += ", with --abstained those not answered"
         return (
-            f"{waiting} for a label: `manyclass review` lists the least certain, `manyclass learn`"
-            ' takes lines such as {"id": "…", "classes": ["…"]}; --no-review leaves rows out'
+            f"{waiting} for a label: {found}; `manyclass learn` takes lines such as"
+            ' {"id": "…", "classes": ["…"]}; --no-review leaves rows out'
         )
 
 

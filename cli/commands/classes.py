@@ -86,10 +86,10 @@ def apply_names(
             done[step.does] += 1
             cells = (step.row.former, step.does, step.to, *filter(None, [step.note]))
             typer.echo("\t".join(cells))
-    would = "would be " if dry_run else ""
+    renamed, merged = ("would rename", "merge") if dry_run else ("renamed", "merged")
     typer.echo(
-        f"{would}renamed {counted(done['renamed'], 'class', 'classes')}, {would}merged"
-        f" {done['merged']}; done before {done['done']}, unknown {done['unknown']}"
+        f"{renamed} {counted(done['renamed'], 'class', 'classes')}, {merged} {done['merged']};"
+        f" done before {done['done']}, unknown {done['unknown']}"
     )
 
 

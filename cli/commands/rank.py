@@ -135,9 +135,9 @@ def rank(
     rows of a table with ids, named by --id-column. With --no-review none waits.
 
     With --min-confidence, --min-accuracy, --min-probability or --min-precision, the numbers of
-    answers and of abstentions are printed on standard error, with the limit. If no limit reaches
-    the accuracy or the precision yet, all abstain, and what is possible is said; the exit code is
-    0.
+    answers and of abstentions are printed on standard error, with the limit. A table then has the
+    column `decision`: `automatic`, or `let a person decide`. If no limit reaches the accuracy or
+    the precision yet, all abstain, and what is possible is said; the exit code is 0.
     """
     _check_out(out, explain, bom, files)
     out = None if out == STANDARD_OUTPUT else out
@@ -148,7 +148,7 @@ def rank(
     with (
         connected(url, key, checked=True) as client,
         _opened(out) as opened,
-        _output(opened, out, classes, gives, bom, sources) as output,
+        _output(opened, out, classes, gives, limits != Limits(), bom, sources) as output,
     ):
 
         def send(instances: Sequence[Body]) -> Rankings:
@@ -181,7 +181,7 @@ def rank(
         def end() -> None:
             output.end()
             abstentions.tell(client)
-            if note := rows.note():
+            if note := rows.note(abstentions.number):
                 typer.echo(note, err=True)
 
         try:
@@ -252,6 +252,7 @@ def _output(
     out: Path | None,
     classes: int,
     probabilities: bool,
+    decides: bool,
     bom: bool,
     sources: Sequence[Source],
 ) -> Iterator[Output]:
@@ -264,7 +265,7 @@ def _output(
         def writer(numbers: Collection[str]) -> TableWriter:
             return writer_of(out, opened, lambda: _delimiter(out, sources), bom, numbers)
 
-        yield TableOutput(kept, classes, probabilities, writer)
+        yield TableOutput(kept, classes, probabilities, decides, writer)
 
 
 def _delimiter(out: Path, sources: Sequence[Source]) -> str:

@@ -80,7 +80,7 @@ def test_the_classes_of_a_table_are_renamed_and_merged(apply, service):
         "many Muell\tmerged\tmany Müll",
         "many 3\trenamed\tmany three",
         "many nobody\tunknown\tx\tno class is named `many nobody`",
-        "would be renamed 1 class, would be merged 1; done before 0, unknown 1",
+        "would rename 1 class, merge 1; done before 0, unknown 1",
     ]
     assert ranked(service, ["many c"]) == ["many 3"]
     made = apply(table).stdout.splitlines()

@@ -555,6 +555,33 @@ def test_numbers_have_a_decimal_comma_where_the_delimiter_is_none(
     assert "2 rows to teach: 2 classes" in taught_again.stdout
 
 
+@pytest.mark.parametrize("name", ["out.csv", "out.xlsx"])
+def test_a_table_says_of_each_row_whether_it_is_decided(manyclass, fresh, tmp_path, name):
+    with Client(fresh) as client:
+        for _ in range(4):
+            client.learn_many(
+                [{"text": f"word {each % 4}", "classes": [f"c{each % 4}"]} for each in range(40)]
+            )
+    file, out = tmp_path / "in.csv", tmp_path / name
+    file.write_text("nr;text\n1;word 1\n2;unseen\n")
+    limit = ("--min-confidence", 0.2)
+    asked = ("rank", file, "-k", 1, "--id-column", "nr", "--out", out, "--url", fresh)
+    result = manyclass(*asked, *limit)
+    [header, first, second] = (
+        rows_of(out, ";")
+        if name == "out.csv"
+        else Workbook(BytesIO(out.read_bytes())).rows("Sheet1")
+    )
+    assert header == ["nr", "text", "decision", "confidence", "class_1", "score_1"]
+    assert (first[2], first[4]) == ("automatic", "c1")
+    assert second[2:] == ["let a person decide", "", "", ""]
+    assert "answered 1, abstained 1" in result.stderr
+    assert "with --abstained those not answered" in result.stderr
+    manyclass("rank", out, *limit, "--out", tmp_path / "again.csv", "--url", fresh)
+    assert "new_decision" in (tmp_path / "again.csv").read_text().splitlines()[0]
+    assert "--abstained" not in manyclass(*asked).stderr
+
+
 def test_the_history_is_written_for_excel(manyclass, tmp_path):
     with new_service() as url:
         events = [
