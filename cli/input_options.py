@@ -59,6 +59,11 @@ class Input:
             )
         if layout.names_columns:  # of JSON lines, their keys
             formats = [KEYS if each == "jsonl" else each for each in formats]
+        if layout.ranked_id is not None and layout.text:
+            raise typer.BadParameter(
+                "the text is that which was ranked under the id: leave out --text-column",
+                param_hint="--ranked-id-column",
+            )
         for flag, is_given, read_by in (
             ("--delimiter", layout.delimiter is not None, ("csv",)),
             ("--header", layout.header is not None, ("csv", "xlsx")),
@@ -218,6 +223,15 @@ def _id(meaning: str) -> Parameter:
     )
 
 
+_RANKED_ID = _option(
+    "ranked_id_column",
+    str | None,
+    None,
+    "--ranked-id-column",
+    help="Of a table: the column of the id under which the row was ranked; the row is the label of"
+    " that instance and needs no text.",
+    metavar="COLUMN",
+)
 _SOURCE = _option(
     "source_column",
     str | None,
@@ -260,9 +274,8 @@ def learns(command: Callable[..., None]) -> Callable[..., None]:
     def made(format: str | None, layout: Layout) -> Input:
         return Input(format, layout, of_lines=True)
 
-    return _with_input(
-        command, LINES, [_TEXT, _FIELDS, *_CLASSES, event_id, _SOURCE, *_NOTATION], made
-    )
+    columns = [_TEXT, _FIELDS, *_CLASSES, event_id, _RANKED_ID, _SOURCE]
+    return _with_input(command, LINES, [*columns, *_NOTATION], made)
 
 
 def ranks(command: Callable[..., None]) -> Callable[..., None]:
@@ -315,6 +328,7 @@ def _layout(given: Mapping[str, Any]) -> Layout:
         class_separator=given.get("class_separator") or "",
         id=given.get("id_column"),
         source=given.get("source_column"),
+        ranked_id=given.get("ranked_id_column"),
         one_hot=tuple(given.get("one_hot") or ()),
         left_out=frozenset(given.get("left_out") or ()),
         delimiter=given["delimiter"],

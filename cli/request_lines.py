@@ -11,7 +11,7 @@ LABEL_KEYS = frozenset(
     {"classes", "not", "weight", "parents", "event_id", "source", "reviewer", "batch"}
 )
 LEARN_KEYS = LABEL_KEYS | {"features", "text"}
-LATE_LABEL_KEYS = LABEL_KEYS | {"id"}
+LATE_LABEL_KEYS = LABEL_KEYS | {"id", "replace"}
 
 Body = dict[str, msgspec.Raw]  # values stay as written: the service checks them
 

@@ -53,9 +53,11 @@ def in_words(events: int) -> str:
 
 
 class TaughtBatches:
-    """Adds its batch and source to an event, and ends the command if the batch was taught before.
+    """Adds its batch, source and reviewer to an event, and ends the command if the batch was taught
+    before.
 
-    An event with an `event_id` may be sent again: the service learns it once.
+    An event with an `event_id` may be sent again, and so may the label of a ranked instance: the
+    service learns it once.
     """
 
     def __init__(
@@ -64,31 +66,32 @@ class TaughtBatches:
         last: int,
         allowed: str | None,
         source: str | None,
+        reviewer: str | None,
         is_checked: bool,
     ) -> None:
         """Events of the batch `allowed`, and of all if not `is_checked`, are never refused.
 
         `last` is the number of the last event before the command: what it sends itself, with an
-        `event_id`, was not taught before. `source` is that of events without one.
+        `event_id`, was not taught before. `source` and `reviewer` are those of events without one.
         """
         self._client = client
         self._last = last
         self._allowed = allowed
-        self._source = None if source is None else msgspec.Raw(msgspec.json.encode(source))
+        given = {"source": source, "reviewer": reviewer}
+        self._given = {name: _raw(each) for name, each in given.items() if each is not None}
         self._is_checked = is_checked
         self._number_of = cache(self._counted)
 
     def named(self, event: Body, batch: str | None) -> Body:
-        """Return the event with the batch and the source, unless it names them. Raises
-        typer.Exit.
+        """Return the event with the batch, the source and the reviewer, unless it names them.
+        Raises typer.Exit.
         """
-        if self._source is not None and "source" not in event:
-            event = {**event, "source": self._source}
+        event = self._given | event
         if batch is None or "batch" in event:
             return event
-        if "event_id" not in event:
+        if "event_id" not in event and "id" not in event:
             self.check(batch)
-        return {**event, "batch": msgspec.Raw(msgspec.json.encode(batch))}
+        return {**event, "batch": _raw(batch)}
 
     def check(self, batch: str) -> None:
         """End the command if the history has events of the batch."""
@@ -114,3 +117,7 @@ class TaughtBatches:
                 " before"
             )
             return 0
+
+
+def _raw(name: str) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(name))

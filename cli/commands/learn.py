@@ -41,6 +41,13 @@ def learn(
             show_default=False,
         ),
     ] = None,
+    reviewer: Annotated[
+        str | None,
+        typer.Option(
+            help="Who labelled: the reviewer of events without one. A key with a name decides.",
+            show_default=False,
+        ),
+    ] = None,
     batch: Annotated[
         str | None,
         typer.Option(
@@ -74,10 +81,15 @@ def learn(
 
     A line is a JSON object, an event as for POST /learn: {"features": {"ice": 1.5},
     "classes": ["hockey"]}, or with "text" instead of "features", which may be an object of fields
-    such as {"title": "...", "body": "..."}, or with the "id" of an instance that was ranked before.
-    "not" lists wrong classes, "weight" says how much the event counts, "source" says whose it is,
-    and "batch" what it came with. A row of a table has its text and its class in columns:
+    such as {"title": "...", "body": "..."}. "not" lists wrong classes, "weight" says how much the
+    event counts, "source" says whose it is, and "batch" what it came with. A row of a table has its
+    text and its class in columns:
     manyclass learn questions.csv --text-column question --class-column intent
+
+    A line with the "id" of an instance that was ranked before, and without a text, is its label;
+    "replace": true corrects the label it has. So is a row of a table whose column of ids is named:
+    manyclass learn ranked.xlsx --ranked-id-column nr --class-column topic --reviewer anna
+    Rows without a class are left out.
 
     --dry-run teaches nothing and asks no service. It prints the rows to teach, the classes, cells
     that may have several classes, and labels that may be one class in several spellings, as the
@@ -98,10 +110,12 @@ def learn(
     with connected(url, key, checked=True) as client:
         stats = client.stats()
         allowed = names[sources[0].name] if skip else None
-        taught = TaughtBatches(client, stats.seq, allowed, source, not again)
+        taught = TaughtBatches(client, stats.seq, allowed, source, reviewer, not again)
 
         def read(line: Line) -> Body:
-            return taught.named(event_of(line, ignore_unknown), names[line.file])
+            event = event_of(line, ignore_unknown)
+            # A label keeps the batch with which its instance was ranked.
+            return taught.named(event, batch if "id" in event else names[line.file])
 
         def send(events: Sequence[Body]) -> LearnedMany:
             new.look(events)

@@ -35,7 +35,7 @@ def test_every_option_of_tables_is_in_the_table():
     assert {"--text-column", "--delimiter", "--no-header"} <= common
     assert told == common | {
         *("--class-column", "--class-separator", "--id-column"),
-        *("--leave-out", "--one-hot", "--source-column"),
+        *("--leave-out", "--one-hot", "--ranked-id-column", "--source-column"),
     }
     assert {"--class-column", "--class-separator"} <= set.intersection(
         *(flags_of(command) for command in READING if command != "rank")

@@ -74,7 +74,8 @@ class Columns:
     lists: frozenset[int] = frozenset()  # of the classes, whose cells are lists of labels
     answer: int | None = None  # of an annotator, who may reject the row
     source: int | None = None  # of the person or channel
-    plain: tuple[int, ...] = ()  # of the text, the id and the source: their cells are texts
+    ranked_id: int | None = None  # of ranked instances, which rows without a text label
+    plain: tuple[int, ...] = ()  # of the text, the ids and the source: their cells are texts
     said: str = ""  # for a message: the columns that the user did not give, and the lists
 
 
@@ -86,27 +87,30 @@ def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelle
     """
     id = None if layout.id is None else position(layout.id, names)
     source = None if layout.source is None else position(layout.source, names)
+    ranked_id = None if layout.ranked_id is None else position(layout.ranked_id, names)
     text = _positions("--text-column", layout.text, names)
     classes = _positions("--class-column", layout.classes, names) if labelled else ()
     one_hot = _positions("--one-hot", layout.one_hot, names) if labelled else ()
-    taken = {*text, *classes, *one_hot, id, source}
+    taken = {*text, *classes, *one_hot, id, source, ranked_id}
     said: list[str] = []
     if layout.fields:
         _check_fields(text, names)
-    if not text:
+    if not text and ranked_id is None:
         text = _guessed(TEXT_NAMES, names, taken | {*_no_texts(names, rows)})
         said += [f"the text is in column `{names[at]}`" for at in text]
     if labelled and not classes and not one_hot:
         classes = _guessed(CLASS_NAMES, names, taken | {*_unusable(names, rows)})
         said += [f"the class is in column `{names[at]}`" for at in classes]
-    if not text or (labelled and not classes and not one_hot):
+    has_instance = text or ranked_id is not None
+    if not has_instance or (labelled and not classes and not one_hot):
         raise TableError(_missing(layout, names, rows, labelled))
     lists = frozenset(at for at in classes if _has_lists(_column(at, rows)))
     said += [f"column `{names[at]}` has lists of classes" for at in sorted(lists)]
     answer = _answer(names, rows) if labelled else None
     answer = None if answer in {*text, *classes, *one_hot, id} else answer
-    plain = (*text, *(at for at in (id, source) if at is not None))
-    return Columns(text, classes, id, one_hot, lists, answer, source, plain, ", ".join(said))
+    plain = (*text, *(at for at in (id, source, ranked_id) if at is not None))
+    about = ", ".join(said)
+    return Columns(text, classes, id, one_hot, lists, answer, source, ranked_id, plain, about)
 
 
 def _positions(flag: str, given: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
@@ -216,7 +220,9 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
     """
     given = [*layout.text, *layout.classes, *layout.one_hot]
     taken = {position(each, names) for each in given}
-    taken |= {position(each, names) for each in (layout.id, layout.source) if each is not None}
+    one = (layout.id, layout.source, layout.ranked_id)
+    taken |= {position(each, names) for each in one if each is not None}
+    needs_text = not layout.text and layout.ranked_id is None
     unusable, no_texts = _unusable(names, rows), _no_texts(names, rows)
     answer = _answer(names, rows)
     taken |= {at for at, name in enumerate(names) if KEY_NAMES.fullmatch(name)}
@@ -235,7 +241,7 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
         classes = [names.index(ACCEPTED)]
     numbered = [] if classes else of(_NUMBERED_CLASSES)
     classes = classes or numbered or of(_BEST_CLASS)[-1:] or of(_LABEL_ID)[:1]
-    texts = [] if layout.text else [at for at in of(TEXT_NAMES) if at not in (*no_texts, *blank)]
+    texts = [at for at in of(TEXT_NAMES) if needs_text and at not in (*no_texts, *blank)]
     texts = [at for at in texts if at in unusable][:1] or texts  # fields are a whole text
     free = [at for at in range(len(names)) if at not in {*taken, *blank, *classes, *texts}]
     one_hot = [] if classes else _one_hot(free, rows)
@@ -244,11 +250,11 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
     needs_class = labelled and not (classes or one_hot or layout.classes or layout.one_hot)
     if len(possible) <= needs_class:
         possible = [at for at in free if at not in no_texts]
-    if not texts and not layout.text and possible:
+    if not texts and needs_text and possible:
         texts = [max(possible, key=letters)]
         free.remove(texts[0])
     options = [f"--text-column {as_option(at, names)}" for at in texts]
-    if not texts and not layout.text:
+    if not texts and needs_text:
         options.append(f"--text-column {UNKNOWN}")
     if labelled and not layout.classes and not layout.one_hot:
         best = numbered or classes[:1]

@@ -12,6 +12,7 @@ class Layout:
     class_separator: str = ""  # between several classes of a cell; empty: a cell is one class
     id: str | None = None
     source: str | None = None  # has the source of a row
+    ranked_id: str | None = None  # has the id of a ranked instance, which the row labels
     one_hot: tuple[str, ...] = ()  # columns named as classes, with 1 in the rows of the class
     left_out: frozenset[str] = frozenset()  # labels that are not taught
     delimiter: str | None = None  # of CSV
@@ -23,4 +24,5 @@ class Layout:
     @property
     def names_columns(self) -> bool:
         """True if the user gave any column, so that the file is a table."""
-        return bool(self.text or self.classes or self.one_hot or self.id or self.source)
+        one = self.id or self.source or self.ranked_id
+        return bool(self.text or self.classes or self.one_hot or one)

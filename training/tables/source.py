@@ -55,15 +55,17 @@ class Row(Line, frozen=True):
     classes: list[str] | None = None
     id: str = ""
     source: str = ""
+    ranked_id: str = ""
 
     @property
     def data(self) -> bytes:
         """The row as JSON: {"text": ..., "classes": [...], "event_id": ...}, or {"text": ...,
-        "id": ...} if it is only ranked, and perhaps "source"; LineFault if it has a fault.
+        "id": ...} if it is only ranked, and perhaps "source"; {"id": ..., "classes": [...]} if it
+        labels a ranked instance. LineFault if it has a fault.
         """
         if self.fault:
             raise LineFault(self.fault)
-        body: dict[str, object] = {"text": self.text}
+        body: dict[str, object] = {"id": self.ranked_id} if self.ranked_id else {"text": self.text}
         if self.classes is not None:
             body["classes"] = self.classes
         if self.id:
@@ -217,8 +219,10 @@ class TableSource(Source):
         fault = record.fault or _fault_of(cells, names, columns)
         found: list[str] | None = None
         if not fault and self._labelled:
-            if not is_filled([cells[at] for at in columns.text]):
-                fault = f"no text: {_are_empty(columns.text, names)}"
+            instance = columns.text if columns.ranked_id is None else (columns.ranked_id,)
+            if not is_filled([cells[at] for at in instance]):
+                what = "text" if columns.ranked_id is None else "id"
+                fault = f"no {what}: {_are_empty(instance, names)}"
             else:
                 try:
                     found = labels(cells, names, columns, self._layout.class_separator)
@@ -228,7 +232,7 @@ class TableSource(Source):
             taught = found
             if left_out := self._layout.left_out:
                 taught = [name for name in found if name not in left_out]
-            if not taught and (found or columns.one_hot):
+            if not taught and (found or columns.one_hot or columns.ranked_id is not None):
                 self.left_out[LEFT_OUT_LABELS if found else NO_LABELS] += 1
                 return None
             if not taught:
@@ -238,11 +242,13 @@ class TableSource(Source):
             return Row(self.name, record.number, None, fault, record.lines, "", names, cells)
         id = "" if columns.id is None else text_of(cells[columns.id])
         source = "" if columns.source is None else text_of(cells[columns.source]).strip()
+        labelled = "" if columns.ranked_id is None else text_of(cells[columns.ranked_id]).strip()
         text = self._text(cells, names, columns)
         if len(cells) > len(names):
             cells = cells[: len(names)]
         file, number, lines = self.name, record.number, record.lines
-        return Row(file, number, None, "", lines, "", names, cells, text, found, id, source)
+        row = (file, number, None, "", lines, "", names, cells, text, found, id, source)
+        return Row(*row, labelled)
 
     def _text(self, cells: Sequence[Cell], names: Sequence[str], columns: Columns) -> Text:
         """Return the filled cells of the text, joined by blanks, or as fields."""

@@ -270,6 +270,37 @@ def test_a_late_label_by_id(manyclass, service):
     assert learned(service, "late") == {"late": 1}
 
 
+def test_a_label_by_id_keeps_its_origin_and_is_replaced_on_request(manyclass, tmp_path):
+    with new_service() as url, Client(url) as client:
+        given = [{"text": "a dark lamp", "id": "m-1", "source": "Ann"}]
+        client.give_for_review(given, batch="letters.xlsx")
+        labels = tmp_path / "labels.jsonl"
+        labels.write_text(lines({"id": "m-1", "classes": ["lamp"]}))
+        manyclass("learn", labels, "--reviewer", "anna", "--url", url)
+        [event] = client.events()
+        assert (event.source, event.batch, event.reviewer) == ("Ann", "letters.xlsx", "anna")
+        again = manyclass("learn", labels, "--url", url)  # the file has no batch to be refused
+        assert "skipped 1 duplicate" in again.stderr
+        labels.write_text(lines({"id": "m-1", "classes": ["lamps"]}))
+        refused = manyclass("learn", labels, "--reviewer", "ben", "--url", url, exit_code=1)
+        assert "was labelled 'lamp' by 'anna'" in refused.stderr
+        manyclass(
+            *("learn", "-", "--reviewer", "ben", "--url", url),
+            input=lines({"id": "m-1", "classes": ["lamps"], "replace": True}),
+        )
+        [event] = client.events()
+        assert (event.classes, event.reviewer) == (("lamps",), "ben")
+
+
+def test_a_given_reviewer_is_that_of_events_without_one(manyclass):
+    with new_service() as url, Client(url) as client:
+        some = lines(
+            {"text": "x", "classes": ["a"]}, {"text": "y", "classes": ["b"], "reviewer": "ben"}
+        )
+        manyclass("learn", "-", "--reviewer", "anna", "--url", url, input=some)
+        assert [each.reviewer for each in client.events()] == ["ben", "anna"]
+
+
 @pytest.mark.parametrize("missing", ["missing", "missing.csv", "missing.jsonl.gz"])
 def test_nothing_is_learned_or_said_to_be_if_a_file_is_missing(
     manyclass, service, tmp_path, missing

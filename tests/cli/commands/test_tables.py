@@ -555,6 +555,53 @@ def test_numbers_have_a_decimal_comma_where_the_delimiter_is_none(
     assert "2 rows to teach: 2 classes" in taught_again.stdout
 
 
+def test_rows_that_were_ranked_are_labelled_by_a_column_of_ids(manyclass, fresh, tmp_path):
+    table, ranked, done = (tmp_path / name for name in ("in.csv", "out.csv", "done.csv"))
+    table.write_text("nr,text,from\n007,a dark lamp,Ann\n8,a full bin,Ben\n9,a rat,Cleo\n")
+    columns = ("--text-column", "text", "--id-column", "nr", "--source-column", "from")
+    manyclass("rank", table, *columns, "--out", ranked, "--url", fresh)
+    header, *rows = rows_of(ranked)
+    labels = ("lamps", "", "vermin")
+    labelled = [[*row, label] for row, label in zip(rows, labels, strict=True)]
+    done.write_bytes(as_csv([*header, "topic"], *labelled))
+    asked = ("learn", done, "--ranked-id-column", "nr", "--class-column", "topic")
+    shown = manyclass(*asked, "--dry-run")
+    assert "2 rows to teach: 2 classes" in shown.stdout
+    result = manyclass(*asked, "--reviewer", "anna", "--url", fresh)
+    assert "learned 2 in" in result.stderr
+    assert "1 row without a class left out" in result.stderr
+    with Client(fresh) as client:
+        found = {each.id: each for each in client.events()}
+    assert {name: each.classes for name, each in found.items()} == {
+        "007": ("lamps",),
+        "9": ("vermin",),
+    }
+    lamp = found["007"]
+    assert (lamp.text, lamp.source, lamp.reviewer) == ("a dark lamp", "Ann", "anna")
+    assert waiting(fresh, "a dark lamp", "a full bin", "a rat") == ["8"]
+    assert "skipped 2 duplicates" in manyclass(*asked, "--url", fresh).stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "said"),
+    [
+        ("nr,topic\n1,a\n", ("--text-column", "nr"), "leave out --text-column"),
+        ("nr,topic\n1,a\n", ("--class-column", "kind"), "there is no column `kind`"),
+        ("nr,a,b\n1,x,y\n", (), "add --class-column COLUMN"),
+        ("nr,topic\n,a\n2,b\n", ("--class-column", "topic"), "labels.csv:2: no id: nr is empty"),
+    ],
+)
+def test_labels_by_a_column_of_ids_that_cannot_be_taught(
+    manyclass, nobody, tmp_path, content, options, said
+):
+    table = tmp_path / "labels.csv"
+    table.write_text(content)
+    asked = ("learn", table, "--ranked-id-column", "nr", *options, "--dry-run", "--url", nobody)
+    result = manyclass(*asked, exit_code=None)
+    assert result.exit_code in (1, 2)
+    assert said in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize("name", ["out.csv", "out.xlsx"])
 def test_a_table_says_of_each_row_whether_it_is_decided(manyclass, fresh, tmp_path, name):
     with Client(fresh) as client:
