@@ -3,8 +3,8 @@
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import islice
-from typing import Annotated
+from itertools import chain, islice
+from typing import Annotated, Final
 
 import msgspec
 import typer
@@ -19,6 +19,8 @@ from manyclass.client.bodies import Origin
 from manyclass.client.client import Client
 from manyclass.client.types import TaughtEvent
 from manyclass.service.http.moments import moment_of
+from manyclass.service.http.schemas.review import MOST_REVIEWED
+from manyclass.training.label_survey import plain_label
 
 app = typer.Typer(help="List, correct and delete the learned events of a running service.")
 
@@ -26,6 +28,7 @@ KEY_HELP = (
     "The key that `list` prints: an event_id, id: and an event_id, or seq: and a number; or the id"
     " of a ranked instance."
 )
+MOST_SEARCHED: Final = 1000  # events, for other spellings of a name
 UNKNOWN = "?"
 NOTHING = "-"
 
@@ -133,12 +136,16 @@ def list_events(
             oldest_first=oldest,
             page=min(limit or 1000, 1000),
         )
+        listed = False
         for event in islice(events, limit or None):
+            listed = True
             if json:
                 sys.stdout.buffer.write(msgspec.json.encode(event) + b"\n")
                 sys.stdout.buffer.flush()
             else:
                 print_cells(_cells(event))
+    if not listed:
+        typer.echo("no event is listed", err=True)
 
 
 @app.command()
@@ -197,7 +204,8 @@ def delete(
     With --source, --reviewer and --batch, events that match all of them are deleted, also events
     that a restore has undone. From now on the events are neither listed nor replayed. The next
     rebuild (`manyclass rebuild`) removes their effect on the weights and all copies of them that
-    the service has written.
+    the service has written. Other spellings of a name, in case, blanks or accents, are named: their
+    events are not deleted.
     """
     origin = Origin()
     if source is not None:
@@ -209,6 +217,10 @@ def delete(
     if (event is None) == (not origin):
         raise typer.BadParameter("name either an EVENT, or --source, --reviewer or --batch NAME")
     with connected(url, key) as client:
+        for kind, name in origin.items():
+            if others := _other_spellings(client, kind, str(name)):
+                names = ", ".join(repr(each) for each in others)
+                complain(f"another spelling of the {kind} {name!r}, which is not deleted: {names}")
         if not yes:
             typer.confirm(f"Delete {_deleted(client, event, origin)} at {client.url}?", abort=True)
         if event is not None:
@@ -230,6 +242,18 @@ def _check_classes(client: Client, names: Sequence[str]) -> None:
             meant = f"did you mean {close}? " if close else ""
             complain(f"there is no class {name!r}; {meant}--new-class adds it")
             raise typer.Exit(FAILED)
+
+
+def _other_spellings(client: Client, kind: str, name: str) -> list[str]:
+    """Return the other spellings of an origin, among the newest events that have its words, and
+    among instances that wait for review."""
+    if not name.strip():
+        return []
+    events = islice(client.events(text=name, undone=True, page=MOST_SEARCHED), MOST_SEARCHED)
+    waiting = () if kind == "reviewer" else client.review(MOST_REVIEWED, lease=False).instances
+    found = dict.fromkeys(getattr(each, kind) for each in chain(events, waiting))
+    plain = plain_label(name)
+    return [each for each in found if each and each != name and plain_label(each) == plain]
 
 
 def _deleted(client: Client, event: str | None, origin: Origin) -> str:

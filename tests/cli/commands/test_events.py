@@ -160,6 +160,26 @@ def test_an_event_or_a_source_is_deleted_after_a_question(manyclass, service):
     assert none.stdout == "deleted 0 events\n"
 
 
+def test_another_spelling_of_a_name_is_named_and_not_deleted(manyclass):
+    with new_service() as url, Client(url) as client:
+        for source in ("Anna Meier", "anna  meier", "Anna Maier"):
+            client.learn({"text": "a lamp", "classes": ["x"], "source": source})
+        client.give_for_review([{"text": "a bin", "id": "m-1", "source": "ANNA MEIER"}])
+        asked = ("events", "delete", "--source", "Anna Meier", "--url", url)
+        said = "another spelling of the source 'Anna Meier', which is not deleted: "
+        declined = manyclass(*asked, input="n\n", exit_code=1)
+        assert f"{said}'anna  meier', 'ANNA MEIER'" in declined.output
+        done = manyclass(*asked, "--yes")
+        assert done.stdout.startswith("deleted 1 event,")
+        assert said in done.stderr
+        client.delete_events(source="anna  meier")
+        client.delete_events(source="ANNA MEIER")
+        none = manyclass(*asked, "--yes")
+        assert (none.stdout, none.stderr) == ("deleted 0 events\n", "")
+        nothing = manyclass("events", "list", "--source", "Anna Meier", "--url", url)
+        assert (nothing.stdout, nothing.stderr) == ("", "no event is listed\n")
+
+
 def test_labels_of_an_instance_are_listed_exported_and_deleted_by_its_id(manyclass):
     with new_service() as url:
         with Client(url) as client:
