@@ -109,6 +109,13 @@ def _unreachable(client: Client, accuracy: float) -> str:
     newest = client.operating_points(target, limit=1).newest
     if newest.best is None:
         return "there is no confidence yet: the service needs 100 labelled events first"
+    if reaching := newest.targets[0].point:
+        return (
+            "the service looks for the limit anew with every 20 outcomes, and later with every 200:"
+            f" of the present {counted(newest.outcomes, 'outcome')}, {reaching.limit:.3f} reaches"
+            f" it and answers {_percent(reaching.coverage)}; --min-confidence {reaching.limit:.3f}"
+            " applies it now"
+        )
     best = newest.best
     return (
         f"of the newest {counted(newest.outcomes, 'outcome')}, the best limit, {best.limit:.3f},"
@@ -122,9 +129,16 @@ def _unreachable(client: Client, accuracy: float) -> str:
 def _imprecise(client: Client, precision: float) -> str:
     """Return why no limit of probability reaches a precision, from the kept rankings."""
     target = min(max(precision, 1e-6), 1 - 1e-6)  # as the call takes it
-    best = client.operating_points(target, limit=1).probabilities.best
+    points = client.operating_points(target, limit=1).probabilities
+    best = points.best
     if best is None:
         return "there is no probability yet: the service needs 100 labelled events first"
+    if reaching := points.targets[0].point:
+        limit = f"{reaching.limit:.3f}"
+        return (
+            "the service looks for the limit anew with every 100 outcomes: of the present ones,"
+            f" {limit} reaches it; --min-probability {limit} applies it now"
+        )
     return (
         f"the best limit of probability, {best.limit:.3f}, gives {best.classes:,} classes:"
         f" {best.right:,} right, which shows a precision of at least"

@@ -156,6 +156,30 @@ def test_an_accuracy_out_of_reach_is_explained(manyclass):
         assert re.fullmatch(r"the highest confidence was 0\.\d{3}", none[1])
 
 
+@pytest.mark.parametrize("option", ["--min-accuracy", "--min-precision"])
+def test_a_limit_that_is_found_soon_is_named(manyclass, option):
+    with new_service() as url, Client(url) as client:
+        for begin in range(0, 400, 50):
+            many = range(begin, min(begin + 50, 399))
+            client.learn_many(
+                [{"features": [f"f{at % 4}"], "classes": [f"c{at % 4}"]} for at in many]
+            )
+        points = client.operating_points(0.9)
+        least = (
+            points.newest.best.accuracy_low
+            if option == "--min-accuracy"
+            else points.probabilities.best.precision_low
+        )
+        asked = ("rank", "-", "--no-review", "--url", url, option, least - 1e-4)
+        first, second = told(manyclass(*asked, input='{"features": ["f1"]}'))
+        assert first.startswith("answered 0, abstained 1: no limit of ")
+        limit = re.search(r"--min-(confidence|probability) (0\.\d{3}) applies it now$", second)
+        assert limit is not None, second
+        now = ("rank", "-", "--no-review", "--url", url, f"--min-{limit[1]}", limit[2])
+        [said] = told(manyclass(*now, input='{"features": ["f1"]}'))
+        assert said.startswith("answered 1, abstained 0")
+
+
 def test_probable_classes_and_a_precision_out_of_reach(manyclass, tmp_path):
     with new_service() as url, Client(url) as client:
         for begin in range(0, 400, 100):
