@@ -16,6 +16,7 @@ from manyclass.cli.commands.demo import demo
 from manyclass.cli.commands.evaluate import evaluate
 from manyclass.cli.commands.export import export
 from manyclass.cli.commands.fit import fit, probabilities
+from manyclass.cli.commands.give import give
 from manyclass.cli.commands.learn import learn
 from manyclass.cli.commands.place import place
 from manyclass.cli.commands.rank import rank
@@ -71,6 +72,7 @@ def run() -> None:
 app.command()(serve)
 app.command()(learn)
 app.command()(rank)
+app.command()(give)
 app.command()(review)
 app.command()(place)
 app.add_typer(classes.app, name="classes", no_args_is_help=True)
