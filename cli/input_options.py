@@ -280,7 +280,7 @@ def learns(command: Callable[..., None]) -> Callable[..., None]:
 
 def ranks(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with options in place of its parameter `input`, for instances."""
-    id = _id("the id, which the result repeats")
+    id = _id("the id, which the result repeats and a later label names")
 
     def made(format: str | None, layout: Layout) -> Input:
         return Input(format, layout, labelled=False, of_lines=True)

@@ -77,8 +77,9 @@ class RowId:
         if abstained:
             found += ", with --abstained those not answered"
         return (
-            f"{waiting} for a label: {found}; `manyclass learn` takes lines such as"
-            ' {"id": "…", "classes": ["…"]}; --no-review leaves rows out'
+            f"{waiting} for a label: {found}; `manyclass learn` takes labels, as lines such as"
+            ' {"id": "…", "classes": ["…"]} or as a table with --ranked-id-column; --no-review'
+            " leaves rows out"
         )
 
 

@@ -87,16 +87,17 @@ def learn(
     manyclass learn questions.csv --text-column question --class-column intent
 
     A line with the "id" of an instance that was ranked before, and without a text, is its label;
-    "replace": true corrects the label it has. So is a row of a table whose column of ids is named:
+    "replace": true corrects the label it has. So is a row of a table whose column of ids is named;
+    rows without a class are left out then:
     manyclass learn ranked.xlsx --ranked-id-column nr --class-column topic --reviewer anna
-    Rows without a class are left out.
 
     --dry-run teaches nothing and asks no service. It prints the rows to teach, the classes, cells
     that may have several classes, and labels that may be one class in several spellings, as the
     page Import of the console does.
 
     If the service already has events of a batch, nothing is sent, because a file that is taught
-    twice counts twice. Events with an "event_id" may be sent again, since each is learned once.
+    twice counts twice. Events with an "event_id" may be sent again, since each is learned once, and
+    so may labels.
 
     Recall (R1, R5) is progressive: it uses the rank of the best true class before the event was
     learned. A bad line is reported on standard error and skipped; the exit code is then 1. At the

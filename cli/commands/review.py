@@ -65,9 +65,9 @@ def review(
 ) -> None:
     """List instances that wait for a label, least certain first.
 
-    Label an instance by its id with POST /learn, or with `manyclass learn` and lines such as
-    {"id": "...", "classes": ["..."]}. Each line has the id, the confidence, the age, the ranked
-    classes and the beginning of the instance, separated by tabs.
+    Each line has the id, the confidence, the age, the ranked classes and the beginning of the
+    instance, separated by tabs. Label an instance by its id: with POST /learn, or with `manyclass
+    learn` and lines such as {"id": "...", "classes": ["..."]}, or a table and --ranked-id-column.
     """
     with connected(url, key) as client:
         found = client.review(
