@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Annotated, Final
 
 import typer
@@ -53,7 +54,9 @@ def connected(url: str, key: str | None, checked: bool = False) -> Iterator[Clie
         )
         raise typer.Exit(UNREACHABLE) from error
     except RequestRefused as error:
-        complain(f"the service refused: {error}")
+        is_of_key = error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+        remedy = f" {KEY_VARIABLE} or --key names a key." if is_of_key else ""
+        complain(f"the service refused: {error}{remedy}")
         raise typer.Exit(FAILED) from error
     except Unusable as error:
         complain(str(error))

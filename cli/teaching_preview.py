@@ -49,6 +49,11 @@ class TeachingPreview:
             )
         for is_spelling, title in ((True, "the same but for the spelling"), (False, "close")):
             yield from self._clusters(title, [c for c in clusters if c.is_spelling == is_spelling])
+        if clusters:
+            yield (
+                "correct them in the file if they are one class, or merge them afterwards:"
+                " `manyclass classes merge`, or `manyclass classes apply` with a table"
+            )
 
     def _clusters(self, title: str, clusters: Sequence[Cluster]) -> Iterator[str]:
         for each in clusters[:MOST_SHOWN]:

@@ -1,5 +1,8 @@
 import pytest
 
+from tests.cli.services import new_service
+from tests.service.serving import KEYS
+
 COMMANDS = ["learn -", "rank - --ignore-unknown", "demo", "learners list", "snapshot list"]
 
 
@@ -12,6 +15,21 @@ def test_a_service_that_does_not_answer_is_one_line(manyclass, nobody, command):
         " Is the service running? `manyclass serve` starts one;"
         " --url or MANYCLASS_URL names one at another address."
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((), "401 Unauthorized: A key is needed: Authorization: Bearer KEY."),
+        (("--key", "wrong"), "401 Unauthorized: This key is unknown."),
+        (("--key", "r"), "403 Forbidden: This call needs a key with the scope learn."),
+    ],
+)
+def test_a_key_that_lacks_is_named_with_its_option(manyclass, given, said):
+    with new_service(**KEYS) as url:
+        result = manyclass("review", "--url", url, *given, exit_code=1)
+    remedy = "MANYCLASS_KEY or --key names a key."
+    assert result.stderr == f"manyclass: the service refused: {said} {remedy}\n"
 
 
 SECRETS = [

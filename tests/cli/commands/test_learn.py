@@ -326,6 +326,8 @@ def test_a_dry_run_shows_what_would_be_taught_and_asks_no_service(manyclass, nob
         "cells with `;` may have several classes (--class-separator): 'x; y'",
         "the same but for the spelling: 'Lamps' (2), 'lamps' (1)",
         "close: 'Lamps' (2), 'lampes' (1)",
+        "correct them in the file if they are one class, or merge them afterwards:"
+        " `manyclass classes merge`, or `manyclass classes apply` with a table",
     ]
     assert "letters.csv:7: no class: label is empty" in shown.stderr
     clean = manyclass(
