@@ -6,8 +6,9 @@ import { checkAccess, useAccess } from "./access.js";
 import { PauseBanner } from "./paused.js";
 import { beat, usePulse } from "./pulse.js";
 import { count } from "./format.js";
+import { Navigation } from "./navigation.js";
 import { Notice } from "./notice.js";
-import { GROUPS, PAGES, place } from "./page_list.js";
+import { PAGES, place } from "./page_list.js";
 import { Palette } from "./palette.js";
 
 const PRODUCT = "manyclass";
@@ -70,7 +71,10 @@ function Page({ at, title }) {
     document.title = `${PAGES[at.name]} · ${title}`;
   }, [at.name, title]);
   useEffect(() => {
-    if (loaded.name && !first.current) main.current.focus();
+    if (loaded.name && !first.current) {
+      main.current.focus({ preventScroll: true });
+      scrollTo(0, 0); // the navigation stays in view
+    }
     if (loaded.name) first.current = false;
   }, [loaded.name]);
   const { Content } = loaded;
@@ -99,10 +103,6 @@ function App() {
   }, [status]);
   const granted = access.state === "granted";
   const title = nameOf(access.stats);
-  const nav = useRef();
-  useEffect(() => { // on a phone the pages stand in one row that scrolls
-    nav.current.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
-  }, [at.name]);
   return html`
     <a class="skip" href="#main" onClick=${(event) => {
       event.preventDefault();
@@ -110,11 +110,7 @@ function App() {
     }}>Skip to the page</a>
     <header>
       <a class="home" href="#/try">${title}</a>
-      <nav aria-label="Pages" ref=${nav}>
-        ${GROUPS.map(({ title: group, pages }) => html`<div key=${group} role="group" aria-label=${group}>
-          ${Object.entries(pages).map(([name, title]) => html`<a key=${name} href=${`#/${name}`}
-            aria-current=${name === at.name ? "page" : undefined}>${title}</a>`)}</div>`)}
-      </nav>
+      <${Navigation} page=${at.name} />
       <div class="corner">${granted && html`<${Palette} />`}<${KeyState} scope=${access.scope} /><${Pulse} /><a href="docs">API</a></div>
     </header>
     <${PauseBanner} />
