@@ -39,7 +39,7 @@ def test_axe_finds_nothing_serious_in_details_and_dialogs(lively, look):
     page.get_by_role("button", name="Forget").click()
     assert severe_faults(page) == []
     page.goto(f"{lively.url}/console#/names?feature=card")
-    page.get_by_label("Largest votes").wait_for()
+    page.get_by_label("Classes that it speaks most for or against").wait_for()
     assert severe_faults(page) == []
     page.goto(f"{lively.url}/console#/quality")
     page.get_by_text("Count again").wait_for()
@@ -98,7 +98,7 @@ def test_teaching_needs_no_pointer(lively, look):
     second = page.locator(".bars button").nth(1)
     expect(second).to_be_focused()
     name = second.locator(".name").inner_text()
-    expect(page.get_by_text("The words are tinted").locator("strong")).to_have_text(name)
+    expect(page.get_by_text("Tinted words speak for").locator("strong")).to_have_text(name)
     page.keyboard.press("Enter")
     expect(page.locator(".moved")).to_contain_text(f"{name} was suggestion no. 2")
 
@@ -127,6 +127,6 @@ def test_below_a_path_of_a_proxy_every_address_is_relative(look, lively, browser
         ),
     )
     page.goto(f"{lively.url}/some/path/console#/names?class=card_arrival")
-    page.get_by_label("Words with the largest votes").wait_for()
+    page.get_by_label("Words that speak most for it").wait_for()
     page.unroute_all(behavior="wait")  # the page polls: a call may be under way
     page.close()

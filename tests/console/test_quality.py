@@ -30,7 +30,7 @@ def test_a_confused_pair_is_compared(taught, look):
     )
     first.get_by_role("button", name="Compare").click()
     for name in (pair["ranked_first"], pair["true"]):
-        expect(page.get_by_label(f"Features for {name}").locator("li").first).to_be_visible()
+        expect(page.get_by_label(f"Words for {name}").locator("li").first).to_be_visible()
     examples = first.locator("ul.list > li")
     expect(examples).to_have_count(len(pair["events"]))
 
@@ -41,12 +41,12 @@ def test_an_example_is_corrected_to_the_class_ranked_first(taught, look):
     first = page.get_by_label("Confused classes").locator("> li").first
     first.get_by_role("button", name="Compare").click()
     key = first.locator("ul.list > li").first.get_attribute("data-key")
-    first.get_by_role("button", name=f"Correct {key}").click()
+    first.get_by_role("button", name="Correct").first.click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_label("True class")).to_have_value(pair["ranked_first"])
     dialog.get_by_role("button", name="Correct", exact=True).click()
     expect(dialog).to_have_count(0)
-    expect(page.get_by_text(f"The label of {key} is corrected.")).to_be_in_viewport()
+    expect(page.get_by_text(re.compile("The label of “.+” is corrected"))).to_be_in_viewport()
     event = httpx.get(f"{taught.url}/events/{key}").json()
     assert event["classes"] == [pair["ranked_first"]]
 
@@ -58,7 +58,7 @@ def test_a_misspelt_correction_is_not_a_new_class_by_mistake(taught, look):
     dialog = page.get_by_role("dialog")
 
     def correct(name):
-        first.get_by_role("button", name=f"Correct {key}").click()
+        first.get_by_role("button", name="Correct").click()
         dialog.get_by_label("True class").fill(name)
         dialog.get_by_role("button", name="Correct", exact=True).click()
 
@@ -88,9 +88,9 @@ def test_a_label_that_is_right_is_suspected_no_more(taught, look):
     first = page.get_by_label("Suspects").locator("> li").last
     key = first.get_attribute("data-key")
     before = httpx.get(f"{taught.url}/events/{key}").json()["classes"]
-    first.get_by_role("button", name=f"Keep the label of {key}").click()
+    first.get_by_role("button", name="Keep the label of").click()
     expect(page.locator(f'ul[aria-label="Suspects"] > li[data-key="{key}"]')).to_have_count(0)
-    expect(page.get_by_text(f"The message {key} keeps its label.")).to_be_in_viewport()
+    expect(page.get_by_text(re.compile("The message “.+” keeps its label"))).to_be_in_viewport()
     event = httpx.get(f"{taught.url}/events/{key}").json()
     assert (event["classes"], event["corrected"]) == (before, True)
 
@@ -241,10 +241,10 @@ def test_learners_are_compared_and_one_becomes_a_shadow(serve, look):
     expect(table).to_have_count(len(status["advice"]))
     assert severe_faults(page) == []
     better = next(each for each in status["advice"] if each["advised"])
-    button = f"Use {better['learner']} with {better['text']}"
+    button = f"Use {better['learner']}"
     page.get_by_role("button", name=button, exact=True).click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_role("button", name="Make it a shadow", exact=True).click()
+    dialog.get_by_role("button", name="Let it learn beside", exact=True).click()
     expect(dialog).to_have_count(0, timeout=30_000)
     learners = httpx.get(f"{served.url}/learners").json()["learners"]
     assert [each["learner"] for each in learners] == ["ff", better["learner"]]

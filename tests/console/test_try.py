@@ -35,7 +35,7 @@ def test_the_first_minute(taught, look):
     expect(page.locator(".bars .name").first).to_have_text("pets")
     expect(page.locator(".tinted mark.for", has_text="kitten")).to_be_visible()
     page.get_by_text("Why pets").click()
-    expect(page.get_by_label("Votes for pets")).to_contain_text("kitten")
+    expect(page.get_by_label("Words that speak for pets")).to_contain_text("kitten")
 
 
 def test_a_click_teaches_a_lower_class_and_the_bars_move(taught, look):
@@ -201,7 +201,7 @@ def test_the_tinted_copy_of_a_long_text_scrolls_in_its_box(taught, look, parted)
         else page.get_by_label("Text of the message")
     )
     box.fill("where is my card " * 6000)
-    tints = page.get_by_role("group", name="The text and its votes")
+    tints = page.get_by_role("group", name="The text with its words tinted")
     expect(tints.locator("p.tinted .hint")).to_have_text("… and 80,000 more characters")
     assert tints.evaluate("each => each.offsetHeight") < 300
     assert severe_faults(page) == []

@@ -6,6 +6,7 @@ import { may } from "./access.js";
 import { CallText } from "./call_text.js";
 import { bytes, count, percent, plural, seconds, time } from "./format.js";
 import { Action, Dialog, NeedsScope, Problem, Status, useAgain, useTask } from "./parts.js";
+import { readingOf } from "./text_parts.js";
 
 const EVERY = 1; // seconds
 const START = { method: "POST", path: "/advice", body: {} };
@@ -22,12 +23,12 @@ function UseIt({ candidate, present, onDone, onClose }) {
   const call = isText
     ? { method: "POST", path: "/rebuild", body: { text: candidate.text } }
     : { method: "POST", path: "/learners", body: { learner: candidate.learner, history: true } };
-  return html`<${Dialog} title=${isText ? `Analyse texts with ${candidate.text}` : `Make ${candidate.learner} a shadow`}
-    confirm=${isText ? "Rebuild with it" : "Make it a shadow"} needs="admin" call=${call} onDone=${onDone} onClose=${onClose}>
+  return html`<${Dialog} title=${isText ? "Read messages differently" : `Let ${candidate.learner} learn beside`}
+    confirm=${isText ? "Rebuild with it" : "Let it learn beside"} needs="admin" call=${call} onDone=${onDone} onClose=${onClose}>
     <p>${isText
-      ? "All texts of the history are analysed again, and the service switches to the resulting state."
+      ? `All messages of the history are read again, now by their ${readingOf(candidate.text)}, and the suggestions then follow from that.`
       : "It learns the whole history, and every message from then on, beside the present learner. The page Live compares both and can promote it."}
-      ${" "}The service ranks and learns meanwhile; this takes about as long as the history is to learn.</p>
+      ${" "}The service makes suggestions and learns meanwhile; this takes about as long as the history is to learn.</p>
   <//>`;
 }
 
@@ -42,7 +43,7 @@ function Removal({ learner, onDone, onClose }) {
 function Shadows({ learners, onRemove }) {
   if (!learners.length) return null;
   return html`<p>Learning beside the present learner; <a href="#/live">Live</a> compares them and promotes one:</p>
-    <ul class="list dense" aria-label="Shadows">${learners.map((each) => html`<li key=${each}><div><code>${each}</code></div>
+    <ul class="list dense" aria-label="Learners beside the present one">${learners.map((each) => html`<li key=${each}><div><code>${each}</code></div>
       <div class="actions"><${Action} needs="admin" aria-label=${`Remove ${each}`} onClick=${() => onRemove(each)}>Remove<//></div></li>`)}</ul>`;
 }
 
@@ -52,6 +53,9 @@ function inOrder({ advice: [present, ...others], best }) {
   const isBest = (each) => best !== null && each === others[best - 1];
   return [present, ...others.toSorted((a, b) => isBest(b) - isBest(a) || b.advised - a.advised || gain(b) - gain(a))];
 }
+
+/** Return the name of a candidate, with its reading of the texts if that is another one. */
+const nameOf = ({ learner, text }, present) => (text === present.text ? learner : `${learner} with ${readingOf(text)}`);
 
 /** Whether a candidate is better than the present learner. */
 function Judgement({ each, shadows }) {
@@ -64,13 +68,13 @@ function Candidates({ found, shadows, onUse }) {
   const [present] = found.advice;
   const mayUse = (each) => each !== present && !each.failed && !each.worse && !(each.text === present.text && shadows.includes(each.learner));
   return html`<ul class="list dense" aria-label="Learners compared">${inOrder(found).map((each) => html`<li key=${`${each.learner} ${each.text}`}>
-    <div><code>${each.learner}</code>${each.text !== present.text && html` with <span class="tag">${each.text}</span>`}
-      ${each === present ? html` <span class="hint">now, with ${each.text}</span>` : html`<${Judgement} each=${each} shadows=${shadows} />`}</div>
+    <div><code>${each.learner}</code>${each.text !== present.text && html` with <span class="tag">${readingOf(each.text)}</span>`}
+      ${each === present ? html` <span class="hint">now, with ${readingOf(each.text)}</span>` : html`<${Judgement} each=${each} shadows=${shadows} />`}</div>
     ${each.failed
       ? html`<div class="facts">${each.failed}</div>`
       : html`<div class="facts"><${Share} name="First suggestion right" share=${each.r1} gain=${each.r1_gain} /><${Share} name="among the first five" share=${each.r5} gain=${each.r5_gain} />
         <span>${seconds(each.learn_seconds)} to learn, ${seconds(each.rank_seconds)} to suggest, ${bytes(each.bytes)}</span></div>`}
-    ${mayUse(each) && html`<div class="actions"><${Action} needs="admin" aria-label=${`Use ${each.learner} with ${each.text}`} onClick=${() => onUse(each)}>${each.advised ? "Use it" : "Try it"}<//></div>`}</li>`)}</ul>`;
+    ${mayUse(each) && html`<div class="actions"><${Action} needs="admin" aria-label=${`Use ${nameOf(each, present)}`} onClick=${() => onUse(each)}>${each.advised ? "Use it" : "Try it"}<//></div>`}</li>`)}</ul>`;
 }
 
 /** The verdict of a comparison that is done. */
@@ -79,7 +83,7 @@ function Verdict({ found }) {
   if (present.failed) return html` The present learner was not compared: ${present.failed}.`;
   if (found.best === null) return " Nothing tried is better than the present learner by more than its error.";
   const best = found.advice[found.best];
-  return html` Best: <code>${best.learner}</code>${best.text !== present.text && ` with ${best.text}`}, with the first suggestion right in
+  return html` Best: <code>${best.learner}</code>${best.text !== present.text && ` with ${readingOf(best.text)}`}, with the first suggestion right in
     ${" "}<strong>${signed(best.r1_gain.mean)} points</strong>, and among the first five in ${signed(best.r5_gain.mean)} points.`;
 }
 
@@ -119,14 +123,14 @@ export function Advice() {
     setTurn((times) => times + 1);
   });
   const isRunning = found?.state === "running";
-  return html`<p>Would another learner be better? The service tries presets, options, <code>path</code> if the classes have a taxonomy, and
-      other analyses of the texts on its newest messages, each suggested before it is learned. Nothing changes meanwhile; the work has a low priority.</p>
+  return html`<p>Would another learner be better? The service tries other learners and options, one that follows the taxonomy if there is one, and
+      other ways to read the texts, on its newest messages, each with its suggestions before it is learned. Nothing changes meanwhile; the work has a low priority.</p>
     <div class="actions">${isRunning
       ? html`<${Action} needs="admin" onClick=${() => call("DELETE")}>Stop<//>`
       : html`<${Action} kind="primary" needs="admin" onClick=${() => call("POST")}>Compare learners<//>`}</div>
     ${!may("admin") && html`<${NeedsScope} scope="admin" to="compare learners" />`}
     <${Problem} error=${task.error} />
-    <${Status}>${isRunning && html`<label>${found.of ? `Candidate ${found.at + 1} of ${found.of}: ${found.learner}, ${found.text}` : "Reading the history …"}
+    <${Status}>${isRunning && html`<label>${found.of ? `Candidate ${found.at + 1} of ${found.of}: ${found.learner}, with ${readingOf(found.text)}` : "Reading the history …"}
       <progress max=${found.of || 1} value=${found.of ? found.at + found.share : undefined}></progress></label>`}
       ${found && ENDS[found.state] && html`<p>${ENDS[found.state]} ${time(found.ended_at)}${found.counted > 0 && `, on the newest ${count(found.counted)} of ${plural(found.events, "message")}`}.
         ${found.error && ` ${found.error}.`}

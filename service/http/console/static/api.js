@@ -1,5 +1,7 @@
 // The calls of the public API, with the key of this session.
 
+import { deskWords } from "./desk_words.js";
+
 const KEY = "manyclass-key"; // in the storage of this tab, gone with it
 const LONGEST = 40; // characters of the name of a field
 const PATIENCE = 60; // seconds for which a full service is asked again
@@ -17,7 +19,7 @@ export function useKey(key) {
 /** A refusal of the service, or no answer (status 0). */
 export class Refusal extends Error {
   constructor(status, problem, retryAfter) {
-    super(problem.detail || problem.title || `The service answered ${status}.`);
+    super(deskWords(problem.detail || problem.title || `The service answered ${status}.`));
     this.status = status;
     this.retryAfter = retryAfter;
     this.faults = problem.errors ?? [];
@@ -68,9 +70,9 @@ export const get = (url, options) => ask("GET", url, options);
 /** Return a fault as a text, with the name of the field of a text that it is about. */
 export function faultText(detail, faults) {
   const step = /\/text\/([^/]+)$/.exec(faults[0]?.pointer ?? "")?.[1];
-  if (step === undefined) return detail;
+  if (step === undefined) return deskWords(detail);
   const name = new URLSearchParams(`name=${step}`).get("name").replaceAll("~1", "/").replaceAll("~0", "~");
-  return `the field ${name.slice(0, LONGEST)} of the text: ${detail}`;
+  return `the field ${name.slice(0, LONGEST)} of the text: ${deskWords(detail)}`;
 }
 
 /** Teach events as a stream of lines; return its summary, the lines refused, and the warnings about others.

@@ -124,16 +124,16 @@ export function Reliability({ label, bins }) {
   const filled = bins.filter((each) => each.outcomes);
   const most = Math.max(1, ...filled.map((each) => each.outcomes));
   if (!filled.length)
-    return html`<${Nothing} label=${label} text="No confidence before 100 outcomes." />`;
+    return html`<${Nothing} label=${label} text="There is no confidence before 100 labelled messages." />`;
   return html`<figure class="chart"><figcaption>${label}</figcaption>
     <svg class="square" viewBox=${`0 0 ${side} ${side}`} role="img"
-      aria-label=${`${label}: ${filled.map((each) => `${each.confidence.toFixed(2)} confident, ${each.right.toFixed(2)} right`).join("; ")}`}>
+      aria-label=${`${label}: ${filled.map((each) => `${(100 * each.confidence).toFixed(0)} % sure, ${(100 * each.right).toFixed(0)} % right`).join("; ")}`}>
       ${[0, 0.5, 1].map((tick) => html`<g key=${tick}>
         <line class="grid" x1=${at(0)} x2=${at(1)} y1=${down(tick)} y2=${down(tick)} />
         <text x="24" y=${down(tick) + 4} text-anchor="end">${tick}</text>
         <text x=${at(tick)} y=${side - 12} text-anchor="middle">${tick}</text></g>`)}
       <line class="diagonal" x1=${at(0)} y1=${down(0)} x2=${at(1)} y2=${down(1)} />
       ${filled.map((each) => html`<circle key=${each.confidence} class="point" cx=${at(each.confidence)} cy=${down(each.right)}
-        r=${3 + 5 * Math.sqrt(each.outcomes / most)}><title>${count(each.outcomes)} outcomes</title></circle>`)}
+        r=${3 + 5 * Math.sqrt(each.outcomes / most)}><title>${count(each.outcomes)} messages</title></circle>`)}
     </svg></figure>`;
 }

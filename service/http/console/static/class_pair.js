@@ -41,8 +41,8 @@ export function ClassPair({ pair, onChanged }) {
     <${Problem} error=${task.error} />
     ${shown
       ? html`<div class="columns">${[[first, shown.first], [right, shown.right]].map(([name, entries]) => html`<div key=${name}>
-          <h3>Votes for <a href=${classAddress(name)}>${name}</a></h3>
-          <${WeightList} label=${`Features for ${name}`} entries=${entries} addressOf=${featureAddress} /></div>`)}</div>
+          <h3>Words for <a href=${classAddress(name)}>${name}</a></h3>
+          <${WeightList} label=${`Words for ${name}`} entries=${entries} addressOf=${featureAddress} /></div>`)}</div>
         <h3>Examples taught as ${right}</h3>
         <ul class="list">${shown.events.map((event) => html`<${EventItem} key=${event.key} event=${event} proposed=${first} onChanged=${changed} />`)}</ul>
         <div class="actions">${[[first, right], [right, first]].map((each) => html`<${Action} key=${each[0]} needs="admin"

@@ -67,8 +67,8 @@ export function ClassQuality({ last, seq, hasTrend, onChanged }) {
       ${!found.classes.length && html`<p class="nothing">${contains ? "No class of these messages has this in its name." : "No class yet."}</p>`}
       <p class="hint">${count(found.classes.length)} of ${count(found.total)} classes.
         ${found.next !== null && html` <button type="button" class="quiet" disabled=${task.busy} onClick=${() => load(found.next)}>Show more</button>`}</p>`}
-    <p class="hint">First suggestion right: of the messages with this label, the share for which it was the first suggestion (recall). Right when
-      suggested: of the messages for which it was the first suggestion, the share that was right (precision).
+    <p class="hint">First suggestion right: of the messages with this label, the share for which it was the first suggestion. Right when
+      suggested: of the messages for which it was the first suggestion, the share that was right.
       A message with several classes counts for each of them, and as right for each if its first suggestion was any of them: which one is not stored.${hasTrend && " Trend: first suggestion right in the newest week, less that of the weeks before."}</p>
     <${CallText} call=${{ method: "GET", path: address(0) }} />
     ${renamed && html`<${RenameClass} name=${renamed} onClose=${() => setRenamed(null)} onDone=${onChanged} />`}`;

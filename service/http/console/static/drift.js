@@ -13,7 +13,7 @@ export function Drift({ report }) {
       ${weeks.filter((each) => each.events).map((week) => html`<tr key=${week.end}><td>${time(week.end)}</td><td class="number">${count(week.events)}</td>
         <td class="number">${percent(week.r1)}</td><td class="number">${percent(week.r5)}</td><td class="number">${percent(week.confidence)}</td><td class="number">${percent(week.unknown_features, 1)}</td></tr>`)}
     <//>
-    <p class="hint">New words: the share of words and other features that no message before that week had. A week with many is unlike the past.
+    <p class="hint">New words: the share of words that no message before that week had. A week with many is unlike the past.
       Confidence: how sure the first suggestions were, on average. If it is far from the share that was right, or falls, the messages have changed.</p>
     <p>The labels of the newest week differ from those of the weeks before by ${percent(mix.distance)} (0 %: the same shares, 100 %: no common label). Most changed:</p>
     <ul class="list dense" aria-label="Labels that became more or less frequent">${mix.changed.map((each) => html`<li key=${each.class}>

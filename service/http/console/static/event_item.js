@@ -3,7 +3,7 @@
 import { html, useState } from "./html.js";
 import { ask, path } from "./api.js";
 import { ClassField } from "./class_field.js";
-import { time } from "./format.js";
+import { isolated, time } from "./format.js";
 import { useNewClass } from "./new_class.js";
 import { sayAmended, sayKept } from "./notice.js";
 import { Action, Dialog, Problem, useTask } from "./parts.js";
@@ -21,6 +21,25 @@ export function InstanceText({ text, features, isCut = false }) {
   const more = named.length - SHOWN_FEATURES;
   return html`<p class="text">${named.slice(0, SHOWN_FEATURES).map(([name, value]) => (value === 1 ? name : `${name}: ${value}`)).join(" · ")}
     ${more > 0 ? ` and ${more} more` : ""}</p>`;
+}
+
+const NAMED_BY = 40; // characters
+
+/** Return the beginning of the text of an event, which names it in a sentence. */
+function nameOf({ text, features }) {
+  const words = text === null ? Object.keys(features ?? {}) : typeof text === "string" ? [text] : Object.values(text);
+  const signs = [...words.join(" ").trim().replace(/\s+/g, " ")];
+  const isLong = signs.length > NAMED_BY;
+  const shown = signs.slice(0, NAMED_BY).join("");
+  return `“${isolated(isLong ? shown.replace(/ \S*$/, "") : shown)}${isLong ? "…" : ""}”`;
+}
+
+const MADE = /^(seq:\d+|console-\d+-\d+|(import|sample)-.+-\d+|[0-9a-f]{12,}-\d+)$/; // by a program, for one of its calls
+
+/** The link to an event: its id, if people gave it one. */
+function EventLink({ event: { id, key } }) {
+  const shown = id ?? key;
+  return html`<a class="id" title=${shown} href=${`#/events?id=${encodeURIComponent(key)}`}>${MADE.test(shown) ? "open" : shown}</a>`;
 }
 
 /** Where the true class stood before the event was learned. */
@@ -41,7 +60,7 @@ export function Correct({ event, proposed, onClose, onDone }) {
   const confirm = async () => {
     if (!(await mayUse(...classes))) return false;
     await ask(call.method, call.path, { body: call.body });
-    sayAmended(`The label of ${event.key} is corrected.`);
+    sayAmended(`The label of ${nameOf(event)} is corrected.`);
     await beat();
     onDone?.();
     return true;
@@ -63,7 +82,7 @@ export function Correct({ event, proposed, onClose, onDone }) {
 
 function Delete({ event, onClose, onDone }) {
   const say = () => {
-    sayAmended(`The message ${event.key} is erased.`);
+    sayAmended(`The message ${nameOf(event)} is erased.`);
     onDone?.();
   };
   return html`<${Dialog} title="Erase this message" confirm="Erase" kind="danger" needs="admin" call=${{ method: "DELETE", path: path("events", event.key) }} onDone=${say} onClose=${onClose}>
@@ -80,13 +99,13 @@ export function EventItem({ event, note, proposed, onChanged, isSelected, onSele
   const task = useTask();
   const keepLabel = () => task.run(async () => {
     await ask("PUT", path("events", event.key), { body: { classes: event.classes } });
-    sayKept(`The message ${event.key} keeps its label.`);
+    sayKept(`The message ${nameOf(event)} keeps its label.`);
     await beat();
     onChanged?.();
   });
   return html`<li data-key=${event.key}>
     <div class="facts">
-      ${onSelect && html`<input type="checkbox" checked=${isSelected} onChange=${onSelect} aria-label=${`Select ${event.key}`} />`}
+      ${onSelect && html`<input type="checkbox" checked=${isSelected} onChange=${onSelect} aria-label=${`Select ${nameOf(event)}`} />`}
       ${event.time !== null && html`<span>${time(event.time)}</span>`}
       ${event.source && html`<a href=${`#/events?source=${encodeURIComponent(event.source)}`}>${event.source}</a>`}
       ${event.reviewer && html`<span>labelled by <a href=${`#/events?reviewer=${encodeURIComponent(event.reviewer)}`}>${event.reviewer}</a></span>`}
@@ -94,17 +113,17 @@ export function EventItem({ event, note, proposed, onChanged, isSelected, onSele
       <${RankBefore} event=${event} />
       ${event.corrected && html`<span>corrected</span>`}
       ${event.weight !== 1 && html`<span>weight ${event.weight}</span>`}
-      <a class="id" href=${`#/events?id=${encodeURIComponent(event.key)}`}>${event.id ?? event.key}</a>
+      <${EventLink} event=${event} />
     </div>
     <${InstanceText} ...${event} />
     <div>${event.classes.map((name) => html`<span class="tag" key=${name}>${name}</span>`)}
       ${event.not.map((name) => html`<span class="tag not" key=${name}>not ${name}</span>`)}
       ${note}</div>
     <div class="actions">
-      <${Action} needs="learn" onClick=${() => setDialog("correct")} aria-label=${`Correct ${event.key}`}>Correct<//>
+      <${Action} needs="learn" onClick=${() => setDialog("correct")} aria-label=${`Correct ${nameOf(event)}`}>Correct<//>
       ${proposed && event.classes.length > 0 && !event.corrected && html`<${Action} needs="learn" busy=${task.busy}
-        onClick=${keepLabel} aria-label=${`Keep the label of ${event.key}`}>The label is right<//>`}
-      <${Action} needs="admin" onClick=${() => setDialog("delete")} aria-label=${`Erase ${event.key}`}>Erase<//>
+        onClick=${keepLabel} aria-label=${`Keep the label of ${nameOf(event)}`}>The label is right<//>`}
+      <${Action} needs="admin" onClick=${() => setDialog("delete")} aria-label=${`Erase ${nameOf(event)}`}>Erase<//>
     </div>
     <${Problem} error=${task.error} />
     ${dialog === "correct" && html`<${Correct} event=${event} proposed=${proposed} onClose=${close} onDone=${onChanged} />`}

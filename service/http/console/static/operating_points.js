@@ -88,8 +88,7 @@ function Points({ found, events }) {
     <${Status}><p><${Sentence} point=${point} classes=${classes} outcomes=${outcomes} /></p><//>
     <ul aria-label="Wanted accuracies">${targets.map((each) => html`<${Target} key=${each.target} each=${each} best=${best} reached=${reachedOf(each.target)} outcomes=${outcomes}
       chosen=${each === pressed} onChoose=${() => setChosen({ limit: each.point.limit, target: each.target })} />`)}</ul>
-    <p class="hint">Send the limit as <code>min_confidence</code> with each text to rank, or the wanted accuracy as <code>min_accuracy</code>; below the limit the answer is “not sure”.
-      For a file, choose the wanted accuracy on <a href="#/import">Import</a>.
+    <p class="hint">For a file, choose the wanted accuracy on <a href="#/import">Import</a>. A program sends the limit as <code>min_confidence</code>, or the wanted accuracy as <code>min_accuracy</code>; below the limit the answer is “not sure”.
       In brackets: the 90 % interval. A wanted accuracy is reached where the lower end of the interval reaches it, so that it holds for later messages too.</p>`;
 }
 
@@ -104,7 +103,7 @@ function SeveralClasses({ probabilities: { rankings, true_classes: labels, targe
     <p>A message has ${fixed(labels / rankings, 2)} classes on average. Each suggestion has a probability of its own; from a limit on, all of them can be taken.</p>
     <div class="scroll" role="region" aria-label="Messages with several classes" tabindex="0"><table class="dense"><thead><tr><th scope="col">wanted</th><th scope="col">limit</th><th scope="col">right of the suggested</th>
       <th scope="col">found of all</th><th scope="col">classes a message</th></tr></thead><tbody>${targets.map(row)}</tbody></table></div>
-    <p class="hint">Send the limit as <code>min_probability</code> with each text to rank, or the wanted share as <code>min_precision</code>.</p>`;
+    <p class="hint">A program sends the limit as <code>min_probability</code>, or the wanted share as <code>min_precision</code>.</p>`;
 }
 
 /** Return the operating points of the service. */

@@ -2,6 +2,7 @@
 // page is in view: by it a page learns of events that were taught elsewhere, in another tab for example.
 
 import { get } from "./api.js";
+import { deskWords } from "./desk_words.js";
 import { Shared, useShared } from "./shared.js";
 
 const EVERY = 1000; // milliseconds
@@ -18,7 +19,7 @@ function set(next) {
 async function askOnce() {
   try {
     const { seq, learns, reason, detail } = await get("/readyz?to=rank");
-    set(learns ? { seq, status: "ready", detail: "", paused: null } : { seq, status: "paused", detail: "", paused: { reason, detail } });
+    set(learns ? { seq, status: "ready", detail: "", paused: null } : { seq, status: "paused", detail: "", paused: { reason, detail: deskWords(detail) } });
   } catch (error) {
     const status = error.status ? "not ready" : "unreachable";
     set({ seq: pulse.value.seq, status, detail: error.message, paused: null });

@@ -81,7 +81,7 @@ export function Bars({ text, ranked, confidence, pointed, taught, chosen, onChoo
         ${chosen && html`<span aria-hidden="true">${chosen.has(each.class) ? "☑" : "☐"}</span>`}
         <span class="name">${each.class}</span>
         ${each.probability != null && html`<span class="score">${percent(each.probability)}</span>`}
-        <span class="score hint" title="the sum of the votes of its words for this class">votes ${fixed(each.score, 2)}</span>
+        <span class="score hint" title="how strongly the words of the message speak for this class">strength ${fixed(each.score, 2)}</span>
         ${!chosen && html`<span class="teach" aria-hidden="true">teach</span>`}
       </button>
     </li>`)}</ol>`;

@@ -132,6 +132,6 @@ export function TintedText({ text, votes }) {
       isLong: given.reduce((size, [, its]) => size + its.length, 0) > LONG,
     };
   }, [text, votes]);
-  return html`<div class="tints" role="group" aria-label="The text and its votes" tabindex=${isLong ? 0 : undefined}>${texts.map((each) =>
+  return html`<div class="tints" role="group" aria-label="The text with its words tinted" tabindex=${isLong ? 0 : undefined}>${texts.map((each) =>
     html`<${Pieces} key=${each.field} ...${each} most=${most} />`)}</div>`;
 }

@@ -13,8 +13,8 @@ export function Undo({ eventKey, onDone }) {
   const [rebuilt, setRebuilt] = useState(null);
   const task = useTask();
   if (!keepsHistory())
-    return html`<span class="hint">No undo here: this store keeps no history, and its messages cannot be
-      deleted (404).</span>`;
+    return html`<span class="hint">No undo here: this service keeps no history, and its messages cannot be
+      erased.</span>`;
   if (!may("admin"))
     return html`<span class="hint">To undo it, a key of the scope admin is needed.</span>`;
   const call = deleted ? { method: "POST", path: "/rebuild" } : { method: "DELETE", path: path("events", eventKey) };

@@ -10,7 +10,7 @@ export function VoteTable({ name, votes }) {
   if (!name || !votes.length) return null;
   const sorted = [...votes].sort((a, b) => b.score - a.score).slice(0, SHOWN);
   return html`<details class="votes"><summary>Why ${isolated(name)}: ${plural(votes.length, "word")}</summary>
-    <${WeightList} label=${`Votes for ${name}`} addressOf=${featureAddress}
+    <${WeightList} label=${`Words that speak for ${name}`} addressOf=${featureAddress}
       entries=${sorted.map(({ feature, score }) => ({ name: feature, weight: score }))} />
   </details>`;
 }

@@ -1,14 +1,17 @@
 // The warnings of the service about what it ranked or taught.
 
 import { html } from "./html.js";
+import { deskWords } from "./desk_words.js";
 import { count } from "./format.js";
 import { Table } from "./parts.js";
+
+const told = (warnings) => warnings.map((each) => deskWords(each.detail)).join(" ");
 
 const MOST_KINDS = 10; // that are counted apart, as by the command line
 const OTHERS = "other warnings";
 
 /** Return the warnings of an answer as one text, "" for none. */
-export const warningText = (answer) => (answer?.warnings ?? []).map((each) => each.detail).join(" ");
+export const warningText = (answer) => told(answer?.warnings ?? []);
 
 export function Warnings({ answer }) {
   const text = warningText(answer);
@@ -19,7 +22,7 @@ export function Warnings({ answer }) {
 export function withWarnings(kinds, warned) {
   const all = new Map(kinds);
   for (const [line, some] of Map.groupBy(warned, (each) => each.line)) {
-    const text = some.map((each) => each.detail).join(" ");
+    const text = told(some);
     const kind = all.has(text) || all.size < MOST_KINDS ? text : OTHERS;
     const { rows, first } = all.get(kind) ?? { rows: 0, first: line };
     all.set(kind, { rows: rows + 1, first });

@@ -4,27 +4,26 @@ import { html, useEffect, useState } from "../html.js";
 import { get, path } from "../api.js";
 import { CallText } from "../call_text.js";
 import { Columns, Lines, Reliability, compact } from "../chart.js";
-import { bytes, count, fixed, percent, plural, seconds, time } from "../format.js";
+import { bytes, count, percent, plural, seconds, time } from "../format.js";
 import { keepsHistory, may } from "../access.js";
 import { GAP, useLive } from "../live_series.js";
 import { Action, Dialog, Facts, NeedsScope, Problem, Table, useTask } from "../parts.js";
 import { usePulse } from "../pulse.js";
 
 const EVERY = 10_000; // milliseconds, for /stats
-const POSITION = "1 if the class was always the first suggestion, 0.5 if always the second (MRR)";
+const STANDING = "100 % if it is always the first suggestion, 50 % if always the second, 33 % if always the third";
 const HEAD = [
   "Learner",
-  ["First suggestion right", "share of the messages whose class was the first suggestion (R1)"],
-  ["Among the first five", "share of the messages whose class was among the first five suggestions (R5)"],
-  ["Position", POSITION],
-  ["Calibration error", "mean distance between how sure a suggestion was and how often such suggestions were right"],
+  ["First suggestion right", "share of the messages whose class was the first suggestion"],
+  ["Among the first five", "share of the messages whose class was among the first five suggestions"],
+  ["How high the right class stands", `on average: ${STANDING}`],
+  ["Confidence wrong by", "on average: the distance between how sure suggestions were and how many of them were right"],
   "Time per message",
   "Memory",
   "Role",
 ];
 
 const clock = (unix) => new Date(1000 * unix).toLocaleTimeString("sv");
-const decimal = (value) => value.toFixed(1);
 
 /** The unix time of the newest event in the history, null without one. */
 async function newestTime() {
@@ -72,10 +71,10 @@ function Learners({ learners, newest, onPromoted }) {
       ${learners.map((each) => {
         const accuracy = longest(each.accuracy);
         return html`<tr key=${each.learner}><td><code>${each.learner}</code></td>
-          <td class="number">${fixed(accuracy.r1)}</td><td class="number">${fixed(accuracy.r5)}</td><td class="number">${fixed(accuracy.mrr)}</td>
-          <td class="number">${fixed(each.confidence.calibration_error)}</td>
+          <td class="number">${percent(accuracy.r1, 1)}</td><td class="number">${percent(accuracy.r5, 1)}</td><td class="number">${percent(accuracy.mrr, 1)}</td>
+          <td class="number">${percent(each.confidence.calibration_error, 1)}</td>
           <td class="number">${seconds(each.learn_seconds)}</td><td class="number">${bytes(each.bytes)}</td>
-          <td>${each.primary ? "primary" : html`<${Action} kind="quiet" needs="admin" aria-label=${`Promote ${each.learner}`}
+          <td>${each.primary ? "makes the suggestions" : html`<${Action} kind="quiet" needs="admin" aria-label=${`Promote ${each.learner}`}
             onClick=${() => setPromoted(each.learner)}>Promote<//>`}</td></tr>`;
       })}
     <//>
@@ -105,17 +104,17 @@ export default function Live() {
     <${Problem} error=${live.failure ?? error} />
     <${Facts} of=${[
       ["Changes so far", count(seq)],
-      ...Object.entries({ Classes: "classes", Words: "features", Votes: "edges" }).map(([title, size]) => [title, stats ? compact(stats[size]) : "–"]),
+      ...Object.entries({ Classes: "classes", Words: "features", "Links of words to classes": "edges" }).map(([title, size]) => [title, stats ? compact(stats[size]) : "–"]),
       ["In the queue", count(live.queue)],
       ["Refused at overload", count(live.shed)],
     ]} />
-    <${Lines} label="Accuracy of the suggestions, before each message was taught" yTo=${1} yText=${decimal} series=${[
+    <${Lines} label="Accuracy of the suggestions, before each message was taught" yTo=${1} yText=${percent} series=${[
       { name: "first suggestion right", points: live.accuracy("r1") },
       { name: "among the first five", points: live.accuracy("r5") },
-      { name: "position", points: live.accuracy("mrr") },
+      { name: "how high the right class stands", points: live.accuracy("mrr") },
     ]} />
     <p class="hint">${live.hasPast ? `The newest 2,000 messages of the history and all since, 100 messages per point.` : "Drawn as messages are taught while this page is open."}
-      ${" "}The share of messages whose class was the first suggestion, and among the first five. Position: ${POSITION}.</p>
+      ${" "}The share of messages whose class was the first suggestion, and among the first five; and how high the right class stands on average: ${STANDING}.</p>
     ${stats && html`<${Learners} learners=${stats.learners} newest=${newest} onPromoted=${() => setPromotions((times) => times + 1)} />`}
     <h2>Service</h2>
     <p class="hint">${live.since ? `Read every two seconds since ${clock(live.since)}, while this page was open in this tab; the last half hour is kept.` : "The first readings come within seconds."}</p>
@@ -131,10 +130,10 @@ export default function Live() {
         { name: "teaching, slowest 1 %", points: live.series("learnLate") },
       ]} />
       ${stats && html`<${Memory} live=${live} stats=${stats} />
-        <div><${Columns} label="Words by the number of classes that they vote for" values=${stats.outdegrees} /></div>
+        <div><${Columns} label="Words by the number of classes that they are linked to" values=${stats.outdegrees} /></div>
         <div><${Reliability} label="How sure, and how often right" bins=${stats.learners[0].confidence.reliability} />
           <p class="hint">Each point stands for suggestions that were about equally sure (to the right), and the share of them that was right
-            (upwards). On the dashed line both are equal. The calibration error is the mean distance from it.</p></div>`}
+            (upwards). On the dashed line both are equal. “Confidence wrong by” is their average distance from it.</p></div>`}
     </div>
     <${CallText} call=${{ method: "GET", path: "/metrics" }} title="The figures as curl" />
     <${CallText} call=${{ method: "GET", path: "/stats" }} title="The statistics as curl and Python" />

@@ -57,9 +57,9 @@ function NameList({ kind, hint }) {
       : html`<p class="nothing">${found.names === null ? "…" : `No such ${kind.head.toLowerCase()}.`}</p>`}
     <div class="actions">
       ${pages.length > 1 && html`<button type="button" onClick=${() => setPages(pages.slice(0, -1))} disabled=${task.busy}
-        aria-label=${`Previous ${noun}`}>Previous</button>`}
+        aria-label=${`Previous ${title.toLowerCase()}`}>Previous</button>`}
       ${found.next !== null && html`<button type="button" onClick=${() => setPages([...pages, found.next])} disabled=${task.busy}
-        aria-label=${`Next ${noun}`}>Next</button>`}
+        aria-label=${`Next ${title.toLowerCase()}`}>Next</button>`}
     </div>
     <${CallText} call=${{ method: "GET", path: url }} />
   </section>`;
@@ -129,8 +129,8 @@ function ClassDetail({ name }) {
         <${Action} needs="admin" onClick=${() => setDialog("merge")}>Merge into another<//>
         <${Action} needs="admin" onClick=${() => setDialog("forget")}>Forget<//>
       </div>
-      <h2>Words with the largest votes</h2>
-      <${WeightList} label="Words with the largest votes" addressOf=${featureAddress}
+      <h2>Words that speak most for it</h2>
+      <${WeightList} label="Words that speak most for it" addressOf=${featureAddress}
         entries=${features.map(({ feature, weight }) => ({ name: feature, weight }))} />
       ${features.some(({ feature }) => isRun(feature)) && html`<p class="hint">${RUN_HINT}</p>`}
       ${features.length === SHOWN && html`<p class="hint">The first ${SHOWN}; the call gives up to 10,000.</p>`}
@@ -140,8 +140,8 @@ function ClassDetail({ name }) {
     ${dialog === "forget" && html`<${Forget} noun="classes" name=${present} onClose=${close} takes=${[
       `the class, with ${plural(detail.learned, "example")}`,
       features.length === SHOWN
-        ? `the votes of ${SHOWN} or more words, such as ${features[0].feature}`
-        : `the votes of ${plural(features.length, "word")}`,
+        ? `its links to ${SHOWN} or more words, such as ${features[0].feature}`
+        : `its links to ${plural(features.length, "word")}`,
     ]} />`}
   `;
 }
@@ -156,17 +156,17 @@ function FeatureDetail({ name }) {
     <p><a href="#/names">All classes and words</a></p>
     <${Problem} error=${error} />
     ${detail && html`
-      <p>A word in ${plural(detail.times_seen, "message")}, with votes for ${plural(detail.outdegree, "class", "classes")}. Each
-        vote is multiplied by ${fixed(detail.rating, 2)}, the rating of the word.</p>
+      <p>A word in ${plural(detail.times_seen, "message")}, with links to ${plural(detail.outdegree, "class", "classes")}. The
+        strength of each link is multiplied by ${fixed(detail.rating, 2)}, the rating of the word.</p>
       ${isRun(name) && html`<p class="hint">${RUN_HINT}</p>`}
       <div class="actions"><${Action} needs="admin" onClick=${() => setForgetting(true)}>Forget<//></div>
-      <h2>Largest votes</h2>
-      <${WeightList} label="Largest votes" addressOf=${classAddress}
+      <h2>Classes that it speaks most for or against</h2>
+      <${WeightList} label="Classes that it speaks most for or against" addressOf=${classAddress}
         entries=${heaviest.map((each) => ({ name: each.class, weight: each.weight }))} />
       ${edges.length > SHOWN && html`<p class="hint">The first ${SHOWN} of ${count(edges.length)}; the call gives all.</p>`}
       <${CallText} call=${{ method: "GET", path: url }} />`}
     ${forgetting && html`<${Forget} noun="features" name=${name} onClose=${() => setForgetting(false)}
-      takes=${[`the word, seen in ${plural(detail.times_seen, "message")}`, `its ${plural(detail.outdegree, "vote")}`]} />`}
+      takes=${[`the word, seen in ${plural(detail.times_seen, "message")}`, `its links to ${plural(detail.outdegree, "class", "classes")}`]} />`}
   `;
 }
 
@@ -180,7 +180,7 @@ export default function Names({ query }) {
   if (query.class !== undefined) return html`<${ClassDetail} key=${query.class} name=${query.class} />`;
   if (query.feature !== undefined) return html`<${FeatureDetail} key=${query.feature} name=${query.feature} />`;
   return html`<h1>Classes and words</h1>
-    <p>${plural(stats.classes, "class", "classes")} and ${plural(stats.features, "word")}, with ${plural(stats.edges, "vote")} of words for
+    <p>${plural(stats.classes, "class", "classes")} and ${plural(stats.features, "word")}, with ${plural(stats.edges, "link")} of words to
       classes.</p>
     <${WaitingCounts} />
     ${stats.taxonomy > 0 && html`<${ClassTree} seq=${seq} />`}

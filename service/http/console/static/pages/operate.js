@@ -4,6 +4,7 @@ import { html, useEffect, useState } from "../html.js";
 import { ask, get, save, send } from "../api.js";
 import { checkAccess, keepsHistory, may, readStats, useAccess } from "../access.js";
 import { CallText } from "../call_text.js";
+import { deskWords } from "../desk_words.js";
 import { bytes, count, plural, seconds, time } from "../format.js";
 import { Action, Dialog, Field, NeedsScope, Problem, Status, Table, useAgain, useTask } from "../parts.js";
 import { pauseText } from "../paused.js";
@@ -64,7 +65,7 @@ function Health({ stats, rebuild }) {
       <td><span class=${`dot ${fault ? "bad" : "well"}`} aria-hidden="true"></span> ${name}</td><td>${value}</td><td>${fault || (!todo && html`<span class="hint">nothing</span>`)}
         ${todo && html`${fault && " "}${todo} <${Action} kind="small" needs="admin" busy=${rebuild.isRunning} onClick=${() => rebuild.run()}>${rebuild.isRunning ? "Rebuilding …" : "Rebuild now"}<//>`}</td></tr>`)}<//>
     <details><summary>Storage and last start</summary>
-      <p>A taught message is ${stats.durability}.</p>
+      <p>A taught message is ${deskWords(stats.durability)}.</p>
       <p>The service started from ${recovery.snapshot ? `the snapshot of change ${count(recovery.snapshot.seq)}` : "nothing"} in
         ${" "}${seconds(recovery.seconds)} and read ${plural(recovery.replayed, "change")} again.
         ${Object.entries(recovery.refused).map(([number, reason]) => ` Snapshot ${number} was refused: ${reason}.`)}</p>
@@ -75,7 +76,7 @@ function Health({ stats, rebuild }) {
 
 function Restore({ snapshot, onClose, onDone }) {
   return html`<${Dialog} title="Restore a snapshot" confirm="Restore" kind="danger" needs="admin" onClose=${onClose}
-    call=${{ method: "POST", path: `/snapshots/${snapshot.seq}/restore` }} onDone=${({ seq }) => onDone(`Snapshot ${snapshot.seq} is restored, by change ${seq}.`)}>
+    call=${{ method: "POST", path: `/snapshots/${snapshot.seq}/restore` }} onDone=${({ seq }) => onDone(`The snapshot of change ${count(snapshot.seq)} is restored, as change ${count(seq)}.`)}>
     <p>The service returns to what it had learned at change ${count(snapshot.seq)}, ${time(snapshot.taken_at)}. What was
       taught later has no influence any more.</p>
   <//>`;
@@ -103,14 +104,14 @@ function Snapshots() {
   });
   if (!may("admin")) return html`<section><h2>Snapshots</h2><${NeedsScope} scope="admin" to="see and take snapshots" /></section>`;
   return html`<section aria-label="Snapshots"><h2>Snapshots</h2>
-    <p class="hint">A snapshot holds everything learned up to an event. The service starts from the newest one.</p>
+    <p class="hint">A snapshot holds everything learned up to a change. The service starts from the newest one.</p>
     <div class="actions">
       <${Action} needs="admin" busy=${task.busy} onClick=${take}>Take one now<//>
       <${Action} needs="admin" busy=${task.busy} onClick=${download}>Download the state<//>
     </div>
     <${Status}>${said && html`<p>${said}</p>`}<//>
     <${Problem} error=${task.error ?? reading.error} />
-    ${snapshots && html`<${Table} label="Snapshots" head=${["Event", "Taken", "Size", "Action"]}>
+    ${snapshots && html`<${Table} label="Snapshots" head=${["Change", "Taken", "Size", "Action"]}>
       ${snapshots.map((each) => html`<tr key=${each.seq}><td class="number">${count(each.seq)}</td><td>${time(each.taken_at)}</td>
         <td class="number">${bytes(each.bytes)}</td>
         <td><button type="button" class="quiet" aria-label=${`Restore change ${each.seq}`} onClick=${() => setRestoring(each)}>Restore</button></td></tr>`)}
@@ -199,7 +200,7 @@ function Rebuild({ stats, rebuild: { status, isRunning, error, run } }) {
 function Processes({ stats }) {
   return html`<section aria-label="Processes"><h2>Processes</h2>
     ${stats.processes
-      ? html`<${Table} label="Processes" head=${["Name", "Event", "Role"]}>${stats.processes.map((each) => html`<tr key=${each.name}>
+      ? html`<${Table} label="Processes" head=${["Name", "Change", "Role"]}>${stats.processes.map((each) => html`<tr key=${each.name}>
           <td>${each.name}${each.name === stats.process ? " (this one)" : ""}</td><td class="number">${count(each.seq)}</td>
           <td>${each.leads ? "takes the snapshots" : "follows"}</td></tr>`)}<//>`
       : html`<p>One process with its own store.</p>`}

@@ -30,10 +30,10 @@ const FIRST_GROUPS = 10; // shown before the others
 
 function Suspects({ suspects, onChanged }) {
   const likely = suspects.filter((each) => each.confidence >= LIKELY);
-  if (!likely.length) return html`<p class="nothing">None: the model agrees with all labels, or has no confidence yet (it needs 100 labelled messages).</p>`;
+  if (!likely.length) return html`<p class="nothing">None: the service agrees with all labels, or has no confidence yet (it needs 100 labelled messages).</p>`;
   return html`<ul class="list dense" aria-label="Suspects">${likely.map(({ suggested: first, confidence, event }) => html`
     <${EventItem} key=${event.key} event=${event} proposed=${first} onChanged=${onChanged}
-      note=${html`<span>the model suggests <strong>${first}</strong>, with confidence ${percent(confidence)}</span>`} />`)}</ul>`;
+      note=${html`<span>the service suggests <strong>${first}</strong>, with a confidence of ${percent(confidence)}</span>`} />`)}</ul>`;
 }
 
 function Curve({ points }) {

@@ -289,7 +289,7 @@ export default function Review({ query }) {
     const last = done.at(-1);
     if (task.busy) return undefined;
     if (!last) return setSaid("There is nothing to undo.");
-    if (!keepsHistory()) return setSaid("No undo here: this store keeps no history of events (404).");
+    if (!keepsHistory()) return setSaid("No undo here: this service keeps no history of its messages.");
     return task.run(async () => {
       const { former, rejected } = last;
       if (former) await restore(former);
@@ -374,7 +374,7 @@ export default function Review({ query }) {
     ${current
       ? html`<section class="card" aria-label="The message to label" data-id=${current.id}>
           <p class="hint">${current.event ? "labelled" : "received"} ${seconds(current.age)} ago,
-            ${current.event ? ` wrong with a confidence of ${percent(current.confidence)}` : current.confidence === null ? " confidence unknown" : ` confidence ${percent(current.confidence)}`}${current.abstained ? ", answered without a class" : ""}
+            ${current.event ? ` its label is wrong with a probability of ${percent(current.confidence)}` : current.confidence === null ? " confidence unknown" : ` confidence ${percent(current.confidence)}`}${current.abstained ? ", answered without a class" : ""}
             ${current.source && html`, from <button type="button" class="quiet" onClick=${() => setSource(current.source)}>${current.source}</button>`}
             ${current.batch && html`, of ${current.batch}`}</p>
           ${current.second && html`<p class="hint">Another reviewer has labelled this message. Label it too: it shows how far two people agree, and is not taught again.</p>`}

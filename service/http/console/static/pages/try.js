@@ -155,8 +155,8 @@ export default function Try({ query }) {
         : html`<${Confidence} value=${ranking.confidence} limit=${limit} />
           <${Bars} text=${ranking.text} ranked=${ranked} confidence=${ranking.confidence} pointed=${focus?.class} chosen=${chosen}
             taught=${taught?.isUndone ? null : taught?.names[0]} onChoose=${choose} onPoint=${setPointed} />
-          <p class="hint">${!may("learn") ? "" : chosen ? "Click every right class, then teach them. " : "Click the right class to teach it. "}The words are tinted by their
-            votes for ${" "}<strong>${focus.class}</strong>.</p>`}
+          <p class="hint">${!may("learn") ? "" : chosen ? "Click every right class, then teach them. " : "Click the right class to teach it. "}Tinted words speak
+            for ${" "}<strong>${focus.class}</strong>, those with dots below against it.</p>`}
       ${may("learn") && html`<label class="check"><input type="checkbox" checked=${chosen !== null}
         onChange=${(event) => setChosen(event.currentTarget.checked ? new Set() : null)} /> This message has several classes</label>`}
       ${chosen && html`<${Chosen} chosen=${chosen} busy=${task.busy} onDrop=${toggle} onTeach=${() => teach([...chosen])} />`}
