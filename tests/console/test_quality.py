@@ -6,7 +6,8 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.console.looking import learned, severe_faults
+from manyclass.service.history import error_count
+from tests.console.looking import learned, settled, severe_faults
 
 pytestmark = pytest.mark.slow  # needs chromium
 
@@ -33,6 +34,41 @@ def test_a_confused_pair_is_compared(taught, look):
         expect(page.get_by_label(f"Words for {name}").locator("li").first).to_be_visible()
     examples = first.locator("ul.list > li")
     expect(examples).to_have_count(len(pair["events"]))
+
+
+@pytest.fixture
+def aged_counts(monkeypatch):
+    """Let a count of any age be good enough for a call that does not wait for a newer one."""
+    monkeypatch.setattr(error_count, "FRESH_SECONDS", float("inf"))
+
+
+def test_a_message_that_was_erased_here_is_counted_no_more(taught, look, aged_counts):
+    page = counted(look(taught, "quality"))
+    expect(page.get_by_text("Over the newest 600 messages")).to_be_visible()
+    page.goto(f"{taught.url}/console#/events")
+    settled(page, "events")
+    page.get_by_role("button", name="Erase “").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Erase").click()
+    expect(page.locator(".notice")).to_contain_text("is erased.")
+    page.goto(f"{taught.url}/console#/quality")
+    expect(page.get_by_text("Over the newest 599 messages")).to_be_visible()
+
+
+def test_a_class_renamed_here_has_its_new_name_in_the_count(taught, look, aged_counts):
+    page = counted(look(taught, "quality"))
+    table = page.get_by_label("Accuracy by class")
+    table.get_by_role("button", name="Rename card_arrival", exact=True).click()
+    page.get_by_label("Its new name").fill("card_comes")
+    page.get_by_role("dialog").get_by_role("button", name="Rename").click()
+    expect(table.get_by_role("link", name="card_comes", exact=True)).not_to_have_count(0)
+    expect(table.get_by_role("link", name="card_arrival", exact=True)).to_have_count(0)
+
+
+def test_what_others_taught_is_counted_again_on_request(taught, look, aged_counts):
+    page = counted(look(taught, "quality"))
+    learned(taught.url, 1)
+    page.get_by_role("button", name="Count again").click()
+    expect(page.get_by_text("Over the newest 601 messages")).to_be_visible()
 
 
 def test_an_example_is_corrected_to_the_class_ranked_first(taught, look):

@@ -39,6 +39,13 @@ export function withParameters(base, parameters) {
   return query.size ? `${base}?${query}` : base;
 }
 
+const AMENDS = /^(DELETE|PUT) |^POST \/(classes\/|review\/undo|snapshots\/|rebuild)/;
+
+let amended = 0;
+
+/** Return how many calls of this tab changed what was taught before: counts from before them are not about it. */
+export const amendments = () => amended;
+
 /** Return the response to a call, or raise a Refusal. */
 export async function send(method, url, { body, lines, bytes, signal } = {}) {
   const headers = {};
@@ -57,7 +64,10 @@ export async function send(method, url, { body, lines, bytes, signal } = {}) {
     if (error.name === "AbortError") throw error;
     throw new Refusal(0, { detail: "Cannot reach the service." });
   }
-  if (response.ok) return response;
+  if (response.ok) {
+    amended += AMENDS.test(`${method} ${url}`);
+    return response;
+  }
   const problem = await response.json().catch(() => ({}));
   throw new Refusal(response.status, problem, Number(response.headers.get("Retry-After")));
 }

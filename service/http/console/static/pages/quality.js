@@ -1,7 +1,7 @@
 // Quality: accuracy over time, by class, source and week; label errors; other learners.
 
 import { html, useEffect, useRef, useState } from "../html.js";
-import { get, pause, withParameters } from "../api.js";
+import { amendments, get, pause, withParameters } from "../api.js";
 import { keepsHistory, may, readStats, useAccess } from "../access.js";
 import { Advice } from "../advice.js";
 import { CallText } from "../call_text.js";
@@ -27,6 +27,8 @@ const FOLLOW = 10; // seconds between two counts while events arrive
 const LIKELY = 0.1; // confidence that a label is wrong, of those shown
 const LEAST_CURVE = 2;
 const FIRST_GROUPS = 10; // shown before the others
+
+let counted = 0; // of the amendments of this tab, those that are in the newest count
 
 function Suspects({ suspects, onChanged }) {
   const likely = suspects.filter((each) => each.confidence >= LIKELY);
@@ -75,15 +77,19 @@ export default function Quality() {
   const { seq } = usePulse();
   const isBehind = useRef(false);
   isBehind.current = !task.busy && report !== null && seq > report.seq;
-  const load = () => task.run(async () => {
-    for (let complete = false; !complete && here.current; ) {
-      const [counted, found] = await Promise.all([get(QUALITY + ANSWER), operatingPoints(), readStats()]); // of one moment, as far as possible
-      setReport(counted);
-      setPoints(found);
+  /** Count; a count of a moment ago is good enough, unless `anew` is wanted or this tab has amended something since. */
+  const load = (anew = false) => task.run(async () => {
+    const now = amendments();
+    let answer = anew || counted !== now ? "" : ANSWER;
+    for (let complete = false; !complete && here.current; answer = ANSWER) {
+      const [found, newest] = await Promise.all([get(QUALITY + answer), operatingPoints(), readStats()]); // of one moment, as far as possible
+      setReport(found);
+      setPoints(newest);
       setPairs((await get(CONFUSIONS + ANSWER)).pairs);
       setSuspects((await get(SUSPECTS + ANSWER)).suspects);
-      complete = counted.complete;
-      if (!complete) await pause(EVERY);
+      complete = found.complete;
+      if (complete) counted = now;
+      else await pause(EVERY);
     }
   });
   const again = useAgain(task.error);
@@ -108,7 +114,7 @@ export default function Quality() {
       this page then shows how good the suggestions were.</p>`}
     ${report && report.all.events > 0 && html`
       <p>Over the newest ${plural(report.all.events, "message")}, as suggested before each was learned.
-        ${" "}<button type="button" class="quiet" onClick=${load} disabled=${task.busy}>${task.busy ? "Counting …" : "Count again"}</button></p>
+        ${" "}<button type="button" class="quiet" onClick=${() => load(true)} disabled=${task.busy}>${task.busy ? "Counting …" : "Count again"}</button></p>
       <${Facts} of=${[
         ["First suggestion right", percent(report.all.r1, 1)],
         ["Among the first five", percent(report.all.r5, 1)],
@@ -120,7 +126,7 @@ export default function Quality() {
       <${Contents} names=${[points && "Right automatically", "Classes", report.parents.length && "Branches of the taxonomy", report.sources.length > 1 && "Sources", "Weeks", "Likely label errors", "Confused classes", "What would help"].filter(Boolean)} />
       ${points && html`<${Section} name="Right automatically"><${OperatingPoints} found=${points} events=${isOneMoment ? report.all.events : null} /><//>`}
       <${Section} name="Classes">
-        <${ClassQuality} last=${EVENTS} seq=${report.complete ? report.seq : 0} hasTrend=${report.class_mix !== null} onChanged=${load} /><//>
+        <${ClassQuality} last=${EVENTS} seq=${report.complete ? report.seq : 0} hasTrend=${report.class_mix !== null} onChanged=${() => load(true)} /><//>
       ${report.parents.length > 0 && html`<${Section} name="Branches of the taxonomy">
         <${Groups} label="Accuracy by branch" head="Above the class" rows=${report.parents.map((each) => ({
           ...each, key: each.parent ?? "", name: each.parent === null ? html`<em>top</em>` : html`<a href=${classAddress(each.parent)}>${each.parent}</a>`,
@@ -130,9 +136,9 @@ export default function Quality() {
           ...each, key: each.source ?? "", name: each.source === null ? html`<em>none</em>` : html`<a href=${`#/events?source=${encodeURIComponent(each.source)}`}>${each.source}</a>`,
         }))} /><//>`}
       <${Section} name="Weeks"><${Drift} report=${report} /><//>
-      ${suspects && html`<${Section} name="Likely label errors"><${Suspects} suspects=${suspects} onChanged=${load} />
+      ${suspects && html`<${Section} name="Likely label errors"><${Suspects} suspects=${suspects} onChanged=${() => load(true)} />
         <${CallText} call=${{ method: "GET", path: SUSPECTS }} /><//>`}
-      ${pairs && html`<${Section} name="Confused classes"><${ConfusedPairs} pairs=${pairs} onChanged=${load} />
+      ${pairs && html`<${Section} name="Confused classes"><${ConfusedPairs} pairs=${pairs} onChanged=${() => load(true)} />
         <${CallText} call=${{ method: "GET", path: CONFUSIONS }} /><//>`}
       <${Section} name="What would help"><${Advice} /><//>`}
   `;
