@@ -1,11 +1,11 @@
 // Charts as SVG: lines, columns, and the reliability diagram.
 
-import { html } from "./html.js";
+import { html, useLayoutEffect, useRef, useState } from "./html.js";
 import { count } from "./format.js";
 
-const WIDTH = 640;
+const WIDTH = 640; // pixels, until it is known
 const HEIGHT = 220;
-const LEFT = 84;
+const LEFT = 64;
 const BOTTOM = 24;
 const TOP = 10;
 const RIGHT = 12;
@@ -27,18 +27,35 @@ function ticks(most, base) {
   return found;
 }
 
-function Frame({ label, xFrom, xTo, yTo, yText, yBase = 10, xText, children, legend }) {
+/** Return [ref, width] of an element: a chart has its size in pixels, so that its texts have the size of others. */
+function useWidth() {
+  const box = useRef();
+  const [width, setWidth] = useState(WIDTH);
+  useLayoutEffect(() => {
+    const sizes = new ResizeObserver(([{ contentRect }]) => contentRect.width && setWidth(Math.round(contentRect.width)));
+    sizes.observe(box.current);
+    return () => sizes.disconnect();
+  }, []);
+  return [box, width];
+}
+
+/** Return where a share of the axis of x lies in a chart of this width. */
+const across = (share, width) => LEFT + share * (width - LEFT - RIGHT);
+
+/** The axes of a chart, in which `draw` draws, of a width. */
+function Frame({ label, xFrom, xTo, yTo, yText, yBase = 10, xText, draw, legend }) {
+  const [box, width] = useWidth();
   const y = (value) => HEIGHT - BOTTOM - (value / yTo) * (HEIGHT - BOTTOM - TOP);
-  return html`<figure class="chart"><figcaption>${label}
+  return html`<figure class="chart" ref=${box}><figcaption>${label}
       ${legend && html`<span class="legend">${legend.map((name, index) => html`<span key=${name} class=${`series s${index}`}>${name}</span>`)}</span>`}
     </figcaption>
-    <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${label}>
+    <svg width=${width} height=${HEIGHT} role="img" aria-label=${label}>
     ${ticks(yTo, yBase).map((at) => html`<g key=${at}>
-      <line class="grid" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${y(at)} y2=${y(at)} />
+      <line class="grid" x1=${LEFT} x2=${width - RIGHT} y1=${y(at)} y2=${y(at)} />
       <text x=${LEFT - 6} y=${y(at) + 4} text-anchor="end">${yText(at)}</text></g>`)}
     <text x=${LEFT} y=${HEIGHT - 6}>${xText(xFrom)}</text>
-    <text x=${WIDTH - RIGHT} y=${HEIGHT - 6} text-anchor="end">${xText(xTo)}</text>
-    ${children}
+    <text x=${width - RIGHT} y=${HEIGHT - 6} text-anchor="end">${xText(xTo)}</text>
+    ${draw(width)}
   </svg></figure>`;
 }
 
@@ -65,14 +82,13 @@ export function Lines({ label, series, yTo, yText = count, yBase, xText = count,
   const xFrom = Math.min(...xs);
   const xTo = Math.max(...xs);
   const top = yTo ?? (Math.max(...points.map(([, y]) => y)) * 1.1 || 1);
-  const x = (value) => LEFT + ((value - xFrom) / (xTo - xFrom || 1)) * (WIDTH - LEFT - RIGHT);
+  const x = (value, width) => across((value - xFrom) / (xTo - xFrom || 1), width);
   const y = (value) => HEIGHT - BOTTOM - (Math.min(value, top) / top) * (HEIGHT - BOTTOM - TOP);
   return html`<${Frame} label=${label} xFrom=${xFrom} xTo=${xTo} yTo=${top} yText=${yText} yBase=${yBase} xText=${xText}
-    legend=${series.length > 1 && drawn.map((each) => each.name)}>
-    ${mark !== null && html`<line class="mark" x1=${x(mark)} x2=${x(mark)} y1=${TOP} y2=${HEIGHT - BOTTOM} />`}
+    legend=${series.length > 1 && drawn.map((each) => each.name)} draw=${(width) => html`
+    ${mark !== null && html`<line class="mark" x1=${x(mark, width)} x2=${x(mark, width)} y1=${TOP} y2=${HEIGHT - BOTTOM} />`}
     ${drawn.map((each, index) => each.stretches.map((points) => html`<polyline key=${`${each.name} ${points[0][0]}`} class=${`line s${index}`}
-      points=${(points.length > 1 ? points : [points[0], points[0]]).map(([at, value]) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />`))}
-  </>`;
+      points=${(points.length > 1 ? points : [points[0], points[0]]).map(([at, value]) => `${x(at, width).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />`))}`} />`;
 }
 
 /** The accuracy while events are taught: points of { at, r1, r5 }. */
@@ -91,14 +107,13 @@ export function Columns({ label, values }) {
     sums[at] = (sums[at] ?? 0) + value;
   });
   const top = Math.max(...sums, 1);
-  const width = (WIDTH - LEFT - RIGHT) / sums.length;
-  return html`<${Frame} label=${label} xFrom=${0} xTo=${values.length - 1} yTo=${top} yText=${compact} xText=${count}>
-    ${sums.map((value, index) => {
+  return html`<${Frame} label=${label} xFrom=${0} xTo=${values.length - 1} yTo=${top} yText=${compact} xText=${count}
+    draw=${(width) => sums.map((value, index) => {
       const height = (value / top) * (HEIGHT - BOTTOM - TOP);
-      return html`<rect key=${index} class="column" x=${LEFT + index * width + 1} width=${Math.max(1, width - 2)}
+      const [left, right] = [index, index + 1].map((at) => across(at / sums.length, width));
+      return html`<rect key=${index} class="column" x=${left + 1} width=${Math.max(1, right - left - 2)}
         y=${HEIGHT - BOTTOM - height} height=${height}><title>${index * each}: ${count(value)}</title></rect>`;
-    })}
-  </>`;
+    })} />`;
 }
 
 /** Points of [x, share, title] over a logarithmic axis. */
@@ -106,11 +121,10 @@ export function Points({ label, points, xText = count }) {
   if (points.length < 2) return html`<${Nothing} label=${label} />`;
   const xs = points.map(([x]) => x);
   const least = Math.min(...xs);
-  const most = Math.max(...xs, 2 * least);
-  const at = (x) => LEFT + (Math.log(x / least) / Math.log(most / least)) * (WIDTH - LEFT - RIGHT);
-  return html`<${Frame} label=${label} xFrom=${least} xTo=${most} yTo=${1} yText=${(share) => `${(100 * share).toFixed(0)} %`} xText=${xText}>
-    ${points.map(([x, share, title]) => html`<circle key=${title} class="point" cx=${at(x).toFixed(1)} cy=${(HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP)).toFixed(1)} r="4"><title>${title}</title></circle>`)}
-  </>`;
+  const most = Math.max(...xs, least + 1);
+  const at = (x, width) => across(Math.log(x / least) / Math.log(most / least), width);
+  return html`<${Frame} label=${label} xFrom=${least} xTo=${most} yTo=${1} yText=${(share) => `${(100 * share).toFixed(0)} %`} xText=${xText}
+    draw=${(width) => points.map(([x, share, title]) => html`<circle key=${title} class="point" cx=${at(x, width).toFixed(1)} cy=${(HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP)).toFixed(1)} r="4"><title>${title}</title></circle>`)} />`;
 }
 
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact" });
@@ -118,9 +132,9 @@ export const compact = (value) => COMPACT.format(value);
 
 /** Confidence against the share that was right, of ten bins; on the diagonal it is calibrated. */
 export function Reliability({ label, bins }) {
-  const side = 240;
-  const at = (value) => 30 + value * (side - 40);
-  const down = (value) => side - 30 - value * (side - 40);
+  const side = 300;
+  const at = (value) => 50 + value * (side - 75);
+  const down = (value) => side - 35 - value * (side - 50);
   const filled = bins.filter((each) => each.outcomes);
   const most = Math.max(1, ...filled.map((each) => each.outcomes));
   if (!filled.length)
@@ -130,8 +144,8 @@ export function Reliability({ label, bins }) {
       aria-label=${`${label}: ${filled.map((each) => `${(100 * each.confidence).toFixed(0)} % sure, ${(100 * each.right).toFixed(0)} % right`).join("; ")}`}>
       ${[0, 0.5, 1].map((tick) => html`<g key=${tick}>
         <line class="grid" x1=${at(0)} x2=${at(1)} y1=${down(tick)} y2=${down(tick)} />
-        <text x="24" y=${down(tick) + 4} text-anchor="end">${tick}</text>
-        <text x=${at(tick)} y=${side - 12} text-anchor="middle">${tick}</text></g>`)}
+        <text x="42" y=${down(tick) + 4} text-anchor="end">${100 * tick} %</text>
+        <text x=${at(tick)} y=${side - 12} text-anchor="middle">${100 * tick} %</text></g>`)}
       <line class="diagonal" x1=${at(0)} y1=${down(0)} x2=${at(1)} y2=${down(1)} />
       ${filled.map((each) => html`<circle key=${each.confidence} class="point" cx=${at(each.confidence)} cy=${down(each.right)}
         r=${3 + 5 * Math.sqrt(each.outcomes / most)}><title>${count(each.outcomes)} messages</title></circle>`)}

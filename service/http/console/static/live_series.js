@@ -19,7 +19,7 @@ const STORED = `manyclass-live ${ROOT}`;
 
 const PRIMARY = { role: "primary" };
 
-/** points: [{ at, … }], see `figuresOf`; accuracy: [{ seq, r1, r5, mrr }] */
+/** points: [{ at, … }], see `figuresOf`; accuracy: [{ seq, time, r1, r5, mrr }] */
 const live = new Shared({ points: [], accuracy: [], last: null, failure: null });
 const recent = []; // the newest readings: { at, samples }
 let counted = null; // the counters at the last point of accuracy
@@ -80,11 +80,13 @@ function withAccuracy(accuracy, samples) {
   const now = counters(samples);
   const grown = counted ? now.examples - counted.examples : 0;
   const seq = total(samples, "seq");
+  const time = Date.now() / 1000;
   if (counted === null || grown < 0) counted = now;
-  if (grown < 0) return [...accuracy, { seq, r1: null, r5: null, mrr: null }]; // after a restart or a promotion
+  if (grown < 0) return [...accuracy, { seq, time, r1: null, r5: null, mrr: null }]; // after a restart or a promotion
   if (grown < BLOCK / 4) return accuracy;
   const point = {
     seq,
+    time,
     r1: (now.first - counted.first) / grown,
     r5: (now.five - counted.five) / grown,
     mrr: (now.reciprocal - counted.reciprocal) / grown,
@@ -110,6 +112,7 @@ async function pastAccuracy() {
     const mean = (value) => ranks.reduce((sum, rank) => sum + value(rank), 0) / BLOCK;
     points.push({
       seq: events[begin + BLOCK - 1].seq,
+      time: events[begin + BLOCK - 1].time,
       r1: mean((rank) => (rank === 1 ? 1 : 0)),
       r5: mean((rank) => (rank <= 5 ? 1 : 0)),
       mrr: mean((rank) => 1 / rank),
@@ -155,6 +158,7 @@ export function useLive() {
     since: points[0]?.at,
     hasPast: keepsHistory() && may("learn"),
     accuracy: (name) => accuracy.map((each) => [each.seq, each[name]]),
+    timeAt: (seq) => accuracy.find((each) => each.seq === seq)?.time ?? null,
     series: (name) => points.map((each) => [each.at, each[name]]),
     memoryLimit: last && total(last, "memory_limit_bytes"),
     queue: last && total(last, "queue_events"),

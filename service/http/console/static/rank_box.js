@@ -32,13 +32,16 @@ export function useLimit() {
 /** The probability of the first suggestion, and whether it is enough to answer without a person. */
 export function Confidence({ value, limit }) {
   if (value === null)
-    return html`<p class="confidence hint">How sure a suggestion is, is known after 100 labelled messages.</p>`;
+    return html`<p class="confidence hint">How sure a suggestion is, is known after 100 labelled messages. Until then a line shows how strongly
+      the words of the message speak for a class.</p>`;
   const isSure = limit !== null && value >= limit;
+  const enough = limit ?? 1; // without a limit nothing is sure enough
   return html`<p class="confidence"><label>The first suggestion is right with a probability of <strong>${percent(value)}</strong>
-    <meter min="0" max="1" low="0.4" high="0.75" optimum="1" value=${value}></meter></label>
+    <meter min="0" max="1" low=${Math.min(0.4, enough)} high=${enough} optimum="1" value=${value}></meter></label>
+    ${" "}<strong>${isSure ? "Sure enough." : "Not sure: let a person decide."}</strong>
     ${" "}${limit === null
-      ? html`<span class="hint">No limit makes ${percent(TARGET)} of the answers right yet; Quality says what is possible.</span>`
-      : html`<strong>${isSure ? "Sure enough." : "Not sure: let a person decide."}</strong> <span class="hint">Suggestions with a probability from ${percent(limit, 1)} on were right in at least ${percent(TARGET)} of the cases.</span>`}</p>`;
+      ? html`<span class="hint">No limit makes ${percent(TARGET)} of the answers right yet; the page Quality says what is possible.</span>`
+      : html`<span class="hint">Suggestions with a probability from ${percent(limit, 1)} on were right in at least ${percent(TARGET)} of the cases.</span>`}</p>`;
 }
 
 /** Let the rows of a list glide to their next place, while it is about the same text. */
@@ -57,15 +60,15 @@ function useGlide(list, text) {
   });
 }
 
-/** The share of a bar: the probability of the class, as far as it is known. */
-function shareOf({ score, probability }, confidence, most) {
-  if (probability != null) return probability;
-  return (confidence ?? 1) * Math.max(0, score) / most;
+/** The bar of a class is as long as its probability. While none is known, a line is as long as its score, of the highest one. */
+function Bar({ each: { score, probability }, most }) {
+  const isKnown = probability != null;
+  return html`<span class=${isKnown ? "bar" : "bar line"} style=${{ "--share": isKnown ? probability : Math.max(0, score) / most }} aria-hidden="true"></span>`;
 }
 
 /** Bars of the ranked classes. `onChoose` gets the class of a click: to teach it, or, with a set `chosen`, to choose it or
  * not; `onPoint` is called with the class under the pointer or the focus. */
-export function Bars({ text, ranked, confidence, pointed, taught, chosen, onChoose, onPoint }) {
+export function Bars({ text, ranked, pointed, taught, chosen, onChoose, onPoint }) {
   const list = useRef();
   useGlide(list, text);
   const most = Math.max(1e-9, ...ranked.map((each) => each.score));
@@ -77,10 +80,10 @@ export function Bars({ text, ranked, confidence, pointed, taught, chosen, onChoo
         aria-pressed=${chosen ? chosen.has(each.class) : undefined}
         onPointerEnter=${() => onPoint(each.class)} onFocus=${() => onPoint(each.class)}
         title=${teaches ? does(each.class) : "needs a key of the scope learn"}>
-        <span class="bar" style=${{ "--share": shareOf(each, confidence, most) }} aria-hidden="true"></span>
+        <${Bar} each=${each} most=${most} />
         ${chosen && html`<span aria-hidden="true">${chosen.has(each.class) ? "☑" : "☐"}</span>`}
+        ${each.probability != null && html`<span class="score share">${percent(each.probability)}</span>`}
         <span class="name">${each.class}</span>
-        ${each.probability != null && html`<span class="score">${percent(each.probability)}</span>`}
         <span class="score hint" title="how strongly the words of the message speak for this class">strength ${fixed(each.score, 2)}</span>
         ${!chosen && html`<span class="teach" aria-hidden="true">teach</span>`}
       </button>

@@ -254,7 +254,7 @@ export default function Events({ query }) {
     <${Problem} error=${found.error ?? exporting.error} />
     ${found.searched !== null && html`<p class="hint">Nothing found back to message ${count(found.searched)}. Searching on …</p>`}
     ${found.events?.length === 0 && html`<p class="nothing">${JSON.stringify(filter) === JSON.stringify(EMPTY)
-      ? html`Nothing was taught yet. <a href="#/import">Import a file</a> or teach a message under <a href="#/try">Try</a>.` : "No message matches."}</p>`}
+      ? html`Nothing was taught yet. <a href="#/import">Import a file</a> or teach a message under <a href="#/try">Try</a>.` : "No message matches. Try fewer words, or leave a field empty."}</p>`}
     <ul class="list" aria-label="Messages">${events.map((event) => html`<${EventItem} key=${event.key} event=${event} onChanged=${found.load}
       isSelected=${selected.has(event.key)} onSelect=${() => select(event.key)} />`)}</ul>
     ${found.next !== null && html`<button type="button" onClick=${found.more} disabled=${found.busy}>More</button>`}

@@ -70,15 +70,16 @@ function Learners({ learners, newest, onPromoted }) {
     <${Table} label="Learners" head=${HEAD}>
       ${learners.map((each) => {
         const accuracy = longest(each.accuracy);
+        const shareOf = (value) => percent(accuracy.examples ? value : null, 1); // of nothing is no share
         return html`<tr key=${each.learner}><td><code>${each.learner}</code></td>
-          <td class="number">${percent(accuracy.r1, 1)}</td><td class="number">${percent(accuracy.r5, 1)}</td><td class="number">${percent(accuracy.mrr, 1)}</td>
+          <td class="number">${shareOf(accuracy.r1)}</td><td class="number">${shareOf(accuracy.r5)}</td><td class="number">${shareOf(accuracy.mrr)}</td>
           <td class="number">${percent(each.confidence.calibration_error, 1)}</td>
           <td class="number">${seconds(each.learn_seconds)}</td><td class="number">${bytes(each.bytes)}</td>
           <td>${each.primary ? "makes the suggestions" : html`<${Action} kind="quiet" needs="admin" aria-label=${`Promote ${each.learner}`}
             onClick=${() => setPromoted(each.learner)}>Promote<//>`}</td></tr>`;
       })}
     <//>
-    <p class="hint">Over the last ${plural(longest(learners[0].accuracy).examples, "message")}, each with its suggestions before it was taught${newest !== null && `; the newest ${seconds(Math.max(0, Date.now() / 1000 - newest))} ago, ${time(newest)}`}.
+    <p class="hint">${longest(learners[0].accuracy).examples === 0 ? html`No message was taught yet: <a href="#/import">import a file</a>, or teach one under <a href="#/try">Try</a>.` : `Over the last ${plural(longest(learners[0].accuracy).examples, "message")}, each with its suggestions before it was taught${newest === null ? "" : `; the newest ${seconds(Math.max(0, Date.now() / 1000 - newest))} ago, ${time(newest)}`}.`}
       ${learners.length === 1 && html` The page <a href="#/quality">Quality</a> finds other learners and lets them learn beside this one, and this page compares them.`}</p>
     ${learners.length > 1 && html`<${NeedsScope} scope="admin" to="promote a learner" />`}
     <${CallText} call=${{ method: "GET", path: "/learners" }} />
@@ -108,7 +109,7 @@ export default function Live() {
       ["In the queue", count(live.queue)],
       ["Refused at overload", count(live.shed)],
     ]} />
-    <${Lines} label="Accuracy of the suggestions, before each message was taught" yTo=${1} yText=${percent} series=${[
+    <${Lines} label="Accuracy of the suggestions, before each message was taught" yTo=${1} yText=${percent} xText=${(seq) => (live.timeAt(seq) === null ? `change ${count(seq)}` : time(live.timeAt(seq)))} series=${[
       { name: "first suggestion right", points: live.accuracy("r1") },
       { name: "among the first five", points: live.accuracy("r5") },
       { name: "how high the right class stands", points: live.accuracy("mrr") },

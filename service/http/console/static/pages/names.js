@@ -46,6 +46,8 @@ function NameList({ kind, hint }) {
     setPages([""]);
     setOrder(event.currentTarget.value);
   };
+  const nothing = prefix ? `No ${kind.head.toLowerCase()} begins with this.`
+    : html`No ${kind.head.toLowerCase()} yet. <a href="#/import">Import a file</a>, or teach a message under <a href="#/try">Try</a>.`;
   return html`<section aria-label=${title}><h2>${title}</h2>
     <div class="row"><${Field} label=${`${kind.head} begins with`} hint=${hint}><input type="search" value=${prefix} onInput=${search} /><//>
       ${kind.orders && html`<${Field} label="Order"><select value=${order} onChange=${sort}>${Object.entries(kind.orders).map(([value, text]) => html`
@@ -54,7 +56,7 @@ function NameList({ kind, hint }) {
     ${found.names?.length
       ? html`<${Table} label=${title} head=${[kind.head, "Messages"]}>${found.names.map((each) => html`<tr key=${kind.nameOf(each)}>
           <td><a href=${kind.addressOf(kind.nameOf(each))}>${kind.nameOf(each)}</a></td><td class="number">${count(kind.countOf(each))}</td></tr>`)}<//>`
-      : html`<p class="nothing">${found.names === null ? "…" : `No such ${kind.head.toLowerCase()}.`}</p>`}
+      : html`<p class="nothing">${found.names === null ? "…" : nothing}</p>`}
     <div class="actions">
       ${pages.length > 1 && html`<button type="button" onClick=${() => setPages(pages.slice(0, -1))} disabled=${task.busy}
         aria-label=${`Previous ${title.toLowerCase()}`}>Previous</button>`}

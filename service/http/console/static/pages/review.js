@@ -394,8 +394,8 @@ export default function Review({ query }) {
           </div>
           <${CallText} call=${{ method: "POST", path: "/learn", body: { id: current.id, classes: chosen.length ? chosen : ["a class"], reviewer } }} />
         </section>`
-      : items && html`<p class="nothing">No ${failing ? "readable " : ""}message waits for a label${skipped.current.size ? ", but for those you skipped" : ""}${hidden > 0 && ` of the source ${isolated(source.trim())}: this filter hides ${plural(hidden, "other message")}`}. Messages that are ranked with a low
-          confidence come here by themselves, about a second later.</p>
+      : items && html`<p class="nothing">No ${failing ? "readable " : ""}message waits for a label${skipped.current.size ? ", but for those you skipped" : ""}${hidden > 0 && ` of the source ${isolated(source.trim())}: this filter hides ${plural(hidden, "other message")}`}. Messages whose suggestions are
+          unsure come here by themselves, about a second after they got them. Those of a file come here by <a href="#/import">Import</a>.</p>
           <div class="actions">${done.length > 0 && html`<button type="button" onClick=${undo} disabled=${task.busy}>Undo (u)</button>`}
           ${skipped.current.size > 0 && html`<button type="button" onClick=${showSkipped}>Show the skipped ones again</button>`}</div>`}
     <${CallText} call=${call} title="This list as curl and Python" />

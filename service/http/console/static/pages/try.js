@@ -153,7 +153,7 @@ export default function Try({ query }) {
       ${ranked.length === 0
         ? html`<p class="nothing">No word of this text is known yet.${!ranking.warnings && " Teach it: name its class below."}</p>`
         : html`<${Confidence} value=${ranking.confidence} limit=${limit} />
-          <${Bars} text=${ranking.text} ranked=${ranked} confidence=${ranking.confidence} pointed=${focus?.class} chosen=${chosen}
+          <${Bars} text=${ranking.text} ranked=${ranked} pointed=${focus?.class} chosen=${chosen}
             taught=${taught?.isUndone ? null : taught?.names[0]} onChoose=${choose} onPoint=${setPointed} />
           <p class="hint">${!may("learn") ? "" : chosen ? "Click every right class, then teach them. " : "Click the right class to teach it. "}Tinted words speak
             for ${" "}<strong>${focus.class}</strong>, those with dots below against it.</p>`}
