@@ -75,6 +75,9 @@ def test_a_file_that_was_taught_is_asked_about(empty, look):
     page.get_by_role("button", name="Teach the file").click()
     dialog.get_by_role("button", name="Teach again").click()
     expect(page.get_by_text("2 rows read: learned 2")).to_be_visible()
+    done = page.get_by_role("region", name="Progress")
+    for name, address in (("Try", "#/try"), ("Quality", "#/quality")):
+        expect(done.get_by_role("link", name=name)).to_have_attribute("href", address)
     expect(dialog).to_have_count(0)
     assert len(events()) == 4
     page.get_by_label("Name of this import").fill("another")

@@ -13,6 +13,7 @@ def test_the_health_is_said(taught, look):
     rows = page.get_by_label("Health", exact=True).locator("tbody tr")
     expect(rows.filter(has_text="Teaching")).to_contain_text("works")
     expect(rows.filter(has_text="Learned so far")).to_contain_text("classes")
+    expect(rows.filter(has_text="History")).to_contain_text("600 changes, ")
     page.get_by_text("Storage and last start").click()
     expect(page.get_by_text("messages and snapshots are kept in memory")).to_be_visible()
 

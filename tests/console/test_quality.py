@@ -52,6 +52,8 @@ def test_a_message_that_was_erased_here_is_counted_no_more(taught, look, aged_co
     expect(page.locator(".notice")).to_contain_text("is erased.")
     page.goto(f"{taught.url}/console#/quality")
     expect(page.get_by_text("Over the newest 599 messages")).to_be_visible()
+    points = page.get_by_role("region", name="Right automatically")  # until a rebuild
+    expect(points).to_contain_text("include the former labels of 1 corrected or erased message")
 
 
 def test_a_class_renamed_here_has_its_new_name_in_the_count(taught, look, aged_counts):

@@ -1,7 +1,7 @@
 // Charts as SVG: lines, columns, and the reliability diagram.
 
 import { html, useLayoutEffect, useRef, useState } from "./html.js";
-import { count } from "./format.js";
+import { count, percent, plural } from "./format.js";
 
 const WIDTH = 640; // pixels, until it is known
 const HEIGHT = 220;
@@ -94,7 +94,7 @@ export function Lines({ label, series, yTo, yText = count, yBase, xText = count,
 /** The accuracy while events are taught: points of { at, r1, r5 }. */
 export function Accuracy({ points }) {
   const series = [["first suggestion right", "r1"], ["among the first five", "r5"]].map(([name, key]) => ({ name, points: points.map((each) => [each.at, each[key]]) }));
-  return points.length > 1 && html`<${Lines} label="Accuracy of the suggestions, before each message was taught" yTo=${1} series=${series} yText=${(value) => value.toFixed(1)} />`;
+  return points.length > 1 && html`<${Lines} label="Accuracy of the suggestions, before each message was taught" yTo=${1} series=${series} yText=${percent} xText=${(at) => plural(at, "message")} />`;
 }
 
 /** Columns: values of 0, 1, 2, … of which the last stands for all beyond it. */

@@ -96,6 +96,7 @@ export function Progress({ table, sum, batch, running, onStop, verb, target }) {
       <${Problem} error=${reading.error} />`}
     ${sum.unlabelled.length > 0 && isTable && html`<div class="actions">
       <button type="button" disabled=${running || reading.busy} onClick=${() => saveRows("without-class.csv", sum.unlabelled)}>Download the rows without a class</button></div>`}
+    ${!running && verb === "learned" && sum.accepted > 0 && html`<p><a href="#/try">Try</a> a message now, or see on <a href="#/quality">Quality</a> how often the suggestions were right.</p>`}
     ${!running && verb !== "ranked" && sum.accepted > 0 && html`<${TakeBack} batch=${batch} />`}
     ${running && html`<div class="actions"><button type="button" onClick=${onStop}>Stop</button></div>`}
   </section>`;

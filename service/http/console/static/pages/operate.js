@@ -47,7 +47,7 @@ function checksOf(stats, pulse) {
       fault: stats.review.failing ? `New ones are only in memory: ${stats.review.failing}.` : "" },
     { name: "Newest snapshot", value: newest ? `${time(newest.taken_at)}, change ${count(newest.seq)}` : "none yet",
       fault: health.snapshot_failures ? `${plural(health.snapshot_failures, "snapshot")} failed: see the log of the service.` : age > OLD_SNAPSHOT && stats.seq > newest.seq ? "It is older than a day." : "" },
-    history && { name: "History", value: `${plural(history.events, "message")}, ${bytes(history.bytes)}`,
+    history && { name: "History", value: `${plural(history.events, "change")}, ${bytes(history.bytes)}`,
       fault: history.failures ? `${plural(history.failures, "write")} failed: see the log of the service.` : "" },
     history && { name: "Corrections", todo: waits ? waitText(stats) : "", value: waits ? `${plural(waits, "message")} ${waits === 1 ? "waits" : "wait"} for a rebuild` : "none waits for a rebuild",
       fault: history.rebuild_failures ? `${plural(history.rebuild_failures, "rebuild")} failed: see the log of the service.` : "" },

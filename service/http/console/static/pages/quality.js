@@ -16,6 +16,7 @@ import { OperatingPoints, operatingPoints } from "../operating_points.js";
 import { Facts, NeedsScope, Problem, Table, useAgain, useFirst, useTask } from "../parts.js";
 import { usePulse } from "../pulse.js";
 import { classAddress } from "../weight_list.js";
+import { WaitingCounts } from "../when_erased.js";
 
 const EVENTS = 10_000; // the newest, which are counted
 const QUALITY = withParameters("/quality", { last: EVENTS });
@@ -124,7 +125,7 @@ export default function Quality() {
       ${report.complete && html`<${Curve} points=${report.curve} />`}
       <${CallText} call=${{ method: "GET", path: QUALITY }} />
       <${Contents} names=${[points && "Right automatically", "Classes", report.parents.length && "Branches of the taxonomy", report.sources.length > 1 && "Sources", "Weeks", "Likely label errors", "Confused classes", "What would help"].filter(Boolean)} />
-      ${points && html`<${Section} name="Right automatically"><${OperatingPoints} found=${points} events=${isOneMoment ? report.all.events : null} /><//>`}
+      ${points && html`<${Section} name="Right automatically"><${WaitingCounts} /><${OperatingPoints} found=${points} events=${isOneMoment ? report.all.events : null} /><//>`}
       <${Section} name="Classes">
         <${ClassQuality} last=${EVENTS} seq=${report.complete ? report.seq : 0} hasTrend=${report.class_mix !== null} onChanged=${() => load(true)} /><//>
       ${report.parents.length > 0 && html`<${Section} name="Branches of the taxonomy">
