@@ -107,3 +107,23 @@ def test_an_empty_page_says_what_to_do(empty, look, name):
         page.keyboard.press("Enter")
     expect(page.locator("main").get_by_role("link", name="import").first).to_be_visible()
     assert "0.0 %" not in page.locator("table").all_inner_texts()
+
+
+def test_a_page_with_a_fault_says_so_and_is_shown_again(browser, taught):
+    page = browser.new_page()
+    faults = []
+    page.on("console", lambda message: faults.append(message.text))
+    page.goto(f"{taught.url}/console#/operate")
+    settled(page, "operate")
+    page.route("**/classes?*", lambda route: route.fulfill(json={"classes": [None], "next": None}))
+    page.goto(f"{taught.url}/console#/names")
+    alert = page.get_by_role("alert").filter(has_text="This page cannot be shown:")
+    expect(alert).to_be_visible()
+    assert any("TypeError" in each for each in faults)
+    page.unroute_all()
+    page.get_by_role("button", name="Show it again").click()
+    expect(page.get_by_role("link", name="card_arrival")).to_be_visible()
+    expect(alert).to_have_count(0)
+    page.goto(f"{taught.url}/console#/operate")
+    settled(page, "operate")
+    page.close()

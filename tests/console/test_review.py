@@ -99,6 +99,8 @@ def test_keys_choose_send_skip_reject_and_undo(waiting, review):
     expect(
         page.get_by_text("No message waits for a label, but for those you skipped")
     ).to_be_visible()
+    undo = page.get_by_role("button", name="Undo (u)")
+    expect(undo).to_be_enabled()
     page.keyboard.press("u")
     expect(page.get_by_text("“None of these” is taken back")).to_be_visible()
     expect(shown(page)).to_have_attribute("data-id", order[2])
@@ -106,7 +108,6 @@ def test_keys_choose_send_skip_reject_and_undo(waiting, review):
     assert newest(waiting)["id"] == order[0]
     page.keyboard.press("x")
     expect(page.get_by_text("None of these. The message waits")).to_be_visible()
-    undo = page.get_by_role("button", name="Undo (u)")
     expect(undo).to_be_enabled()
     page.keyboard.press("u")
     expect(shown(page)).to_have_attribute("data-id", order[2])

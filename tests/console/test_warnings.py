@@ -114,6 +114,7 @@ def test_a_bad_row_alone_is_rejected_when_it_is_taught_and_ranked(empty, look):
     )
     teach(page)
     expect(page.get_by_text("6 rows read: learned 2, ")).to_be_visible()
+    expect(rejected).to_have_count(4)
     for row, reason in zip(rejected.all(), reasons, strict=True):
         expect(row).to_contain_text(reason)
     assert texts_of(empty) == [fields[0], fields[5]]

@@ -1,6 +1,6 @@
 // The frame of all pages: navigation, the state of the service, the key.
 
-import { html, render, useEffect, useRef, useState } from "./html.js";
+import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./html.js";
 import { keyOfSession, useKey as setKey } from "./api.js";
 import { checkAccess, useAccess } from "./access.js";
 import { PauseBanner } from "./paused.js";
@@ -53,6 +53,14 @@ function KeyState({ scope }) {
   return html`<span class="key">${scope} key <button type="button" class="quiet" onClick=${leave}>Sign out</button></span>`;
 }
 
+/** What it holds, or, after a fault of the console in it, the fault: a page is never blank. */
+function Guarded({ children }) {
+  const [fault, again] = useErrorBoundary((error) => console.error(error));
+  if (!fault) return children;
+  return html`<div role="alert"><p class="problem">This page cannot be shown: ${fault.message}. Nothing that was taught is lost. Please tell the person who runs the service.</p></div>
+    <button type="button" onClick=${again}>Show it again</button>`;
+}
+
 function Page({ at, title }) {
   const [loaded, setLoaded] = useState({ name: null, Content: null });
   const main = useRef();
@@ -79,7 +87,7 @@ function Page({ at, title }) {
   }, [loaded.name]);
   const { Content } = loaded;
   return html`<main id="main" tabindex="-1" ref=${main} data-page=${loaded.name}>
-    ${Content && loaded.name === at.name ? html`<${Content} key=${loaded.name} query=${at.query} />` : html`<p class="hint">…</p>`}
+    ${Content && loaded.name === at.name ? html`<${Guarded} key=${loaded.name}><${Content} query=${at.query} /><//>` : html`<p class="hint">…</p>`}
   </main>`;
 }
 

@@ -6,5 +6,5 @@ import htm from "./vendor/htm.mjs";
 export const html = htm.bind(h);
 export { render };
 export {
-  useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState,
+  useCallback, useEffect, useErrorBoundary, useLayoutEffect, useMemo, useRef, useState,
 } from "./vendor/hooks.mjs";
