@@ -4,7 +4,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.console.looking import PAGES, ranked, settled
+from tests.console.looking import PAGES, as_csv, choose, ranked, settled
 
 SAID = """() => {
   const own = "details.call, pre, code, .text, .tinted, .tag, .list strong, .name, .id, .bars"
@@ -74,6 +74,50 @@ def test_no_page_of_an_empty_service_speaks_of_the_engine(empty, look):
         assert engine_words(page) == [], name
 
 
+DIALOGS = {
+    "names?class=card_arrival": ("Rename", "Merge into another", "Forget"),
+    "names?feature=card": ("Forget",),
+    "events?source=bank": ("Correct “", "Erase “", "Erase all of bank"),
+    "live": ("Promote ff",),
+    "operate": ("Restore change 0",),
+    "quality": ("Rename ", "Remove ff"),
+}
+
+
+@pytest.mark.slow  # needs chromium
+def test_no_dialog_speaks_of_the_engine(serve, look):
+    served = serve(taught=600, shadows=("ff",))
+    page = look(served)
+    dialog = page.get_by_role("dialog")
+    for address, names in DIALOGS.items():
+        page.goto(f"{served.url}/console#/{address}")
+        settled(page, address.split("?")[0])
+        for name in names:
+            page.get_by_role("main").get_by_role("button", name=name).first.click()
+            expect(dialog).to_be_visible()
+            expect(dialog).not_to_contain_text("Counting …")
+            assert engine_words(page) == [], (address, name)
+            page.keyboard.press("Escape")
+            expect(dialog).to_have_count(0)
+
+
+@pytest.mark.slow  # needs chromium
+def test_an_import_does_not_speak_of_the_engine(empty, look):
+    page = look(empty, "import")
+    rows = [["text", "label", "amount", "title"], *([f"word {at}", "x; y", at, ""] for at in "123")]
+    choose(page, "a.csv", as_csv([*rows, ["", "z", "", ""]]))
+    page.get_by_label("Role of amount").select_option("not used")
+    page.get_by_label("What the rows say").get_by_role("radio").first.check()
+    expect(page.get_by_text("will be rejected").first).to_be_visible()
+    assert engine_words(page) == []
+    page.get_by_role("button", name="Teach the file").click()
+    expect(page.get_by_text("4 rows read: learned 3")).to_be_visible()
+    assert engine_words(page) == []
+    page.get_by_role("button", name="Take this import back").click()
+    expect(page.get_by_role("dialog")).to_contain_text("were taught")
+    assert engine_words(page) == []
+
+
 @pytest.mark.slow  # needs chromium
 @pytest.mark.parametrize("address", ["events?id=nowhere", "names?class=xyz", "names?feature=xyz"])
 def test_what_is_not_found_is_named_in_words_of_the_desk(taught, look, address):
@@ -110,6 +154,7 @@ def test_a_message_is_named_by_its_text(taught, look):
         ("No instance was ranked with the id 'x'.", "No message got suggestions with the id 'x'."),
         ("the history up to event 12 is missing", "the history up to change 12 is missing"),
         ("Events aren't there; rankings aren't.", "Messages aren't there; suggestions aren't."),
+        ("analyses of texts: none", "ways to read the texts: none"),
         ('no feature is named "event"', 'no word is named "event"'),
     ],
 )

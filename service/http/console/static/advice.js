@@ -4,6 +4,7 @@ import { html, useEffect, useState } from "./html.js";
 import { ask, get, path, pause } from "./api.js";
 import { may } from "./access.js";
 import { CallText } from "./call_text.js";
+import { deskWords } from "./desk_words.js";
 import { bytes, count, percent, plural, seconds, time } from "./format.js";
 import { Action, Dialog, NeedsScope, Problem, Status, useAgain, useTask } from "./parts.js";
 import { readingOf } from "./text_parts.js";
@@ -71,7 +72,7 @@ function Candidates({ found, shadows, onUse }) {
     <div><code>${each.learner}</code>${each.text !== present.text && html` with <span class="tag">${readingOf(each.text)}</span>`}
       ${each === present ? html` <span class="hint">now, with ${readingOf(each.text)}</span>` : html`<${Judgement} each=${each} shadows=${shadows} />`}</div>
     ${each.failed
-      ? html`<div class="facts">${each.failed}</div>`
+      ? html`<div class="facts">${deskWords(each.failed)}</div>`
       : html`<div class="facts"><${Share} name="First suggestion right" share=${each.r1} gain=${each.r1_gain} /><${Share} name="among the first five" share=${each.r5} gain=${each.r5_gain} />
         <span>${seconds(each.learn_seconds)} to learn, ${seconds(each.rank_seconds)} to suggest, ${bytes(each.bytes)}</span></div>`}
     ${mayUse(each) && html`<div class="actions"><${Action} needs="admin" aria-label=${`Use ${nameOf(each, present)}`} onClick=${() => onUse(each)}>${each.advised ? "Use it" : "Try it"}<//></div>`}</li>`)}</ul>`;
@@ -80,7 +81,7 @@ function Candidates({ found, shadows, onUse }) {
 /** The verdict of a comparison that is done. */
 function Verdict({ found }) {
   const present = found.advice[0];
-  if (present.failed) return html` The present learner was not compared: ${present.failed}.`;
+  if (present.failed) return html` The present learner was not compared: ${deskWords(present.failed)}.`;
   if (found.best === null) return " Nothing tried is better than the present learner by more than its error.";
   const best = found.advice[found.best];
   return html` Best: <code>${best.learner}</code>${best.text !== present.text && ` with ${readingOf(best.text)}`}, with the first suggestion right in
@@ -133,13 +134,13 @@ export function Advice() {
     <${Status}>${isRunning && html`<label>${found.of ? `Candidate ${found.at + 1} of ${found.of}: ${found.learner}, with ${readingOf(found.text)}` : "Reading the history …"}
       <progress max=${found.of || 1} value=${found.of ? found.at + found.share : undefined}></progress></label>`}
       ${found && ENDS[found.state] && html`<p>${ENDS[found.state]} ${time(found.ended_at)}${found.counted > 0 && `, on the newest ${count(found.counted)} of ${plural(found.events, "message")}`}.
-        ${found.error && ` ${found.error}.`}
+        ${found.error && ` ${deskWords(found.error)}.`}
         ${found.state === "done" && html`<${Verdict} found=${found} />`}</p>`}
     <//>
     ${found?.advice.length > 0 && html`<${Candidates} found=${found} shadows=${shadows} onUse=${setUsed} />
       <p class="hint">In brackets: the difference from the present learner on the same messages, and its 99 % interval. Other learners may be better
         too; more messages would tell.</p>`}
-    ${found?.notes.map((note) => html`<p class="hint" key=${note}>${note}.</p>`)}
+    ${found?.notes.map((note) => html`<p class="hint" key=${note}>${deskWords(note)}.</p>`)}
     <${Shadows} learners=${shadows} onRemove=${setRemoved} />
     <${CallText} call=${START} />
     ${used && html`<${UseIt} candidate=${used} present=${found.advice[0]} onDone=${findShadows} onClose=${() => setUsed(null)} />`}

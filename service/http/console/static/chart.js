@@ -123,7 +123,7 @@ export function Points({ label, points, xText = count }) {
   const least = Math.min(...xs);
   const most = Math.max(...xs, least + 1);
   const at = (x, width) => across(Math.log(x / least) / Math.log(most / least), width);
-  return html`<${Frame} label=${label} xFrom=${least} xTo=${most} yTo=${1} yText=${(share) => `${(100 * share).toFixed(0)} %`} xText=${xText}
+  return html`<${Frame} label=${label} xFrom=${least} xTo=${most} yTo=${1} yText=${percent} xText=${xText}
     draw=${(width) => points.map(([x, share, title]) => html`<circle key=${title} class="point" cx=${at(x, width).toFixed(1)} cy=${(HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP)).toFixed(1)} r="4"><title>${title}</title></circle>`)} />`;
 }
 
@@ -141,11 +141,11 @@ export function Reliability({ label, bins }) {
     return html`<${Nothing} label=${label} text="There is no confidence before 100 labelled messages." />`;
   return html`<figure class="chart"><figcaption>${label}</figcaption>
     <svg class="square" viewBox=${`0 0 ${side} ${side}`} role="img"
-      aria-label=${`${label}: ${filled.map((each) => `${(100 * each.confidence).toFixed(0)} % sure, ${(100 * each.right).toFixed(0)} % right`).join("; ")}`}>
+      aria-label=${`${label}: ${filled.map((each) => `${percent(each.confidence)} sure, ${percent(each.right)} right`).join("; ")}`}>
       ${[0, 0.5, 1].map((tick) => html`<g key=${tick}>
         <line class="grid" x1=${at(0)} x2=${at(1)} y1=${down(tick)} y2=${down(tick)} />
-        <text x="42" y=${down(tick) + 4} text-anchor="end">${100 * tick} %</text>
-        <text x=${at(tick)} y=${side - 12} text-anchor="middle">${100 * tick} %</text></g>`)}
+        <text x="42" y=${down(tick) + 4} text-anchor="end">${percent(tick)}</text>
+        <text x=${at(tick)} y=${side - 12} text-anchor="middle">${percent(tick)}</text></g>`)}
       <line class="diagonal" x1=${at(0)} y1=${down(0)} x2=${at(1)} y2=${down(1)} />
       ${filled.map((each) => html`<circle key=${each.confidence} class="point" cx=${at(each.confidence)} cy=${down(each.right)}
         r=${3 + 5 * Math.sqrt(each.outcomes / most)}><title>${count(each.outcomes)} messages</title></circle>`)}

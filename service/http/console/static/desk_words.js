@@ -11,6 +11,7 @@ const PHRASES = [
   [/\b(was|were) ranked\b/gi, "got suggestions"],
   [/\branking\b/gi, "suggestion"],
   [/\brankings\b/gi, "suggestions"],
+  [/\banalyses of texts\b/gi, "ways to read the texts"],
 ];
 
 const isCapital = (word) => word[0] !== word[0].toLowerCase();
