@@ -132,7 +132,7 @@ class StoreSearch:
         return Place(f"the bytes of {path.name}", [*dict.fromkeys(found)])
 
     def _within(self, data: bytes) -> list[str]:
-        text = folded(data.decode("utf-8", "ignore"))
+        text = folded(data.decode("utf-8", "replace"))  # no letters meet across other bytes
         return [word for word, form in self._words.items() if form in text]
 
 

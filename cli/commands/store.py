@@ -111,7 +111,8 @@ def find_words(
     queue of review, and all bytes of the files of the store, where rests of deleted rows would be.
     Case and accents make no difference, and parts of words count. It prints each place with the
     words that it has; the exit code is then 1. It only reads the files, so it can be used while a
-    service runs.
+    service runs. In a large file, four letters may stand beside each other by chance, in the bytes
+    of numbers: take longer words.
     """
     if not all(word.strip() for word in words):
         raise typer.BadParameter("a word is empty", param_hint="WORD")
