@@ -75,6 +75,7 @@ from manyclass.service.http.second_labels import SecondLabels
 from manyclass.service.ingest.erasure import Erasure
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.ingest.queue_bounds import QueueBounds
 from manyclass.service.ingest.review_queue import ReviewQueue, discard
 from manyclass.service.log.hooks import Hooks
 from manyclass.service.observability.exposition import (
@@ -149,9 +150,7 @@ class App(Front):
             pending,
             labels.is_labelled,
             wall_clock,
-            settings.review_items,
-            settings.review_bytes,
-            settings.review_seconds,
+            QueueBounds(settings.review_items, settings.review_bytes, settings.review_seconds),
             # Without history, the first reviewer is unknown.
             settings.review_twice if keeps_texts else 0,
         )

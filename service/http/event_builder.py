@@ -199,7 +199,7 @@ class EventBuilder:
             is_own = event.kind == "learn" and not is_label_id(event.event_id or "")
             self._queue.labelled(instance_id, is_own)
             if event.reviewer is not None and event.kind == "learn" and not is_own:
-                self._queue.labelled_by(instance_id, event.reviewer, event.classes)
+                self._queue.pairs.labelled_by(instance_id, event.reviewer, event.classes)
         stored = known[instance_id]
         if isinstance(stored, StoredInstance):
             self._peer_lookup.learned(stored, event.classes, result.rank)

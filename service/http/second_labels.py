@@ -26,11 +26,11 @@ class SecondLabels:
     async def note(self, form: LearnEvent | LearnRequest, labels: Labels, label: Label) -> None:
         """Note a further label of an instance, if another reviewer gave the first."""
         record, instance_id = label.record, str(form.id)
-        if record is None or form.replace or not self._queue.is_for_two(instance_id):
+        if record is None or form.replace or not self._queue.pairs.is_for_two(instance_id):
             return  # the first label was seen before it is replaced
         first, second = record.reviewer, form.reviewer
         if first is None or second is None or first == second:
             return
         classes = names_now(map(str, labels.classes), self._engine.model.aliases)
         pair = LabelPair(first, tuple(record.classes), second, tuple(classes), self._wall_clock())
-        await asyncio.to_thread(self._queue.add_pair, instance_id, pair)
+        await asyncio.to_thread(self._queue.pairs.add, instance_id, pair)

@@ -29,5 +29,11 @@ class ReviewFigures(Protocol):
 
     items: int
     bytes: int
-    failures: int
-    failing: str | None
+
+    @property
+    def failures(self) -> int:
+        """The number of errors of the store."""
+
+    @property
+    def failing(self) -> str | None:
+        """The reason why the store does not take instances now, or cannot be read."""

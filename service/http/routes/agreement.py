@@ -37,7 +37,7 @@ async def review_agreement(
     percent = engine.settings.review_twice
 
     def page() -> dict[str, Any]:
-        pairs = queue.pairs()
+        pairs = queue.pairs.all()
         found = agreement(pairs.values())
         differing = {name: each for name, each in pairs.items() if not each.is_equal}
         shown = list(differing)[:limit]

@@ -327,7 +327,7 @@ async def delete_events(
     if reviewer is None:
         waiting = await erasure.of_origin(source, batch)
     else:
-        await asyncio.to_thread(queue.forget_pairs, reviewer=reviewer)
+        await asyncio.to_thread(queue.pairs.forget, reviewer=reviewer)
     wanted = Filter(source=source, reviewer=reviewer, batch=batch, with_undone=True)
     seq, deleted = None, 0
     next_page: int | None = 0

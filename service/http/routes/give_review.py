@@ -30,7 +30,8 @@ from manyclass.service.http.schemas.review import (
 )
 from manyclass.service.http.time_slice import TimeSlice
 from manyclass.service.ingest.pending_labels import MOST_SERVED
-from manyclass.service.ingest.review_queue import UNDO_SECONDS, QueueIsFull, ReviewQueue, item_of
+from manyclass.service.ingest.queued_instance import item_of
+from manyclass.service.ingest.review_queue import UNDO_SECONDS, QueueIsFull, ReviewQueue
 from manyclass.service.ingest.stored_instance import ServedClasses, WaitingInstance
 from manyclass.service.store.waiting import Item
 
@@ -230,7 +231,7 @@ class UndoReview(_ReviewCall):
         [result] = await self._engine.submit([deletion])
         if form.seq is None:
             self._queue.unlabelled(form.id)
-            await asyncio.to_thread(self._queue.forget_pairs, [form.id])
+            await asyncio.to_thread(self._queue.pairs.forget, [form.id])
         return _encode(Undone(result.seq, record.seq))
 
     def _check_reviewer(self, labelled: str | None, signer: Signer, given: str | None) -> None:

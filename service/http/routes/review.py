@@ -31,13 +31,8 @@ from manyclass.service.http.schemas.review import (
     Review,
 )
 from manyclass.service.ingest.pending_labels import MOST_SERVED
-from manyclass.service.ingest.review_queue import (
-    LEASE_SECONDS,
-    PASSED_OVER,
-    Choice,
-    ReviewQueue,
-    shown_text,
-)
+from manyclass.service.ingest.queued_instance import Choice, shown_text
+from manyclass.service.ingest.review_queue import LEASE_SECONDS, PASSED_OVER, ReviewQueue
 from manyclass.service.ingest.second_labels import Labelled
 from manyclass.service.ingest.stored_instance import ServedClasses, WaitingInstance
 

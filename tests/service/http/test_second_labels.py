@@ -225,7 +225,7 @@ async def test_a_store_that_fails_loses_no_second_label():
             await asyncio.to_thread(queue.flush)
             assert (await agreement(call))["pairs"] == 1
             assert queue.failing is None
-            await asyncio.to_thread(queue.forget_pairs, reviewer="ben")
+            await asyncio.to_thread(queue.pairs.forget, reviewer="ben")
             assert (await agreement(call))["pairs"] == 0
 
 

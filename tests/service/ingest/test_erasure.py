@@ -95,7 +95,7 @@ async def test_every_process_of_a_store_erases(tmp_path, monkeypatch):
             assert {*failed[-1]} == names  # copied, and not stored
             assert (await one("DELETE", "/events?source=anna")).status_code == 200
             await until(lambda: in_memory(two, *names) == {"ben-1"})
-            await until(lambda: {*queue._unsaved} == {"ben-1"})
+            await until(lambda: {*queue._contents.unsaved} == {"ben-1"})
             queue._store.put = put
             await asyncio.to_thread(queue.flush)
             assert await waiting(one) == {"ben-1"}

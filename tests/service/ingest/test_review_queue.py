@@ -64,7 +64,7 @@ async def test_what_waits_survives_a_restart(tmp_path, is_given):
         else:
             await rank(call, "q-1", "q-2", source="inbox")
         before = (await review(call))["instances"]
-        assert call.app.api.state.queue._unsaved == {}
+        assert call.app.api.state.queue._contents.unsaved == {}
     clock.now += 50
     async with calling(store=opened(tmp_path, clock), wall_clock=clock) as call:
         after = (await review(call))["instances"]
@@ -142,7 +142,7 @@ async def test_a_queue_that_could_not_be_read_is_well_again_once_it_can(monkeypa
 
         with monkeypatch.context() as patch:
             patch.setattr(MemoryWaiting, "heads", full)
-            queue._heads = None
+            queue._contents._heads = None
             await asyncio.to_thread(queue.flush)
             assert (await call.metrics())["review_failing"] == 1
         call.clock.now += BOUND_SECONDS + 1
