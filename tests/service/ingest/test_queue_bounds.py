@@ -1,4 +1,4 @@
-"""Which instances leave the queue when there is no room, and when given ones have none."""
+"""The instances that leave the queue when there is no room, and the room for given ones."""
 
 import pytest
 
