@@ -120,6 +120,7 @@ def test_parts_of_other_names_are_added(empty, look):
     page = look(empty)
     page.get_by_role("button", name="Separate title and body").click()
     page.get_by_role("button", name="Add a part").click()
+    expect(page.get_by_label("Name of part 3")).to_be_focused()
     httpx.post(f"{empty.url}/learn", json={"text": {"tags": "ice"}, "classes": ["sports"]})
     page.get_by_label("Name of part 3").fill("tags")
     page.get_by_label("tags", exact=True).fill("ice")

@@ -195,6 +195,8 @@ def test_the_tinted_copy_of_a_long_text_scrolls_in_its_box(taught, look, parted)
     page = look(taught)
     if parted:
         page.get_by_role("button", name="Separate title and body").click()
+        # A text that is filled in before the focus has moved would go to the title.
+        expect(page.get_by_label("title", exact=True)).to_be_focused()
     box = (
         page.get_by_label("body", exact=True)
         if parted
