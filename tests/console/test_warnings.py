@@ -57,7 +57,7 @@ def test_review_says_the_warnings_of_its_events(taught, look):
     expect(page.locator(".chips button").first).to_be_visible()
     page.keyboard.press("1")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("The instance with this id has no features.")).to_be_visible()
+    expect(page.get_by_text("The message with this id has no words.")).to_be_visible()
 
 
 def test_import_collects_warnings_by_their_kind(empty, look):
