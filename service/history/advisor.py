@@ -127,7 +127,7 @@ class Advisor:
             state.state = "stopped" if self._is_stopped else "failed"
             state.error = None if self._is_stopped else str(error)
             if not self._is_stopped:
-                log.error("the advice failed: %s", error)
+                log.warning("there is no advice: %s", error)
         except Exception as error:
             state.state, state.error = "failed", "see the log of the service"
             log.exception("the advice failed: %r", error)

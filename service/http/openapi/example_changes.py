@@ -244,19 +244,19 @@ CHANGES: Final = (
                 {"class": "hockey", "events": 1, "recall": 0.0, "precision": 0.0},
             ],
         },
-        parameters={"last": 2, "limit": 10, "seconds": 0.5},
+        parameters={"last": 2, "limit": 10, "seconds": 5},
     ),
     Call(
         "list_suspects",
         "none before the model has a confidence",
         {"seq": 12, "complete": True, "suspects": []},
-        parameters={"last": 1000, "limit": 10, "seconds": 0.5},
+        parameters={"last": 1000, "limit": 10, "seconds": 5},
     ),
     Call(
         "get_quality",
         "the newest events",
         _QUALITY,
-        parameters={"last": 1000, "seconds": 0.5},
+        parameters={"last": 1000, "seconds": 5},
     ),
     Call(
         "list_class_quality",
@@ -270,7 +270,7 @@ CHANGES: Final = (
             "parent": "sports",
             "limit": 10,
             "after": 0,
-            "seconds": 0.5,
+            "seconds": 5,
         },
     ),
     Call(

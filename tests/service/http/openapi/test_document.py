@@ -24,8 +24,9 @@ READERS = {
 
 
 # A ranking that has to have seen an event which never comes is rightly refused for now, and what is
-# too large is refused before it is read. A class that is true and wrong in one event is refused,
-# which no schema can say, nor that bytes are a workbook. test_examples.py sends the examples.
+# too large is refused before it is read. No schema can say that a class which is true and wrong in
+# one event is refused, that `abstained` chooses no suspects, or that bytes are a workbook.
+# test_examples.py sends the examples.
 CONFIGURATION = """
 [phases.examples]
 enabled = false
@@ -44,7 +45,7 @@ include-name = "POST /learn"
 positive_data_acceptance.expected-statuses = ["2xx", 401, 403, 404, 409, 422, 429]
 
 [[operations]]
-include-name-regex = "^(DELETE /events|POST /review.*|POST /sheets)$"
+include-name-regex = "^(DELETE /events|(GET|POST) /review.*|POST /sheets)$"
 [operations.checks]
 positive_data_acceptance.expected-statuses = ["2xx", 401, 403, 404, 409, 422, 429]
 """
