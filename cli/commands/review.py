@@ -95,11 +95,12 @@ def _summary(found: Review) -> str:
     """Return how many instances wait, are listed and leased."""
     waiting, listed = found.waiting, len(found.instances)
     if not waiting:
-        return "no instance of this choice waits for a label"
+        return "no such instance waits for a label"
     leased = ""
     if found.reviewer is not None and listed:
         leased = f", leased to {found.reviewer} for {found.lease_seconds:,.0f} s"
-    return f"{counted(waiting, 'instance')} of this choice, {listed} listed{leased}"
+    wait = "waits" if waiting == 1 else "wait"
+    return f"{counted(waiting, 'instance')} {wait} for a label, {listed} listed{leased}"
 
 
 def _cells(instance: ReviewInstance) -> list[str]:

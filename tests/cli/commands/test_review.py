@@ -12,7 +12,7 @@ def test_lists_instances_without_a_label(manyclass):
         nothing = manyclass("review", "--url", url)
         assert (nothing.stdout, nothing.stderr) == (
             "",
-            "no instance of this choice waits for a label\n",
+            "no such instance waits for a label\n",
         )
         with Client(url) as client:
             client.learn({"features": ["a"], "classes": ["x"]})
@@ -36,7 +36,7 @@ def test_lists_instances_without_a_label(manyclass):
 
 def test_says_why_what_waits_may_be_missing(manyclass, monkeypatch):
     found = Review(None, (), failing="the store is full")
-    monkeypatch.setattr(Client, "review", lambda *_: found)
+    monkeypatch.setattr(Client, "review", lambda *_, **__: found)
     with new_service() as url:
         said = manyclass("review", "--url", url).stderr
     assert "warning: not all that waits can be stored or read now: the store is full" in said
@@ -93,7 +93,7 @@ def test_chooses_instances(manyclass):
         assert listed(manyclass, url, "--abstained")[0] == ["m-4"]
         ids, summary = listed(manyclass, url, "--strategy", "random", "--limit", "2")
         assert len(ids) == 2
-        assert summary == "4 instances of this choice, 2 listed\n"
+        assert summary == "4 instances wait for a label, 2 listed\n"
         wrong = manyclass("review", "--url", url, "--strategy", "worst", exit_code=1)
         assert "strategy" in wrong.stderr
 
@@ -106,7 +106,7 @@ def test_only_a_reviewer_leases_what_is_listed(manyclass):
         ben = ["--key", "b-key", "--reviewer", "ben"]
         assert len(listed(manyclass, url, "--key", "a-key")[0]) == 3  # leases none
         ids, summary = listed(manyclass, url, *ben, "--limit", "2")
-        assert summary == "3 instances of this choice, 2 listed, leased to ben for 120 s\n"
+        assert summary == "3 instances wait for a label, 2 listed, leased to ben for 120 s\n"
         anna = listed(manyclass, url, "--key", "a-key", "--reviewer", "anna")[0]
         assert sorted(ids + anna) == ["m-1", "m-2", "m-3"]
         assert len(listed(manyclass, url, "--key", "a-key")[0]) == 3
