@@ -102,7 +102,7 @@ def calls_of(server: ServerProcess) -> list[Call]:
         Call("all", "GET", "/review?limit=1"),
         Call("all", "GET", "/classes?limit=12&prefix=class+7"),
         Call("try", "POST", "/rank", {"text": text, "k": 8, "explain": True, "id": "console"}),
-        Call("try", "GET", "/operating-points?target=0.95"),
+        Call("try", "GET", "/operating-points?target=0.95&curve=false"),
         Call("review", "GET", "/review?limit=5&reviewer=anna"),
         Call("review", "GET", "/review?limit=5&reviewer=anna&strategy=random"),
         Call("review", "GET", "/review?limit=5&reviewer=anna&strategy=suspect"),

@@ -13,7 +13,7 @@ from manyclass.service.history.history import History
 from manyclass.service.history.learning_curve import Block, LearningCurve
 from manyclass.service.history.likely_errors import Confusions, LikelyErrors, Suspect, dispute
 from manyclass.service.history.quality import Quality
-from manyclass.service.threads import lower_priority
+from manyclass.service.threads import Pause, lower_priority
 
 MOST_SUSPECTS = 100
 FRESH_SECONDS = 10.0  # age of a count that is still good enough for a call with `seconds`
@@ -42,7 +42,7 @@ class ErrorCount:
     def run(
         self, history: History, model: Model, curve: LearningCurve, goes_on: Callable[[], bool]
     ) -> None:
-        """Count the newest records, newest first. Blocks. Raises StoreError."""
+        """Count the newest records, newest first, while `goes_on` is true. Blocks. StoreError."""
         for record in history.newest(self.last):
             if not goes_on():
                 return
@@ -51,7 +51,8 @@ class ErrorCount:
             with self._lock:
                 self._errors.add(record, disputed)
                 self._quality.add(record)
-        self._quality.look_up(model.learner)
+        if not self._quality.look_up(model.learner, goes_on):
+            return
         self._quality.find_confidences(model.answering.calibration)
         self.curve = curve.read(history, self.seq, goes_on)
         self.is_done = True
@@ -90,6 +91,7 @@ class ErrorCounts:
         self._ended = 0.0  # by the clock, when the newest one was done
         self._running: tuple[ErrorCount, asyncio.Future[None]] | None = None
         self._is_closed = False
+        self._pause = Pause()
 
     async def of(
         self, history: History, model: Model, last: int, seconds: float | None
@@ -130,10 +132,15 @@ class ErrorCounts:
     def _start(self, history: History, model: Model, last: int) -> None:
         count = ErrorCount(model, last)
         counting = asyncio.get_running_loop().run_in_executor(
-            self._thread, count.run, history, model, self._curve, lambda: not self._is_closed
+            self._thread, count.run, history, model, self._curve, self._goes_on
         )
         self._running = count, counting
         counting.add_done_callback(partial(self._end, count))
+
+    def _goes_on(self) -> bool:
+        """Return whether the count goes on, after a pause now and then. In the thread."""
+        self._pause.take()
+        return not self._is_closed
 
     def _end(self, count: ErrorCount, counting: "asyncio.Future[None]") -> None:
         self._running = None

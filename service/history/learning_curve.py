@@ -56,9 +56,9 @@ class LearningCurve:
         self._blocks = {at: each for at, each in self._blocks.items() if first <= at < full}
         undone = Undone(restores)
         for part in history.behind(max(first, full) * BLOCK_EVENTS, seq):
-            if not goes_on():
-                break
             for event_seq, time, rank in _ranks(part, undone):
+                if not goes_on():
+                    return []
                 at = (event_seq - 1) // BLOCK_EVENTS
                 block = self._blocks.setdefault(at, Block(event_seq))
                 block.add(Block(event_seq, time, 1, rank == 1, 1 <= rank <= 5))

@@ -1,6 +1,7 @@
 """Figures of quality from the newest events: by class, by source, by week."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -96,14 +97,17 @@ class Quality:
                 seen.extend([0] * (at + 1 - len(seen)))
                 seen[at] += 1
 
-    def look_up(self, learner: Learner) -> None:
+    def look_up(self, learner: Learner, goes_on: Callable[[], bool]) -> bool:
         """Find the share of features that were unknown when each week began.
 
-        A feature was unknown if the learner has seen it in events since then only.
+        A feature was unknown if the learner has seen it in events since then only. Return false if
+        `goes_on` did before the end.
         """
         unknown, known = [0] * len(self.weeks), [0] * len(self.weeks)
         sampled = sorted(self._seen, key=hash)[:MOST_SAMPLED]
         for name in sampled:
+            if not goes_on():
+                return False
             try:
                 times = int(str(learner.feature(name)["times_seen"]))
             except UnknownName:  # evicted, or of a learner without features
@@ -114,6 +118,7 @@ class Quality:
                 (known if times > since else unknown)[week] += count
         self.unknown = [u / (u + k) if u + k else None for u, k in zip(unknown, known, strict=True)]
         self._seen = {}
+        return True
 
     def find_confidences(self, calibration: Calibration) -> None:
         """Find the mean confidence of each week by the kept outcomes, one of each event.

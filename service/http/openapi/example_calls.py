@@ -455,7 +455,7 @@ CALLS: Final = (
             },
         },
         parameters={
-            **{"target": 0.95, "by": "class", "window": "all", "learner": "svm"},
+            **{"target": 0.95, "by": "class", "curve": True, "window": "all", "learner": "svm"},
             **{"limit": 100, "offset": 0},
         },
     ),

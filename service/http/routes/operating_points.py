@@ -1,6 +1,6 @@
 """GET /operating-points: limits of confidence, and how often the answers above each were right."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Request, Response
@@ -8,7 +8,6 @@ from fastapi import Query, Request, Response
 from manyclass.core.calibration import (
     MOST_OUTCOMES,
     NEWEST_OUTCOMES,
-    Calibration,
     interval_of,
 )
 from manyclass.core.confidence_limits import best_point, drawn, least_limit
@@ -46,6 +45,10 @@ async def operating_points(
         str | None,
         Query(description="A learner, as in /learners; without it the primary one."),
     ] = None,
+    curve: Annotated[
+        bool,
+        Query(description="False: leave the curves empty, most of the answer."),
+    ] = True,
     limit: Annotated[int, Query(ge=1, le=1000, description="The largest number of groups.")] = 100,
     offset: Annotated[
         int, Query(ge=0, le=MOST_OUTCOMES, description="List groups from this position on.")
@@ -86,20 +89,17 @@ async def operating_points(
         return {
             "seq": seq,
             "learner": label,
-            "newest": curve_of(calibration, NEWEST_OUTCOMES, aliases, targets),
-            "all": curve_of(calibration, MOST_OUTCOMES, aliases, targets),
-            "probabilities": probabilities_of(calibration.probability_curve(), targets),
+            "newest": curve_of(calibration.curve(NEWEST_OUTCOMES, aliases), targets, curve),
+            "all": curve_of(calibration.curve(MOST_OUTCOMES, aliases), targets, curve),
+            "probabilities": probabilities_of(calibration.probability_curve(), targets, curve),
             "groups": groups,
         }
 
     return await reads.page(points)
 
 
-def curve_of(
-    calibration: Calibration, newest: int, aliases: Mapping[str, str], targets: Sequence[float]
-) -> dict[str, Any]:
-    """Return the operating curve of the newest outcomes, as the schema has it."""
-    curve = calibration.curve(newest, aliases)
+def curve_of(curve: Curve, targets: Sequence[float], is_drawn: bool) -> dict[str, Any]:
+    """Return an operating curve, with its points or without, as the schema has it."""
     return {
         "outcomes": curve.outcomes,
         "right": curve.right,
@@ -110,11 +110,15 @@ def curve_of(
             for target in targets
         ],
         "best": _of_curve(curve, best_point(curve.points)),
-        "curve": [_of_curve(curve, at) for at in drawn(curve.points, curve.outcomes)],
+        "curve": [
+            _of_curve(curve, at) for at in (drawn(curve.points, curve.outcomes) if is_drawn else ())
+        ],
     }
 
 
-def probabilities_of(curve: ProbabilityCurve, targets: Sequence[float]) -> dict[str, Any]:
+def probabilities_of(
+    curve: ProbabilityCurve, targets: Sequence[float], is_drawn: bool
+) -> dict[str, Any]:
     """Return precision and recall of ranked classes, as the schema has them."""
 
     classes = curve.points[-1].classes if curve.points else 0
@@ -143,7 +147,7 @@ def probabilities_of(curve: ProbabilityCurve, targets: Sequence[float]) -> dict[
             for target in targets
         ],
         "best": at_point(best_point(curve.points)),
-        "curve": [at_point(at) for at in drawn(curve.points, classes)],
+        "curve": [at_point(at) for at in (drawn(curve.points, classes) if is_drawn else ())],
     }
 
 

@@ -109,11 +109,11 @@ def test_a_feature_is_unknown_if_it_was_seen_since_only(monkeypatch, learner):
     for seq, each in enumerate(records, start=1):
         model.apply(seq, each.event)
     found = counted(*reversed(records))
-    found.look_up(model.learner)
+    assert found.look_up(model.learner, lambda: True)
     # the newest week first
     assert found.unknown == [0.0, 0.5, 0.0, 0.5, 1.0]
     fewer = counted(*reversed(records[2:]))  # earlier events count too
-    fewer.look_up(model.learner)
+    assert fewer.look_up(model.learner, lambda: True)
     assert fewer.unknown == [0.0, 0.5, 0.0]
 
 

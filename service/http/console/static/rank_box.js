@@ -16,7 +16,7 @@ export function useLimit() {
   useEffect(() => {
     const load = async () => {
       try {
-        const { newest } = await get(withParameters("/operating-points", { target: TARGET }));
+        const { newest } = await get(withParameters("/operating-points", { target: TARGET, curve: "false" }));
         setLimit(newest.targets[0].point?.limit ?? null);
       } catch {
         setLimit(null); // suggestions are shown without advice

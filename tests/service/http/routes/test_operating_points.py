@@ -54,6 +54,10 @@ async def test_the_points_count_the_answers_that_the_service_would_have_given(ca
     found = await points(call, target=0.6)
     assert found["newest"] == found["all"]
     curve = found["all"]
+    without = await points(call, target=0.6, curve=False)
+    assert len(curve["curve"]) > 1
+    for each in ("newest", "all", "probabilities"):
+        assert without[each] == found[each] | {"curve": []}
     assert curve["outcomes"] == len(confidences)
     assert curve["right"] == sum(right for _, right in confidences)
     assert curve["classes"] == 7
