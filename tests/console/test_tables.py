@@ -65,7 +65,7 @@ RANKED = """async rows => {
     return [content, found];
 }"""
 CLASS_NAMES = (
-    "class classes label labels category categories intent target tag tags y Y Label"
+    "class classes label labels category categories intent topic topics target tag tags y Y Label"
     " Thema THEMEN Kategorie Klasse Rubriken Schlagwort Schlagwörter"
     " classe thème THÈME theme catégorie CATEGORIE étiquettes rubrique"
     " tema categoria etichette argomento"

@@ -23,7 +23,7 @@ from manyclass.training.tables.record import (
 # As the console's page Import guesses them: tests/console/test_tables.py compares both.
 # The lines are English, German, French and Italian.
 CLASS_NAMES: Final = re.compile(
-    r"(class(es)?|labels?|categor(y|ies)|intents?|targets?|tags?|y"
+    r"(class(es)?|labels?|categor(y|ies)|intents?|topics?|targets?|tags?|y"
     r"|thema|themen|kategorien?|klassen?|rubrik(en)?|schlagw(ort|örter)"
     r"|classe|th[eè]mes?|cat[eé]gories?|[eé]tiquettes?|rubriques?"
     r"|tem[ai]|categori[ae]|etichett[ae]|argoment[io])",

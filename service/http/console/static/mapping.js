@@ -22,7 +22,7 @@ export const ROLES = {
 
 // The names of columns in English, German, French and Italian.
 const GUESSES = [
-  ["class", /^(class(es)?|labels?|categor(y|ies)|intents?|targets?|tags?|y)$/i],
+  ["class", /^(class(es)?|labels?|categor(y|ies)|intents?|topics?|targets?|tags?|y)$/i],
   ["class", /^(thema|themen|kategorien?|klassen?|rubrik(en)?|schlagw(ort|örter))$/i],
   ["class", /^(classe|th[eè]mes?|cat[eé]gories?|[eé]tiquettes?|rubriques?)$/i],
   ["class", /^(tem[ai]|categori[ae]|etichett[ae]|argoment[io])$/i],
