@@ -273,9 +273,10 @@ class Review(msgspec.Struct, frozen=True):
 
 
 class GivenForReview(msgspec.Struct, frozen=True):
-    """The ids of instances that wait for review, in their order."""
+    """The ids of instances given for review, in their order, and of those labelled already."""
 
     ids: tuple[str, ...]
+    labelled: tuple[str, ...] = ()
 
 
 class Leases(msgspec.Struct, frozen=True):

@@ -55,8 +55,8 @@ def review(
         bool,
         typer.Option(
             "--abstained",
-            help="Only ranked instances that were answered without classes, because the confidence"
-            " was below the limit.",
+            help="Only instances that were not answered automatically: ranked ones, answered"
+            " without classes, because the confidence was below the limit, and given ones.",
         ),
     ] = False,
     json: Annotated[
@@ -80,6 +80,8 @@ def review(
             strategy=strategy,
             abstained=abstained,
         )
+    if reviewer is not None and found.reviewer != reviewer:
+        complain(f"warning: the key has the name {found.reviewer}, which counts, not {reviewer}")
     if found.failing is not None:
         complain(f"warning: not all that waits can be stored or read now: {found.failing}")
     if json:

@@ -130,9 +130,10 @@ def find_words(
     if faults:
         complain(f"{counted(faults, 'place')} could not be searched")
     if free:
-        complain(
-            f"the file has {counted(free, 'free page')} of deleted rows, where compressed events"
-            " cannot be found; a rebuild that erases events removes them"
+        typer.echo(
+            f"not unpacked: {counted(free, 'free page')} of rows replaced since the last rebuild"
+            " that erased events wrote the file anew; what it erased is not in them",
+            err=True,
         )
     if found or faults:
         raise typer.Exit(FAILED)

@@ -180,7 +180,7 @@ class App(Front):
             AddLearner(settings, self.engine, keys, self.limits.budget, rebuilds),
             StartAdvice(settings, self.engine, keys, self.limits.budget, advisor),
             ReadWorkbook(settings, keys, self.limits.budget),
-            GiveReview(settings, self.engine, keys, self.limits.budget, queue),
+            GiveReview(settings, self.engine, keys, self.limits.budget, queue, labels),
             LeaseReview(settings, self.engine, keys, self.limits.budget, queue),
             UndoReview(settings, self.engine, keys, self.limits.budget, queue, labels),
         ]

@@ -49,7 +49,7 @@ class Choice(NamedTuple):
     source: str | None = None
     batch: str | None = None
     first: str | None = None  # only those of which this class was ranked first
-    abstained: bool = False  # only those whose ranking was served without classes
+    abstained: bool = False  # only those given, or whose ranking was served without classes
     is_random: bool = False
 
     def has(self, head: Head) -> bool:
@@ -58,7 +58,7 @@ class Choice(NamedTuple):
             (self.source is None or head.source == self.source)
             and (self.batch is None or head.batch == self.batch)
             and (self.first is None or head.first == self.first)
-            and (head.abstained or not self.abstained)
+            and (head.abstained or head.given or not self.abstained)
         )
 
 

@@ -370,7 +370,7 @@ def test_an_accuracy_that_is_not_reachable_is_named(taught, look):
     page.unroute("**/review")
     button.click()  # still there
     expect(page.get_by_text("put 2 into Review")).to_be_visible()
-    assert waiting(taught) == {"a.csv:2": "where is my card", "a.csv:3": "top up"}
+    assert sorted(waiting(taught).values()) == ["top up", "where is my card"]
 
 
 def test_all_suggestions_need_no_decision(taught, look):
@@ -402,3 +402,25 @@ def test_a_file_without_a_delimiter_gets_that_of_the_language(taught, look):
         choose(page, "a.jsonl", b'{"text": "where is my card"}')
         content, _ = saved(page)
         assert content.startswith(f"\ufefftext{delimiter}confidence{delimiter}class_1")
+
+
+def test_another_file_of_the_same_name_replaces_nothing_in_review(empty, look):
+    page = look(empty, "import")
+
+    def put(*texts):
+        choose(page, "a.csv", as_csv([["text"], *([each] for each in texts)]))
+        page.get_by_role("button", name="Put the rows into Review").click()
+        said = page.get_by_text("put ").filter(has_text=f"{len(texts)} rows read")
+        expect(said).to_be_visible()
+        return said.inner_text()
+
+    assert "put 2 into Review, skipped 0 invalid rows" in put("a lamp", "a bin")
+    put("a rat", "a street", "a tree")
+    found = waiting(empty)
+    assert sorted(found.values()) == ["a bin", "a lamp", "a rat", "a street", "a tree"]
+    [lamp] = [each for each, text in found.items() if text == "a lamp"]
+    label = {"id": lamp, "classes": ["lamps"]}
+    httpx.post(f"{empty.url}/learn", json=label).raise_for_status()
+    said = put("a lamp", "a bin")
+    assert "put 1 into Review, skipped 1 row with a label already and 0 invalid rows" in said
+    assert "a lamp" not in waiting(empty).values()

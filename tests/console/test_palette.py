@@ -1,5 +1,6 @@
 """The search of the console over pages, classes and messages, and the name of the service."""
 
+import httpx
 import pytest
 from playwright.sync_api import expect
 
@@ -31,6 +32,20 @@ def test_a_page_and_a_class_are_found_by_the_keyboard(taught, look):
     page.keyboard.press("/")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_class_is_found_whether_its_first_letter_is_a_capital_or_not(empty, look):
+    for name in ("Abfall", "abwasser"):
+        body = {"text": "a bin", "classes": [name]}
+        httpx.post(f"{empty.url}/learn", json=body).raise_for_status()
+    page = look(empty, "operate")
+    settled(page, "operate")
+    for typed in ("abf", "Abw"):
+        page.keyboard.press("/")
+        page.keyboard.type(typed)
+        name = {"abf": "Abfall", "Abw": "abwasser"}[typed]
+        expect(page.get_by_role("option", name=f"Class {name}")).to_be_visible()
+        page.keyboard.press("Escape")
 
 
 def test_a_slash_that_is_typed_into_a_field_is_a_letter(taught, look):

@@ -333,7 +333,7 @@ def test_too_few_messages_are_said_and_a_comparison_is_stopped(serve, look):
     served = serve(taught=200)
     page = look(served, "quality")
     page.get_by_role("button", name="Compare learners").click()
-    expect(page.get_by_text("200 of the newest events have a class")).to_be_visible()
+    expect(page.get_by_text("200 of the newest messages have a class")).to_be_visible()
     learned(served.url, 1500)
     page.get_by_role("button", name="Compare learners").click()
     page.get_by_role("button", name="Stop").click()

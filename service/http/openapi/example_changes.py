@@ -439,7 +439,7 @@ CHANGES: Final = (
     Call(
         "give_review",
         "a row of a file",
-        {"ids": ["row-1"]},
+        {"ids": ["row-1"], "labelled": []},
         body={
             "instances": [{"text": "a late goal", "id": "row-1", "source": "inbox"}],
             "batch": "letters.xlsx",

@@ -80,17 +80,20 @@ class GiveReview(_ReviewCall):
         keys: ApiKeys,
         budget: MemoryBudget,
         queue: ReviewQueue,
+        labels: InstanceLabels,
     ) -> None:
         super().__init__(settings, engine, keys, budget, queue)
+        self._labels = labels
         self._large = LargeBodies(_LargeRequest, RankInstance, "instances", settings.max_batch)
 
     async def answer(self, request: CallRequest) -> bytes:
         """Give instances to people to label, for example the rows of a file without labels.
 
         Each is ranked, for its suggestions, and waits until it is labelled by its `id`, which is
-        made if it has none. An answer of 200 means that they are stored and survive a restart. They
-        wait for a limited time (`MANYCLASS_REVIEW_SECONDS`); ranked instances make room for them.
-        If even so there is no room, none is taken, and the answer is 409.
+        made if it has none. An answer of 200 means that they are stored and survive a restart, but
+        for those `labelled` already, which do not wait; one that waits is replaced. They wait for a
+        limited time (`MANYCLASS_REVIEW_SECONDS`); ranked instances make room for them. If even so
+        there is no room, none is taken, and the answer is 409.
         """
         body = await self.body(request)
         form = decode(_given, body) if len(body) <= LARGE_BYTES else await self._large.request(body)
@@ -120,7 +123,8 @@ class GiveReview(_ReviewCall):
                 "The queue of review has no room for these instances: label some that wait, delete"
                 " them by their batch, or raise MANYCLASS_REVIEW_ITEMS and MANYCLASS_REVIEW_BYTES.",
             ) from None
-        return _encode(Given(list(given)))
+        labelled = [each for each in given if await self._labels.is_labelled(each)]
+        return _encode(Given(list(given), labelled))
 
     async def _item(self, form: RankInstance, batch: str | None) -> tuple[str, Item]:
         _check_size(form.source, "source")

@@ -88,8 +88,9 @@ async def review(
     abstained: Annotated[
         bool,
         Query(
-            description="List only ranked instances that were answered without classes, because the"
-            " confidence was below the limit: those that were not answered automatically."
+            description="List only instances that were not answered automatically: those ranked and"
+            " answered without classes, because the confidence was below the limit, and those given"
+            " by POST /review."
         ),
     ] = False,
     strategy: Annotated[

@@ -78,9 +78,12 @@ class GiveRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class Given(msgspec.Struct, gc=False):
-    """The ids of the instances, in their order; they wait, also after a restart."""
+    """The ids of the instances, in their order; they wait, also after a restart, but for those
+    `labelled` already.
+    """
 
     ids: list[str]
+    labelled: list[str]
 
 
 class LeaseRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):

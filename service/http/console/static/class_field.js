@@ -15,11 +15,19 @@ export async function classesFrom(prefix, limit, signal) {
   return page.classes.map((each) => each.class);
 }
 
+/** Return the classes whose names begin so, the first letter in capitals or not: who types "waste" may mean "Waste". */
+export async function beginningWith(prefix, limit, signal) {
+  const [first, rest] = [prefix.charAt(0), prefix.slice(1)];
+  const forms = [...new Set([prefix, first.toUpperCase() + rest, first.toLowerCase() + rest])];
+  const pages = await Promise.all(forms.map((each) => get(withParameters("/classes", { prefix: each, limit }), { signal })));
+  return pages.flatMap((page) => page.classes).slice(0, limit);
+}
+
 /** Return [{ class, path }] of the classes to propose for a text: by their names, or by a name above them. */
 async function proposals(text, hasTaxonomy, signal) {
-  const page = get(withParameters("/classes", { prefix: text, limit: PROPOSED }), { signal });
+  const beginning = beginningWith(text, PROPOSED, signal);
   const below = hasTaxonomy && text.length >= LEAST ? classesBelow(text, PROPOSED, signal) : [];
-  const all = [...(await page).classes, ...(await below)];
+  const all = [...(await beginning), ...(await below)];
   return [...new Map(all.map((each) => [each.class, each])).values()];
 }
 

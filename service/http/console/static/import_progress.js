@@ -78,7 +78,7 @@ export function Progress({ table, sum, batch, running, onStop, verb, target }) {
     ${running && html`<progress aria-label="At work"></progress>`}
     ${running && paused && verb === "learned" && html`<p>${pauseText(paused)} Leave this page open.</p>`}
     <p role="status">${plural(sum.lines, "row")} read${running ? " so far" : ""}: ${DONE[verb](count(sum.accepted))}, skipped
-      ${" "}${verb === "learned" && `${plural(sum.duplicates, "duplicate")} and `}${plural(sum.refused, "invalid row")}. ${count(Math.round(rate))} a second.
+      ${" "}${verb === "learned" && `${plural(sum.duplicates, "duplicate")} and `}${verb === "put into Review" && sum.duplicates > 0 && `${plural(sum.duplicates, "row")} with a label already and `}${plural(sum.refused, "invalid row")}. ${count(Math.round(rate))} a second.
       ${last && html` The right class was first in ${percent(last.r1)} of the last ${count(last.of)}.`}
       ${sum.left.size > 0 && html` Left out: ${[...sum.left].map(([reason, rows], at) => `${at ? ", " : ""}${reason} (${count(rows)})`)}.`}
       ${!running && verb === "put into Review" && html` <a href="#/review">Label them in Review</a>.`}

@@ -75,18 +75,25 @@ export async function teachFile(table, columns, options, report, signal) {
   }
 }
 
+/** Return a number of a text, by the function FNV-1a. */
+function hashOf(text) {
+  let hash = 0x811c9dc5;
+  for (const each of new TextEncoder().encode(text)) hash = Math.imul(hash ^ each, 0x01000193) >>> 0;
+  return hash.toString(36);
+}
+
 /** Put the rows without a class into Review, where they wait for people to label them; or those of some lines alone. A row
- * without an id gets that of its line, so that a file put there twice waits once. `report` is as for teachFile. */
+ * without an id gets one of its line and its contents: a file put there twice waits once, and another one of this name too. `report` is as for teachFile. */
 export async function reviewFile(table, columns, options, report, signal, lines = null) {
   const isWanted = ({ line, row }) => (lines ? lines.has(line) : !row || !isBlank(row));
   const make = lines ? waitingOf : unlabelledOf;
   for await (const some of inPieces(rowsOf(table), RANKED)) {
     signal.throwIfAborted();
     const { made, rejected, left } = sorted(some.filter(isWanted), (row) => make(row, columns, options));
-    const named = ({ line, its }) => ({ id: `${(options.batch || table.file.name).slice(0, LONGEST_FILE)}:${line}`, ...its });
+    const named = ({ line, its }) => ({ id: `${(options.batch || table.file.name).slice(0, LONGEST_FILE)}:${line}-${hashOf(JSON.stringify(its))}`, ...its });
     const body = { instances: made.map(named), batch: options.batch || undefined };
-    if (made.length) await ask("POST", "/review", { body, signal });
-    report({ lines: some.length, accepted: made.length, duplicates: 0, r1: null, r5: null, rejected, left, unlabelled: [], warned: [], created: [] });
+    const { labelled } = made.length ? await ask("POST", "/review", { body, signal }) : { labelled: [] };
+    report({ lines: some.length, accepted: made.length - labelled.length, duplicates: labelled.length, r1: null, r5: null, rejected, left, unlabelled: [], warned: [], created: [] });
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { keepsHistory, may } from "./access.js";
-import { classesFrom } from "./class_field.js";
+import { beginningWith } from "./class_field.js";
 import { PAGES } from "./page_list.js";
 import { useLater } from "./parts.js";
 import { classAddress } from "./weight_list.js";
@@ -32,7 +32,8 @@ function Search({ onClose }) {
   useLayoutEffect(() => dialog.current.showModal(), []);
   useLater(async (signal) => {
     try {
-      setClasses(text.trim() ? await classesFrom(text.trim(), SHOWN_CLASSES, signal) : []);
+      const found = text.trim() ? await beginningWith(text.trim(), SHOWN_CLASSES, signal) : [];
+      setClasses(found.map((each) => each.class));
     } catch {
       setClasses([]); // pages are found without the service
     }

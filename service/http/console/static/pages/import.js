@@ -245,7 +245,7 @@ export default function Import() {
           ? `Put ${plural(said.unlabelled, "row")} without a class into Review` : "Put the rows into Review"}<//>`}
       </div>
       <div class="row">
-        <${TargetField} target=${target} onTarget=${(its) => put({ target: its })} />
+        <${TargetField} target=${target} onTarget=${(its) => put({ target: its, unsure: null, run: run?.verb === "ranked" && !run.isRunning ? null : run })} />
       </div>
       <div class="actions">
         <${Action} busy=${isBusy} disabled=${!isReady} onClick=${rank}>Save suggestions as CSV<//>
