@@ -362,8 +362,8 @@ class Client(Connection):
         a shadow; raises 404 if there is none. With `source` and `batch`, only instances of these
         are returned. With `reviewer`, or a key with a name, they are leased to this person, unless
         `lease` is False. `strategy` is "uncertain", "suspect", "random", or "class:" and the class
-        that was ranked first. With `abstained`, only those are returned that were not answered
-        automatically. `learn` takes a label by `id`.
+        that was ranked first. With `abstained`, only instances that were not answered
+        automatically are returned. `learn` takes a label by `id`.
         """
         parameters: dict[str, str | int] = {"limit": limit}
         if not lease:
@@ -384,7 +384,7 @@ class Client(Connection):
     def give_for_review(
         self, instances: Sequence[InstanceBody], *, batch: str | None = None
     ) -> tuple[str, ...]:
-        """Let instances wait for a label; return the ids of those that wait.
+        """Let instances wait for a label; return the ids of the waiting ones.
 
         One that has a label already does not. Raises 409 if there is no room.
         """
