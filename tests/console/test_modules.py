@@ -5,6 +5,7 @@ from importlib.resources import files
 
 import pytest
 
+from manyclass.core.calibration import interval_of
 from manyclass.core.text import TextAnalysis
 from manyclass.core.words import features, instances, sentences, with_gap
 from tests.core.scripts import EXAMPLES
@@ -81,3 +82,19 @@ def test_two_words_of_one_letter_are_tinted_as_one(page):
 def test_votes_are_divided_among_words(page):
     votes = [{"feature": "a", "score": 2}, {"feature": "a b", "score": 1}]
     assert page.evaluate(TINT, ["A b, a!", votes]) == [["A", 1.5], ["b", 0.5], ["a", 1]]
+
+
+def test_the_messages_that_a_wanted_accuracy_still_needs(untaught_page):
+    """By the interval of the service, if answers go on to be right as often."""
+    script = """async ([point, target]) =>
+        (await import("/console/operating_points.js")).missing(point, target)"""
+
+    def missing(answers, right, coverage, target):
+        point = {"answers": answers, "right": right, "coverage": coverage}
+        return untaught_page.evaluate(script, [point, target])
+
+    assert interval_of(160, 164)[0] < 0.95 <= interval_of(200, 205)[0]  # both are 97.6 % right
+    assert missing(164, 160, 0.55, 0.95) == 60  # for 33 more answers
+    assert missing(20, 20, 0.2, 0.8) == 10  # enough of them are right already
+    assert missing(163, 155, 0.55, 0.96) is None  # too few are right
+    assert missing(100, 96, 0.001, 0.955) is None  # more than can be foreseen

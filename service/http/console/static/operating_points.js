@@ -49,11 +49,27 @@ function Reached({ target, groups }) {
   </details>`;
 }
 
+const Z = 1.6449; // of an interval at 90 %
+const MOST_MISSING = 10_000; // messages; beyond, an estimate says little
+
+/** Return about how many more messages are needed until the lower end of the interval reaches the target, if answers go on to be
+ * right as often; null if they are not right often enough, or far too many are needed. */
+export function missing({ answers, right, coverage }, target) {
+  const share = right / answers;
+  const low = (number) => (share + Z ** 2 / (2 * number) - Z * Math.sqrt((share * (1 - share)) / number + Z ** 2 / (4 * number ** 2))) / (1 + Z ** 2 / number);
+  if (share <= target) return null;
+  let number = answers;
+  while (low(number) < target && (number - answers) / coverage <= MOST_MISSING) number = Math.ceil(number * 1.02);
+  const messages = (number - answers) / coverage;
+  return messages <= MOST_MISSING ? Math.max(10, Math.ceil(messages / 10) * 10) : null;
+}
+
 function Target({ each, best, reached, outcomes, chosen, onChoose }) {
   const name = percent(each.target);
+  const more = !each.point && best && missing(best, each.target);
   if (!each.point)
     return html`<li>${name} right: not reachable yet${best && html`. At best, ${percent(best.coverage, 1)} of the messages are answered: ${count(best.right)} of ${count(best.answers)} were
-      right, which shows that at least <strong>${percent(best.accuracy_low, 1)}</strong> are`}</li>`;
+      right, which shows that at least <strong>${percent(best.accuracy_low, 1)}</strong> are${more && html`. If answers go on to be right as often, about ${count(more)} more labelled messages are enough`}`}</li>`;
   return html`<li><button type="button" class="quiet" aria-pressed=${chosen} onClick=${onChoose}>${name} right</button>
     ${" "}limit <strong>${fixed(each.point.limit)}</strong>, ${answered(each.point, outcomes)}
     ${reached?.groups > 0 && html`<${Reached} target=${each.target} groups=${reached.groups} />`}</li>`;
