@@ -1,4 +1,4 @@
-"""The contents of the queue of review: what the store has, and what it has not taken yet."""
+"""The contents of the queue of review: the instances in the store, and those not stored yet."""
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -88,9 +88,9 @@ async def review(
     abstained: Annotated[
         bool,
         Query(
-            description="List only instances that were not answered automatically: those ranked and"
-            " answered without classes, because the confidence was below the limit, and those given"
-            " by POST /review."
+            description="List only instances that were not answered automatically: instances ranked"
+            " without an answer, because the confidence was below the limit, and instances given by"
+            " POST /review."
         ),
     ] = False,
     strategy: Annotated[

@@ -45,20 +45,25 @@ bool PendingInstances::label(std::uint64_t number, Stored& stored) {
     return true;
 }
 
-std::size_t PendingInstances::erase_source(std::string_view source) {
-    std::size_t erased = 0;
-    std::uint64_t next = 1, last = 0;
+template <class F>
+void PendingInstances::scan(std::uint64_t after, F&& visit) {
+    std::uint64_t next = after + 1, last = 0;
     do {
         const Held lock(mutex_);
         next = std::max(next, first_);
         last = last_;
         const std::uint64_t end = std::min(last + 1, next + SCANNED_AT_ONCE);
-        for (; next < end; ++next) {
-            if (entry_of(next).source() != source) continue;
-            entry_of(next).erase();
-            ++erased;
-        }
+        for (; next < end; ++next) visit(next);
     } while (next <= last);
+}
+
+std::size_t PendingInstances::erase_source(std::string_view source) {
+    std::size_t erased = 0;
+    scan(0, [&](std::uint64_t number) {
+        if (entry_of(number).source() != source) return;
+        entry_of(number).erase();
+        ++erased;
+    });
     return erased;
 }
 
@@ -75,24 +80,17 @@ std::vector<std::uint64_t> PendingInstances::least_certain(double now, std::size
                                                            std::uint64_t after) {
     if (most == 0) return {};
     std::vector<Candidate> best;  // a heap, with the most certain in front
-    std::uint64_t next = after + 1, last = 0;
-    do {
-        const Held lock(mutex_);
-        next = std::max(next, first_);
-        last = last_;
-        const std::uint64_t end = std::min(last + 1, next + SCANNED_AT_ONCE);
-        for (; next < end; ++next) {
-            if (!is_waiting(next, now)) continue;
-            if (!source.empty() && entry_of(next).source() != source) continue;
-            const Candidate candidate{entry_of(next).confidence, next};
-            if (best.size() == most && !(candidate < best.front())) continue;
-            best.push_back(candidate);
-            std::push_heap(best.begin(), best.end());
-            if (best.size() <= most) continue;
-            std::pop_heap(best.begin(), best.end());
-            best.pop_back();
-        }
-    } while (next <= last);
+    scan(after, [&](std::uint64_t number) {
+        if (!is_waiting(number, now)) return;
+        if (!source.empty() && entry_of(number).source() != source) return;
+        const Candidate candidate{entry_of(number).confidence, number};
+        if (best.size() == most && !(candidate < best.front())) return;
+        best.push_back(candidate);
+        std::push_heap(best.begin(), best.end());
+        if (best.size() <= most) return;
+        std::pop_heap(best.begin(), best.end());
+        best.pop_back();
+    });
     std::sort_heap(best.begin(), best.end());
     std::vector<std::uint64_t> numbers;
     for (const Candidate& each : best) numbers.push_back(each.number);

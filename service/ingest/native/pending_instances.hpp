@@ -187,6 +187,11 @@ private:
     };
 
     bool holds(std::uint64_t number) const { return first_ <= number && number <= last_; }
+    // Call the function with the number of each entry after this one, some thousand at a time with the
+    // lock: others have their turns between them.
+    template <class F>
+    void scan(std::uint64_t after, F&& visit);
+
     Entry& entry_of(std::uint64_t number) { return entries_[number - first_]; }
     const Entry& entry_of(std::uint64_t number) const { return entries_[number - first_]; }
 
