@@ -17,6 +17,7 @@ cdef class Event:
     cdef readonly str renamed_to
     cdef readonly bint merges
     cdef readonly dict options
+    cdef readonly dict described
     cdef readonly unsigned long long restored
     cdef readonly unsigned int rules
     cdef readonly bint joined

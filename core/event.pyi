@@ -18,6 +18,7 @@ _Kind = Literal[
     "amend",
     "rename",
     "adopt",
+    "describe",
 ]
 
 @final
@@ -111,6 +112,15 @@ class Event:
     @classmethod
     def forget_feature(cls, name: str) -> Event:
         """Return an event that forgets a feature; InstanceError for an invalid name."""
+
+    @classmethod
+    def describe(cls, name: str, changes: Mapping[str, object]) -> Event:
+        """Return an event that changes the description of a class.
+
+        `changes` has the parts to replace: `title`, `description` (strings), `alt_labels` (other
+        names, strings) and `vector` (numbers, or an Instance that has it); None removes a part, and
+        the others stay. Raise InstanceError for an invalid name or part, and without one.
+        """
 
     @classmethod
     def configure(cls, options: Mapping[str, object]) -> Event:
@@ -263,8 +273,8 @@ class Event:
 
     @property
     def name(self) -> str:
-        """The class or feature to forget, the class to rename, the learner to promote, or the token
-        of the rebuilt state to adopt.
+        """The class or feature to forget, the class to rename or describe, the learner to promote,
+        or the token of the rebuilt state to adopt.
 
         An empty string for other kinds.
         """
@@ -279,6 +289,10 @@ class Event:
     @property
     def merges(self) -> bool:
         """True if a "rename" event may merge the class into another."""
+
+    @property
+    def described(self) -> dict[str, object]:
+        """The changes of a "describe" event: the vector is an Instance; None removes a part."""
 
     @property
     def options(self) -> dict[str, object]:

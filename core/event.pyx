@@ -22,6 +22,8 @@ An event's bytes, little-endian:
     restore         seq u64
     adopt           the token of a rebuilt state, in UTF-8
     rules           version u32
+    describe        the class (u16 size, UTF-8), the changes (u32 size, JSON), an instance without
+                    features, with the new vector if there is one
 """
 
 import json
@@ -46,13 +48,14 @@ from manyclass.core.event_parts cimport (
 from manyclass.core.instance cimport Instance
 from manyclass.core.text cimport TextAnalysis
 
+from manyclass.core.descriptions import checked_changes
 from manyclass.core.errors import EventError, InstanceError
 from manyclass.core.event_parts import class_names
 from manyclass.core.text import Reading
 
 cdef tuple KINDS = (
     *("learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"),
-    *("learn", "place", "learn", "amend", "rename", "adopt"),
+    *("learn", "place", "learn", "amend", "rename", "adopt", "describe"),
 )
 cdef enum:
     LEARN, FORGET_CLASS, FORGET_FEATURE, CONFIGURE, RESTORE, PROMOTE, RULES  # positions in KINDS
@@ -62,6 +65,7 @@ cdef enum:
     AMEND  # a correction or deletion of an earlier learn event
     RENAME
     ADOPT
+    DESCRIBE
     WITH_INSTANCE_ID = 0x20
     WITH_ORIGIN = 0x40
     JOINED = 0x80
@@ -93,6 +97,7 @@ cdef class Event:
         self.name = ""
         self.renamed_to = ""
         self.options = {}
+        self.described = {}
 
     def __init__(self, *args, **kwargs):
         raise TypeError("make an event with Event.learn, Event.forget_class, ...")
@@ -200,6 +205,21 @@ cdef class Event:
         return named_event(FORGET_FEATURE, name)
 
     @classmethod
+    def describe(cls, str name not None, changes):
+        cdef list names = class_names([name])
+        given = checked_changes(changes)
+        vector = given.get("vector")
+        texts = {key: value for key, value in given.items() if key != "vector" or value is None}
+        cdef bytes content = json.dumps(texts, sort_keys=True, ensure_ascii=False).encode()
+        cdef Event event = event_of(DESCRIBE, b"".join((
+            wire_of(names)[4:], struct.pack("<I", len(content)), content,
+            bytes(Instance({}) if vector is None else vector),
+        )))
+        event.name = names[0]
+        event.described = given
+        return event
+
+    @classmethod
     def configure(cls, options):
         given = dict(options)
         cdef Event event = event_of(CONFIGURE, json.dumps(given, sort_keys=True).encode())
@@ -303,6 +323,7 @@ cdef class Event:
         instance = Instance({})
         if self.text is not None:
             instance = analysis.instance_of(self.text, reading.most_features).instance
+        instance = instance.with_vector_of(self._instance)
         if self.kind == "amend":
             return Event.amend(
                 self.target, instance, self.classes, self.replaced, self.weight, self.event_id,
@@ -332,6 +353,7 @@ cdef class Event:
         event.renamed_to = self.renamed_to
         event.merges = self.merges
         event.options = self.options
+        event.described = self.described
         event.restored = self.restored
         event.rules = self.rules
         event.source = self.source
@@ -442,6 +464,16 @@ cdef Event parse(bytes data):
         if not isinstance(options, dict):
             raise EventError("the options of an event are not an object")
         event = Event.configure(options)
+    elif kind == DESCRIBE:
+        name, at = name_at(data, at)
+        size = struct.unpack_from("<I", data, at)[0]
+        changes = json.loads(take(data, at + 4, size))
+        instance = Instance.from_bytes(data[at + 4 + size:])
+        if not isinstance(changes, dict) or name is None:
+            raise EventError("the changes of a description are not an object of a class")
+        if instance.has_vector:
+            changes["vector"] = instance
+        event = Event.describe(name, changes)
     elif kind == RESTORE:
         event = Event.restore(struct.unpack("<Q", data[at:])[0])
     elif kind == RULES:

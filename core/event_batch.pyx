@@ -3,7 +3,6 @@
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cython.operator cimport dereference as deref
 from libc.stdint cimport uint32_t, uint64_t
-from libc.string cimport memcpy
 from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
@@ -12,7 +11,7 @@ cimport cython
 from manyclass.core.event cimport Event
 from manyclass.core.event_parts cimport EventOrigin, reading_in, stored_text, text_in, view_of
 from manyclass.core.learner cimport Seconds
-from manyclass.core.instance cimport Instance, bytes_of, is_signed, text_of
+from manyclass.core.instance cimport Instance, bytes_of, feature_count, is_signed, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.published_learner cimport NativePublishedLearner, PublishedLearner
 from manyclass.core.text cimport TextAnalysis
@@ -64,17 +63,17 @@ cdef class EventBatch:
 
     def events(self):
         cdef vector[string_view] names
-        cdef uint32_t features
         cdef list events = []
         cdef EventOrigin origin
         cdef bytes stored
         for at in range(self._native.count()):
             self._native.read_classes(at, names)
-            memcpy(&features, self._native.instance(at).data(), sizeof(features))
             origin = self._native.origin(at)
             stored = bytes_in(origin.text)
             events.append(Event.learn(
-                Instance.wrap(bytes_in(self._native.instance(at)), features),
+                Instance.wrap(
+                    bytes_in(self._native.instance(at)), feature_count(self._native.instance(at))
+                ),
                 [text_of(name) for name in names],
                 source=text_of(origin.source) or None,
                 text=text_in(stored),

@@ -1,10 +1,23 @@
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport uint32_t
 from libcpp.string_view cimport string_view
 
 
 cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
     bint is_signed(string_view instance)
+    bint has_vector(string_view instance)
+    uint32_t feature_count(string_view instance)
+
+cdef extern from "core/native/pipeline/vector.hpp" namespace "manyclass" nogil:
+    cdef cppclass VectorView:
+        size_t size()
+        size_t bytes()
+        bint empty()
+        bint is_valid()
+        const char* data()
+
+    VectorView vector_of(string_view instance)
 
 
 cdef class Instance:

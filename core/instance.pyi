@@ -1,22 +1,34 @@
 from collections.abc import Iterable, Mapping
 from typing import Self, final
 
+import numpy as np
 from _typeshed import ReadableBuffer as Buffer
+from numpy.typing import ArrayLike, NDArray
 
 LONGEST_NAME: int
 LARGEST_VALUE: float
 SMALLEST_VALUE: float
+LEAST_DIMENSION: int
+MOST_DIMENSION: int
 
 @final
 class Instance:
-    """A sparse instance: unique feature names with values other than 0. Immutable."""
+    """A sparse instance: unique feature names with values other than 0, and perhaps a vector, such
+    as an embedding. Immutable.
+    """
 
-    def __new__(cls, features: Mapping[str, float] | Iterable[str | int]) -> Self:
+    def __new__(
+        cls, features: Mapping[str, float] | Iterable[str | int], vector: ArrayLike | None = None
+    ) -> Self:
         """Take a mapping name -> value, or names with value 1 each.
 
         The values of a repeated name are added. Values with a magnitude below SMALLEST_VALUE are
         left out. Raise InstanceError for an empty or overlong name, a name that is not valid
         Unicode, and a value that is not a finite number of a magnitude up to LARGEST_VALUE.
+
+        A vector has LEAST_DIMENSION to MOST_DIMENSION numbers. It is scaled to length 1 and rounded
+        to multiples of 2^-12. Raise InstanceError for another dimension, a number that is not
+        finite, and a vector of zeros.
         """
 
     @classmethod
@@ -39,6 +51,25 @@ class Instance:
     @property
     def is_signed(self) -> bool:
         """True if a value is below 0."""
+
+    @property
+    def has_vector(self) -> bool: ...
+    @property
+    def dimension(self) -> int:
+        """The number of numbers of the vector, 0 without one."""
+
+    @property
+    def vector(self) -> NDArray[np.int16] | None:
+        """The vector, as multiples of 2^-12 of its length; None without one."""
+
+    def with_vector(self, vector: ArrayLike | None) -> Instance:
+        """Return an instance of the same features with this vector, None for none.
+
+        Raise InstanceError for what cannot be one, as `Instance` does.
+        """
+
+    def with_vector_of(self, other: Instance) -> Instance:
+        """Return an instance of the same features with the vector of the other, if it has one."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...

@@ -14,6 +14,8 @@ from libcpp.string_view cimport string_view
 
 cimport cython
 
+import numpy as np
+
 from manyclass.core.errors import EventError, InstanceError
 
 
@@ -35,12 +37,22 @@ cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
         bint next()
         string_view name()
         double value()
-        bint whole()
+        bint whole(size_t behind)
         uint32_t left()
+
+cdef extern from "core/native/pipeline/vector.hpp" namespace "manyclass" nogil:
+    const size_t SMALLEST "manyclass::LEAST_DIMENSION"
+    const size_t LARGEST "manyclass::MOST_DIMENSION"
+    size_t vector_bytes(size_t dimension)
+    bint append_vector(string& instance, const double* numbers, size_t dimension) except +
+    void append_same "manyclass::append_vector"(string& instance, VectorView vector) except +
+    void copy_features(string_view instance, VectorView vector, string& features) except +
 
 LONGEST_NAME = LONGEST_NAME_BYTES
 LARGEST_VALUE = MOST
 SMALLEST_VALUE = LEAST
+LEAST_DIMENSION = SMALLEST  # of a vector
+MOST_DIMENSION = LARGEST
 
 cdef object UNMADE = object()  # the argument for an instance whose bytes are set afterwards
 
@@ -95,15 +107,49 @@ cdef bint only_strings(dict features):
     return True
 
 
+cdef int add_vector(string& out, object vector) except -1:
+    """Append a vector to the bytes of an instance without one; InstanceError for a bad one."""
+    cdef const double[::1] numbers
+    if isinstance(vector, (str, bytes)):
+        raise InstanceError("a vector must be an array of numbers", ("vector",))
+    try:
+        numbers = np.ascontiguousarray(vector, np.float64)
+    except (OverflowError, TypeError, ValueError):
+        raise InstanceError("a vector must be an array of numbers", ("vector",)) from None
+    if not LEAST_DIMENSION <= len(numbers) <= MOST_DIMENSION:
+        raise InstanceError(
+            f"a vector has from {LEAST_DIMENSION} to {MOST_DIMENSION} numbers, not {len(numbers)}",
+            ("vector",),
+        )
+    if not append_vector(out, &numbers[0], len(numbers)):
+        raise InstanceError(
+            "the numbers of a vector must be finite, and not all of them 0", ("vector",)
+        )
+    return 0
+
+
+cdef string features_of(Instance instance):
+    """Return the bytes of an instance without its vector."""
+    cdef string_view given = bytes_of(instance)
+    cdef VectorView vector = vector_of(given)
+    cdef string out
+    if vector.empty():
+        out.assign(given.data(), given.size())
+    else:
+        copy_features(given, vector, out)
+    return out
+
+
 @cython.final
 cdef class Instance:
-    """A sparse instance: unique feature names with values other than 0. Immutable.
+    """A sparse instance: unique feature names with values other than 0, and perhaps a vector, such
+    as an embedding. Immutable.
 
     Threads: any may read it.
     Ownership: it owns its bytes; native code reads them while the caller keeps the instance alive.
     """
 
-    def __cinit__(self, features):
+    def __cinit__(self, features, vector=None):
         cdef dict unique
         cdef PyObject* key
         cdef PyObject* entry
@@ -135,6 +181,8 @@ cdef class Instance:
                     sign = SIGNED
         begin = count | sign
         memcpy(&out[0], &begin, sizeof(begin))
+        if vector is not None:
+            add_vector(out, vector)
         self._data = PyBytes_FromStringAndSize(out.data(), out.size())
         self._count = count
 
@@ -215,10 +263,13 @@ cdef class Instance:
 
     @classmethod
     def from_bytes(cls, bytes data not None):
-        cdef FeatureReader* reader = new FeatureReader(
-            string_view(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
+        cdef string_view bytes_of_data = string_view(
+            PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)
         )
+        cdef FeatureReader* reader = new FeatureReader(bytes_of_data)
+        cdef VectorView vector = vector_of(bytes_of_data)
         cdef Py_ssize_t count = reader.left()
+        cdef size_t behind
         cdef string_view name
         cdef set seen = set()
         cdef bint has_sign = False
@@ -234,7 +285,10 @@ cdef class Instance:
                 if not (LEAST <= fabs(reader.value()) <= MOST):
                     raise EventError("an instance holds a value out of range")
                 has_sign = has_sign or reader.value() < 0
-            if not reader.whole() or len(seen) != count:
+            if has_vector(bytes_of_data) and not vector.is_valid():
+                raise EventError("an instance holds a vector that cannot be one")
+            behind = 0 if vector.empty() else vector_bytes(vector.size())
+            if not reader.whole(behind) or len(seen) != count:
                 raise EventError("these bytes are not an instance")
         finally:
             del reader
@@ -253,6 +307,36 @@ cdef class Instance:
     def is_signed(self):
         return is_signed(bytes_of(self))
 
+    @property
+    def has_vector(self):
+        return has_vector(bytes_of(self))
+
+    @property
+    def dimension(self):
+        return vector_of(bytes_of(self)).size()
+
+    @property
+    def vector(self):
+        cdef VectorView found = vector_of(bytes_of(self))
+        if found.empty():
+            return None
+        return np.frombuffer(found.data()[:found.bytes()], np.int16)
+
+    def with_vector(self, vector):
+        cdef string out = features_of(self)
+        if vector is not None:
+            add_vector(out, vector)
+        return Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), self._count)
+
+    def with_vector_of(self, Instance other not None):
+        cdef VectorView vector = vector_of(bytes_of(other))
+        if vector.empty() and not self.has_vector:
+            return self
+        cdef string out = features_of(self)
+        if not vector.empty():
+            append_same(out, vector)
+        return Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), self._count)
+
     def __eq__(self, other):
         return isinstance(other, Instance) and self._data == (<Instance>other)._data
 
@@ -260,7 +344,8 @@ cdef class Instance:
         return hash(self._data)
 
     def __repr__(self):
-        return f"Instance({dict(self.items())!r})"
+        vector = f", {self.dimension} numbers" if self.has_vector else ""
+        return f"Instance({dict(self.items())!r}{vector})"
 
     def items(self):
         cdef FeatureReader* reader = new FeatureReader(bytes_of(self))

@@ -13,6 +13,8 @@ from manyclass.core.aliases import (
 )
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
+from manyclass.core.descriptions import SECTIONS as DESCRIPTION_SECTIONS
+from manyclass.core.descriptions import Description, Descriptions
 from manyclass.core.enrolled import Enrolled, learn_in_shadow
 from manyclass.core.errors import (
     EventConflict,
@@ -76,6 +78,7 @@ class Model(ModelLearners):
         )
         self.recent = DedupWindow()
         self.restores: list[tuple[int, int]] = []
+        self.descriptions = Descriptions()
         self.aliases: dict[str, str] = {}  # former name of a class -> its present one
         self.merged = 0  # number of the newest merge or release that waits for a rebuild
         self.rules = rules.RULES  # the version in force, see rules.py
@@ -197,9 +200,11 @@ class Model(ModelLearners):
         return name in self.taxonomy or self.has_class(name)
 
     def has_class(self, name: str) -> bool:
-        """Return whether a learner or the taxonomy has the class."""
-        return self.taxonomy.is_class(name) or any(
-            each.learner.has_class(name) for each in self.enrolled
+        """Return whether a learner or the taxonomy has the class, or it has a description."""
+        return (
+            self.taxonomy.is_class(name)
+            or name in self.descriptions
+            or any(each.learner.has_class(name) for each in self.enrolled)
         )
 
     def check_rules(self) -> None:
@@ -345,6 +350,8 @@ class Model(ModelLearners):
             self._promote(event.name)
         elif event.kind == "rename":
             self._rename(event)
+        elif event.kind == "describe":
+            self._describe(event)
         elif event.kind == "amend":
             self._note_nodes(self.taxonomy.note_classes(event.classes), before_learning=True)
             for each in self.enrolled:
@@ -358,6 +365,13 @@ class Model(ModelLearners):
                     each.calibration.forget_class(name)
             placed = [event.name] if event.name in self.taxonomy else []
             self._note_nodes(placed + self.taxonomy.forget(event.name))
+            self.descriptions.put(event.name, Description())
+
+    def _describe(self, event: Event) -> None:
+        """Change the description of a class, by its present name."""
+        name = self.aliases.get(event.name, event.name)
+        before = self.descriptions.get(name, Description())
+        self.descriptions.put(name, before.changed(event.described))
 
     def _place(self, event: Event) -> list[str]:
         """Place classes in the taxonomy; return the names of nodes added, changed or removed.
@@ -408,7 +422,15 @@ class Model(ModelLearners):
                 else:
                     each.learner.rename_class(name, to)
             self._note_nodes(changed)
+            self._rename_description(name, to)
         self.aliases = dict(aliases)
+
+    def _rename_description(self, name: str, to: str) -> None:
+        """Give a description to the present name of its class, unless that has one."""
+        described = self.descriptions.get(name)
+        if described is not None:
+            self.descriptions.put(name, Description())
+            self.descriptions.put(to, self.descriptions.get(to, described))
 
     def _rename_node(self, name: str, to: str) -> list[str]:
         """Rename the node of a class, or merge it into the node `to`; return the changed nodes."""
@@ -475,7 +497,7 @@ class Model(ModelLearners):
             facts["chosen"] = self.chosen.to_dict()
         if self.merged:
             facts["merged"] = self.merged
-        arrays: snapshot.Arrays = self.taxonomy.dump()
+        arrays: snapshot.Arrays = {**self.taxonomy.dump(), **self.descriptions.dump()}
         for position, each in enumerate(self.enrolled):
             outcomes = {**each.progress.dump(), **each.calibration.dump()}
             sections = {**each.learner.dump(), **outcomes, **each.expected_loss.dump()}
@@ -498,7 +520,11 @@ class Model(ModelLearners):
         in_force = rules_of(facts)
         model_set = model_set_of(facts)
         model = cls(model_set, hash_seed, text_of(facts))
-        known = {*model.freeze().arrays, *taxonomy.SECTIONS}  # an empty model has the same arrays
+        known = {
+            *model.freeze().arrays,
+            *taxonomy.SECTIONS,
+            *DESCRIPTION_SECTIONS,
+        }  # an empty model has the same arrays
         for position in range(len(model_set.learners)):
             sections = {*taxonomic_loss.SECTIONS, *expected_loss.SECTIONS}
             known |= {prefix_of(position) + name for name in sections}
@@ -512,6 +538,7 @@ class Model(ModelLearners):
             ]
         )
         model.recent = recent_of(arrays, seq)
+        model.descriptions = Descriptions.load(arrays)
         model.seq, model.restores, model.rules = seq, restores, in_force
         model.aliases, model.whole = aliases_of(facts), whole_of(facts, model_set)
         model.merged = merged_of(facts, seq)

@@ -1,7 +1,8 @@
 // The wire form of an instance, which events store and learners read. Little-endian.
 //
-//   count u32, and SIGNED if a value is below 0, then for each feature:
+//   count u32, and SIGNED if a value is below 0, and WITH_VECTOR; then for each feature:
 //       header u16 = size << 1 | has_value,  name (size bytes),  value f64 when has_value, else it is 1
+//   and of an instance with a vector: its numbers i16 (vector.hpp), and how many they are u16
 #pragma once
 
 #include <cmath>
@@ -15,7 +16,7 @@ namespace manyclass {
 constexpr std::size_t LONGEST_NAME = 4096;
 // The range of magnitudes of values; their squares are representable too.
 constexpr double LARGEST_VALUE = 1e30, SMALLEST_VALUE = 1e-30;
-constexpr std::uint32_t SIGNED = 1u << 31;
+constexpr std::uint32_t SIGNED = 1u << 31, WITH_VECTOR = 1u << 30;
 constexpr double LEAST_EXAMPLE_WEIGHT = 0.001, MOST_EXAMPLE_WEIGHT = 1000;  // as in core/event.pyx
 
 template <class T>
@@ -23,11 +24,22 @@ void put(std::string& out, T value) {
     out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
+// The first word of an instance: how many features it has, and marks.
+inline std::uint32_t head_of(std::string_view instance) {
+    std::uint32_t head = 0;
+    if (instance.size() >= sizeof head) std::memcpy(&head, instance.data(), sizeof head);
+    return head;
+}
+
 // True if a value of the instance is below 0.
-inline bool is_signed(std::string_view instance) {
-    std::uint32_t count = 0;
-    if (instance.size() >= sizeof count) std::memcpy(&count, instance.data(), sizeof count);
-    return (count & SIGNED) != 0;
+inline bool is_signed(std::string_view instance) { return (head_of(instance) & SIGNED) != 0; }
+
+inline bool has_vector(std::string_view instance) {
+    return (head_of(instance) & WITH_VECTOR) != 0;
+}
+
+inline std::uint32_t feature_count(std::string_view instance) {
+    return head_of(instance) & ~(SIGNED | WITH_VECTOR);
 }
 
 // The largest number of bytes of one feature.
@@ -77,7 +89,7 @@ class FeatureReader {
 public:
     explicit FeatureReader(std::string_view instance)
         : at_(instance.data()), end_(at_ + instance.size()) {
-        left_ = take<std::uint32_t>() & ~SIGNED;
+        left_ = take<std::uint32_t>() & ~(SIGNED | WITH_VECTOR);
     }
 
     std::uint32_t left() const { return left_; }
@@ -97,8 +109,10 @@ public:
 
     std::string_view name() const { return name_; }
     double value() const { return value_; }
-    // After the last feature: true if the bytes are exactly one instance.
-    bool whole() const { return !broken_ && left_ == 0 && at_ == end_; }
+    // After the last feature: true if the bytes are whole features, with so many bytes behind them.
+    bool whole(std::size_t behind = 0) const {
+        return !broken_ && left_ == 0 && static_cast<std::size_t>(end_ - at_) == behind;
+    }
 
 private:
     template <class T>

@@ -1,0 +1,116 @@
+// The vector of an instance, such as an embedding of its text: int16 numbers in units of 2^-12 of
+// its length, so that sums of vectors and of their products are exact.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "pipeline/wire.hpp"
+
+namespace manyclass {
+
+constexpr std::size_t LEAST_DIMENSION = 2, MOST_DIMENSION = 4096;
+constexpr double VECTOR_LENGTH = 4096;  // of every vector, but for rounding
+
+// The numbers of a vector in the bytes of an instance, which are not aligned.
+class VectorView {
+public:
+    VectorView() = default;
+    VectorView(const char* numbers, std::size_t size) : numbers_(numbers), size_(size) {}
+
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    std::size_t bytes() const { return size_ * sizeof(std::int16_t); }
+    const char* data() const { return numbers_; }
+
+    std::int16_t operator[](std::size_t at) const {
+        std::int16_t number;
+        std::memcpy(&number, numbers_ + at * sizeof number, sizeof number);
+        return number;
+    }
+
+    // True if these are numbers that `append_vector` can have written.
+    bool is_valid() const {
+        if (size_ < LEAST_DIMENSION || size_ > MOST_DIMENSION) return false;
+        bool is_zero = true;
+        for (std::size_t at = 0; at < size_; ++at) {
+            const int number = (*this)[at];
+            if (std::abs(number) > static_cast<int>(VECTOR_LENGTH)) return false;
+            is_zero = is_zero && number == 0;
+        }
+        return !is_zero;
+    }
+
+private:
+    const char* numbers_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+// The bytes of an instance behind its features, for a vector of this dimension.
+inline std::size_t vector_bytes(std::size_t dimension) {
+    return dimension * sizeof(std::int16_t) + sizeof(std::uint16_t);
+}
+
+// Return the vector of an instance; empty without one, and if the bytes are too few for it.
+inline VectorView vector_of(std::string_view instance) {
+    std::uint16_t dimension = 0;
+    if (!has_vector(instance) || instance.size() < sizeof(std::uint32_t) + sizeof dimension)
+        return {};
+    const char* const end = instance.data() + instance.size() - sizeof dimension;
+    std::memcpy(&dimension, end, sizeof dimension);
+    if (instance.size() < sizeof(std::uint32_t) + vector_bytes(dimension)) return {};
+    return {end - dimension * sizeof(std::int16_t), dimension};
+}
+
+// Set the first word of an instance.
+inline void set_head(std::string& instance, std::uint32_t head) {
+    std::memcpy(instance.data(), &head, sizeof head);
+}
+
+// Append a vector to an instance without one. False, and then nothing is appended, unless its
+// dimension is within the limits, each number is finite, and one is not 0.
+inline bool append_vector(std::string& instance, const double* numbers, std::size_t dimension) {
+    if (dimension < LEAST_DIMENSION || dimension > MOST_DIMENSION) return false;
+    double largest = 0;
+    for (std::size_t at = 0; at < dimension; ++at) {
+        if (!std::isfinite(numbers[at])) return false;
+        largest = std::max(largest, std::fabs(numbers[at]));
+    }
+    if (largest == 0) return false;
+    double squares = 0;  // of the numbers by the largest one: no square is infinite
+    for (std::size_t at = 0; at < dimension; ++at)
+        squares += numbers[at] / largest * (numbers[at] / largest);
+    const double length = std::sqrt(squares);
+    const std::size_t begin = instance.size();
+    instance.resize(begin + vector_bytes(dimension));
+    char* to = &instance[begin];
+    for (std::size_t at = 0; at < dimension; ++at) {
+        const double unit = numbers[at] / largest / length;
+        const auto number = static_cast<std::int16_t>(std::nearbyint(unit * VECTOR_LENGTH));
+        std::memcpy(to, &number, sizeof number);
+        to += sizeof number;
+    }
+    const auto size = static_cast<std::uint16_t>(dimension);
+    std::memcpy(to, &size, sizeof size);
+    set_head(instance, head_of(instance) | WITH_VECTOR);
+    return true;
+}
+
+// Append a vector as another instance has it.
+inline void append_vector(std::string& instance, VectorView vector) {
+    instance.append(vector.data(), vector_bytes(vector.size()));
+    set_head(instance, head_of(instance) | WITH_VECTOR);
+}
+
+// Set `features` to the bytes of an instance without its vector.
+inline void copy_features(std::string_view instance, VectorView vector, std::string& features) {
+    features.assign(instance.substr(0, instance.size() - vector_bytes(vector.size())));
+    set_head(features, head_of(features) & ~WITH_VECTOR);
+}
+
+}  // namespace manyclass
