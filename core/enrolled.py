@@ -81,9 +81,10 @@ class Enrolled:
     def _learn(self, event: Event, calibration: Calibration | None) -> Learned:
         """Learn an event; add the outcome to the calibration if there are true classes.
 
-        Without features, learn only known classes: a new class would never be ranked.
+        Without features, learn only known classes: a new class would never be ranked. The learner
+        does so itself if there is a vector.
         """
-        if not self._lacks_features(event.instance):
+        if event.instance.has_vector or not self._lacks_features(event.instance):
             return self.learner.apply(event, calibration)
         known = [name for name in event.classes if self.learner.has_class(name)]
         if known:

@@ -10,6 +10,7 @@ from manyclass.core.calibration cimport (
     Calibration, NativeCalibration, Ranked, RankingBefore, TopTwoScores,
 )
 from manyclass.core.columns cimport CsrRows, NativeColumns
+from manyclass.core.evidence cimport NativeEvidence
 from manyclass.core.instance cimport Instance
 from manyclass.core.locking cimport raise_error
 from manyclass.core.progressive_validation cimport RankCounts
@@ -158,8 +159,29 @@ cdef extern from "core/native/learner.hpp" namespace "manyclass" nogil:
         void load(const vector[Section]& sections) except +raise_error
 
 
+cdef extern from "core/native/beside/mixed_learner.hpp" namespace "manyclass" nogil:
+    cdef cppclass ScoreParts:
+        double words
+        double names
+        double vectors
+
+    cdef cppclass Mixture:
+        bint is_new()
+        void dump(double* numbers)
+        void load(const double* numbers) except +raise_error
+
+    cdef cppclass MixedLearner(NativeLearner):
+        cpp_bool explain_parts(string_view instance, const vector[string_view]& classes,
+                               size_t limit, vector[ScoreParts]& parts,
+                               vector[vector[pair[string, double]]]& descriptions) \
+            except +raise_error
+        Mixture& mixture()
+        ScoreParts weights() except +raise_error
+
+
 cdef class Learner:
     cdef shared_ptr[NativeLearner] _native
+    cdef shared_ptr[MixedLearner] _mixed  # the same, of a model
     cdef readonly object options
     cdef readonly Taxonomy taxonomy
 

@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, Self, final
+from typing import Final, Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,11 +7,15 @@ from numpy.typing import NDArray
 from manyclass.core.calibration import Calibration
 from manyclass.core.columns import Columns
 from manyclass.core.event import Event
+from manyclass.core.evidence import Evidence
 from manyclass.core.instance import Instance
 from manyclass.core.learners.member import Member
 from manyclass.core.learners.options import Options
-from manyclass.core.outcome import Learned, Node
+from manyclass.core.outcome import Learned, MixtureWeights, Node, ScoreOfParts
+from manyclass.core.sections import Sections
 from manyclass.core.taxonomy import Taxonomy
+
+MIXTURE_SECTION: Final[str]
 
 _Given = Instance | Mapping[str, float] | Iterable[str | int]  # as the constructor of Instance
 
@@ -39,8 +43,21 @@ class Learner:
     """
 
     def __new__(
-        cls, options: Options, hash_seed: int = 0, taxonomy: Taxonomy | None = None
-    ) -> Self: ...
+        cls,
+        options: Options,
+        hash_seed: int = 0,
+        taxonomy: Taxonomy | None = None,
+        evidence: Evidence | None = None,
+    ) -> Self:
+        """Make a learner that has learned nothing.
+
+        With the `evidence` of a model, it ranks by descriptions and vectors too; whoever gives it
+        changes it, after this learner and all others that share it have learned an event.
+        """
+
+    def join(self, evidence: Evidence) -> None:
+        """Rank by this evidence of a model too, from now on; call it at most once."""
+
     @property
     def taxonomy(self) -> Taxonomy:
         """The taxonomy that was given, or one of its own. Only a learner of a tree reads it."""
@@ -91,6 +108,25 @@ class Learner:
         they stay log-odds). These add up to the score of vote "score", unless a member has negative
         scores: its shares are then measured from its lowest score.
         """
+
+    def explain_parts(
+        self, instance: _Given, classes: Sequence[str], limit: int = 10
+    ) -> list[ScoreOfParts] | None:
+        """Return what words, descriptions and vectors give to the score of each class.
+
+        Each has at most `limit` features of the description. None if the learner alone ranks the
+        instance: there is no description, and no vector.
+        """
+
+    @property
+    def mixture(self) -> MixtureWeights | None:
+        """The weights of the parts of a score now; None without the evidence of a model."""
+
+    def dump_mixture(self) -> dict[str, NDArray[np.generic]]:
+        """Return the section of the mixture; none before the first outcome."""
+
+    def load_mixture(self, sections: Sections) -> None:
+        """Load the mixture of a snapshot, if it has one; SnapshotError."""
 
     def paths(self, instance: _Given, classes: Sequence[str], limit: int = 10) -> list[list[Node]]:
         """Return for each class its path in a label tree, from below the root to the leaf.
@@ -307,5 +343,6 @@ class Learner:
         sections: Mapping[str, NDArray[np.generic]],
         hash_seed: int = 0,
         taxonomy: Taxonomy | None = None,
+        evidence: Evidence | None = None,
     ) -> Learner:
         """Return the dumped learner; raise SnapshotError for arrays that are not a valid state."""

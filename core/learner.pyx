@@ -4,7 +4,7 @@ from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
-from libcpp.memory cimport shared_ptr
+from libcpp.memory cimport shared_ptr, static_pointer_cast
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
@@ -15,6 +15,7 @@ cimport cython
 from manyclass.core.calibration cimport Calibration
 from manyclass.core.columns cimport Columns, CsrRows
 from manyclass.core.event cimport Event
+from manyclass.core.evidence cimport Evidence
 from manyclass.core.instance cimport Instance, as_instance, bytes_of, text_of
 from manyclass.core.locking cimport raise_error, release_gil_while_waiting
 from manyclass.core.progressive_validation cimport ProgressiveValidation
@@ -26,8 +27,14 @@ from manyclass.core.abilities import check_ability, check_weights, within_abilit
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
 from manyclass.core.learners import parts
 from manyclass.core.learners.member import Member
-from manyclass.core.outcome import NOTHING_LEARNED, Learned, Node
-from manyclass.core.sections import within
+from manyclass.core.outcome import (
+    NOTHING_LEARNED,
+    Learned,
+    MixtureWeights,
+    Node,
+    ScoreOfParts,
+)
+from manyclass.core.sections import run, within
 
 release_gil_while_waiting()
 
@@ -39,7 +46,16 @@ cdef extern from "core/native/storage/postings.hpp" namespace "manyclass" nogil:
 cdef extern from "core/native/make_learner.hpp" namespace "manyclass" nogil:
     shared_ptr[NativeLearner] make_learner(const OptionValues& options, uint64_t hash_seed,
                                            shared_ptr[NativeTaxonomy] taxonomy) except +raise_error
+    shared_ptr[MixedLearner] mix_learner(shared_ptr[NativeLearner] learner,
+                                         shared_ptr[NativeEvidence] evidence,
+                                         bint needs_features) except +raise_error
     vector[string] learner_option_names(string_view learner) except +raise_error
+
+
+cdef extern from "core/native/beside/mixture.hpp" namespace "manyclass" nogil:
+    const size_t MIXTURE_NUMBERS "manyclass::Mixture::NUMBERS"
+
+MIXTURE_SECTION = "mixture"
 
 
 cdef object UNMADE = object()  # the argument for a learner whose native object is set afterwards
@@ -84,12 +100,19 @@ cdef class Learner:
     Therefore each call keeps its names alive.
     """
 
-    def __cinit__(self, options, uint64_t hash_seed=0, Taxonomy taxonomy=None):
+    def __cinit__(self, options, uint64_t hash_seed=0, Taxonomy taxonomy=None,
+                  Evidence evidence=None):
         if options is UNMADE:
             return
         self.options = options
         self.taxonomy = Taxonomy(hash_seed) if taxonomy is None else taxonomy
         self._native = make_learner(native(options), hash_seed, self.taxonomy._native)
+        if evidence is not None:
+            self.join(evidence)
+
+    def join(self, Evidence evidence not None):
+        self._mixed = mix_learner(self._native, evidence._native, self.options.needs_features)
+        self._native = static_pointer_cast[NativeLearner, MixedLearner](self._mixed)
 
     @property
     def members(self):
@@ -176,6 +199,51 @@ cdef class Learner:
         cdef list kept = list(classes)
         deref(self._native).explain(bytes_of(given), Learner.names_of(kept), limit, explained)
         return [weighted(explained[i]) for i in range(explained.size())]
+
+    def explain_parts(self, instance not None, classes, size_t limit=10):
+        cdef Instance given = as_instance(instance)
+        cdef vector[ScoreParts] parts
+        cdef vector[vector[pair[string, double]]] descriptions
+        cdef list kept = list(classes)
+        if self._mixed.get() == NULL or not deref(self._mixed).explain_parts(
+            bytes_of(given), Learner.names_of(kept), limit, parts, descriptions
+        ):
+            return None
+        return [
+            ScoreOfParts(
+                parts[i].words, parts[i].names, parts[i].vectors, weighted(descriptions[i])
+            )
+            for i in range(parts.size())
+        ]
+
+    @property
+    def mixture(self):
+        cdef ScoreParts weights
+        if self._mixed.get() == NULL:
+            return None
+        weights = deref(self._mixed).weights()
+        return MixtureWeights(weights.words, weights.names, weights.vectors)
+
+    def dump_mixture(self):
+        cdef double[::1] numbers
+        if self._mixed.get() == NULL or deref(self._mixed).mixture().is_new():
+            return {}
+        array = np.zeros(MIXTURE_NUMBERS, np.float64)
+        numbers = array
+        deref(self._mixed).mixture().dump(&numbers[0])
+        return {MIXTURE_SECTION: array}
+
+    def load_mixture(self, sections):
+        cdef const double[::1] numbers
+        if MIXTURE_SECTION not in sections:
+            return
+        numbers = run(sections, MIXTURE_SECTION, "<f8")
+        if len(numbers) != MIXTURE_NUMBERS:
+            raise SnapshotError(f"it has not {MIXTURE_NUMBERS} numbers", MIXTURE_SECTION)
+        try:
+            deref(self._mixed).mixture().load(&numbers[0])
+        except ValueError as error:
+            raise SnapshotError(str(error).partition(": ")[2], MIXTURE_SECTION) from error
 
     def paths(self, instance not None, classes, size_t limit=10):
         cdef Instance given = as_instance(instance)
@@ -514,9 +582,10 @@ cdef class Learner:
         return parts.joined(self.options, arrays, outcomes)
 
     @classmethod
-    def load(cls, options, sections, uint64_t hash_seed=0, Taxonomy taxonomy=None):
+    def load(cls, options, sections, uint64_t hash_seed=0, Taxonomy taxonomy=None,
+             Evidence evidence=None):
         cdef uint64_t changes = 0
-        cdef Learner learner = Learner(options, hash_seed, taxonomy)
+        cdef Learner learner = Learner(options, hash_seed, taxonomy, evidence)
         cdef vector[Section] native = deref(learner._native).measure(changes)
         cdef size_t i  # declared, because Cython cannot infer its type from two vectors
         declared = {each.name.decode(): "<" + each.type.decode() for each in native}

@@ -27,8 +27,10 @@ from manyclass.core.errors import (
 )
 from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
+from manyclass.core.evidence import SECTIONS as EVIDENCE_SECTIONS
+from manyclass.core.evidence import Evidence
 from manyclass.core.expected_loss import ExpectedLoss
-from manyclass.core.learner import Learner
+from manyclass.core.learner import MIXTURE_SECTION, Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.model_learners import ModelLearners
 from manyclass.core.model_set import ModelSet
@@ -82,7 +84,7 @@ class Model(ModelLearners):
         self.aliases: dict[str, str] = {}  # former name of a class -> its present one
         self.merged = 0  # number of the newest merge or release that waits for a rebuild
         self.rules = rules.RULES  # the version in force, see rules.py
-        self.text = text
+        self._text = text
 
     @classmethod
     def of(
@@ -99,6 +101,7 @@ class Model(ModelLearners):
         """
         model = cls(learner.options, text=text)
         model.taxonomy = learner.taxonomy
+        learner.join(model.evidence)
         enrolled = Enrolled.begun(learner.options.specification, learner)
         if calibration is not None:
             enrolled.calibration = calibration
@@ -107,6 +110,18 @@ class Model(ModelLearners):
         model._enroll([enrolled])
         model.seq = seq
         return model
+
+    @property
+    def text(self) -> TextAnalysis:
+        """The analysis of texts; a change reads all descriptions again."""
+        return self._text
+
+    @text.setter
+    def text(self, text: TextAnalysis) -> None:
+        if text != self._text:
+            self._text = text
+            for name in self.descriptions:
+                self._note_description(name)
 
     @property
     def seq(self) -> int:
@@ -143,6 +158,7 @@ class Model(ModelLearners):
 
     def _check(self, event: Event) -> None:
         if event.kind == "learn":
+            self.evidence.check(event.instance)
             if event.rejected or event.weight != 1:
                 check_ability(event, (each.learner.options for each in self.enrolled))
         elif event.kind == "forget_class":
@@ -153,6 +169,8 @@ class Model(ModelLearners):
                 raise UnknownName("feature", event.name)
         elif event.kind == "rename":
             self._check_rename(event)
+        elif event.kind == "describe":
+            self.evidence.check(Description().changed(event.described).instance)
         elif event.kind == "promote":
             if self.model_set.find(event.name) is None:
                 raise UnknownName("learner", event.name)
@@ -311,6 +329,7 @@ class Model(ModelLearners):
             seconds = ended - began
             if self.shadows:
                 shadows = learn_in_shadow(self.shadows.values(), event, clock, ended)
+            self.evidence.learn(event, seq)
         else:
             learned = NOTHING_LEARNED
             self._change(event)
@@ -356,6 +375,7 @@ class Model(ModelLearners):
             self._note_nodes(self.taxonomy.note_classes(event.classes), before_learning=True)
             for each in self.enrolled:
                 each.amend(event)
+            self.evidence.amend(event, self.seq + 1)
         elif event.kind in ("forget_class", "forget_feature"):
             for each in self.enrolled:
                 each.learner.apply(event)
@@ -365,13 +385,32 @@ class Model(ModelLearners):
                     each.calibration.forget_class(name)
             placed = [event.name] if event.name in self.taxonomy else []
             self._note_nodes(placed + self.taxonomy.forget(event.name))
-            self.descriptions.put(event.name, Description())
+            self.evidence.forget(event.name)
+            self._put_description(event.name, Description())
 
     def _describe(self, event: Event) -> None:
-        """Change the description of a class, by its present name."""
+        """Change the description of a class, by its present name.
+
+        A vector of another dimension than those before is left out: `check` accepted it, and
+        another event came before.
+        """
         name = self.aliases.get(event.name, event.name)
-        before = self.descriptions.get(name, Description())
-        self.descriptions.put(name, before.changed(event.described))
+        changed = self.descriptions.get(name, Description()).changed(event.described)
+        known = self.evidence.dimension
+        if changed.instance.has_vector and known and changed.instance.dimension != known:
+            changed = changed.changed({"vector": None})
+        self._put_description(name, changed)
+
+    def _put_description(self, name: str, description: Description) -> None:
+        """Replace the description of a class; an empty one removes it."""
+        if name in self.descriptions or not description.is_empty:
+            self.descriptions.put(name, description)
+            self._note_description(name)
+
+    def _note_description(self, name: str) -> None:
+        """Let the learners rank by the present description of a class."""
+        description = self.descriptions.get(name, Description())
+        self.evidence.describe(name, description.read(self.text).instance)
 
     def _place(self, event: Event) -> list[str]:
         """Place classes in the taxonomy; return the names of nodes added, changed or removed.
@@ -422,15 +461,17 @@ class Model(ModelLearners):
                 else:
                     each.learner.rename_class(name, to)
             self._note_nodes(changed)
-            self._rename_description(name, to)
+            self._rename_evidence(name, to)
         self.aliases = dict(aliases)
 
-    def _rename_description(self, name: str, to: str) -> None:
-        """Give a description to the present name of its class, unless that has one."""
+    def _rename_evidence(self, name: str, to: str) -> None:
+        """Give vectors and description to the present name of a class; it keeps a description of
+        its own."""
+        self.evidence.rename(name, to)
         described = self.descriptions.get(name)
         if described is not None:
-            self.descriptions.put(name, Description())
-            self.descriptions.put(to, self.descriptions.get(to, described))
+            self._put_description(name, Description())
+            self._put_description(to, self.descriptions.get(to, described))
 
     def _rename_node(self, name: str, to: str) -> list[str]:
         """Rename the node of a class, or merge it into the node `to`; return the changed nodes."""
@@ -497,10 +538,15 @@ class Model(ModelLearners):
             facts["chosen"] = self.chosen.to_dict()
         if self.merged:
             facts["merged"] = self.merged
-        arrays: snapshot.Arrays = {**self.taxonomy.dump(), **self.descriptions.dump()}
+        arrays: snapshot.Arrays = {
+            **self.taxonomy.dump(),
+            **self.descriptions.dump(),
+            **self.evidence.dump(),
+        }
         for position, each in enumerate(self.enrolled):
             outcomes = {**each.progress.dump(), **each.calibration.dump()}
             sections = {**each.learner.dump(), **outcomes, **each.expected_loss.dump()}
+            sections |= each.learner.dump_mixture()
             arrays |= {prefix_of(position) + name: array for name, array in sections.items()}
         return Frozen(facts, {**arrays, "recent_events": self.recent.dump()})
 
@@ -524,21 +570,25 @@ class Model(ModelLearners):
             *model.freeze().arrays,
             *taxonomy.SECTIONS,
             *DESCRIPTION_SECTIONS,
+            *EVIDENCE_SECTIONS,
         }  # an empty model has the same arrays
         for position in range(len(model_set.learners)):
-            sections = {*taxonomic_loss.SECTIONS, *expected_loss.SECTIONS}
+            sections = {*taxonomic_loss.SECTIONS, *expected_loss.SECTIONS, MIXTURE_SECTION}
             known |= {prefix_of(position) + name for name in sections}
         for name in arrays:
             need(name in known, name, "no learner of the snapshot has it")
         model.taxonomy = Taxonomy.load(arrays, hash_seed)
+        model.evidence = Evidence.load(arrays, hash_seed)
         model._enroll(
             [
-                enrolled_of(options, position, arrays, hash_seed, model.taxonomy)
+                enrolled_of(options, position, arrays, hash_seed, model.taxonomy, model.evidence)
                 for position, options in enumerate(model_set.learners)
             ]
         )
         model.recent = recent_of(arrays, seq)
         model.descriptions = Descriptions.load(arrays)
+        for name in model.descriptions:
+            model._note_description(name)
         model.seq, model.restores, model.rules = seq, restores, in_force
         model.aliases, model.whole = aliases_of(facts), whole_of(facts, model_set)
         model.merged = merged_of(facts, seq)

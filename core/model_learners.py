@@ -5,15 +5,18 @@ from typing import Any
 
 from manyclass.core.enrolled import Enrolled, continued
 from manyclass.core.errors import OptionError, UnknownName
+from manyclass.core.evidence import Evidence
 from manyclass.core.instance import Instance
 from manyclass.core.learner import Learner
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet, Role
-from manyclass.core.outcome import Answer, Decoded, Node
+from manyclass.core.outcome import Answer, Decoded, Node, ScoreOfParts
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.published_learner import PublishedLearner
 from manyclass.core.taxonomy import Taxonomy
+
+EVIDENCE_SHARE = 4  # the sums of vectors take at most this part of `max_bytes`, beside the learner
 
 
 class ModelLearners:
@@ -27,6 +30,7 @@ class ModelLearners:
         """Create learners that have learned nothing. `hash_seed` salts their tables of names."""
         self.published = PublishedLearner()
         self.taxonomy = Taxonomy(hash_seed)  # of the classes of all learners
+        self.evidence = Evidence(hash_seed)  # beside the weights of all learners
         # Specifications of learners that a rebuild begins empty, to learn the whole history.
         self.whole: frozenset[str] = frozenset()
         # The learners that the settings chose, if calls have added or removed some since.
@@ -117,6 +121,18 @@ class ModelLearners:
         """Return, for each class, its (feature, contribution to the score), heaviest first."""
         return self.answering.learner.explain(instance, classes, limit)
 
+    def explain_parts(
+        self, instance: Instance, classes: Sequence[str], limit: int = 10
+    ) -> list[ScoreOfParts] | None:
+        """Return what words, descriptions and vectors give to the score of each class; None if the
+        learner alone ranks the instance."""
+        return self.answering.learner.explain_parts(instance, classes, limit)
+
+    def check_vector(self, instance: Instance) -> None:
+        """Raise InstanceError if the instance has a vector of another dimension than those
+        before."""
+        self.evidence.check(instance)
+
     def paths(
         self, instance: Instance, classes: Sequence[str], limit: int = 10
     ) -> list[list[Node]]:
@@ -200,14 +216,16 @@ class ModelLearners:
             self.whole |= {options.specification}
 
     def _begun(self, options: Options) -> Enrolled:
-        learner = make(options, self._hash_seed, self.taxonomy)
+        learner = make(options, self._hash_seed, self.taxonomy, self.evidence)
         return Enrolled.begun(options.specification, learner, self._hash_seed)
 
     def _enroll(self, enrolled: Sequence[Enrolled]) -> None:
         """Replace the learners; the first is the primary one."""
         self.answering, *shadows = enrolled
         self.shadows = {each.label: each for each in shadows}
-        self.published.use(self.answering)
+        limits = self.options
+        self.evidence.limit(limits.max_classes, limits.max_bytes // EVIDENCE_SHARE)
+        self.published.use(self.answering, self.evidence)
 
 
 def _object(value: object) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.errors import InstanceError, RulesDiffer, SnapshotError
 from manyclass.core.event_parts import class_names
+from manyclass.core.evidence import Evidence
 from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
@@ -156,7 +157,12 @@ def recent_of(arrays: snapshot.Arrays, seq: int) -> DedupWindow:
 
 
 def enrolled_of(
-    options: Options, position: int, arrays: snapshot.Arrays, hash_seed: int, taxonomy: Taxonomy
+    options: Options,
+    position: int,
+    arrays: snapshot.Arrays,
+    hash_seed: int,
+    taxonomy: Taxonomy,
+    evidence: Evidence,
 ) -> Enrolled:
     """Return the learner at this position of the model set from the arrays of a snapshot.
 
@@ -164,7 +170,8 @@ def enrolled_of(
     """
     own = arrays if position else of_primary(arrays)
     with within(own, prefix_of(position)) as sections:
-        learner = Learner.load(options, sections, hash_seed, taxonomy)
+        learner = Learner.load(options, sections, hash_seed, taxonomy, evidence)
+        learner.load_mixture(sections)
         calibration = Calibration.load(sections, hash_seed)
         progress = ProgressiveValidation.load(sections)
         expected_loss = ExpectedLoss.load(sections)

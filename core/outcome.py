@@ -24,6 +24,28 @@ class Node(NamedTuple):
     score: float = 0.0
 
 
+class ScoreOfParts(NamedTuple):
+    """What each part of the mixture gives to the score of a class; their sum is the score.
+
+    `words` is the learner's own part, by the features of the instance. `description` lists
+    (feature, what it gives through the description of the class), largest first; they add up to
+    `names`, but for what all classes have.
+    """
+
+    words: float
+    names: float
+    vectors: float
+    description: list[tuple[str, float]]
+
+
+class MixtureWeights(NamedTuple):
+    """The weights of words, descriptions and vectors in a score, each in spreads of its part."""
+
+    words: float
+    names: float
+    vectors: float
+
+
 class Learned(NamedTuple):
     """The instance's rank and scores before it was learned, and whether the learner was updated.
 

@@ -6,6 +6,7 @@ from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
 from manyclass.core.calibration cimport NativeCalibration
+from manyclass.core.evidence cimport EvidenceLimits, NativeEvidence
 from manyclass.core.learner cimport Learner, NativeLearner, Outcome
 from manyclass.core.locking cimport raise_error
 from manyclass.core.progressive_validation cimport RankCounts
@@ -19,7 +20,9 @@ cdef extern from "core/native/published_learner.hpp" namespace "manyclass" nogil
 
     cdef cppclass NativePublishedLearner "manyclass::PublishedLearner":
         NativePublishedLearner() except +
-        void use(NativeLearner* learner, NativeCalibration* calibration, RankCounts* ranks)
+        void use(NativeLearner* learner, NativeCalibration* calibration, RankCounts* ranks,
+                 NativeEvidence* evidence)
+        void limit(const EvidenceLimits& limits)
         uint64_t seq()
         void set_seq(uint64_t seq)
         Outcome learn(string_view instance, const vector[string_view]& true_classes,

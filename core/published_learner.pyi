@@ -3,6 +3,7 @@ from typing import final
 
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.event import Event
+from manyclass.core.evidence import Evidence
 from manyclass.core.outcome import Outcome
 
 @final
@@ -10,8 +11,9 @@ class PublishedLearner:
     """The primary learner of a model, as native code calls it; any thread may rank with it."""
 
     def __new__(cls) -> PublishedLearner: ...
-    def use(self, enrolled: Enrolled) -> None:
-        """Publish this learner; wait until no thread ranks with the one before."""
+    def use(self, enrolled: Enrolled, evidence: Evidence) -> None:
+        """Publish this learner and the evidence of its model; wait until no thread ranks with the
+        one before."""
 
     def learn(self, event: Event, clock: Callable[[], float] | None = None) -> Outcome | None:
         """Learn the next event as `Enrolled.apply` does; `clock` measures the seconds.

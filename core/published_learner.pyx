@@ -9,8 +9,9 @@ cimport cython
 
 from manyclass.core.calibration cimport Calibration
 from manyclass.core.event cimport Event
+from manyclass.core.evidence cimport Evidence
 from manyclass.core.learner cimport Learner
-from manyclass.core.instance cimport Instance, bytes_of, is_signed
+from manyclass.core.instance cimport Instance, bytes_of, has_vector, is_signed
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.progressive_validation cimport ProgressiveValidation
 
@@ -33,15 +34,17 @@ cdef class PublishedLearner:
     def __cinit__(self):
         self._native.reset(new NativePublishedLearner())
 
-    def use(self, enrolled not None):
+    def use(self, enrolled not None, Evidence evidence not None):
         cdef Learner learner = enrolled.learner
         cdef Calibration calibration = enrolled.calibration
         cdef ProgressiveValidation progress = enrolled.progress
         deref(self._native).use(
-            learner._native.get(), calibration._native.get(), progress._counts.get()
+            learner._native.get(), calibration._native.get(), progress._counts.get(),
+            evidence._native.get(),
         )
+        deref(self._native).limit(evidence._limits)
         self._learner, self._label = learner, enrolled.label
-        self._kept_alive = (calibration, progress)
+        self._kept_alive = (calibration, progress, evidence)
 
     def learn(self, Event event not None, clock=None):
         cdef vector[string_view] classes, rejected
@@ -57,6 +60,8 @@ cdef class PublishedLearner:
         if name_of_source is not None:
             source = Instance.any_utf8(name_of_source)
         if event.rejected or event.weight != 1:
+            if has_vector(bytes_of(event._instance)):
+                return None  # the vector counts with the weight, whatever the learner can learn
             event = within_ability(event, self._learner.options)
             if event is None:
                 return None
@@ -64,10 +69,14 @@ cdef class PublishedLearner:
             classes.push_back(Instance.any_utf8(<str>name))
         for name in event.rejected:
             rejected.push_back(Instance.any_utf8(<str>name))
+        cdef string_view instance = bytes_of(event._instance)
+        cdef double weight = event.weight
         began = 0.0 if clock is None else clock()
-        learned = deref(self._native).learn(
-            bytes_of(event._instance), classes, rejected, event.weight, source
-        )
+        if has_vector(instance):  # a new precision takes milliseconds
+            with nogil:
+                learned = deref(self._native).learn(instance, classes, rejected, weight, source)
+        else:
+            learned = deref(self._native).learn(instance, classes, rejected, weight, source)
         seconds = 0.0 if clock is None else clock() - began
         return tuple_of(outcome.Outcome, (
             self.seq, learned.rank or None, learned.updated, self._label, (), seconds

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "beside/mixed_learner.hpp"
 #include "engine.hpp"
 #include "ensemble/committee.hpp"
 
@@ -15,6 +16,12 @@ std::shared_ptr<Learner> make_learner(const OptionValues& options, std::uint64_t
     std::string learner;
     options("learner", learner);
     return std::make_shared<Engine>(learner, options, hash_seed, std::move(taxonomy));
+}
+
+std::shared_ptr<MixedLearner> mix_learner(std::shared_ptr<Learner> learner,
+                                          std::shared_ptr<Evidence> evidence,
+                                          bool needs_features) {
+    return std::make_shared<MixedLearner>(std::move(learner), std::move(evidence), needs_features);
 }
 
 std::vector<std::string> learner_option_names(std::string_view learner) {

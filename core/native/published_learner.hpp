@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "beside/evidence.hpp"
 #include "calibration.hpp"
 #include "learner.hpp"
 #include "pipeline/reader_slots.hpp"
@@ -41,24 +42,29 @@ inline double asked_limit(const Calibration& calibration, const RankingAsked& as
     return asked.precision >= 0 ? calibration.probability_limit_for(asked.precision) : -1;
 }
 
-// Ownership: learner, calibration and counts are the caller's, and outlive their use here.
+// Ownership: learner, calibration, counts and evidence are the caller's, and outlive their use here.
 // Threads: any number may rank; `use` waits until none does. Other calls: one thread at a time.
 // A thread that ranks or learns may take the locks of the learner and of the calibration.
 class PublishedLearner {
 public:
-    // Publish a learner; nullptr: rankings fail until another is published.
-    void use(Learner* learner, Calibration* calibration, RankCounts* ranks) {
+    // Publish a learner, with the evidence of its model; nullptr: rankings fail until another is
+    // published.
+    void use(Learner* learner, Calibration* calibration, RankCounts* ranks, Evidence* evidence) {
         const Writing lock(lock_);
         learner_ = learner;
         calibration_ = calibration;
         ranks_ = ranks;
+        evidence_ = evidence;
     }
+
+    // Learn vectors within these limits from now on.
+    void limit(const EvidenceLimits& limits) { limits_ = limits; }
 
     std::uint64_t seq() const { return seq_; }
     void set_seq(std::uint64_t seq) { seq_ = seq; }
 
-    // Rank the k best classes, two at least. False without a learner, and for an instance with values
-    // below 0 that are absent to it: Python ranks that one, and adds the warning.
+    // Rank the k best classes, two at least. False without a learner, for an instance with values
+    // below 0 that are absent to it, and for a vector of another dimension: Python answers these.
     bool rank(std::string_view instance, const RankingAsked& asked, Answered& answered) const {
         constexpr double ANY = -std::numeric_limits<double>::infinity();
         const Reading lock(lock_);
@@ -67,6 +73,7 @@ public:
         names.clear();
         seq = seq_;
         if (learner_ == nullptr || (is_signed(instance) && !learner_->takes_signs())) return false;
+        if (has_vector(instance) && evidence_->mismatches(instance)) return false;
         learner_->rank(instance, std::max(asked.k, 2u), ANY, ranked, names);
         probabilities.clear();
         if (asked.probabilities)
@@ -91,6 +98,8 @@ public:
             ranks_->add(outcome.rank);
             calibration_->add(outcome.top_two, before_, true_classes.size(), source);
         }
+        if (has_vector(instance))
+            evidence_->learn(instance, true_classes, weight, seq_ + 1, limits_);
         ++seq_;
         return outcome;
     }
@@ -100,6 +109,8 @@ private:
     Learner* learner_ = nullptr;
     Calibration* calibration_ = nullptr;
     RankCounts* ranks_ = nullptr;
+    Evidence* evidence_ = nullptr;
+    EvidenceLimits limits_;
     RankingBefore before_;  // scratch memory of an event
     std::atomic<std::uint64_t> seq_{0};
 };

@@ -3,14 +3,7 @@
 
 #include <cstdint>
 
-// Functions compiled for several widths of vector instructions; the first call chooses. Without
-// contraction all give the same numbers. Clang cannot do it for templates.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define MANYCLASS_ANY_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define MANYCLASS_ANY_WIDTH
-#endif
+#include "math/any_width.hpp"
 
 namespace manyclass::klr {
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "beside/mixture.hpp"
 #include "learners/algorithm.hpp"
 #include "pipeline/example.hpp"
 #include "pipeline/replay.hpp"
@@ -23,9 +24,7 @@ namespace manyclass {
 // similarity of the nearest. Its score is the learner's own, and weight * usual * share: `usual` is
 // the learner's own best score on average, so that a weight means the same for all learners.
 //
-// For each weight, the share of the first ranks that true classes would have had is summed,
-// with decay.
-// The best weight is used once it leads the weight 0 by more than chance.
+// The weight is 0 until another one leads by more than chance.
 //
 // Threads: as a learner.
 class Neighbors {
@@ -46,20 +45,22 @@ public:
 
     // Take in options: `prepares_alike` if the stored examples are prepared as before.
     void configured(bool prepares_alike) {
-        if (!is_on()) state_ = {};
-        choose();
+        if (!is_on()) {
+            choice_ = Choice(0);
+            usual_ = 0;
+        }
         if (replay_.is_indexed() != is_on() || (is_on() && !prepares_alike)) replay_.index(is_on());
     }
 
     // The weight of the vote.
-    double weight() const { return WEIGHTS[chosen_]; }
+    double weight() const { return WEIGHTS[choice_.chosen()]; }
 
     // --- voting --------------------------------------------------------------------------------
 
     // Give an example that is ranked its votes.
     void vote(Example& example) const {
         example.votes.clear();
-        example.vote_scale = weight() * state_[USUAL];
+        example.vote_scale = weight() * usual_;
         if (example.vote_scale > 0) count_votes(example);
     }
 
@@ -78,31 +79,23 @@ public:
         std::array<double, WEIGHTS.size()> share;
         Ranked own{0, NO_ID};
         for (std::size_t i = 0; i < WEIGHTS.size(); ++i) {
-            const std::vector<Ranked>& first = first_of(example, WEIGHTS[i] * state_[USUAL]);
+            const std::vector<Ranked>& first = first_of(example, WEIGHTS[i] * usual_);
             if (i == 0 && !first.empty()) own = first[0];
             share[i] = share_right(example, first);
         }
-        for (std::size_t i = 0; i < WEIGHTS.size(); ++i) {
-            double& right = state_[i];
-            double& differs = state_[WEIGHTS.size() + i];
-            const double gain = share[i] - share[0];
-            right = right * DECAY + share[i];
-            differs = differs * DECAY + gain * gain;
-        }
         if (own.cls != NO_ID) {
             const double size = std::min(std::fabs(own.score), LARGEST_USUAL);
-            double& usual = state_[USUAL];
-            if (usual == 0) usual = size;
-            usual += (size - usual) *
-                     std::max(LEAST_STEP, 1 / static_cast<double>(tables_.learned));
+            if (usual_ == 0) usual_ = size;
+            usual_ += (size - usual_) *
+                      std::max(LEAST_STEP, 1 / static_cast<double>(tables_.learned));
         }
-        choose();
+        choice_.judge(share);
     }
 
     // Add to the contributions to each class what the features add to its vote.
     void explain(const Example& example, const std::vector<std::uint32_t>& classes,
                  std::vector<Contributions>& explained) const {
-        const double scale = weight() * state_[USUAL];
+        const double scale = weight() * usual_;
         Found& found = Found::of_thread();
         if (!(scale > 0) || !search(example, found)) return;
         std::vector<SearchedFeature> searched = found.searched;
@@ -133,22 +126,20 @@ public:
 
     void visit(SnapshotVisitor& visitor) {
         if (!is_on()) return;
-        const Run<double> run = visitor.matching<double>("neighbor_weights", state_.size());
-        if (visitor.is_dumping()) std::copy(state_.begin(), state_.end(), run.data);
-        if (!visitor.is_loading()) return;
-        for (std::size_t i = 0; i < state_.size(); ++i) {
-            const double most = i == USUAL ? LARGEST_USUAL : MOST_EVENTS;
-            need(run.data[i] >= 0 && run.data[i] <= most, "neighbor_weights",
-                 "it is not a count or a score");
-            state_[i] = run.data[i];
+        const Run<double> run = visitor.matching<double>("neighbor_weights", Choice::NUMBERS + 1);
+        if (visitor.is_dumping()) {
+            choice_.dump(run.data);
+            run.data[Choice::NUMBERS] = usual_;
         }
-        choose();
+        if (!visitor.is_loading()) return;
+        choice_.load(run.data, "neighbor_weights");
+        usual_ = run.data[Choice::NUMBERS];
+        need(usual_ >= 0 && usual_ <= LARGEST_USUAL, "neighbor_weights", "it is not a score");
     }
 
 private:
     static constexpr std::array<double, 7> WEIGHTS{0, 0.25, 0.5, 1, 2, 4, 16};
-    static constexpr std::size_t USUAL = 2 * WEIGHTS.size();
-    static constexpr double DECAY = 0.9998, MOST_EVENTS = 5001;  // their sum is at most 1 / (1 - DECAY)
+    using Choice = WeightChoice<WEIGHTS.size()>;
     static constexpr double LEAST_STEP = 0.001, LARGEST_USUAL = 1e60;
     static constexpr double LEAST_TOTAL = 1e-300;  // of similarities; below, numbers lose digits
     static constexpr std::uint64_t ALL_UNTIL = 4096, ONE_IN = 8;
@@ -292,22 +283,11 @@ private:
         return static_cast<double>(right) / static_cast<double>(example.ranks_compared());
     }
 
-    // Choose the first of the best weights, if it leads by a standard deviation of the difference.
-    void choose() {
-        chosen_ = 0;
-        for (std::size_t i = 1; i < WEIGHTS.size(); ++i)
-            if (state_[i] > state_[chosen_]) chosen_ = i;
-        const double lead = state_[chosen_] - state_[0];
-        if (lead < std::sqrt(std::max(state_[WEIGHTS.size() + chosen_], 1.0))) chosen_ = 0;
-    }
-
     const Tables& tables_;
     Replay& replay_;
     std::uint32_t most_ = 0;
-    // For each weight, the sum of the shares of first ranks with true classes; then for each weight
-    // the sum of its squared differences from weight 0; then the learner's usual best score.
-    std::array<double, 2 * WEIGHTS.size() + 1> state_{};
-    std::size_t chosen_ = 0;  // follows from the state
+    Choice choice_{0};
+    double usual_ = 0;  // the learner's best score on average
 };
 
 }  // namespace manyclass

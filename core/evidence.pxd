@@ -1,0 +1,49 @@
+from libc.stdint cimport uint64_t
+from libcpp cimport bool as cpp_bool
+from libcpp.memory cimport shared_ptr
+from libcpp.string_view cimport string_view
+from libcpp.vector cimport vector
+
+from manyclass.core.locking cimport raise_error
+
+
+cdef extern from "core/native/beside/evidence.hpp" namespace "manyclass" nogil:
+    cdef cppclass EvidenceLimits:
+        uint64_t classes
+        uint64_t bytes
+
+    cdef cppclass EvidenceSizes "manyclass::Evidence::Sizes":
+        uint64_t described
+        uint64_t classes
+        uint64_t events
+        uint64_t dimension
+        uint64_t bytes
+
+    cdef cppclass EvidenceSection "manyclass::Section":
+        const char* name_of "name.c_str"()
+        const char* type_of "type.c_str"()
+        uint64_t size
+        void* data
+
+    cdef cppclass NativeEvidence "manyclass::Evidence":
+        NativeEvidence(uint64_t hash_seed) except +raise_error
+        cpp_bool concerns_any()
+        size_t dimension()
+        void describe(string_view cls, string_view instance) except +raise_error
+        void learn(string_view instance, const vector[string_view]& classes, double weight,
+                   uint64_t seq, const EvidenceLimits& limits) except +raise_error
+        void take_back(string_view instance, const vector[string_view]& classes, double weight,
+                       uint64_t seq) except +raise_error
+        void forget(string_view cls) except +raise_error
+        void rename(string_view cls, string_view to) except +raise_error
+        EvidenceSizes sizes() except +raise_error
+        double events_of(string_view cls) except +raise_error
+        size_t resident_bytes() except +raise_error
+        vector[EvidenceSection] measure() except +raise_error
+        void dump(const vector[EvidenceSection]& sections) except +raise_error
+        void load(const vector[EvidenceSection]& sections) except +raise_error
+
+
+cdef class Evidence:
+    cdef shared_ptr[NativeEvidence] _native
+    cdef EvidenceLimits _limits

@@ -1,0 +1,69 @@
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
+from manyclass.core.sections import Sections
+
+SECTIONS: Final[dict[str, str]]
+SUMS: Final[tuple[str, ...]]
+
+@final
+class Evidence:
+    """What a model knows of its classes beside the weights of its learners: their descriptions, and
+    sums of the vectors of past events. All learners of a model share it.
+
+    Threads: any number may rank by it; one changes it.
+    """
+
+    def __init__(self, hash_seed: int = 0) -> None:
+        """Create evidence of nothing. `hash_seed` salts the tables of names and is no state."""
+
+    def limit(self, classes: int, size: int) -> None:
+        """Keep the sums of at most so many classes, and of at most so many bytes; 0: no limit.
+
+        Beyond, the class whose newest vector is the oldest is forgotten.
+        """
+
+    def __bool__(self) -> bool:
+        """Return whether there is a description or a vector."""
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of all vectors, 0 before the first."""
+
+    def check(self, instance: Instance) -> None:
+        """Raise InstanceError if the vector of an instance has another dimension."""
+
+    def describe(self, name: str, instance: Instance) -> None:
+        """Replace what is known of a class by its description: features of texts, and a vector."""
+
+    def learn(self, event: Event, seq: int) -> None:
+        """Add the vector of the event with this number to its classes; nothing without one."""
+
+    def amend(self, event: Event, seq: int) -> None:
+        """Take the vector of the target of an "amend" event back, and add it to its new classes."""
+
+    def forget(self, name: str) -> None:
+        """Forget the sums of a class; its description stays."""
+
+    def rename(self, name: str, to: str) -> None:
+        """Rename a class, or add its sums to those of the class `to`."""
+
+    def sizes(self) -> dict[str, int]:
+        """Return how many classes are described, how many have vectors, of how many events, the
+        dimension and the counted bytes."""
+
+    def events_of(self, name: str) -> float:
+        """Return the number of events, by their weights, whose vectors a class has."""
+
+    @property
+    def resident_bytes(self) -> int: ...
+    def dump(self) -> dict[str, NDArray[np.generic]]:
+        """Return the sections of the sums; none without vectors of events."""
+
+    @classmethod
+    def load(cls, sections: Sections, hash_seed: int = 0) -> Evidence:
+        """Return the evidence of a snapshot, without descriptions; SnapshotError."""

@@ -1,0 +1,126 @@
+// The linear discriminant of classes, read out of sums of vectors: streaming linear discriminant
+// analysis (Hayes and Kanan, Lifelong Machine Learning with Deep Streaming LDA, 2020).
+//
+//   Σ = (M − Σ_c S_c S_cᵀ / n_c) / (N − C), shrunk towards its mean diagonal;  P = Σ⁻¹
+//   the score of a class is w_c · x − ½ w_c · μ_c with w_c = P μ_c
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "beside/vector_kernels.hpp"
+#include "beside/vector_sums.hpp"
+
+namespace manyclass {
+
+// The inverse of the covariance within classes, up to a factor. Own code in a fixed order of
+// operations: libraries of linear algebra give other bits on other machines.
+class Precision {
+public:
+    bool empty() const { return numbers_.empty(); }
+    const std::vector<float>& numbers() const { return numbers_; }
+    void load(std::vector<float> numbers) { numbers_ = std::move(numbers); }
+
+    // Compute it from the sums of these classes, in this order. Empty, which stands for the identity,
+    // without scatter.
+    static Precision of(const VectorSums& sums, const std::vector<std::uint32_t>& classes) {
+        Precision precision;
+        const std::size_t size = sums.dimension();
+        if (sums.within() < LEAST_WITHIN * VectorSums::UNIT) return precision;
+        std::vector<double> matrix(size * size);  // its lower half
+        for (std::size_t row = 0; row < size; ++row)
+            for (std::size_t at = 0; at <= row; ++at)
+                matrix[row * size + at] = static_cast<double>(sums.products(row)[at]);
+        std::vector<double> sum(size);
+        for (const std::uint32_t cls : classes) {
+            std::copy_n(sums.sum(cls), size, sum.begin());
+            const double share = 1 / static_cast<double>(sums[cls].count);
+            for (std::size_t row = 0; row < size; ++row)
+                add_scaled(&matrix[row * size], sum.data(), row + 1, -share * sum[row]);
+        }
+        double trace = 0;
+        for (std::size_t row = 0; row < size; ++row) trace += matrix[row * size + row];
+        if (!(trace > 0)) return precision;
+        // The scale of the whole matrix is free: all scores have it. A mean diagonal of 1 keeps the
+        // scores of few and of many events alike.
+        const double scale = static_cast<double>(size) / trace, shrunk = shrinkage(sums);
+        for (std::size_t row = 0; row < size; ++row) {
+            for (std::size_t at = 0; at <= row; ++at) matrix[row * size + at] *= scale * (1 - shrunk);
+            matrix[row * size + row] += shrunk;
+        }
+        factor(matrix, size);
+        invert_factor(matrix, size);
+        precision.numbers_ = product_of_factor(matrix, size);
+        return precision;
+    }
+
+    // Write P times a vector.
+    void multiply(const float* vector, std::size_t size, float* out) const {
+        if (empty()) std::copy_n(vector, size, out);
+        else
+            for (std::size_t row = 0; row < size; ++row)
+                out[row] = product(&numbers_[row * size], vector, size);
+    }
+
+private:
+    static constexpr std::int64_t LEAST_WITHIN = 8;  // events
+
+    // How far the covariance is shrunk, 0 to 1: by the events that it is known from.
+    static double shrinkage(const VectorSums& sums) {
+        const double within = static_cast<double>(sums.within()) / VectorSums::UNIT;
+        const double known = std::sqrt(static_cast<double>(sums.dimension()) / within);
+        return std::min(SHRUNK_MOST, SHRUNK * known);
+    }
+    static constexpr double SHRUNK = 0.65, SHRUNK_MOST = 0.9, LEAST_PIVOT = 1e-9;
+
+    // Replace the lower half by its Cholesky factor L, a column at a time.
+    static void factor(std::vector<double>& matrix, std::size_t size) {
+        std::vector<double> column(size);
+        for (std::size_t at = 0; at < size; ++at) {
+            // rounding must not make a number negative that the shrinkage keeps above 0
+            const double root = std::sqrt(std::max(matrix[at * size + at], LEAST_PIVOT));
+            matrix[at * size + at] = root;
+            for (std::size_t row = at + 1; row < size; ++row)
+                column[row] = matrix[row * size + at] /= root;
+            for (std::size_t row = at + 1; row < size; ++row)
+                add_scaled(&matrix[row * size + at + 1], &column[at + 1], row - at, -column[row]);
+        }
+    }
+
+    // Replace L by its inverse, a row at a time.
+    static void invert_factor(std::vector<double>& matrix, std::size_t size) {
+        std::vector<double> own(size);
+        for (std::size_t row = 0; row < size; ++row) {
+            std::fill(own.begin(), own.end(), 0.0);
+            double* const of_row = &matrix[row * size];
+            for (std::size_t at = 0; at < row; ++at)
+                add_scaled(own.data(), &matrix[at * size], at + 1, -of_row[at]);
+            const double diagonal = of_row[row];
+            for (std::size_t at = 0; at < row; ++at) of_row[at] = own[at] / diagonal;
+            of_row[row] = 1 / diagonal;
+        }
+    }
+
+    // Return the product of the inverse factor's transpose and itself.
+    static std::vector<float> product_of_factor(const std::vector<double>& factor,
+                                                std::size_t size) {
+        std::vector<double> sums(size * size, 0.0);
+        for (std::size_t of = 0; of < size; ++of)
+            for (std::size_t row = 0; row <= of; ++row)
+                add_scaled(&sums[row * size], &factor[of * size], row + 1,
+                           factor[of * size + row]);
+        std::vector<float> numbers(size * size);
+        for (std::size_t row = 0; row < size; ++row)
+            for (std::size_t at = 0; at <= row; ++at)
+                numbers[row * size + at] = numbers[at * size + row] =
+                    static_cast<float>(sums[row * size + at]);
+        return numbers;
+    }
+
+    std::vector<float> numbers_;  // of all rows
+};
+
+}  // namespace manyclass

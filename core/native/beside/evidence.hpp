@@ -1,0 +1,478 @@
+// What a model knows of its classes beside the weights of a learner: their descriptions, and sums of
+// the vectors of past events. All learners of a model share it, as they share the taxonomy.
+//
+//   "describe" event ──► DescriptionIndex ──► scores by words of the descriptions
+//   vector of an event ──► VectorSums ──► Precision, weights ──► scores by the vector
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "beside/description_index.hpp"
+#include "beside/discriminant.hpp"
+#include "beside/vector_sums.hpp"
+#include "pipeline/reader_slots.hpp"
+#include "pipeline/vector.hpp"
+#include "snapshot/visitor.hpp"
+#include "storage/vocabulary.hpp"
+
+namespace manyclass {
+
+// The limits on what is kept of vectors; the class whose newest vector is the oldest leaves first.
+struct EvidenceLimits {
+    std::uint64_t classes = 0, bytes = 0;  // 0: no limit
+};
+
+// Threads: any number may rank, with a View. One changes it; it waits for the rankings under way,
+// but not while it computes a new precision.
+class Evidence {
+public:
+    // The seed salts the tables of names and has no effect on the state.
+    explicit Evidence(std::uint64_t hash_seed) : names_(hash_seed), descriptions_(hash_seed) {}
+
+    // True if it can say anything of an instance. Without descriptions and vectors, this costs
+    // nothing else.
+    bool concerns(std::string_view instance) const {
+        return described_ > 0 || (dimension_ > 0 && has_vector(instance));
+    }
+
+    // True with any description or vector.
+    bool concerns_any() const { return described_ > 0 || dimension_ > 0; }
+
+    // The dimension of all vectors; 0 before the first.
+    std::size_t dimension() const { return dimension_; }
+
+    // True if the vector of an instance has another dimension than those before.
+    bool mismatches(std::string_view instance) const {
+        const std::size_t known = dimension_;
+        return known > 0 && has_vector(instance) && vector_of(instance).size() != known;
+    }
+
+    // --- ranking -------------------------------------------------------------------------------
+
+    // The evidence locked for reading.
+    class View {
+    public:
+        explicit View(const Evidence& evidence) : evidence_(evidence), lock_(evidence.lock_) {}
+
+        std::uint32_t end() const { return evidence_.names_.end(); }  // one past the highest id
+        std::uint32_t find(std::string_view cls) const { return evidence_.names_.find(cls); }
+        std::string_view name(std::uint32_t id) const { return evidence_.names_.name(id); }
+        const DescriptionIndex& descriptions() const { return evidence_.descriptions_; }
+
+        bool has_weights(std::uint32_t id) const {
+            return id < evidence_.scored_.size() && evidence_.scored_[id] != 0;
+        }
+
+        // The mean number of events of the classes with weights.
+        double events_of_class() const {
+            const auto classes = std::max<std::uint32_t>(1, evidence_.scored_classes_);
+            return static_cast<double>(evidence_.events_) / VectorSums::UNIT / classes;
+        }
+
+        // Set the scores of all classes with weights; those of others stay.
+        void score(VectorView vector, std::vector<float>& scores) const {
+            const std::size_t size = evidence_.sums_.dimension();
+            static thread_local std::vector<float> numbers;
+            numbers.resize(size);
+            for (std::size_t at = 0; at < size; ++at)
+                numbers[at] = static_cast<float>(vector[at] / VECTOR_LENGTH);
+            scores.resize(evidence_.scored_.size());
+            for (std::uint32_t id = 0; id < scores.size(); ++id)
+                if (evidence_.scored_[id])
+                    scores[id] =
+                        product(&evidence_.weights_[id * size], numbers.data(), size) -
+                        evidence_.offsets_[id];
+        }
+
+        // True if the vectors of the classes have the dimension of this one.
+        bool can_score(VectorView vector) const {
+            return !vector.empty() && evidence_.scored_classes_ > 0 &&
+                   vector.size() == evidence_.sums_.dimension();
+        }
+
+    private:
+        const Evidence& evidence_;
+        const Reading lock_;
+    };
+
+    // --- changes -------------------------------------------------------------------------------
+
+    // Replace the description of a class: the instance of its texts, with its vector. An instance
+    // without features and vector removes it.
+    void describe(std::string_view cls, std::string_view instance) {
+        const VectorView vector = vector_of(instance);
+        std::uint32_t id = names_.find(cls);
+        if (feature_count(instance) == 0 && vector.empty() && id == NO_ID) return;
+        const Writing lock(lock_);
+        if (id == NO_ID) id = add(cls);
+        described_ -= is_described(id);
+        descriptions_.put(id, instance);
+        vectors_of_classes_ -= !of_class_[id].empty();
+        of_class_[id].clear();
+        if (!vector.empty() && (dimension_ == 0 || vector.size() == dimension_)) {
+            if (dimension_ == 0) begin(vector.size());
+            for (std::size_t at = 0; at < vector.size(); ++at)
+                of_class_[id].push_back(vector[at]);
+            ++vectors_of_classes_;
+        }
+        described_ += is_described(id);
+        weigh(id);
+        tidy(id);
+    }
+
+    // Add the vector of event `seq` to its classes. Nothing without a vector, or with one of another
+    // dimension.
+    void learn(std::string_view instance, const std::vector<std::string_view>& classes,
+               double weight, std::uint64_t seq, const EvidenceLimits& limits) {
+        const VectorView vector = vector_of(instance);
+        if (vector.empty() || classes.empty()) return;
+        if (dimension_ != 0 && vector.size() != dimension_) return;
+        std::vector<std::uint32_t> ids;
+        {
+            const Writing lock(lock_);
+            if (dimension_ == 0) begin(vector.size());
+            for (const std::string_view cls : classes) {
+                std::uint32_t id = names_.find(cls);
+                if (id == NO_ID) id = add(cls);
+                ids.push_back(id);
+            }
+        }
+        sums_.add(vector, ids, VectorSums::units_of(weight), seq);
+        if (sums_.events() >= due()) return refresh(limits);
+        const Writing lock(lock_);
+        for (const std::uint32_t id : ids) weigh(id);
+        for (const std::uint32_t id : ids) tidy(id);
+        evict(limits);
+    }
+
+    // Take the vector of event `seq` back from these classes: the sums are as if they had never had
+    // it. The precision is computed anew with the next vector.
+    void take_back(std::string_view instance, const std::vector<std::string_view>& classes,
+                   double weight, std::uint64_t seq) {
+        const VectorView vector = vector_of(instance);
+        if (vector.empty() || vector.size() != dimension_) return;
+        for (const std::string_view cls : classes) {
+            const std::uint32_t id = names_.find(cls);
+            if (id == NO_ID || !sums_.take_back(vector, id, VectorSums::units_of(weight), seq))
+                continue;
+            refreshed_ = 0;
+            const Writing lock(lock_);
+            weigh(id);
+            tidy(id);
+        }
+    }
+
+    // Forget the sums of a class; its description stays.
+    void forget(std::string_view cls) {
+        const std::uint32_t id = names_.find(cls);
+        if (id == NO_ID || !sums_.has(id)) return;
+        sums_.forget(id);
+        refreshed_ = 0;
+        const Writing lock(lock_);
+        weigh(id);
+        tidy(id);
+    }
+
+    // Rename a class, or add its sums to those of `to`. Describe both names afterwards.
+    void rename(std::string_view cls, std::string_view to) {
+        const std::uint32_t id = names_.find(cls);
+        if (id == NO_ID) return;
+        const Writing lock(lock_);
+        const std::uint32_t into = names_.find(to);
+        if (into == NO_ID) {
+            names_.rename(id, to);
+            return;
+        }
+        if (sums_.has(id)) refreshed_ = 0;
+        sums_.merge(id, into);
+        for (const std::uint32_t each : {id, into}) weigh(each);
+        for (const std::uint32_t each : {id, into}) tidy(each);
+    }
+
+    // --- sizes ---------------------------------------------------------------------------------
+
+    struct Sizes {
+        std::uint64_t described, classes, events, dimension, bytes;
+    };
+
+    Sizes sizes() const {
+        const Reading lock(lock_);
+        const std::uint64_t classes = scored_classes_, size = dimension_;
+        return {described_, classes, static_cast<std::uint64_t>(events_ / VectorSums::UNIT), size,
+                classes * VectorSums::bytes_of_class(size) + size * size * 2 * sizeof(float) +
+                    descriptions_.bytes()};
+    }
+
+    // The number of events whose vectors a class has; 0 for an unknown one.
+    double events_of(std::string_view cls) const {
+        const Reading lock(lock_);
+        const std::uint32_t id = names_.find(cls);
+        return id == NO_ID ? 0 : static_cast<double>(counts_[id]) / VectorSums::UNIT;
+    }
+
+    // --- state ---------------------------------------------------------------------------------
+
+    // Return the sections of the vectors with their sizes; none without vectors of events. The
+    // descriptions are the caller's.
+    std::vector<Section> measure() const {
+        if (sums_.classes() == 0) return {};
+        std::uint64_t name_bytes = 0;
+        for (const std::uint32_t id : in_order()) name_bytes += names_.name(id).size();
+        const std::uint64_t classes = sums_.classes(), size = sums_.dimension();
+        return {
+            {"vector_facts", "u8", FACTS, nullptr},
+            {"vector_class_name_sizes", "u2", classes, nullptr},
+            {"vector_class_names", "u1", name_bytes, nullptr},
+            {"vector_class_counts", "u8", 3 * classes, nullptr},
+            {"vector_class_sums", "u8", classes * size, nullptr},
+            {"vector_products", "u8", size * (size + 1) / 2, nullptr},
+            {"vector_precision", "f4", precision_.numbers().size(), nullptr},
+        };
+    }
+
+    // Copy the state into the sections that were measured.
+    void dump(const std::vector<Section>& sections) const {
+        if (sections.empty()) return;
+        auto* const facts = static_cast<std::uint64_t*>(sections[0].data);
+        facts[0] = sums_.dimension();
+        facts[1] = static_cast<std::uint64_t>(sums_.retired());
+        facts[2] = static_cast<std::uint64_t>(refreshed_);
+        auto* sizes = static_cast<std::uint16_t*>(sections[1].data);
+        auto* names = static_cast<char*>(sections[2].data);
+        auto* counts = static_cast<std::uint64_t*>(sections[3].data);
+        auto* sums = static_cast<std::int64_t*>(sections[4].data);
+        for (const std::uint32_t id : in_order()) {
+            const std::string_view name = names_.name(id);
+            *sizes++ = static_cast<std::uint16_t>(name.size());
+            names = std::copy(name.begin(), name.end(), names);
+            *counts++ = static_cast<std::uint64_t>(sums_[id].count);
+            *counts++ = sums_[id].born;
+            *counts++ = sums_[id].last;
+            sums = std::copy_n(sums_.sum(id), sums_.dimension(), sums);
+        }
+        const auto& products = sums_.all_products();
+        std::copy(products.begin(), products.end(), static_cast<std::int64_t*>(sections[5].data));
+        const auto& precision = precision_.numbers();
+        std::copy(precision.begin(), precision.end(), static_cast<float*>(sections[6].data));
+    }
+
+    // Fill new evidence; describe the classes afterwards. Throw
+    // std::invalid_argument("section: fault") if the sections contradict each other.
+    void load(const std::vector<Section>& sections) {
+        const auto* const facts = static_cast<const std::uint64_t*>(sections[0].data);
+        need(sections[0].size == FACTS, "vector_facts", "it has another number of facts");
+        const std::uint64_t size = facts[0], classes = sections[1].size;
+        need(size >= LEAST_DIMENSION && size <= MOST_DIMENSION, "vector_facts",
+             "there is no such dimension");
+        need(facts[1] <= LARGEST_COUNT && facts[2] <= LARGEST_COUNT, "vector_facts",
+             "no count can be so large");
+        need(classes > 0 && sections[3].size == 3 * classes && sections[4].size == classes * size,
+             "vector_class_counts", "the arrays of the classes do not fit together");
+        need(sections[5].size == size * (size + 1) / 2, "vector_products",
+             "they are not those of the dimension");
+        need(sections[6].size == 0 || sections[6].size == size * size, "vector_precision",
+             "it is not that of the dimension");
+        begin(size);
+        sums_.load(size, static_cast<std::int64_t>(facts[1]),
+                   static_cast<const std::int64_t*>(sections[5].data));
+        refreshed_ = static_cast<std::int64_t>(facts[2]);
+        const auto* const precision = static_cast<const float*>(sections[6].data);
+        for (std::size_t at = 0; at < sections[6].size; ++at)
+            need(std::isfinite(precision[at]), "vector_precision", "a number is not finite");
+        precision_.load({precision, precision + sections[6].size});
+        const auto* const sizes = static_cast<const std::uint16_t*>(sections[1].data);
+        const auto* const names = static_cast<const char*>(sections[2].data);
+        const auto* const counts = static_cast<const std::uint64_t*>(sections[3].data);
+        const auto* const sums = static_cast<const std::int64_t*>(sections[4].data);
+        std::size_t begin = 0;
+        std::string_view before;
+        std::uint64_t all = 0;
+        for (std::uint64_t at = 0; at < classes; ++at) {
+            need(sections[2].size - begin >= sizes[at], "vector_class_name_sizes",
+                 "names are cut short");
+            const std::string_view name(names + begin, sizes[at]);
+            begin += sizes[at];
+            need(!name.empty() && name.size() <= LONGEST_NAME && is_utf8(name),
+                 "vector_class_names", "a name is not one");
+            need(at == 0 || before < name, "vector_class_names", "the names are out of order");
+            before = name;
+            const std::uint64_t* const of = counts + 3 * at;
+            need(of[0] > 0 && of[0] <= LARGEST_COUNT && of[1] <= of[2] && of[2] <= LARGEST_COUNT,
+                 "vector_class_counts", "no class has such counts");
+            all += of[0];
+            need(all <= LARGEST_COUNT, "vector_class_counts", "no count can be so large");
+            const std::int64_t* const sum = sums + at * size;
+            const auto most = static_cast<std::int64_t>(of[0]) * static_cast<std::int64_t>(VECTOR_LENGTH);
+            need(std::all_of(sum, sum + size, [&](std::int64_t one) { return one <= most && one >= -most; }),
+                 "vector_class_sums", "a sum is larger than its events can make it");
+            sums_.load_class(add(name), {static_cast<std::int64_t>(of[0]), of[1], of[2]}, sum);
+        }
+        need(begin == sections[2].size, "vector_class_name_sizes", "more name bytes than names");
+        for (std::uint32_t id = 0; id < names_.end(); ++id) weigh(id);
+    }
+
+    std::size_t resident_bytes() const {
+        const Reading lock(lock_);
+        return names_.resident_bytes() + descriptions_.resident_bytes() + sums_.resident_bytes() +
+               (weights_.capacity() + precision_.numbers().capacity()) * sizeof(float);
+    }
+
+private:
+    static constexpr std::uint64_t FACTS = 3;
+    static constexpr std::int64_t SEEN_OF_CLASS = VectorSums::UNIT;  // what a class's own vector counts
+
+    // The units of events from which on the precision is computed anew: each doubling at first, then
+    // each quarter more.
+    std::int64_t due() const {
+        constexpr std::int64_t FEW = 1024 * VectorSums::UNIT;
+        return refreshed_ < FEW ? 2 * refreshed_ : refreshed_ + refreshed_ / 4;
+    }
+
+    // Compute the precision and all weights anew. Rankings go on meanwhile.
+    void refresh(const EvidenceLimits& limits) {
+        const std::int64_t events_now = sums_.events();
+        Precision precision = Precision::of(sums_, in_order());
+        std::vector<float> weights(weights_.size()), offsets(offsets_.size());
+        std::vector<std::uint8_t> scored(scored_.size());
+        for (std::uint32_t id = 0; id < names_.end(); ++id)
+            if (names_.alive(id))
+                scored[id] = weigh(id, precision, &weights[id * sums_.dimension()], offsets[id]);
+        refreshed_ = events_now;
+        const Writing lock(lock_);
+        events_ = events_now;
+        for (std::uint32_t id = 0; id < names_.end(); ++id) note_count(id);
+        std::swap(precision_, precision);
+        weights_.swap(weights);
+        offsets_.swap(offsets);
+        scored_.swap(scored);
+        scored_classes_ = static_cast<std::uint32_t>(std::count(scored_.begin(), scored_.end(), 1));
+        evict(limits);
+    }
+
+    void begin(std::size_t dimension) {
+        sums_.begin(dimension);
+        dimension_ = dimension;
+        weights_.assign(names_.end() * dimension, 0);
+    }
+
+    std::uint32_t add(std::string_view cls) {
+        const std::uint32_t id = names_.add(cls);
+        if (id >= of_class_.size()) {
+            of_class_.resize(id + std::size_t{1});
+            scored_.resize(of_class_.size());
+            offsets_.resize(of_class_.size());
+            counts_.resize(of_class_.size());
+            weights_.resize(of_class_.size() * dimension_);
+        }
+        return id;
+    }
+
+    // Compute the weights of a class; false if it has neither events nor a vector of its own.
+    bool weigh(std::uint32_t id, const Precision& precision, float* weights, float& offset) const {
+        const std::size_t size = sums_.dimension();
+        const bool has_events = sums_.has(id), has_own = !of_class_[id].empty();
+        if (!has_events && !has_own) return false;
+        static thread_local std::vector<float> mean;
+        mean.resize(size);
+        const std::int64_t own = has_own ? SEEN_OF_CLASS : 0;
+        const double count = static_cast<double>((has_events ? sums_[id].count : 0) + own);
+        for (std::size_t at = 0; at < size; ++at) {
+            const std::int64_t sum = (has_events ? sums_.sum(id)[at] : 0) +
+                                     (has_own ? own * of_class_[id][at] : 0);
+            mean[at] = static_cast<float>(static_cast<double>(sum) / count / VECTOR_LENGTH);
+        }
+        precision.multiply(mean.data(), size, weights);
+        offset = product(weights, mean.data(), size) / 2;
+        return true;
+    }
+
+    // The same in place, with the lock held.
+    void weigh(std::uint32_t id) {
+        if (dimension_ == 0) return;
+        const bool is_scored = weigh(id, precision_, &weights_[id * dimension_], offsets_[id]);
+        scored_classes_ += is_scored - scored_[id];
+        scored_[id] = is_scored;
+        events_ = sums_.events();
+        note_count(id);
+    }
+
+    void note_count(std::uint32_t id) { counts_[id] = sums_.has(id) ? sums_[id].count : 0; }
+
+    bool is_described(std::uint32_t id) const {
+        return descriptions_.has(id) || !of_class_[id].empty();
+    }
+
+    // Remove a class without events and description, and what no class needs any more.
+    void tidy(std::uint32_t id) {
+        if (!sums_.has(id) && !is_described(id)) names_.remove(id);
+        if (sums_.classes() == 0) {
+            precision_ = {};
+            refreshed_ = 0;
+            if (vectors_of_classes_ == 0 && dimension_ > 0) {
+                sums_.clear();
+                weights_.clear();
+                events_ = 0;
+                dimension_ = 0;
+            }
+        }
+    }
+
+    void evict(const EvidenceLimits& limits) {
+        const auto is_above = [&] {
+            const std::uint64_t classes = sums_.classes();
+            if (limits.classes > 0 && classes > limits.classes) return true;
+            return limits.bytes > 0 && classes > 1 &&
+                   classes * VectorSums::bytes_of_class(dimension_) > limits.bytes;
+        };
+        while (is_above()) {
+            std::uint32_t oldest = NO_ID;
+            for (std::uint32_t id = 0; id < names_.end(); ++id) {
+                if (!sums_.has(id)) continue;
+                if (oldest == NO_ID || sums_[id].last < sums_[oldest].last ||
+                    (sums_[id].last == sums_[oldest].last && names_.name(id) < names_.name(oldest)))
+                    oldest = id;
+            }
+            sums_.forget(oldest);
+            weigh(oldest);
+            tidy(oldest);
+        }
+    }
+
+    // The classes with events, in the order of their names: ids differ after a snapshot was loaded.
+    std::vector<std::uint32_t> in_order() const {
+        std::vector<std::uint32_t> ids;
+        for (std::uint32_t id = 0; id < names_.end(); ++id)
+            if (sums_.has(id)) ids.push_back(id);
+        std::sort(ids.begin(), ids.end(), [this](std::uint32_t one, std::uint32_t other) {
+            return names_.name(one) < names_.name(other);
+        });
+        return ids;
+    }
+
+    mutable ReaderSlots lock_;
+    Vocabulary names_;  // of the classes with a description or with vectors
+    DescriptionIndex descriptions_;
+    std::vector<std::vector<std::int16_t>> of_class_;  // by id: the vector of its description
+    std::uint64_t vectors_of_classes_ = 0;
+    VectorSums sums_;  // read and changed by the one thread that changes the evidence
+    Precision precision_;
+    std::int64_t refreshed_ = 0;     // the units of events when the precision was computed
+    std::vector<float> weights_;     // by id, as many as the dimension each
+    std::vector<float> offsets_;     // by id
+    std::vector<std::uint8_t> scored_;  // by id: 1 with weights
+    std::vector<std::int64_t> counts_;  // by id: the units of its events, as rankings read them
+    std::uint32_t scored_classes_ = 0;
+    std::int64_t events_ = 0;  // of all classes, in units, as rankings read them
+    std::atomic<std::uint64_t> described_{0};
+    std::atomic<std::size_t> dimension_{0};
+};
+
+}  // namespace manyclass

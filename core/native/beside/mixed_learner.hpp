@@ -1,0 +1,521 @@
+// A learner of a model together with what the model knows of its classes beside it:
+//
+//   instance ─► learner, by its features ─────► the best classes by words ─┐
+//           ├─► DescriptionIndex ─────────────► scores by descriptions ────┼─► Mixture ─► the k best
+//           └─► weights of vectors ───────────► scores by the vector ──────┘
+//
+// Without descriptions, an instance without a vector is the learner's alone, as is all else.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "beside/evidence.hpp"
+#include "beside/mixture.hpp"
+#include "beside/part_scores.hpp"
+#include "learner.hpp"
+#include "pipeline/top_k.hpp"
+#include "pipeline/vector.hpp"
+#include "pipeline/wire.hpp"
+
+namespace manyclass {
+
+// What each part gives to the score of a class; their sum is the score.
+struct ScoreParts {
+    double words = 0, names = 0, vectors = 0;
+};
+
+// Ownership: the evidence is shared by all learners of a model; whoever changes the model changes it.
+// Threads: as for Learner. A ranking holds the lock of the evidence, and that of the learner inside.
+class MixedLearner final : public Learner {
+public:
+    // `needs_features`: without features, the learner would never rank a class.
+    MixedLearner(std::shared_ptr<Learner> learner, std::shared_ptr<const Evidence> evidence,
+                 bool needs_features)
+        : learner_(std::move(learner)),
+          evidence_(std::move(evidence)),
+          needs_features_(needs_features) {}
+
+    void configure(const OptionValues& options) override { learner_->configure(options); }
+
+    // --- ranking -------------------------------------------------------------------------------
+
+    void rank(std::string_view instance, std::uint32_t k, double threshold,
+              std::vector<Ranked>& best, std::string& names) const override {
+        if (!evidence_->concerns(instance))
+            return learner_->rank(instance, k, threshold, best, names);
+        Mixed& mixed = Mixed::of_thread();
+        const Evidence::View view(*evidence_);
+        mix(instance, k, nullptr, view, mixed, k);
+        give(mixed, k, threshold, best, names);
+    }
+
+    void rank_among(std::string_view instance, const std::vector<std::string_view>& among,
+                    std::uint32_t k, double threshold, std::vector<Ranked>& best,
+                    std::string& names) const override {
+        if (!evidence_->concerns(instance))
+            return learner_->rank_among(instance, among, k, threshold, best, names);
+        Mixed& mixed = Mixed::of_thread();
+        const Evidence::View view(*evidence_);
+        mix(instance, k, &among, view, mixed, k);
+        give(mixed, k, threshold, best, names);
+    }
+
+    void rank_block(const std::vector<std::string_view>& instances, std::size_t begin,
+                    std::uint32_t k, std::chrono::duration<double> time,
+                    RankedBlock& block) const override {
+        if (!evidence_->concerns_any()) return learner_->rank_block(instances, begin, k, time, block);
+        constexpr double ANY = -std::numeric_limits<double>::infinity();
+        block.fill(instances, begin, time, [&](std::string_view instance, std::vector<Ranked>& best,
+                                               std::string& names) {
+            std::string own;
+            rank(instance, k, ANY, best, own);
+            names.append(own);
+        });
+    }
+
+    // Rows have no vectors, and no names of features.
+    void rank_csr(const CsrRows& rows, std::uint32_t k, std::int32_t* ids,
+                  double* scores) const override {
+        learner_->rank_csr(rows, k, ids, scores);
+    }
+
+    // The contributions of words are scaled as their part of the score is.
+    void explain(std::string_view instance, const std::vector<std::string_view>& classes,
+                 std::size_t limit, std::vector<Contributions>& explained) const override {
+        if (!evidence_->concerns(instance))
+            return learner_->explain(instance, classes, limit, explained);
+        Mixed& mixed = Mixed::of_thread();
+        const Evidence::View view(*evidence_);
+        mix(instance, 1, nullptr, view, mixed, 0);
+        learner_->explain(mixed.features, classes, limit, explained);
+        if (mixed.words_scale.says_something())
+            for (Contributions& each : explained)
+                for (auto& [name, part] : each) part *= mixed.words_scale.per_score();
+    }
+
+    // Find what each part gives to the score of each class, and what the features give through the
+    // descriptions: at most `limit`, largest first. False if the learner alone ranks the instance.
+    bool explain_parts(std::string_view instance, const std::vector<std::string_view>& classes,
+                       std::size_t limit, std::vector<ScoreParts>& parts,
+                       std::vector<Contributions>& descriptions) const {
+        if (!evidence_->concerns(instance)) return false;
+        Mixed& mixed = Mixed::of_thread();
+        const Evidence::View view(*evidence_);
+        mix(instance, 1, &classes, view, mixed, 0);
+        for (const std::string_view cls : classes) {
+            ScoreParts& found = parts.emplace_back();
+            Contributions& by_name = descriptions.emplace_back();
+            for (const Candidate& each : mixed.candidates)
+                if (each.name == cls) found = parts_of(each, mixed);
+            const std::uint32_t id = view.find(cls);
+            if (id == NO_ID || !mixed.names_scale.says_something()) continue;
+            view.descriptions().explain(mixed.features, id, by_name);
+            for (auto& [name, part] : by_name)
+                part *= mixed.names_scale.per_score() * mixed.names_weight;
+            keep_heaviest(by_name, limit);
+        }
+        return true;
+    }
+
+    void paths(std::string_view instance, const std::vector<std::string_view>& classes,
+               std::size_t limit, std::vector<std::vector<PathNode>>& paths) const override {
+        learner_->paths(instance, classes, limit, paths);
+    }
+
+    void probabilities(std::string_view instance, const std::vector<std::string_view>& classes,
+                       std::vector<double>& found) const override {
+        learner_->probabilities(instance, classes, found);
+    }
+
+    // --- learning ------------------------------------------------------------------------------
+
+    // The evidence learns the event afterwards, once for all learners of the model.
+    Outcome learn(std::string_view instance, const std::vector<std::string_view>& true_classes,
+                  const std::vector<std::string_view>& rejected, double weight,
+                  bool is_first_epoch, RankingBefore* before = nullptr) override {
+        if (!evidence_->concerns_any() && !has_vector(instance))
+            return learner_->learn(instance, true_classes, rejected, weight, is_first_epoch, before);
+        Mixed& mixed = Mixed::of_thread();
+        Outcome outcome{};
+        const bool is_mixed = before != nullptr && evidence_->concerns(instance);
+        if (is_mixed) {
+            const Evidence::View view(*evidence_);
+            mix(instance, before->depth, nullptr, view, mixed, ALL);
+            note(mixed, true_classes, outcome, *before);
+            judge(mixed, true_classes);
+        } else set_features(instance, mixed);
+        const Outcome learned = learn_features(mixed.features, true_classes, rejected, weight,
+                                               is_first_epoch, is_mixed ? nullptr : before);
+        if (!is_mixed) return learned;
+        outcome.updated = learned.updated;
+        if (outcome.rank == 0 && learned.rank > mixed.words.size()) outcome.rank = learned.rank;
+        return outcome;
+    }
+
+    void learn_csr(const CsrRows& rows, const CsrRows& classes, const float* weights,
+                   bool is_first_epoch, const RowOutcomes& outcomes) override {
+        learner_->learn_csr(rows, classes, weights, is_first_epoch, outcomes);
+    }
+    bool build_csr(const CsrRows& rows, const CsrRows& classes) override {
+        return learner_->build_csr(rows, classes);
+    }
+    void find_nodes(const std::vector<std::string_view>& names, bool is_before_learning) override {
+        learner_->find_nodes(names, is_before_learning);
+    }
+    void find_all_nodes() override { learner_->find_all_nodes(); }
+
+    // --- forgetting ----------------------------------------------------------------------------
+
+    bool forget_class(std::string_view name) override { return learner_->forget_class(name); }
+    bool rename_class(std::string_view name, std::string_view to) override {
+        return learner_->rename_class(name, to);
+    }
+    bool forget_feature(std::string_view name) override { return learner_->forget_feature(name); }
+
+    std::size_t drop_example(std::string_view instance,
+                             const std::vector<std::string_view>& true_classes) override {
+        Mixed& mixed = Mixed::of_thread();
+        set_features(instance, mixed);
+        return learner_->drop_example(mixed.features, true_classes);
+    }
+
+    bool takes_signs() const override { return learner_->takes_signs(); }
+    bool can_sparsify() const override { return learner_->can_sparsify(); }
+    std::uint64_t sparsify(std::uint64_t wanted) override { return learner_->sparsify(wanted); }
+    const Inspection& inspection() const override { return learner_->inspection(); }
+    std::vector<MemberView> members() const override { return learner_->members(); }
+    StateLock& lock() override { return learner_->lock(); }
+
+    // --- state ---------------------------------------------------------------------------------
+
+    // The mixture is not among the sections of a learner: it has none without outcomes.
+    std::vector<Section> measure(std::uint64_t& changes) override {
+        return learner_->measure(changes);
+    }
+    bool dump(const std::vector<Section>& sections, std::uint64_t changes) override {
+        return learner_->dump(sections, changes);
+    }
+    void load(const std::vector<Section>& sections) override { learner_->load(sections); }
+
+    // Read and changed by the thread that changes the learner, and read by rankings.
+    const Mixture& mixture() const { return mixture_; }
+    Mixture& mixture() { return mixture_; }
+
+    // The weights of the parts now, as a ranking uses them.
+    ScoreParts weights() const {
+        const Evidence::View view(*evidence_);
+        const double labels = labels_of_class(view);
+        const double vectors = Mixture::usual_weight(Part::vectors, view.events_of_class());
+        return {1, mixture_.factor(Part::names) * Mixture::usual_weight(Part::names, labels),
+                mixture_.factor(Part::vectors) * vectors};
+    }
+
+private:
+    static constexpr std::uint32_t WORDS = 256;   // best classes by words that are mixed, at least
+    static constexpr std::size_t ALL = static_cast<std::size_t>(-1);
+    static constexpr std::uint32_t NOT_THERE = 0xffffffffu;
+    static constexpr float NO_SCORE = -std::numeric_limits<float>::infinity();
+
+    // A class that a part has among its best, with its scores in spreads above the mean.
+    struct Candidate {
+        std::string_view name;
+        std::uint32_t id;  // of the evidence; NO_ID if it does not know the class
+        double words, names, vectors;
+        double score;
+    };
+
+    // Memory of a thread.
+    struct Mixed {
+        std::string features;  // of the instance, without its vector
+        std::vector<Ranked> words;
+        std::string word_names;
+        std::vector<float> by_vector, by_name;  // by id of the evidence
+        std::vector<std::uint32_t> named;       // the ids with a score by name
+        std::vector<std::uint32_t> candidate_of;  // by id
+        std::vector<Candidate> candidates;
+        ScoreScale words_scale, names_scale, vectors_scale;
+        double names_weight = 0, vectors_weight = 0;  // in use
+        double names_usual = 0, vectors_usual = 0;    // before any outcome
+        std::vector<std::uint32_t> order;
+
+        [[gnu::noinline]] static Mixed& of_thread() {
+            static thread_local Mixed mixed;
+            return mixed;
+        }
+    };
+
+    static void set_features(std::string_view instance, Mixed& mixed) {
+        const VectorView vector = vector_of(instance);
+        if (vector.empty()) mixed.features.assign(instance);
+        else copy_features(instance, vector, mixed.features);
+    }
+
+    // The labels that a class of the learner, or a described class, has on average.
+    double labels_of_class(const Evidence::View& view) const {
+        const Inspection::Sizes sizes = learner_->inspection().sizes();
+        const std::uint64_t classes =
+            std::max<std::uint64_t>({sizes.classes, view.descriptions().count(), 1});
+        return static_cast<double>(sizes.learned) / static_cast<double>(classes);
+    }
+
+    // Score the classes: the best of each part, or those of `among` that a part knows. Sets the
+    // candidates, of which the first `sorted` are in the order of their scores.
+    void mix(std::string_view instance, std::uint32_t k,
+             const std::vector<std::string_view>* among, const Evidence::View& view, Mixed& mixed,
+             std::size_t sorted) const {
+        const VectorView vector = vector_of(instance);
+        set_features(instance, mixed);
+        rank_words(std::max(k, WORDS), among, mixed);
+        const bool has_names = score_names(view, mixed);
+        const bool has_vectors = view.can_score(vector);
+        mixed.vectors_scale = {};
+        if (has_vectors) score_vectors(vector, view, mixed);
+        mixed.names_usual =
+            has_names ? Mixture::usual_weight(Part::names, labels_of_class(view)) : 0;
+        mixed.vectors_usual =
+            has_vectors ? Mixture::usual_weight(Part::vectors, view.events_of_class()) : 0;
+        mixed.names_weight = mixture_.factor(Part::names) * mixed.names_usual;
+        mixed.vectors_weight = mixture_.factor(Part::vectors) * mixed.vectors_usual;
+        gather(k, among, view, mixed);
+        for (Candidate& each : mixed.candidates)
+            each.score = each.words + mixed.names_weight * each.names +
+                         mixed.vectors_weight * each.vectors;
+        const auto first = mixed.candidates.begin();
+        const std::size_t wanted = std::min<std::size_t>(sorted, mixed.candidates.size());
+        std::partial_sort(first, first + static_cast<std::ptrdiff_t>(wanted),
+                          mixed.candidates.end(), precedes);
+    }
+
+    static bool precedes(const Candidate& one, const Candidate& other) {
+        return one.score != other.score ? one.score > other.score : one.name < other.name;
+    }
+
+    void rank_words(std::uint32_t k, const std::vector<std::string_view>* among,
+                    Mixed& mixed) const {
+        constexpr double ANY = -std::numeric_limits<double>::infinity();
+        mixed.words.clear();
+        mixed.word_names.clear();
+        learner_->rank(mixed.features, k, ANY, mixed.words, mixed.word_names);
+        mixed.words_scale = {};
+        for (const Ranked& each : mixed.words) mixed.words_scale.add(each.score);
+        mixed.words_scale.close();
+        if (among == nullptr) return;
+        mixed.words.clear();
+        mixed.word_names.clear();
+        learner_->rank_among(mixed.features, *among, static_cast<std::uint32_t>(among->size()), ANY,
+                             mixed.words, mixed.word_names);
+    }
+
+    // Score the described classes by the words of their descriptions; false if no word is theirs.
+    static bool score_names(const Evidence::View& view, Mixed& mixed) {
+        mixed.by_name.resize(view.end());
+        mixed.named.clear();
+        mixed.names_scale = {};
+        const DescriptionIndex& index = view.descriptions();
+        if (index.count() == 0) return false;
+        index.score(mixed.features, [&](std::uint32_t id, double score) {
+            if (mixed.by_name[id] == 0) mixed.named.push_back(id);
+            mixed.by_name[id] += static_cast<float>(score);
+        });
+        for (const std::uint32_t id : mixed.named)
+            mixed.names_scale.add(static_cast<double>(mixed.by_name[id]));
+        mixed.names_scale.add_zeros(index.count() - mixed.named.size());
+        mixed.names_scale.close();
+        return mixed.names_scale.says_something();
+    }
+
+    static void score_vectors(VectorView vector, const Evidence::View& view, Mixed& mixed) {
+        view.score(vector, mixed.by_vector);
+        for (std::uint32_t id = 0; id < mixed.by_vector.size(); ++id)
+            if (view.has_weights(id))
+                mixed.vectors_scale.add(static_cast<double>(mixed.by_vector[id]));
+        mixed.vectors_scale.close();
+    }
+
+    // Collect the candidates with the scores of all parts.
+    static void gather(std::uint32_t k, const std::vector<std::string_view>* among,
+                       const Evidence::View& view, Mixed& mixed) {
+        mixed.candidates.clear();
+        mixed.candidate_of.assign(view.end(), NOT_THERE);
+        const char* at = mixed.word_names.data();
+        for (const Ranked& each : mixed.words) {
+            std::uint32_t size;
+            std::memcpy(&size, at, sizeof size);
+            const std::string_view name(at + sizeof size, size);
+            at += sizeof size + size;
+            Candidate& added = add(view.find(name), name, view, mixed);
+            added.words = mixed.words_scale.of(each.score);
+        }
+        if (among != nullptr) {
+            for (const std::string_view name : *among)
+                if (const std::uint32_t id = view.find(name);
+                    id != NO_ID && mixed.candidate_of[id] == NOT_THERE &&
+                    (mixed.by_name[id] != 0 || has_vector_score(id, view, mixed)))
+                    add(id, view.name(id), view, mixed);
+        } else {
+            mixed.order = mixed.named;
+            add_best(mixed.by_name, std::max(k, WORDS), view, mixed);
+            mixed.order.clear();
+            if (mixed.vectors_scale.says_something())
+                for (std::uint32_t id = 0; id < mixed.by_vector.size(); ++id)
+                    if (view.has_weights(id)) mixed.order.push_back(id);
+            add_best(mixed.by_vector, std::max(k, WORDS), view, mixed);
+        }
+        for (const std::uint32_t id : mixed.named) mixed.by_name[id] = 0;
+    }
+
+    static bool has_vector_score(std::uint32_t id, const Evidence::View& view, const Mixed& mixed) {
+        return mixed.vectors_scale.says_something() && view.has_weights(id);
+    }
+
+    // Add those of the ids in `order` that have the k best scores.
+    static void add_best(const std::vector<float>& scores, std::uint32_t k,
+                         const Evidence::View& view, Mixed& mixed) {
+        auto& order = mixed.order;
+        if (order.size() > k) {
+            std::nth_element(order.begin(), order.begin() + k, order.end(),
+                             [&](std::uint32_t one, std::uint32_t other) {
+                                 if (scores[one] != scores[other])
+                                     return scores[one] > scores[other];
+                                 return view.name(one) < view.name(other);
+                             });
+            order.resize(k);
+        }
+        for (const std::uint32_t id : order)
+            if (mixed.candidate_of[id] == NOT_THERE) add(id, view.name(id), view, mixed);
+    }
+
+    // Add a class by its id, with the scores that the evidence gives it.
+    static Candidate& add(std::uint32_t id, std::string_view name, const Evidence::View& view,
+                          Mixed& mixed) {
+        Candidate& added = mixed.candidates.emplace_back();
+        added = {name, id, UNRANKED, 0, UNRANKED, 0};
+        if (id == NO_ID) return added;
+        mixed.candidate_of[id] = static_cast<std::uint32_t>(mixed.candidates.size() - 1);
+        added.names = mixed.names_scale.of(static_cast<double>(mixed.by_name[id]));
+        if (has_vector_score(id, view, mixed))
+            added.vectors = mixed.vectors_scale.of(static_cast<double>(mixed.by_vector[id]));
+        return added;
+    }
+
+    static constexpr double UNRANKED = 0;  // the score of a class that a part does not rank
+
+    static ScoreParts parts_of(const Candidate& each, const Mixed& mixed) {
+        return {each.words, mixed.names_weight * each.names, mixed.vectors_weight * each.vectors};
+    }
+
+    static void give(const Mixed& mixed, std::uint32_t k, double threshold,
+                     std::vector<Ranked>& best, std::string& names) {
+        best.clear();
+        for (const Candidate& each : mixed.candidates) {
+            if (best.size() == k || !(each.score > threshold)) break;
+            best.push_back({each.score, each.id});
+            put(names, static_cast<std::uint32_t>(each.name.size()));
+            names.append(each.name);
+        }
+    }
+
+    // Note the outcome for an event that has not been learned.
+    static void note(const Mixed& mixed, const std::vector<std::string_view>& true_classes,
+                     Outcome& outcome, RankingBefore& before) {
+        before.best.clear();
+        before.are_true.clear();
+        before.first.clear();
+        std::uint32_t rank = 0;
+        for (const Candidate& each : mixed.candidates) {
+            const bool is_true = contains(true_classes, each.name);
+            ++rank;
+            if (is_true && outcome.rank == 0) outcome.rank = rank;
+            if (before.best.size() < std::max(before.depth, 2u)) {
+                before.best.push_back({each.score, each.id});
+                before.are_true.push_back(is_true);
+            } else if (outcome.rank != 0) break;
+        }
+        if (!mixed.candidates.empty()) before.first.assign(mixed.candidates[0].name);
+        outcome.top_two = top_two_of(before.best.data(), before.best.size());
+    }
+
+    static bool contains(const std::vector<std::string_view>& names, std::string_view name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    }
+
+    // Compare the weights of each part by an event, the other one at its present weight.
+    void judge(const Mixed& mixed, const std::vector<std::string_view>& true_classes) {
+        constexpr std::size_t MOST_COMPARED = 5;
+        if (true_classes.empty() || mixed.candidates.empty()) return;
+        const std::size_t compared = std::min(true_classes.size(), MOST_COMPARED);
+        for (const Part part : {Part::names, Part::vectors}) {
+            const bool of_names = part == Part::names;
+            const double weight = of_names ? mixed.names_weight : mixed.vectors_weight;
+            const double usual = of_names ? mixed.names_usual : mixed.vectors_usual;
+            const ScoreScale& scale = of_names ? mixed.names_scale : mixed.vectors_scale;
+            if (!scale.says_something()) continue;
+            std::array<double, Mixture::FACTORS.size()> shares;
+            for (std::size_t at = 0; at < shares.size(); ++at)
+                shares[at] = share_right(mixed, true_classes, compared, part,
+                                         Mixture::FACTORS[at] * usual - weight);
+            mixture_.judge(part, shares);
+        }
+    }
+
+    // Return the share of the first ranks that true classes would have, with so much more weight of a
+    // part.
+    static double share_right(const Mixed& mixed, const std::vector<std::string_view>& true_classes,
+                              std::size_t compared, Part part, double more) {
+        std::vector<Candidate> best;
+        for (const Candidate& candidate : mixed.candidates) {
+            Candidate each = candidate;
+            each.score += more * (part == Part::names ? each.names : each.vectors);
+            if (best.size() == compared && !precedes(each, best.back())) continue;
+            best.insert(std::upper_bound(best.begin(), best.end(), each, precedes), each);
+            if (best.size() > compared) best.pop_back();
+        }
+        double right = 0;
+        for (const Candidate& each : best) right += contains(true_classes, each.name);
+        return right / static_cast<double>(compared);
+    }
+
+    // Let the learner learn the features. Without features, it learns known classes alone: a new one
+    // would never be ranked by it.
+    Outcome learn_features(std::string_view features,
+                           const std::vector<std::string_view>& true_classes,
+                           const std::vector<std::string_view>& rejected, double weight,
+                           bool is_first_epoch, RankingBefore* before) {
+        if (!needs_features_ || has_usable_features(features))
+            return learner_->learn(features, true_classes, rejected, weight, is_first_epoch, before);
+        std::vector<std::string_view> known;
+        for (const std::string_view cls : true_classes)
+            if (learner_->inspection().has_class(cls)) known.push_back(cls);
+        if (known.empty()) {
+            if (before != nullptr) *before = {before->depth, {}, {}, {}};
+            return {};
+        }
+        return learner_->learn(features, known, rejected, weight, is_first_epoch, before);
+    }
+
+    bool has_usable_features(std::string_view features) const {
+        if (!is_signed(features) || learner_->takes_signs()) return feature_count(features) > 0;
+        FeatureReader reader(features);
+        while (reader.next())
+            if (reader.value() > 0) return true;
+        return false;
+    }
+
+    const std::shared_ptr<Learner> learner_;
+    const std::shared_ptr<const Evidence> evidence_;
+    const bool needs_features_;
+    Mixture mixture_;
+};
+
+}  // namespace manyclass
