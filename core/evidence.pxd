@@ -4,6 +4,7 @@ from libcpp.memory cimport shared_ptr
 from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
+from manyclass.core.event cimport Event
 from manyclass.core.locking cimport raise_error
 
 
@@ -31,9 +32,9 @@ cdef extern from "core/native/beside/evidence.hpp" namespace "manyclass" nogil:
         size_t dimension()
         void describe(string_view cls, string_view instance) except +raise_error
         void learn(string_view instance, const vector[string_view]& classes, double weight,
-                   uint64_t seq, const EvidenceLimits& limits) except +raise_error
+                   uint64_t seq, uint64_t of, const EvidenceLimits& limits) except +raise_error
         void take_back(string_view instance, const vector[string_view]& classes, double weight,
-                       uint64_t seq) except +raise_error
+                       uint64_t of) except +raise_error
         void forget(string_view cls) except +raise_error
         void rename(string_view cls, string_view to) except +raise_error
         EvidenceSizes sizes() except +raise_error
@@ -47,3 +48,5 @@ cdef extern from "core/native/beside/evidence.hpp" namespace "manyclass" nogil:
 cdef class Evidence:
     cdef shared_ptr[NativeEvidence] _native
     cdef EvidenceLimits _limits
+
+    cdef add(self, Event event, uint64_t seq, uint64_t of)

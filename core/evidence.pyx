@@ -24,12 +24,14 @@ SECTIONS = {
     "vector_class_name_sizes": "<u2",
     "vector_class_names": "u1",
     "vector_class_counts": "<u8",
+    "vector_class_older": "<u8",
     "vector_class_sums": "<u8",
     "vector_products": "<u8",
     "vector_precision": "<f4",
 }
-# The precision is read out of the sums from time to time; all others are sums.
-SUMS = tuple(name for name in SECTIONS if name not in ("vector_facts", "vector_precision"))
+# The precision is read out of the sums from time to time; others are numbers of events.
+NOT_SUMS = ("vector_facts", "vector_class_older", "vector_precision")
+SUMS = tuple(name for name in SECTIONS if name not in NOT_SUMS)
 
 
 cdef vector[string_view] views_of(list names) except *:
@@ -72,13 +74,16 @@ cdef class Evidence:
         deref(self._native).describe(Instance.any_utf8(name), bytes_of(instance))
 
     def learn(self, Event event not None, uint64_t seq):
+        self.add(event, seq, seq)
+
+    cdef add(self, Event event, uint64_t seq, uint64_t of):
         if not has_vector(bytes_of(event._instance)):
             return
         cdef string_view instance = bytes_of(event._instance)
         cdef vector[string_view] classes = views_of(event.classes)
         cdef double weight = event.weight
         with nogil:
-            deref(self._native).learn(instance, classes, weight, seq, self._limits)
+            deref(self._native).learn(instance, classes, weight, seq, of, self._limits)
 
     def amend(self, Event event not None, uint64_t seq):
         if not has_vector(bytes_of(event._instance)):
@@ -87,7 +92,7 @@ cdef class Evidence:
         deref(self._native).take_back(
             bytes_of(event._instance), replaced, event.weight, event.target
         )
-        self.learn(event, seq)
+        self.add(event, seq, event.target)
 
     def forget(self, str name not None):
         deref(self._native).forget(Instance.any_utf8(name))

@@ -99,7 +99,7 @@ public:
             calibration_->add(outcome.top_two, before_, true_classes.size(), source);
         }
         if (has_vector(instance))
-            evidence_->learn(instance, true_classes, weight, seq_ + 1, limits_);
+            evidence_->learn(instance, true_classes, weight, seq_ + 1, seq_ + 1, limits_);
         ++seq_;
         return outcome;
     }

@@ -128,10 +128,10 @@ public:
         tidy(id);
     }
 
-    // Add the vector of event `seq` to its classes. Nothing without a vector, or with one of another
-    // dimension.
+    // Add the vector of event `of` to its classes; `seq` is that event, or the one that corrects it.
+    // Nothing without a vector, or with one of another dimension.
     void learn(std::string_view instance, const std::vector<std::string_view>& classes,
-               double weight, std::uint64_t seq, const EvidenceLimits& limits) {
+               double weight, std::uint64_t seq, std::uint64_t of, const EvidenceLimits& limits) {
         const VectorView vector = vector_of(instance);
         if (vector.empty() || classes.empty()) return;
         if (dimension_ != 0 && vector.size() != dimension_) return;
@@ -145,7 +145,7 @@ public:
                 ids.push_back(id);
             }
         }
-        sums_.add(vector, ids, VectorSums::units_of(weight), seq);
+        sums_.add(vector, ids, VectorSums::units_of(weight), seq, of);
         if (sums_.events() >= due()) return refresh(limits);
         const Writing lock(lock_);
         for (const std::uint32_t id : ids) weigh(id);
@@ -153,15 +153,15 @@ public:
         evict(limits);
     }
 
-    // Take the vector of event `seq` back from these classes: the sums are as if they had never had
+    // Take the vector of event `of` back from these classes: the sums are as if they had never had
     // it. The precision is computed anew with the next vector.
     void take_back(std::string_view instance, const std::vector<std::string_view>& classes,
-                   double weight, std::uint64_t seq) {
+                   double weight, std::uint64_t of) {
         const VectorView vector = vector_of(instance);
         if (vector.empty() || vector.size() != dimension_) return;
         for (const std::string_view cls : classes) {
             const std::uint32_t id = names_.find(cls);
-            if (id == NO_ID || !sums_.take_back(vector, id, VectorSums::units_of(weight), seq))
+            if (id == NO_ID || !sums_.take_back(vector, id, VectorSums::units_of(weight), of))
                 continue;
             refreshed_ = 0;
             const Writing lock(lock_);
@@ -224,14 +224,18 @@ public:
     // descriptions are the caller's.
     std::vector<Section> measure() const {
         if (sums_.classes() == 0) return {};
-        std::uint64_t name_bytes = 0;
-        for (const std::uint32_t id : in_order()) name_bytes += names_.name(id).size();
+        std::uint64_t name_bytes = 0, older = 0;
+        for (const std::uint32_t id : in_order()) {
+            name_bytes += names_.name(id).size();
+            older += sums_[id].older.size();
+        }
         const std::uint64_t classes = sums_.classes(), size = sums_.dimension();
         return {
             {"vector_facts", "u8", FACTS, nullptr},
             {"vector_class_name_sizes", "u2", classes, nullptr},
             {"vector_class_names", "u1", name_bytes, nullptr},
             {"vector_class_counts", "u8", 3 * classes, nullptr},
+            {"vector_class_older", "u8", 2 * older, nullptr},
             {"vector_class_sums", "u8", classes * size, nullptr},
             {"vector_products", "u8", size * (size + 1) / 2, nullptr},
             {"vector_precision", "f4", precision_.numbers().size(), nullptr},
@@ -248,7 +252,9 @@ public:
         auto* sizes = static_cast<std::uint16_t*>(sections[1].data);
         auto* names = static_cast<char*>(sections[2].data);
         auto* counts = static_cast<std::uint64_t*>(sections[3].data);
-        auto* sums = static_cast<std::int64_t*>(sections[4].data);
+        auto* older = static_cast<std::uint64_t*>(sections[4].data);
+        auto* sums = static_cast<std::int64_t*>(sections[5].data);
+        std::uint64_t position = 0;
         for (const std::uint32_t id : in_order()) {
             const std::string_view name = names_.name(id);
             *sizes++ = static_cast<std::uint16_t>(name.size());
@@ -256,12 +262,17 @@ public:
             *counts++ = static_cast<std::uint64_t>(sums_[id].count);
             *counts++ = sums_[id].born;
             *counts++ = sums_[id].last;
+            for (const std::uint64_t event : sums_[id].older) {
+                *older++ = position;
+                *older++ = event;
+            }
+            ++position;
             sums = std::copy_n(sums_.sum(id), sums_.dimension(), sums);
         }
         const auto& products = sums_.all_products();
-        std::copy(products.begin(), products.end(), static_cast<std::int64_t*>(sections[5].data));
+        std::copy(products.begin(), products.end(), static_cast<std::int64_t*>(sections[6].data));
         const auto& precision = precision_.numbers();
-        std::copy(precision.begin(), precision.end(), static_cast<float*>(sections[6].data));
+        std::copy(precision.begin(), precision.end(), static_cast<float*>(sections[7].data));
     }
 
     // Fill new evidence; describe the classes afterwards. Throw
@@ -274,24 +285,27 @@ public:
              "there is no such dimension");
         need(facts[1] <= LARGEST_COUNT && facts[2] <= LARGEST_COUNT, "vector_facts",
              "no count can be so large");
-        need(classes > 0 && sections[3].size == 3 * classes && sections[4].size == classes * size,
+        need(classes > 0 && sections[3].size == 3 * classes && sections[5].size == classes * size,
              "vector_class_counts", "the arrays of the classes do not fit together");
-        need(sections[5].size == size * (size + 1) / 2, "vector_products",
+        need(sections[4].size % 2 == 0, "vector_class_older", "it is not an array of pairs");
+        need(sections[6].size == size * (size + 1) / 2, "vector_products",
              "they are not those of the dimension");
-        need(sections[6].size == 0 || sections[6].size == size * size, "vector_precision",
+        need(sections[7].size == 0 || sections[7].size == size * size, "vector_precision",
              "it is not that of the dimension");
         begin(size);
         sums_.load(size, static_cast<std::int64_t>(facts[1]),
-                   static_cast<const std::int64_t*>(sections[5].data));
+                   static_cast<const std::int64_t*>(sections[6].data));
         refreshed_ = static_cast<std::int64_t>(facts[2]);
-        const auto* const precision = static_cast<const float*>(sections[6].data);
-        for (std::size_t at = 0; at < sections[6].size; ++at)
+        const auto* const precision = static_cast<const float*>(sections[7].data);
+        for (std::size_t at = 0; at < sections[7].size; ++at)
             need(std::isfinite(precision[at]), "vector_precision", "a number is not finite");
-        precision_.load({precision, precision + sections[6].size});
+        precision_.load({precision, precision + sections[7].size});
         const auto* const sizes = static_cast<const std::uint16_t*>(sections[1].data);
         const auto* const names = static_cast<const char*>(sections[2].data);
         const auto* const counts = static_cast<const std::uint64_t*>(sections[3].data);
-        const auto* const sums = static_cast<const std::int64_t*>(sections[4].data);
+        const auto* const older = static_cast<const std::uint64_t*>(sections[4].data);
+        std::uint64_t pair = 0;  // position in `older`
+        const auto* const sums = static_cast<const std::int64_t*>(sections[5].data);
         std::size_t begin = 0;
         std::string_view before;
         std::uint64_t all = 0;
@@ -313,8 +327,14 @@ public:
             const auto most = static_cast<std::int64_t>(of[0]) * static_cast<std::int64_t>(VECTOR_LENGTH);
             need(std::all_of(sum, sum + size, [&](std::int64_t one) { return one <= most && one >= -most; }),
                  "vector_class_sums", "a sum is larger than its events can make it");
-            sums_.load_class(add(name), {static_cast<std::int64_t>(of[0]), of[1], of[2]}, sum);
+            VectorSums::ClassSum loaded{static_cast<std::int64_t>(of[0]), of[1], of[2]};
+            for (; pair < sections[4].size && older[pair] == at; pair += 2) {
+                need(older[pair + 1] < loaded.born, "vector_class_older", "an event is not older");
+                loaded.older.push_back(older[pair + 1]);
+            }
+            sums_.load_class(add(name), loaded, sum);
         }
+        need(pair == sections[4].size, "vector_class_older", "an event is of no class");
         need(begin == sections[2].size, "vector_class_name_sizes", "more name bytes than names");
         for (std::uint32_t id = 0; id < names_.end(); ++id) weigh(id);
     }

@@ -26,8 +26,14 @@ public:
 
     struct ClassSum {
         std::int64_t count = 0;        // in units
-        std::uint64_t born = 0;        // the event of its first vector
+        std::uint64_t born = 0;        // the event that began it
         std::uint64_t last = 0;        // the event of its newest vector
+        // Events before `born` whose vectors came by a later correction.
+        std::vector<std::uint64_t> older = {};
+
+        bool has(std::uint64_t seq) const {
+            return seq >= born || std::find(older.begin(), older.end(), seq) != older.end();
+        }
     };
 
     // How many units an event of this weight counts: at least 1.
@@ -58,31 +64,34 @@ public:
     // Forget everything, also the dimension.
     void clear() { *this = {}; }
 
-    // Add a vector to classes, each once, as event `seq`. False, and nothing is added, after so many
-    // events that a sum could overflow.
+    // Add the vector of event `of` to classes, each once; `seq` is that event, or the one that
+    // corrects it. False, and nothing is added, after so many events that a sum could overflow.
     bool add(VectorView vector, const std::vector<std::uint32_t>& classes, std::int64_t units,
-             std::uint64_t seq) {
+             std::uint64_t seq, std::uint64_t of) {
         const std::int64_t more = units * static_cast<std::int64_t>(classes.size());
         if (more > MOST_UNITS - events_ - retired_) return false;
         read(vector);
         for (const std::uint32_t cls : classes) {
             fit(cls);
-            ClassSum& of = of_[cls];
-            if (of.count == 0) {
-                of.born = seq;
+            ClassSum& sum = of_[cls];
+            if (sum.count == 0) {
+                sum.born = seq;
                 ++classes_;
             }
-            of.last = seq;
+            sum.last = seq;
+            if (!sum.has(of)) sum.older.push_back(of);
             add_to_class(cls, units);
         }
         add_products(more);
         return true;
     }
 
-    // Take the vector of event `seq` back from a class. False, and nothing changes, if the class has
-    // begun after that event, or has no such count: it was forgotten meanwhile.
-    bool take_back(VectorView vector, std::uint32_t cls, std::int64_t units, std::uint64_t seq) {
-        if (!has(cls) || of_[cls].born > seq || of_[cls].count < units) return false;
+    // Take the vector of event `of` back from a class. False, and nothing changes, if the class was
+    // forgotten since that event.
+    bool take_back(VectorView vector, std::uint32_t cls, std::int64_t units, std::uint64_t of) {
+        if (!has(cls) || !of_[cls].has(of) || of_[cls].count < units) return false;
+        auto& older = of_[cls].older;
+        older.erase(std::remove(older.begin(), older.end(), of), older.end());
         read(vector);
         add_to_class(cls, -units);
         add_products(-units);
@@ -102,6 +111,7 @@ public:
         into.born = std::min(into.born, of.born);
         into.last = std::max(into.last, of.last);
         into.count += of.count;
+        into.older.insert(into.older.end(), of.older.begin(), of.older.end());
         std::int64_t* const sum = &sums_[from * dimension_];
         for (std::size_t at = 0; at < dimension_; ++at) {
             sums_[to * dimension_ + at] += sum[at];
