@@ -12,14 +12,15 @@ SUMS: Final[tuple[str, ...]]
 
 @final
 class Evidence:
-    """What a model knows of its classes beside the weights of its learners: their descriptions, and
-    sums of the vectors of past events. All learners of a model share it.
+    """The descriptions of the classes of a model, and sums of the vectors of past events: evidence
+    beside the weights of the learners, which all of them share.
 
     Threads: any number may rank by it; one changes it.
     """
 
     def __init__(self, hash_seed: int = 0) -> None:
-        """Create evidence of nothing. `hash_seed` salts the tables of names and is no state."""
+        """Create evidence of nothing. `hash_seed` salts the tables of names and has no
+        effect on the state."""
 
     def limit(self, classes: int, size: int) -> None:
         """Keep the sums of at most so many classes, and of at most so many bytes; 0: no limit.

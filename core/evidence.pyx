@@ -44,7 +44,7 @@ cdef vector[string_view] views_of(list names) except *:
 
 @cython.final
 cdef class Evidence:
-    """What a model knows of its classes beside the weights of its learners.
+    """The descriptions of the classes of a model, and sums of the vectors of past events.
 
     Threads: any number may rank by it. One changes it; `learn` releases the GIL.
     """

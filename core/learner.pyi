@@ -51,8 +51,8 @@ class Learner:
     ) -> Self:
         """Make a learner that has learned nothing.
 
-        With the `evidence` of a model, it ranks by descriptions and vectors too; whoever gives it
-        changes it, after this learner and all others that share it have learned an event.
+        With the `evidence` of a model, it ranks by descriptions and vectors too. The model changes
+        the evidence, after all learners that share it have learned an event.
         """
 
     def join(self, evidence: Evidence) -> None:

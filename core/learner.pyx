@@ -202,18 +202,18 @@ cdef class Learner:
 
     def explain_parts(self, instance not None, classes, size_t limit=10):
         cdef Instance given = as_instance(instance)
-        cdef vector[ScoreParts] parts
+        cdef vector[ScoreParts] found
         cdef vector[vector[pair[string, double]]] descriptions
         cdef list kept = list(classes)
         if self._mixed.get() == NULL or not deref(self._mixed).explain_parts(
-            bytes_of(given), Learner.names_of(kept), limit, parts, descriptions
+            bytes_of(given), Learner.names_of(kept), limit, found, descriptions
         ):
             return None
         return [
             ScoreOfParts(
-                parts[i].words, parts[i].names, parts[i].vectors, weighted(descriptions[i])
+                found[i].words, found[i].names, found[i].vectors, weighted(descriptions[i])
             )
-            for i in range(parts.size())
+            for i in range(found.size())
         ]
 
     @property

@@ -25,11 +25,11 @@ class Node(NamedTuple):
 
 
 class ScoreOfParts(NamedTuple):
-    """What each part of the mixture gives to the score of a class; their sum is the score.
+    """The part of words, of the description and of the vector in the score of a class, their sum.
 
     `words` is the learner's own part, by the features of the instance. `description` lists
-    (feature, what it gives through the description of the class), largest first; they add up to
-    `names`, but for what all classes have.
+    (feature, its part through the description of the class), largest first; `names` is their sum
+    less the mean of all described classes.
     """
 
     words: float

@@ -61,7 +61,7 @@ cdef class PublishedLearner:
             source = Instance.any_utf8(name_of_source)
         if event.rejected or event.weight != 1:
             if has_vector(bytes_of(event._instance)):
-                return None  # the vector counts with the weight, whatever the learner can learn
+                return None  # a vector counts with its weight also if the learner learns none
             event = within_ability(event, self._learner.options)
             if event is None:
                 return None

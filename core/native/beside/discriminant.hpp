@@ -68,7 +68,7 @@ public:
 private:
     static constexpr std::int64_t LEAST_WITHIN = 8;  // events
 
-    // How far the covariance is shrunk, 0 to 1: by the events that it is known from.
+    // Return the share of the mean diagonal, 0 to 1: less with more events.
     static double shrinkage(const VectorSums& sums) {
         const double within = static_cast<double>(sums.within()) / VectorSums::UNIT;
         const double known = std::sqrt(static_cast<double>(sums.dimension()) / within);

@@ -1,5 +1,5 @@
-// What a model knows of its classes beside the weights of a learner: their descriptions, and sums of
-// the vectors of past events. All learners of a model share it, as they share the taxonomy.
+// The evidence of classes beside the weights of a learner: their descriptions, and sums of the
+// vectors of past events. All learners of a model share it, as they share the taxonomy.
 //
 //   "describe" event ──► DescriptionIndex ──► scores by words of the descriptions
 //   vector of an event ──► VectorSums ──► Precision, weights ──► scores by the vector
@@ -347,7 +347,7 @@ public:
 
 private:
     static constexpr std::uint64_t FACTS = 3;
-    static constexpr std::int64_t SEEN_OF_CLASS = VectorSums::UNIT;  // what a class's own vector counts
+    static constexpr std::int64_t SEEN_OF_CLASS = VectorSums::UNIT;  // the units of the vector of a description
 
     // The units of events from which on the precision is computed anew: each doubling at first, then
     // each quarter more.

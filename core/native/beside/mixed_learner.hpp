@@ -30,12 +30,12 @@
 
 namespace manyclass {
 
-// What each part gives to the score of a class; their sum is the score.
+// The part of words, of the description and of the vector in the score of a class, their sum.
 struct ScoreParts {
     double words = 0, names = 0, vectors = 0;
 };
 
-// Ownership: the evidence is shared by all learners of a model; whoever changes the model changes it.
+// Ownership: the evidence is shared by all learners of a model, which changes it.
 // Threads: as for Learner. A ranking holds the lock of the evidence, and that of the learner inside.
 class MixedLearner final : public Learner {
 public:

@@ -80,7 +80,7 @@ public:
     static constexpr std::array<double, 6> FACTORS{0, 0.25, 0.5, 1, 2, 4};
     static constexpr std::size_t USUAL = 3;
 
-    // What the usual weight of a part is multiplied by. Any thread may ask.
+    // Return the factor on the usual weight of a part. Any thread may ask.
     double factor(Part part) const { return FACTORS[in_force_[static_cast<std::size_t>(part)]]; }
 
     // The weight before any outcome.

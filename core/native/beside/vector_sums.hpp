@@ -1,4 +1,4 @@
-// Sums of the vectors that events brought: what is known of the classes by vectors.
+// Sums of the vectors that events brought, by class and of all classes.
 //
 //   of a class   count n_c, sum S_c = Σ x          (int64)
 //   of all       products M = Σ x xᵀ               (int64, d × d, the lower half)
@@ -22,7 +22,7 @@ namespace manyclass {
 // Threads: one at a time; any number may call const functions at once.
 class VectorSums {
 public:
-    static constexpr std::int64_t UNIT = 64;  // what an event of weight 1 counts
+    static constexpr std::int64_t UNIT = 64;  // the units of an event of weight 1
 
     struct ClassSum {
         std::int64_t count = 0;        // in units
@@ -36,7 +36,7 @@ public:
         }
     };
 
-    // How many units an event of this weight counts: at least 1.
+    // Return the units of an event of this weight: at least 1.
     static std::int64_t units_of(double weight) {
         return std::max<std::int64_t>(1, std::llround(weight * static_cast<double>(UNIT)));
     }

@@ -53,7 +53,7 @@ def _learner(
         "resident_bytes": resident,
         "evicted_features": 0,
         "evicted_classes": 0,
-        "neighbor_weight": 0.0,
+        "mixture": {"words": 1.0, "neighbors": 0.0, "descriptions": None, "vectors": None},
         "learn_seconds": 0.000041,
         "accuracy": accuracy,
         "confidence": {
@@ -96,6 +96,8 @@ _STATS = {
     "evicted_classes": 0,
     "taxonomy": 0,
     "taxonomy_bytes": 128,
+    "described": 0,
+    "vectors": {"dimension": 0, "events": 0, "classes": 0, "bytes": 0, "resident_bytes": 448},
     "outdegrees": [0, 1, 44],
     "accuracy": _accuracy(0.4, 0.5),
     "learners": _LEARNERS,

@@ -24,6 +24,7 @@ from manyclass.service.http.schemas.learners import (
     LearnerList,
     LearnerStats,
     MemberStats,
+    MixtureWeights,
     Promoted,
     ReliabilityBin,
     Removed,
@@ -125,11 +126,21 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
         resident_bytes=learner.resident_bytes,
         evicted_features=learner.evicted_features,
         evicted_classes=learner.evicted_classes,
-        neighbor_weight=learner.neighbor_weight,
+        mixture=_mixture(learner),
         learn_seconds=metrics.seconds_an_event(each.label),
         accuracy=_accuracy(each.progress),
         confidence=_confidence(each.calibration),
         members=_members(learner),
+    )
+
+
+def _mixture(learner: Learner) -> MixtureWeights:
+    weights = learner.mixture
+    return MixtureWeights(
+        words=1.0,
+        neighbors=learner.neighbor_weight,
+        descriptions=None if weights is None else weights.names,
+        vectors=None if weights is None else weights.vectors,
     )
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from fastapi import Query, Request
 
+from manyclass.core.model import Model
 from manyclass.service.engine_stats import EngineStats
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.routes.contract import TheEngine, needs, require, router_of
@@ -20,6 +21,7 @@ from manyclass.service.http.schemas.stats import (
     ReviewStats,
     ServedStats,
     Stats,
+    VectorStats,
 )
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.ingest.review_queue import ReviewQueue
@@ -72,6 +74,8 @@ async def stats(
         **learners[0].model_dump(include=_OF_PRIMARY),
         taxonomy=len(model.taxonomy),
         taxonomy_bytes=model.taxonomy.resident_bytes,
+        described=len(model.descriptions),
+        vectors=_vectors(model),
         outdegrees=outdegrees,
         learners=learners,
         late_labels=LateLabelStats(waiting=len(pending), bytes=pending.bytes),
@@ -83,6 +87,17 @@ async def stats(
         recovery=RecoveryReport.model_validate(engine.recovery),
         durability=engine.store.durability,
         settings=engine.settings.shown(model),
+    )
+
+
+def _vectors(model: Model) -> VectorStats:
+    sizes = model.evidence.sizes()
+    return VectorStats(
+        dimension=sizes["dimension"],
+        events=sizes["events"],
+        classes=sizes["classes"],
+        bytes=sizes["bytes"],
+        resident_bytes=model.evidence.resident_bytes,
     )
 
 

@@ -54,6 +54,21 @@ class MemberStats(BaseModel):
     accuracy: AccuracyByWindow = Field(description="by the number of last events it covers")
 
 
+class MixtureWeights(BaseModel):
+    """The weights of the parts of a score, as outcomes have moved them so far.
+
+    `neighbors` is that of the vote of the nearest past instances, beside the features. `words`,
+    `descriptions` and `vectors` are those of the learner's own scores, of the descriptions of the
+    classes and of the vector of the instance, each divided by the spread of its scores; the last
+    two are null while there is no description and no vector.
+    """
+
+    words: float
+    neighbors: float
+    descriptions: float | None
+    vectors: float | None
+
+
 class LearnerStats(BaseModel):
     """A learner, its size and its accuracy.
 
@@ -74,9 +89,7 @@ class LearnerStats(BaseModel):
     resident_bytes: int
     evicted_features: int
     evicted_classes: int
-    neighbor_weight: float = Field(
-        description="weight of the vote of the nearest past instances; 0: it does not count"
-    )
+    mixture: MixtureWeights
     learn_seconds: float | None
     accuracy: AccuracyByWindow = Field(description="by the number of last events it covers")
     confidence: Confidence

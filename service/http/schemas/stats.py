@@ -11,6 +11,19 @@ from manyclass.service.http.schemas.snapshots import RecoveryReport, Snapshot
 SettingTexts = TypeAliasType("SettingTexts", dict[str, str])
 
 
+class VectorStats(BaseModel):
+    """The vectors of past events: their dimension (0 before the first), the number of events, and
+    of classes with vectors of events or of their description. `bytes` is the counted size of their
+    sums and of all descriptions, which the learners share.
+    """
+
+    dimension: int
+    events: int
+    classes: int
+    bytes: int
+    resident_bytes: int
+
+
 class LateLabelStats(BaseModel):
     """Ranked instances that wait for a label by `id`."""
 
@@ -131,6 +144,8 @@ class Stats(BaseModel):
     evicted_classes: int
     taxonomy: int = Field(description="the number of classes and other nodes in the taxonomy")
     taxonomy_bytes: int = Field(description="memory of the taxonomy, which all learners share")
+    described: int = Field(description="the number of classes with a description")
+    vectors: VectorStats
     outdegrees: list[int] = Field(description="the number of features with 0, 1, 2, … edges")
     accuracy: AccuracyByWindow = Field(description="by the number of last events it covers")
     learners: list[LearnerStats]
