@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from manyclass.core.errors import EventError, InstanceError
 from manyclass.core.instance import LONGEST_NAME, Instance
-from manyclass.core.sections import Sections, need, run
+from manyclass.core.sections import LARGEST_COUNT, Sections, need, run
 from manyclass.core.text import AnalysedText, TextAnalysis
 
 LONGEST_TITLE: Final = 1_000  # characters, as of each other name
@@ -33,6 +33,7 @@ class Description(NamedTuple):
     description: str | None = None
     alt_labels: tuple[str, ...] = ()
     instance: Instance = Instance({})  # without features, with the vector
+    since: int = 0  # the event that first described the class
 
     @property
     def vector(self) -> NDArray[np.int16] | None:
@@ -145,7 +146,7 @@ class Descriptions(Mapping[str, Description]):
         vectors = b""
         for name in self:
             each = self._of[name]
-            texts.append([name, each.title, each.description, each.alt_labels])
+            texts.append([name, each.since, each.title, each.description, each.alt_labels])
             if each.instance.has_vector:
                 texts[-1].append(len(bytes(each.instance)))
                 vectors += bytes(each.instance)
@@ -164,12 +165,16 @@ class Descriptions(Mapping[str, Description]):
         arrays = {name: run(sections, name, dtype) for name, dtype in SECTIONS.items()}
         vectors = arrays["description_vectors"].tobytes()
         try:
-            for name, title, text, others, *size in json.loads(arrays["descriptions"].tobytes()):
+            for name, since, title, text, others, *size in json.loads(
+                arrays["descriptions"].tobytes()
+            ):
                 changes = {"title": title, "description": text, "alt_labels": others or None}
                 if size:
                     changes["vector"] = Instance.from_bytes(vectors[: size[0]])
                     vectors = vectors[size[0] :]
-                kept = Description().changed(checked_changes(changes))
+                kept = Description().changed(checked_changes(changes))._replace(since=since)
+                is_count = type(since) is int and 0 <= since <= LARGEST_COUNT
+                need(is_count, "descriptions", "a class was described by no event")
                 need(0 < len(name.encode()) <= LONGEST_NAME, "descriptions", "a class has no name")
                 descriptions.put(name, kept)
         except (AttributeError, EventError, InstanceError, TypeError, ValueError) as error:

@@ -30,11 +30,12 @@ cdef extern from "core/native/beside/evidence.hpp" namespace "manyclass" nogil:
         NativeEvidence(uint64_t hash_seed) except +raise_error
         cpp_bool concerns_any()
         size_t dimension()
-        void describe(string_view cls, string_view instance) except +raise_error
+        void describe(string_view cls, string_view instance, uint64_t since) except +raise_error
         void learn(string_view instance, const vector[string_view]& classes, double weight,
                    uint64_t seq, uint64_t of, const EvidenceLimits& limits) except +raise_error
         void take_back(string_view instance, const vector[string_view]& classes, double weight,
                        uint64_t of) except +raise_error
+        void expire()
         void forget(string_view cls) except +raise_error
         void rename(string_view cls, string_view to) except +raise_error
         EvidenceSizes sizes() except +raise_error

@@ -38,8 +38,11 @@ class Evidence:
     def check(self, instance: Instance) -> None:
         """Raise InstanceError if the vector of an instance has another dimension."""
 
-    def describe(self, name: str, instance: Instance) -> None:
-        """Replace what is known of a class by its description: features of texts, and a vector."""
+    def describe(self, name: str, instance: Instance, since: int = 0) -> None:
+        """Replace the description of a class by these features of its texts, and its vector.
+
+        `since` is the number of the event that first described it. An instance without features and
+        vector removes the description."""
 
     def learn(self, event: Event, seq: int) -> None:
         """Add the vector of the event with this number to its classes; nothing without one."""

@@ -27,10 +27,11 @@ SECTIONS = {
     "vector_class_older": "<u8",
     "vector_class_sums": "<u8",
     "vector_products": "<u8",
+    "vector_mean": "<f4",
     "vector_precision": "<f4",
 }
 # The precision is read out of the sums from time to time; others are numbers of events.
-NOT_SUMS = ("vector_facts", "vector_class_older", "vector_precision")
+NOT_SUMS = ("vector_facts", "vector_class_older", "vector_mean", "vector_precision")
 SUMS = tuple(name for name in SECTIONS if name not in NOT_SUMS)
 
 
@@ -70,8 +71,8 @@ cdef class Evidence:
                 ("vector",),
             )
 
-    def describe(self, str name not None, Instance instance not None):
-        deref(self._native).describe(Instance.any_utf8(name), bytes_of(instance))
+    def describe(self, str name not None, Instance instance not None, uint64_t since=0):
+        deref(self._native).describe(Instance.any_utf8(name), bytes_of(instance), since)
 
     def learn(self, Event event not None, uint64_t seq):
         self.add(event, seq, seq)
@@ -92,6 +93,8 @@ cdef class Evidence:
         deref(self._native).take_back(
             bytes_of(event._instance), replaced, event.weight, event.target
         )
+        if not event.classes:
+            deref(self._native).expire()
         self.add(event, seq, event.target)
 
     def forget(self, str name not None):

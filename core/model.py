@@ -395,7 +395,8 @@ class Model(ModelLearners):
         another event came before.
         """
         name = self.aliases.get(event.name, event.name)
-        changed = self.descriptions.get(name, Description()).changed(event.described)
+        before = self.descriptions.get(name, Description(since=self.seq + 1))
+        changed = before.changed(event.described)
         known = self.evidence.dimension
         if changed.instance.has_vector and known and changed.instance.dimension != known:
             changed = changed.changed({"vector": None})
@@ -410,7 +411,7 @@ class Model(ModelLearners):
     def _note_description(self, name: str) -> None:
         """Let the learners rank by the present description of a class."""
         description = self.descriptions.get(name, Description())
-        self.evidence.describe(name, description.read(self.text).instance)
+        self.evidence.describe(name, description.read(self.text).instance, description.since)
 
     def _place(self, event: Event) -> list[str]:
         """Place classes in the taxonomy; return the names of nodes added, changed or removed.

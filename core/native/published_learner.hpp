@@ -55,13 +55,17 @@ public:
         calibration_ = calibration;
         ranks_ = ranks;
         evidence_ = evidence;
+        if (evidence_ != nullptr) evidence_->set_seq(seq_);
     }
 
     // Learn vectors within these limits from now on.
     void limit(const EvidenceLimits& limits) { limits_ = limits; }
 
     std::uint64_t seq() const { return seq_; }
-    void set_seq(std::uint64_t seq) { seq_ = seq; }
+    void set_seq(std::uint64_t seq) {
+        seq_ = seq;
+        if (evidence_ != nullptr) evidence_->set_seq(seq);
+    }
 
     // Rank the k best classes, two at least. False without a learner, for an instance with values
     // below 0 that are absent to it, and for a vector of another dimension: Python answers these.
@@ -100,7 +104,7 @@ public:
         }
         if (has_vector(instance))
             evidence_->learn(instance, true_classes, weight, seq_ + 1, seq_ + 1, limits_);
-        ++seq_;
+        set_seq(seq_ + 1);
         return outcome;
     }
 

@@ -2,7 +2,11 @@
 // analysis (Hayes and Kanan, Lifelong Machine Learning with Deep Streaming LDA, 2020).
 //
 //   Σ = (M − Σ_c S_c S_cᵀ / n_c) / (N − C), shrunk towards its mean diagonal;  P = Σ⁻¹
+//   μ_c = (S_c + v_c + m) / (n_c + 1 + 1)     v_c: the vector of the description, if there is one
 //   the score of a class is w_c · x − ½ w_c · μ_c with w_c = P μ_c
+//
+// The mean m of all vectors counts as one event of every class, and so does the description: a class
+// of one event would win or lose by the length of its mean, and one without events has a score too.
 #pragma once
 
 #include <algorithm>
@@ -22,18 +26,25 @@ class Precision {
 public:
     bool empty() const { return numbers_.empty(); }
     const std::vector<float>& numbers() const { return numbers_; }
-    void load(std::vector<float> numbers) { numbers_ = std::move(numbers); }
+    // The mean of all vectors when it was computed.
+    const std::vector<float>& mean() const { return mean_; }
+    void load(std::vector<float> numbers, std::vector<float> mean) {
+        numbers_ = std::move(numbers);
+        mean_ = std::move(mean);
+    }
 
-    // Compute it from the sums of these classes, in this order. Empty, which stands for the identity,
-    // without scatter.
+    // Compute it from the sums of these classes, in this order. It is the identity, and empty, without
+    // scatter within classes.
     static Precision of(const VectorSums& sums, const std::vector<std::uint32_t>& classes) {
         Precision precision;
         const std::size_t size = sums.dimension();
-        if (sums.within() < LEAST_WITHIN * VectorSums::UNIT) return precision;
+        precision.mean_ = mean_of(sums, classes);
+        if (sums.within() < VectorSums::UNIT) return precision;
         std::vector<double> matrix(size * size);  // its lower half
         for (std::size_t row = 0; row < size; ++row)
             for (std::size_t at = 0; at <= row; ++at)
                 matrix[row * size + at] = static_cast<double>(sums.products(row)[at]);
+        const double scatter = trace_of(matrix, size);
         std::vector<double> sum(size);
         for (const std::uint32_t cls : classes) {
             std::copy_n(sums.sum(cls), size, sum.begin());
@@ -41,11 +52,10 @@ public:
             for (std::size_t row = 0; row < size; ++row)
                 add_scaled(&matrix[row * size], sum.data(), row + 1, -share * sum[row]);
         }
-        double trace = 0;
-        for (std::size_t row = 0; row < size; ++row) trace += matrix[row * size + row];
-        if (!(trace > 0)) return precision;
-        // The scale of the whole matrix is free: all scores have it. A mean diagonal of 1 keeps the
-        // scores of few and of many events alike.
+        const double trace = trace_of(matrix, size);
+        if (!(trace > LEAST_PIVOT * scatter)) return precision;  // all vectors of a class are equal
+        // The scale of the whole matrix is free: all scores have it. With a mean diagonal of 1, as the
+        // identity has, scores keep their scale as events come.
         const double scale = static_cast<double>(size) / trace, shrunk = shrinkage(sums);
         for (std::size_t row = 0; row < size; ++row) {
             for (std::size_t at = 0; at <= row; ++at) matrix[row * size + at] *= scale * (1 - shrunk);
@@ -66,15 +76,30 @@ public:
     }
 
 private:
-    static constexpr std::int64_t LEAST_WITHIN = 8;  // events
-
     // Return the share of the mean diagonal, 0 to 1: less with more events.
     static double shrinkage(const VectorSums& sums) {
-        const double within = static_cast<double>(sums.within()) / VectorSums::UNIT;
-        const double known = std::sqrt(static_cast<double>(sums.dimension()) / within);
-        return std::min(SHRUNK_MOST, SHRUNK * known);
+        const auto dimension = static_cast<double>(sums.dimension());
+        return dimension / (dimension + static_cast<double>(sums.within()) / VectorSums::UNIT);
     }
-    static constexpr double SHRUNK = 0.65, SHRUNK_MOST = 0.9, LEAST_PIVOT = 1e-9;
+    static constexpr double LEAST_PIVOT = 1e-9;
+
+    static double trace_of(const std::vector<double>& matrix, std::size_t size) {
+        double trace = 0;
+        for (std::size_t row = 0; row < size; ++row) trace += matrix[row * size + row];
+        return trace;
+    }
+
+    static std::vector<float> mean_of(const VectorSums& sums,
+                                      const std::vector<std::uint32_t>& classes) {
+        std::vector<std::int64_t> total(sums.dimension());
+        for (const std::uint32_t cls : classes)
+            for (std::size_t at = 0; at < total.size(); ++at) total[at] += sums.sum(cls)[at];
+        std::vector<float> mean;
+        const double count = static_cast<double>(std::max<std::int64_t>(1, sums.events()));
+        for (const std::int64_t sum : total)
+            mean.push_back(static_cast<float>(static_cast<double>(sum) / count / VECTOR_LENGTH));
+        return mean;
+    }
 
     // Replace the lower half by its Cholesky factor L, a column at a time.
     static void factor(std::vector<double>& matrix, std::size_t size) {
@@ -121,6 +146,7 @@ private:
     }
 
     std::vector<float> numbers_;  // of all rows
+    std::vector<float> mean_;
 };
 
 }  // namespace manyclass

@@ -71,14 +71,21 @@ public:
             return id < evidence_.scored_.size() && evidence_.scored_[id] != 0;
         }
 
-        // The mean number of events of the classes with weights.
+        // The mean number of events of the classes with events.
         double events_of_class() const {
-            const auto classes = std::max<std::uint32_t>(1, evidence_.scored_classes_);
+            const auto classes = std::max<std::uint32_t>(1, evidence_.classes_);
             return static_cast<double>(evidence_.events_) / VectorSums::UNIT / classes;
         }
 
-        // Set the scores of all classes with weights; those of others stay.
-        void score(VectorView vector, std::vector<float>& scores) const {
+        // The number of events of the log since a class was described.
+        std::uint64_t events_since_described(std::uint32_t id) const {
+            const std::uint64_t now = evidence_.seq_, since = evidence_.since_[id];
+            return now > since ? now - since : 0;
+        }
+
+        // Set the scores of all classes with weights; those of others stay. Return that of a class
+        // that has neither events nor a vector of its own.
+        float score(VectorView vector, std::vector<float>& scores) const {
             const std::size_t size = evidence_.sums_.dimension();
             static thread_local std::vector<float> numbers;
             numbers.resize(size);
@@ -90,6 +97,9 @@ public:
                     scores[id] =
                         product(&evidence_.weights_[id * size], numbers.data(), size) -
                         evidence_.offsets_[id];
+            if (evidence_.weights_of_none_.empty()) return 0;
+            return product(evidence_.weights_of_none_.data(), numbers.data(), size) -
+                   evidence_.offset_of_none_;
         }
 
         // True if the vectors of the classes have the dimension of this one.
@@ -105,14 +115,18 @@ public:
 
     // --- changes -------------------------------------------------------------------------------
 
-    // Replace the description of a class: the instance of its texts, with its vector. An instance
-    // without features and vector removes it.
-    void describe(std::string_view cls, std::string_view instance) {
+    // Note the number of the last event of the log.
+    void set_seq(std::uint64_t seq) { seq_ = seq; }
+
+    // Replace the description of a class: the instance of its texts, with its vector; it was first
+    // described by event `since`. An instance without features and vector removes it.
+    void describe(std::string_view cls, std::string_view instance, std::uint64_t since) {
         const VectorView vector = vector_of(instance);
         std::uint32_t id = names_.find(cls);
         if (feature_count(instance) == 0 && vector.empty() && id == NO_ID) return;
         const Writing lock(lock_);
         if (id == NO_ID) id = add(cls);
+        since_[id] = since;
         described_ -= is_described(id);
         descriptions_.put(id, instance);
         vectors_of_classes_ -= !of_class_[id].empty();
@@ -153,8 +167,12 @@ public:
         evict(limits);
     }
 
+    // Forget what the precision has of vectors that were taken back: it is computed anew with the
+    // next vector.
+    void expire() { refreshed_ = 0; }
+
     // Take the vector of event `of` back from these classes: the sums are as if they had never had
-    // it. The precision is computed anew with the next vector.
+    // it.
     void take_back(std::string_view instance, const std::vector<std::string_view>& classes,
                    double weight, std::uint64_t of) {
         const VectorView vector = vector_of(instance);
@@ -163,7 +181,6 @@ public:
             const std::uint32_t id = names_.find(cls);
             if (id == NO_ID || !sums_.take_back(vector, id, VectorSums::units_of(weight), of))
                 continue;
-            refreshed_ = 0;
             const Writing lock(lock_);
             weigh(id);
             tidy(id);
@@ -175,7 +192,6 @@ public:
         const std::uint32_t id = names_.find(cls);
         if (id == NO_ID || !sums_.has(id)) return;
         sums_.forget(id);
-        refreshed_ = 0;
         const Writing lock(lock_);
         weigh(id);
         tidy(id);
@@ -191,7 +207,6 @@ public:
             names_.rename(id, to);
             return;
         }
-        if (sums_.has(id)) refreshed_ = 0;
         sums_.merge(id, into);
         for (const std::uint32_t each : {id, into}) weigh(each);
         for (const std::uint32_t each : {id, into}) tidy(each);
@@ -238,6 +253,7 @@ public:
             {"vector_class_older", "u8", 2 * older, nullptr},
             {"vector_class_sums", "u8", classes * size, nullptr},
             {"vector_products", "u8", size * (size + 1) / 2, nullptr},
+            {"vector_mean", "f4", precision_.mean().size(), nullptr},
             {"vector_precision", "f4", precision_.numbers().size(), nullptr},
         };
     }
@@ -271,8 +287,10 @@ public:
         }
         const auto& products = sums_.all_products();
         std::copy(products.begin(), products.end(), static_cast<std::int64_t*>(sections[6].data));
+        const auto& mean = precision_.mean();
+        std::copy(mean.begin(), mean.end(), static_cast<float*>(sections[7].data));
         const auto& precision = precision_.numbers();
-        std::copy(precision.begin(), precision.end(), static_cast<float*>(sections[7].data));
+        std::copy(precision.begin(), precision.end(), static_cast<float*>(sections[8].data));
     }
 
     // Fill new evidence; describe the classes afterwards. Throw
@@ -290,16 +308,22 @@ public:
         need(sections[4].size % 2 == 0, "vector_class_older", "it is not an array of pairs");
         need(sections[6].size == size * (size + 1) / 2, "vector_products",
              "they are not those of the dimension");
-        need(sections[7].size == 0 || sections[7].size == size * size, "vector_precision",
+        need(sections[7].size == size, "vector_mean", "it is not that of the dimension");
+        need(sections[8].size == 0 || sections[8].size == size * size, "vector_precision",
              "it is not that of the dimension");
         begin(size);
         sums_.load(size, static_cast<std::int64_t>(facts[1]),
                    static_cast<const std::int64_t*>(sections[6].data));
         refreshed_ = static_cast<std::int64_t>(facts[2]);
-        const auto* const precision = static_cast<const float*>(sections[7].data);
-        for (std::size_t at = 0; at < sections[7].size; ++at)
-            need(std::isfinite(precision[at]), "vector_precision", "a number is not finite");
-        precision_.load({precision, precision + sections[7].size});
+        const auto* const mean = static_cast<const float*>(sections[7].data);
+        const auto* const precision = static_cast<const float*>(sections[8].data);
+        const auto is_finite = [](float number) { return std::isfinite(number); };
+        need(std::all_of(mean, mean + size, is_finite), "vector_mean", "a number is not finite");
+        need(std::all_of(precision, precision + sections[8].size, is_finite), "vector_precision",
+             "a number is not finite");
+        precision_.load({precision, precision + sections[8].size}, {mean, mean + size});
+        weights_of_none_.resize(size);
+        weigh_mean(precision_, precision_.mean(), weights_of_none_.data(), offset_of_none_);
         const auto* const sizes = static_cast<const std::uint16_t*>(sections[1].data);
         const auto* const names = static_cast<const char*>(sections[2].data);
         const auto* const counts = static_cast<const std::uint64_t*>(sections[3].data);
@@ -347,13 +371,10 @@ public:
 
 private:
     static constexpr std::uint64_t FACTS = 3;
-    static constexpr std::int64_t SEEN_OF_CLASS = VectorSums::UNIT;  // the units of the vector of a description
 
-    // The units of events from which on the precision is computed anew: each doubling at first, then
-    // each quarter more.
+    // The units of events from which on the precision is computed anew: a quarter more.
     std::int64_t due() const {
-        constexpr std::int64_t FEW = 1024 * VectorSums::UNIT;
-        return refreshed_ < FEW ? 2 * refreshed_ : refreshed_ + refreshed_ / 4;
+        return refreshed_ + std::max<std::int64_t>(VectorSums::UNIT, refreshed_ / 4);
     }
 
     // Compute the precision and all weights anew. Rankings go on meanwhile.
@@ -361,6 +382,9 @@ private:
         const std::int64_t events_now = sums_.events();
         Precision precision = Precision::of(sums_, in_order());
         std::vector<float> weights(weights_.size()), offsets(offsets_.size());
+        std::vector<float> of_none(sums_.dimension());
+        float offset_of_none = 0;
+        weigh_mean(precision, precision.mean(), of_none.data(), offset_of_none);
         std::vector<std::uint8_t> scored(scored_.size());
         for (std::uint32_t id = 0; id < names_.end(); ++id)
             if (names_.alive(id))
@@ -372,8 +396,11 @@ private:
         std::swap(precision_, precision);
         weights_.swap(weights);
         offsets_.swap(offsets);
+        weights_of_none_.swap(of_none);
+        offset_of_none_ = offset_of_none;
         scored_.swap(scored);
         scored_classes_ = static_cast<std::uint32_t>(std::count(scored_.begin(), scored_.end(), 1));
+        classes_ = sums_.classes();
         evict(limits);
     }
 
@@ -389,6 +416,7 @@ private:
             of_class_.resize(id + std::size_t{1});
             scored_.resize(of_class_.size());
             offsets_.resize(of_class_.size());
+            since_.resize(of_class_.size());
             counts_.resize(of_class_.size());
             weights_.resize(of_class_.size() * dimension_);
         }
@@ -402,16 +430,24 @@ private:
         if (!has_events && !has_own) return false;
         static thread_local std::vector<float> mean;
         mean.resize(size);
-        const std::int64_t own = has_own ? SEEN_OF_CLASS : 0;
-        const double count = static_cast<double>((has_events ? sums_[id].count : 0) + own);
+        const std::vector<float>& of_all = precision.mean();
+        const std::int64_t one = VectorSums::UNIT, own = has_own ? one : 0;
+        const double count = static_cast<double>((has_events ? sums_[id].count : 0) + own + one);
         for (std::size_t at = 0; at < size; ++at) {
             const std::int64_t sum = (has_events ? sums_.sum(id)[at] : 0) +
                                      (has_own ? own * of_class_[id][at] : 0);
-            mean[at] = static_cast<float>(static_cast<double>(sum) / count / VECTOR_LENGTH);
+            const double more = of_all.empty() ? 0 : static_cast<double>(of_all[at]) * one;
+            mean[at] = static_cast<float>(
+                (static_cast<double>(sum) / VECTOR_LENGTH + more) / count);
         }
-        precision.multiply(mean.data(), size, weights);
-        offset = product(weights, mean.data(), size) / 2;
+        weigh_mean(precision, mean, weights, offset);
         return true;
+    }
+
+    static void weigh_mean(const Precision& precision, const std::vector<float>& mean,
+                           float* weights, float& offset) {
+        precision.multiply(mean.data(), mean.size(), weights);
+        offset = product(weights, mean.data(), mean.size()) / 2;
     }
 
     // The same in place, with the lock held.
@@ -421,6 +457,7 @@ private:
         scored_classes_ += is_scored - scored_[id];
         scored_[id] = is_scored;
         events_ = sums_.events();
+        classes_ = sums_.classes();
         note_count(id);
     }
 
@@ -435,6 +472,7 @@ private:
         if (!sums_.has(id) && !is_described(id)) names_.remove(id);
         if (sums_.classes() == 0) {
             precision_ = {};
+            weights_of_none_.clear();
             refreshed_ = 0;
             if (vectors_of_classes_ == 0 && dimension_ > 0) {
                 sums_.clear();
@@ -487,12 +525,16 @@ private:
     std::int64_t refreshed_ = 0;     // the units of events when the precision was computed
     std::vector<float> weights_;     // by id, as many as the dimension each
     std::vector<float> offsets_;     // by id
+    std::vector<float> weights_of_none_;  // of a class with neither events nor a vector of its own
+    float offset_of_none_ = 0;
+    std::vector<std::uint64_t> since_;  // by id: the event that first described it
     std::vector<std::uint8_t> scored_;  // by id: 1 with weights
     std::vector<std::int64_t> counts_;  // by id: the units of its events, as rankings read them
-    std::uint32_t scored_classes_ = 0;
+    std::uint32_t scored_classes_ = 0, classes_ = 0;  // with weights; with events
     std::int64_t events_ = 0;  // of all classes, in units, as rankings read them
     std::atomic<std::uint64_t> described_{0};
     std::atomic<std::size_t> dimension_{0};
+    std::atomic<std::uint64_t> seq_{0};
 };
 
 }  // namespace manyclass

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -22,7 +23,7 @@
 
 #include "beside/evidence.hpp"
 #include "beside/mixture.hpp"
-#include "beside/part_scores.hpp"
+#include "beside/part_scale.hpp"
 #include "learner.hpp"
 #include "pipeline/top_k.hpp"
 #include "pipeline/vector.hpp"
@@ -99,9 +100,8 @@ public:
         const Evidence::View view(*evidence_);
         mix(instance, 1, nullptr, view, mixed, 0);
         learner_->explain(mixed.features, classes, limit, explained);
-        if (mixed.words_scale.says_something())
-            for (Contributions& each : explained)
-                for (auto& [name, part] : each) part *= mixed.words_scale.per_score();
+        for (Contributions& each : explained)
+            for (auto& [name, part] : each) part *= mixed.words_scale.per_score();
     }
 
     // Find what each part gives to the score of each class, and what the features give through the
@@ -116,13 +116,16 @@ public:
         for (const std::string_view cls : classes) {
             ScoreParts& found = parts.emplace_back();
             Contributions& by_name = descriptions.emplace_back();
-            for (const Candidate& each : mixed.candidates)
-                if (each.name == cls) found = parts_of(each, mixed);
-            const std::uint32_t id = view.find(cls);
-            if (id == NO_ID || !mixed.names_scale.says_something()) continue;
-            view.descriptions().explain(mixed.features, id, by_name);
+            const auto candidate =
+                std::find_if(mixed.candidates.begin(), mixed.candidates.end(),
+                             [cls](const Candidate& each) { return each.name == cls; });
+            if (candidate == mixed.candidates.end()) continue;
+            found = parts_of(*candidate, mixed);
+            if (candidate->id == NO_ID) continue;
+            view.descriptions().explain(mixed.features, candidate->id, by_name);
             for (auto& [name, part] : by_name)
-                part *= mixed.names_scale.per_score() * mixed.names_weight;
+                part *= mixed.names_scale.per_score() * mixed.names_factor *
+                        candidate->names_weight;
             keep_heaviest(by_name, limit);
         }
         return true;
@@ -153,7 +156,7 @@ public:
             const Evidence::View view(*evidence_);
             mix(instance, before->depth, nullptr, view, mixed, ALL);
             note(mixed, true_classes, outcome, *before);
-            judge(mixed, true_classes);
+            judge(mixed, true_classes, view);
         } else set_features(instance, mixed);
         const Outcome learned = learn_features(mixed.features, true_classes, rejected, weight,
                                                is_first_epoch, is_mixed ? nullptr : before);
@@ -212,27 +215,29 @@ public:
     const Mixture& mixture() const { return mixture_; }
     Mixture& mixture() { return mixture_; }
 
-    // The weights of the parts now, as a ranking uses them.
+    // The weights of the parts now, for a class that was described before all events.
     ScoreParts weights() const {
         const Evidence::View view(*evidence_);
-        const double labels = labels_of_class(view);
-        const double vectors = Mixture::usual_weight(Part::vectors, view.events_of_class());
-        return {1, mixture_.factor(Part::names) * Mixture::usual_weight(Part::names, labels),
-                mixture_.factor(Part::vectors) * vectors};
+        const double of_names = Mixture::usual_weight(Part::names, labels_of_class());
+        const double of_vectors = Mixture::usual_weight(Part::vectors, view.events_of_class());
+        return {1, mixture_.factor(Part::names) * of_names,
+                mixture_.factor(Part::vectors) * of_vectors};
     }
 
 private:
-    static constexpr std::uint32_t WORDS = 256;   // best classes by words that are mixed, at least
+    static constexpr std::uint32_t BEST = PartScale::BEST;
     static constexpr std::size_t ALL = static_cast<std::size_t>(-1);
     static constexpr std::uint32_t NOT_THERE = 0xffffffffu;
-    static constexpr float NO_SCORE = -std::numeric_limits<float>::infinity();
 
-    // A class that a part has among its best, with its scores in spreads above the mean.
+    // A class that a part has among its best, with its scores in usual spreads. `finer` is the score
+    // without the bound below which a part finds all classes equal: it orders those.
     struct Candidate {
         std::string_view name;
         std::uint32_t id;  // of the evidence; NO_ID if it does not know the class
         double words, names, vectors;
-        double score;
+        double names_weight;
+        double score, finer;
+        double raw_words, raw_names, raw_vectors;
     };
 
     // Memory of a thread.
@@ -240,14 +245,17 @@ private:
         std::string features;  // of the instance, without its vector
         std::vector<Ranked> words;
         std::string word_names;
-        std::vector<float> by_vector, by_name;  // by id of the evidence
-        std::vector<std::uint32_t> named;       // the ids with a score by name
+        std::vector<float> by_vector, by_name;    // by id of the evidence
+        float by_vector_of_none = 0;              // the score of a class without weights
+        std::vector<std::uint32_t> named;         // the ids with a score by name
         std::vector<std::uint32_t> candidate_of;  // by id
         std::vector<Candidate> candidates;
-        ScoreScale words_scale, names_scale, vectors_scale;
-        double names_weight = 0, vectors_weight = 0;  // in use
-        double names_usual = 0, vectors_usual = 0;    // before any outcome
+        PartScale words_scale, names_scale, vectors_scale;
+        double names_usual = 0, vectors_usual = 0;  // weights before any outcome
+        double names_factor = 1, vectors_factor = 1;
+        double learned = 0, classes = 1;  // events and classes of the learner
         std::vector<std::uint32_t> order;
+        std::vector<double> best;
 
         [[gnu::noinline]] static Mixed& of_thread() {
             static thread_local Mixed mixed;
@@ -261,12 +269,10 @@ private:
         else copy_features(instance, vector, mixed.features);
     }
 
-    // The labels that a class of the learner, or a described class, has on average.
-    double labels_of_class(const Evidence::View& view) const {
+    double labels_of_class() const {
         const Inspection::Sizes sizes = learner_->inspection().sizes();
-        const std::uint64_t classes =
-            std::max<std::uint64_t>({sizes.classes, view.descriptions().count(), 1});
-        return static_cast<double>(sizes.learned) / static_cast<double>(classes);
+        return static_cast<double>(sizes.learned) /
+               static_cast<double>(std::max<std::uint64_t>(1, sizes.classes));
     }
 
     // Score the classes: the best of each part, or those of `among` that a part knows. Sets the
@@ -275,22 +281,22 @@ private:
              const std::vector<std::string_view>* among, const Evidence::View& view, Mixed& mixed,
              std::size_t sorted) const {
         const VectorView vector = vector_of(instance);
+        const Inspection::Sizes sizes = learner_->inspection().sizes();
+        mixed.learned = static_cast<double>(sizes.learned);
+        mixed.classes = static_cast<double>(std::max<std::uint64_t>(1, sizes.classes));
         set_features(instance, mixed);
-        rank_words(std::max(k, WORDS), among, mixed);
-        const bool has_names = score_names(view, mixed);
-        const bool has_vectors = view.can_score(vector);
-        mixed.vectors_scale = {};
-        if (has_vectors) score_vectors(vector, view, mixed);
-        mixed.names_usual =
-            has_names ? Mixture::usual_weight(Part::names, labels_of_class(view)) : 0;
-        mixed.vectors_usual =
-            has_vectors ? Mixture::usual_weight(Part::vectors, view.events_of_class()) : 0;
-        mixed.names_weight = mixture_.factor(Part::names) * mixed.names_usual;
-        mixed.vectors_weight = mixture_.factor(Part::vectors) * mixed.vectors_usual;
+        k = std::max(k, BEST);
+        rank_words(k, among, mixed);
+        score_names(view, mixed);
+        mixed.vectors_scale.set_silent();
+        if (view.can_score(vector)) score_vectors(vector, view, mixed);
+        mixed.names_factor = mixture_.factor(Part::names);
+        mixed.vectors_factor = mixture_.factor(Part::vectors);
+        mixed.vectors_usual = mixed.vectors_scale.is_silent()
+                                  ? 0
+                                  : Mixture::usual_weight(Part::vectors, view.events_of_class());
         gather(k, among, view, mixed);
-        for (Candidate& each : mixed.candidates)
-            each.score = each.words + mixed.names_weight * each.names +
-                         mixed.vectors_weight * each.vectors;
+        for (Candidate& each : mixed.candidates) weigh(each, view, mixed);
         const auto first = mixed.candidates.begin();
         const std::size_t wanted = std::min<std::size_t>(sorted, mixed.candidates.size());
         std::partial_sort(first, first + static_cast<std::ptrdiff_t>(wanted),
@@ -298,7 +304,8 @@ private:
     }
 
     static bool precedes(const Candidate& one, const Candidate& other) {
-        return one.score != other.score ? one.score > other.score : one.name < other.name;
+        if (one.score != other.score) return one.score > other.score;
+        return one.finer != other.finer ? one.finer > other.finer : one.name < other.name;
     }
 
     void rank_words(std::uint32_t k, const std::vector<std::string_view>* among,
@@ -307,9 +314,10 @@ private:
         mixed.words.clear();
         mixed.word_names.clear();
         learner_->rank(mixed.features, k, ANY, mixed.words, mixed.word_names);
-        mixed.words_scale = {};
-        for (const Ranked& each : mixed.words) mixed.words_scale.add(each.score);
-        mixed.words_scale.close();
+        mixed.best.clear();
+        for (const Ranked& each : mixed.words)
+            if (mixed.best.size() < BEST) mixed.best.push_back(each.score);
+        mixed.words_scale.set(mixed.best, mixture_.spread(Part::words));
         if (among == nullptr) return;
         mixed.words.clear();
         mixed.word_names.clear();
@@ -317,30 +325,53 @@ private:
                              mixed.words, mixed.word_names);
     }
 
-    // Score the described classes by the words of their descriptions; false if no word is theirs.
-    static bool score_names(const Evidence::View& view, Mixed& mixed) {
-        mixed.by_name.resize(view.end());
+    // Score the described classes by the words of their descriptions.
+    void score_names(const Evidence::View& view, Mixed& mixed) const {
+        for (const std::uint32_t id : mixed.named) mixed.by_name[id] = 0;
         mixed.named.clear();
-        mixed.names_scale = {};
-        const DescriptionIndex& index = view.descriptions();
-        if (index.count() == 0) return false;
-        index.score(mixed.features, [&](std::uint32_t id, double score) {
+        if (mixed.by_name.size() < view.end()) mixed.by_name.resize(view.end());
+        view.descriptions().score(mixed.features, [&](std::uint32_t id, double score) {
             if (mixed.by_name[id] == 0) mixed.named.push_back(id);
             mixed.by_name[id] += static_cast<float>(score);
         });
-        for (const std::uint32_t id : mixed.named)
-            mixed.names_scale.add(static_cast<double>(mixed.by_name[id]));
-        mixed.names_scale.add_zeros(index.count() - mixed.named.size());
-        mixed.names_scale.close();
-        return mixed.names_scale.says_something();
+        mixed.order = mixed.named;
+        set_scale(mixed.by_name, Part::names, view, mixed, mixed.names_scale);
     }
 
-    static void score_vectors(VectorView vector, const Evidence::View& view, Mixed& mixed) {
-        view.score(vector, mixed.by_vector);
+    void score_vectors(VectorView vector, const Evidence::View& view, Mixed& mixed) const {
+        mixed.by_vector_of_none = view.score(vector, mixed.by_vector);
+        order_scored(view, mixed);
+        set_scale(mixed.by_vector, Part::vectors, view, mixed, mixed.vectors_scale);
+    }
+
+    static void order_scored(const Evidence::View& view, Mixed& mixed) {
+        mixed.order.clear();
         for (std::uint32_t id = 0; id < mixed.by_vector.size(); ++id)
-            if (view.has_weights(id))
-                mixed.vectors_scale.add(static_cast<double>(mixed.by_vector[id]));
-        mixed.vectors_scale.close();
+            if (view.has_weights(id)) mixed.order.push_back(id);
+    }
+
+    // Set the scale of a part by the best scores of the ids in `order`.
+    void set_scale(const std::vector<float>& scores, Part part, const Evidence::View& view,
+                   Mixed& mixed, PartScale& scale) const {
+        keep_best(scores, BEST, view, mixed);
+        mixed.best.clear();
+        for (const std::uint32_t id : mixed.order)
+            mixed.best.push_back(static_cast<double>(scores[id]));
+        std::sort(mixed.best.begin(), mixed.best.end(), std::greater<double>());
+        scale.set(mixed.best, mixture_.spread(part));
+    }
+
+    // Keep those of the ids in `order` that have the k best scores.
+    static void keep_best(const std::vector<float>& scores, std::uint32_t k,
+                          const Evidence::View& view, Mixed& mixed) {
+        auto& order = mixed.order;
+        if (order.size() <= k) return;
+        std::nth_element(order.begin(), order.begin() + k, order.end(),
+                         [&](std::uint32_t one, std::uint32_t other) {
+                             if (scores[one] != scores[other]) return scores[one] > scores[other];
+                             return view.name(one) < view.name(other);
+                         });
+        order.resize(k);
     }
 
     // Collect the candidates with the scores of all parts.
@@ -356,43 +387,28 @@ private:
             at += sizeof size + size;
             Candidate& added = add(view.find(name), name, view, mixed);
             added.words = mixed.words_scale.of(each.score);
+            added.raw_words = each.score * mixed.words_scale.per_score();
         }
+        const bool has_vectors = !mixed.vectors_scale.is_silent();
         if (among != nullptr) {
             for (const std::string_view name : *among)
                 if (const std::uint32_t id = view.find(name);
                     id != NO_ID && mixed.candidate_of[id] == NOT_THERE &&
-                    (mixed.by_name[id] != 0 || has_vector_score(id, view, mixed)))
+                    (mixed.by_name[id] != 0 || (has_vectors && view.has_weights(id))))
                     add(id, view.name(id), view, mixed);
-        } else {
-            mixed.order = mixed.named;
-            add_best(mixed.by_name, std::max(k, WORDS), view, mixed);
-            mixed.order.clear();
-            if (mixed.vectors_scale.says_something())
-                for (std::uint32_t id = 0; id < mixed.by_vector.size(); ++id)
-                    if (view.has_weights(id)) mixed.order.push_back(id);
-            add_best(mixed.by_vector, std::max(k, WORDS), view, mixed);
+            return;
         }
-        for (const std::uint32_t id : mixed.named) mixed.by_name[id] = 0;
+        mixed.order = mixed.named;
+        add_best(mixed.by_name, k, view, mixed);
+        if (!has_vectors) return;
+        order_scored(view, mixed);
+        add_best(mixed.by_vector, k, view, mixed);
     }
 
-    static bool has_vector_score(std::uint32_t id, const Evidence::View& view, const Mixed& mixed) {
-        return mixed.vectors_scale.says_something() && view.has_weights(id);
-    }
-
-    // Add those of the ids in `order` that have the k best scores.
     static void add_best(const std::vector<float>& scores, std::uint32_t k,
                          const Evidence::View& view, Mixed& mixed) {
-        auto& order = mixed.order;
-        if (order.size() > k) {
-            std::nth_element(order.begin(), order.begin() + k, order.end(),
-                             [&](std::uint32_t one, std::uint32_t other) {
-                                 if (scores[one] != scores[other])
-                                     return scores[one] > scores[other];
-                                 return view.name(one) < view.name(other);
-                             });
-            order.resize(k);
-        }
-        for (const std::uint32_t id : order)
+        keep_best(scores, k, view, mixed);
+        for (const std::uint32_t id : mixed.order)
             if (mixed.candidate_of[id] == NOT_THERE) add(id, view.name(id), view, mixed);
     }
 
@@ -400,19 +416,46 @@ private:
     static Candidate& add(std::uint32_t id, std::string_view name, const Evidence::View& view,
                           Mixed& mixed) {
         Candidate& added = mixed.candidates.emplace_back();
-        added = {name, id, UNRANKED, 0, UNRANKED, 0};
-        if (id == NO_ID) return added;
-        mixed.candidate_of[id] = static_cast<std::uint32_t>(mixed.candidates.size() - 1);
-        added.names = mixed.names_scale.of(static_cast<double>(mixed.by_name[id]));
-        if (has_vector_score(id, view, mixed))
-            added.vectors = mixed.vectors_scale.of(static_cast<double>(mixed.by_vector[id]));
+        added.name = name;
+        added.id = id;
+        added.words = added.raw_words = mixed.words_scale.of_unscored();
+        added.names = added.raw_names = mixed.names_scale.of_unscored();
+        added.vectors = added.raw_vectors = 0;
+        if (id != NO_ID) {
+            mixed.candidate_of[id] = static_cast<std::uint32_t>(mixed.candidates.size() - 1);
+            if (mixed.by_name[id] != 0) {
+                const auto score = static_cast<double>(mixed.by_name[id]);
+                added.names = mixed.names_scale.of(score);
+                added.raw_names = score * mixed.names_scale.per_score();
+            }
+        }
+        if (!mixed.vectors_scale.is_silent()) {
+            const bool has_weights = id != NO_ID && view.has_weights(id);
+            const auto score = static_cast<double>(has_weights ? mixed.by_vector[id]
+                                                               : mixed.by_vector_of_none);
+            added.vectors = mixed.vectors_scale.of(score);
+            added.raw_vectors = score * mixed.vectors_scale.per_score();
+        }
         return added;
     }
 
-    static constexpr double UNRANKED = 0;  // the score of a class that a part does not rank
+    // Set the score of a candidate.
+    static void weigh(Candidate& each, const Evidence::View& view, const Mixed& mixed) {
+        double labels = mixed.learned;
+        if (each.id != NO_ID)
+            labels = std::min(labels, static_cast<double>(view.events_since_described(each.id)));
+        each.names_weight = mixed.names_scale.is_silent()
+                                ? 0
+                                : Mixture::usual_weight(Part::names, labels / mixed.classes);
+        const double of_names = mixed.names_factor * each.names_weight;
+        const double of_vectors = mixed.vectors_factor * mixed.vectors_usual;
+        each.score = each.words + of_names * each.names + of_vectors * each.vectors;
+        each.finer = each.raw_words + of_names * each.raw_names + of_vectors * each.raw_vectors;
+    }
 
     static ScoreParts parts_of(const Candidate& each, const Mixed& mixed) {
-        return {each.words, mixed.names_weight * each.names, mixed.vectors_weight * each.vectors};
+        return {each.words, mixed.names_factor * each.names_weight * each.names,
+                mixed.vectors_factor * mixed.vectors_usual * each.vectors};
     }
 
     static void give(const Mixed& mixed, std::uint32_t k, double threshold,
@@ -450,39 +493,55 @@ private:
         return std::find(names.begin(), names.end(), name) != names.end();
     }
 
-    // Compare the weights of each part by an event, the other one at its present weight.
-    void judge(const Mixed& mixed, const std::vector<std::string_view>& true_classes) {
+    // Take in the spreads of an event, and compare the weights of each part by it, the other one at its
+    // present weight.
+    void judge(const Mixed& mixed, const std::vector<std::string_view>& true_classes,
+               const Evidence::View& view) {
         constexpr std::size_t MOST_COMPARED = 5;
-        if (true_classes.empty() || mixed.candidates.empty()) return;
+        if (true_classes.empty()) return;
+        mixture_.note_spread(Part::words, mixed.words_scale.spread());
+        mixture_.note_spread(Part::names, mixed.names_scale.spread());
+        mixture_.note_spread(Part::vectors, mixed.vectors_scale.spread());
         const std::size_t compared = std::min(true_classes.size(), MOST_COMPARED);
         for (const Part part : {Part::names, Part::vectors}) {
             const bool of_names = part == Part::names;
-            const double weight = of_names ? mixed.names_weight : mixed.vectors_weight;
-            const double usual = of_names ? mixed.names_usual : mixed.vectors_usual;
-            const ScoreScale& scale = of_names ? mixed.names_scale : mixed.vectors_scale;
-            if (!scale.says_something()) continue;
+            if ((of_names ? mixed.names_scale : mixed.vectors_scale).is_silent()) continue;
+            // no vector ranks a class that had none before: the first event of each class would
+            // speak against it
+            if (!of_names && std::none_of(true_classes.begin(), true_classes.end(),
+                                          [&](std::string_view cls) {
+                                              const std::uint32_t id = view.find(cls);
+                                              return id != NO_ID && view.has_weights(id);
+                                          }))
+                continue;
+            const double now = of_names ? mixed.names_factor : mixed.vectors_factor;
             std::array<double, Mixture::FACTORS.size()> shares;
             for (std::size_t at = 0; at < shares.size(); ++at)
                 shares[at] = share_right(mixed, true_classes, compared, part,
-                                         Mixture::FACTORS[at] * usual - weight);
+                                         Mixture::FACTORS[at] - now);
             mixture_.judge(part, shares);
         }
     }
 
-    // Return the share of the first ranks that true classes would have, with so much more weight of a
-    // part.
+    // Return the share of the first ranks that true classes would have, with so much more of the usual
+    // weight of a part.
     static double share_right(const Mixed& mixed, const std::vector<std::string_view>& true_classes,
                               std::size_t compared, Part part, double more) {
-        std::vector<Candidate> best;
+        std::array<Candidate, 5> best;
+        std::size_t count = 0;
         for (const Candidate& candidate : mixed.candidates) {
             Candidate each = candidate;
-            each.score += more * (part == Part::names ? each.names : each.vectors);
-            if (best.size() == compared && !precedes(each, best.back())) continue;
-            best.insert(std::upper_bound(best.begin(), best.end(), each, precedes), each);
-            if (best.size() > compared) best.pop_back();
+            const double added = part == Part::names ? more * each.names_weight * each.names
+                                                     : more * mixed.vectors_usual * each.vectors;
+            each.score += added;
+            each.finer += added;
+            if (count == compared && !precedes(each, best[count - 1])) continue;
+            std::size_t at = count < compared ? count++ : count - 1;
+            for (; at > 0 && precedes(each, best[at - 1]); --at) best[at] = best[at - 1];
+            best[at] = each;
         }
         double right = 0;
-        for (const Candidate& each : best) right += contains(true_classes, each.name);
+        for (std::size_t at = 0; at < count; ++at) right += contains(true_classes, best[at].name);
         return right / static_cast<double>(compared);
     }
 

@@ -16,11 +16,12 @@ namespace manyclass {
 
 // Chooses one of some weights by outcomes: for each weight, the share of the first ranks that true
 // classes would have had is summed, with decay. The usual weight is used until another one leads by
-// more than chance.
+// more than chance: by a standard deviation of the difference, and a larger weight by `rise` of them.
 template <std::size_t COUNT>
 class WeightChoice {
 public:
-    explicit constexpr WeightChoice(std::size_t usual) : usual_(usual), chosen_(usual) {}
+    explicit constexpr WeightChoice(std::size_t usual, double rise)
+        : usual_(usual), chosen_(usual), rise_(rise) {}
 
     std::size_t chosen() const { return chosen_; }
 
@@ -57,72 +58,102 @@ public:
 private:
     static constexpr double DECAY = 0.9998, MOST_EVENTS = 5001;  // a sum is at most 1 / (1 - DECAY)
 
-    // Choose the first of the best weights, if it leads by a standard deviation of the difference.
+    // Choose the weight of the largest lead among those that lead by more than chance.
     void choose() {
         chosen_ = usual_;
         for (std::size_t at = 0; at < COUNT; ++at)
-            if (right_[at] > right_[chosen_]) chosen_ = at;
-        const double lead = right_[chosen_] - right_[usual_];
-        if (lead < std::sqrt(std::max(differs_[chosen_], 1.0))) chosen_ = usual_;
+            if (right_[at] > right_[chosen_] && leads(at)) chosen_ = at;
+    }
+
+    bool leads(std::size_t at) const {
+        const double deviation = std::sqrt(std::max(differs_[at], 1.0));
+        return right_[at] - right_[usual_] >= (at > usual_ ? rise_ : 1.0) * deviation;
     }
 
     std::size_t usual_, chosen_;
+    double rise_;
     std::array<double, COUNT> right_{}, differs_{};
 };
 
-// The parts beside the words of a learner.
-enum class Part : std::size_t { names, vectors };
-constexpr std::size_t PARTS = 2;
+// The parts of a score.
+enum class Part : std::size_t { words, names, vectors };
+constexpr std::size_t PARTS = 3;
 
-// Threads: any may read the weights in use; other calls are made by the thread that learns.
+// Threads: any may read the weights and spreads in use; the thread that learns makes other calls.
 class Mixture {
 public:
-    static constexpr std::array<double, 6> FACTORS{0, 0.25, 0.5, 1, 2, 4};
-    static constexpr std::size_t USUAL = 3;
+    static constexpr std::array<double, 7> FACTORS{0, 1. / 16, 1. / 8, 1. / 4, 1. / 2, 1, 2};
+    static constexpr std::size_t USUAL = 5;
 
-    // Return the factor on the usual weight of a part. Any thread may ask.
-    double factor(Part part) const { return FACTORS[in_force_[static_cast<std::size_t>(part)]]; }
+    // Return the factor on the usual weight of a part.
+    double factor(Part part) const { return FACTORS[in_force_[at(part)]]; }
 
-    // The weight before any outcome.
-    static double usual_weight(Part part, double labels_of_class) {
-        if (part == Part::vectors)
-            return MOST_OF_VECTORS -
-                   (MOST_OF_VECTORS - LEAST_OF_VECTORS) *
-                       std::min(1.0, labels_of_class / MANY_LABELS);
-        return MOST_OF_NAMES / (1 + labels_of_class);
+    // Return the usual spread of the scores of a part; 0 before the first event.
+    double spread(Part part) const { return spreads_[at(part)]; }
+
+    // Return the weight before any outcome, for so many labels of a class on average.
+    static double usual_weight(Part part, double labels) {
+        if (part == Part::words) return 1;
+        if (part == Part::names) return MOST_OF_NAMES / std::max(1.0, labels);
+        return std::clamp(OF_VECTORS / std::sqrt(std::max(labels, 1.0)), 1.0, MOST_OF_VECTORS);
     }
 
+    // Take in the shares of first ranks that an event would have had by each factor.
     void judge(Part part, const std::array<double, FACTORS.size()>& shares) {
-        Choice& choice = choices_[static_cast<std::size_t>(part)];
+        Choice& choice = choices_[at(part)];
         choice.judge(shares);
-        in_force_[static_cast<std::size_t>(part)] = choice.chosen();
+        in_force_[at(part)] = choice.chosen();
+    }
+
+    // Take in the spread of the scores of an event.
+    void note_spread(Part part, double spread) {
+        if (!(spread > 0)) return;
+        const double events = ++events_[at(part)], before = spreads_[at(part)];
+        spreads_[at(part)] = before + (spread - before) * std::max(1 / events, LEAST_STEP);
     }
 
     // --- state ---------------------------------------------------------------------------------
 
     using Choice = WeightChoice<FACTORS.size()>;
-    static constexpr std::size_t NUMBERS = PARTS * Choice::NUMBERS;
+    static constexpr std::size_t NUMBERS = PARTS * (Choice::NUMBERS + 2);
 
     bool is_new() const {
-        return std::all_of(choices_.begin(), choices_.end(),
+        return std::all_of(events_.begin(), events_.end(), [](double count) { return count == 0; }) &&
+               std::all_of(choices_.begin(), choices_.end(),
                            [](const Choice& each) { return each.is_new(); });
     }
     void dump(double* numbers) const {
-        for (std::size_t at = 0; at < PARTS; ++at) choices_[at].dump(numbers + at * Choice::NUMBERS);
+        for (std::size_t at = 0; at < PARTS; ++at, numbers += Choice::NUMBERS + 2) {
+            choices_[at].dump(numbers);
+            numbers[Choice::NUMBERS] = spreads_[at];
+            numbers[Choice::NUMBERS + 1] = events_[at];
+        }
     }
     void load(const double* numbers) {
-        for (std::size_t at = 0; at < PARTS; ++at) {
-            choices_[at].load(numbers + at * Choice::NUMBERS, "mixture");
+        for (std::size_t at = 0; at < PARTS; ++at, numbers += Choice::NUMBERS + 2) {
+            const double spread = numbers[Choice::NUMBERS], events = numbers[Choice::NUMBERS + 1];
+            choices_[at].load(numbers, "mixture");
+            need(spread >= 0 && spread <= LARGEST_SPREAD, "mixture", "it is not a spread");
+            need(events >= 0 && events <= static_cast<double>(LARGEST_COUNT) &&
+                     events == std::floor(events),
+                 "mixture", "it is not a count");
             in_force_[at] = choices_[at].chosen();
+            spreads_[at] = spread;
+            events_[at] = events;
         }
     }
 
 private:
-    static constexpr double MOST_OF_VECTORS = 8, LEAST_OF_VECTORS = 3, MANY_LABELS = 60;
-    static constexpr double MOST_OF_NAMES = 1;
+    static constexpr double MOST_OF_VECTORS = 8, OF_VECTORS = 16, MOST_OF_NAMES = 1.5;
+    static constexpr double RISE = 2, LEAST_STEP = 0.01, LARGEST_SPREAD = 1e60;
 
-    std::array<Choice, PARTS> choices_{Choice(USUAL), Choice(USUAL)};
-    std::array<std::atomic<std::size_t>, PARTS> in_force_{USUAL, USUAL};  // as rankings read them
+    static constexpr std::size_t at(Part part) { return static_cast<std::size_t>(part); }
+
+    std::array<Choice, PARTS> choices_{Choice(USUAL, RISE), Choice(USUAL, RISE),
+                                       Choice(USUAL, RISE)};
+    std::array<std::atomic<std::size_t>, PARTS> in_force_{USUAL, USUAL, USUAL};
+    std::array<std::atomic<double>, PARTS> spreads_{0.0, 0.0, 0.0};
+    std::array<double, PARTS> events_{};  // with a spread
 };
 
 }  // namespace manyclass

@@ -46,7 +46,7 @@ public:
     // Take in options: `prepares_alike` if the stored examples are prepared as before.
     void configured(bool prepares_alike) {
         if (!is_on()) {
-            choice_ = Choice(0);
+            choice_ = Choice(0, 1);
             usual_ = 0;
         }
         if (replay_.is_indexed() != is_on() || (is_on() && !prepares_alike)) replay_.index(is_on());
@@ -286,7 +286,7 @@ private:
     const Tables& tables_;
     Replay& replay_;
     std::uint32_t most_ = 0;
-    Choice choice_{0};
+    Choice choice_{0, 1};
     double usual_ = 0;  // the learner's best score on average
 };
 

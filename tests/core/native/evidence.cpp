@@ -76,8 +76,9 @@ int main() {
         events.push_back(drawn_instance(chance, cls));
         evidence.learn(events.back(), {names[static_cast<std::size_t>(cls)]}, 1, seq, seq, {});
         if (seq % 5 == 0)
-            evidence.describe("d" + std::to_string(chance() % 4), drawn_instance(chance, 3));
-        if (seq % 7 == 0) evidence.describe("d" + std::to_string(chance() % 4), {});
+            evidence.describe("d" + std::to_string(chance() % 4), drawn_instance(chance, 3),
+                              static_cast<std::uint64_t>(seq));
+        if (seq % 7 == 0) evidence.describe("d" + std::to_string(chance() % 4), {}, 0);
         (void)evidence.sizes();
     }
     evidence.learn(drawn_instance(chance, 5), {"x"}, 1, EVENTS + 1, EVENTS + 1, {});

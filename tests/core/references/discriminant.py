@@ -11,22 +11,25 @@ def weights(
 ) -> dict[str, tuple[Vectors, float]]:
     """Return the weights and the offset of each class, from rows of length 1 and their classes.
 
-    `own` has the vectors of descriptions, each of which counts as one more row of its class for
-    the mean alone.
+    `own` has the vectors of descriptions. Each of them, and the mean of all rows, counts as one
+    more row of its class for the mean of the class alone.
     """
     names = sorted(set(classes))
+    dimension = vectors.shape[1]
     of = {name: vectors[[cls == name for cls in classes]] for name in names}
-    precision = np.eye(vectors.shape[1])
+    precision = np.eye(dimension)
+    mean = vectors.mean(0) if names else np.zeros(dimension)
     within = len(vectors) - len(names)
-    if within >= 8:
+    if within > 0:
         scatter = sum((rows - rows.mean(0)).T @ (rows - rows.mean(0)) for rows in of.values())
-        scatter = scatter * vectors.shape[1] / np.trace(scatter)
-        shrunk = min(0.9, 0.65 * np.sqrt(vectors.shape[1] / within))
-        precision = np.linalg.inv((1 - shrunk) * scatter + shrunk * precision)
-    means = {name: rows.mean(0) for name, rows in of.items()}
+        shrunk = dimension / (dimension + within)
+        if np.trace(scatter) > 1e-9 * len(vectors):  # else all vectors of a class are equal
+            scatter = scatter * dimension / np.trace(scatter)
+            precision = np.linalg.inv((1 - shrunk) * scatter + shrunk * precision)
+    means = {name: np.vstack([rows, mean]).mean(0) for name, rows in of.items()}
     for name, vector in (own or {}).items():
-        rows = of.get(name, np.empty((0, vectors.shape[1])))
-        means[name] = np.vstack([rows, vector]).mean(0)
+        rows = of.get(name, np.empty((0, dimension)))
+        means[name] = np.vstack([rows, vector, mean]).mean(0)
     return {
         name: (precision @ mean, float(mean @ precision @ mean) / 2) for name, mean in means.items()
     }

@@ -66,9 +66,12 @@ class Neighbors:
 
     @property
     def chosen(self):
-        best = self.right.index(max(self.right))
-        ahead = self.right[best] - self.right[0]
-        return 0 if ahead < sqrt(max(self.differs[best], 1.0)) else best
+        best = 0
+        for at, right in enumerate(self.right):
+            leads = right - self.right[0] >= sqrt(max(self.differs[at], 1.0))
+            if right > self.right[best] and leads:
+                best = at
+        return best
 
     @property
     def scale(self):
