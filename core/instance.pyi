@@ -10,6 +10,7 @@ LARGEST_VALUE: float
 SMALLEST_VALUE: float
 LEAST_DIMENSION: int
 MOST_DIMENSION: int
+VECTOR_FORMS: str  # in words, with an example
 
 @final
 class Instance:
@@ -27,8 +28,8 @@ class Instance:
         Unicode, and a value that is not a finite number of a magnitude up to LARGEST_VALUE.
 
         A vector has LEAST_DIMENSION to MOST_DIMENSION numbers. It is scaled to length 1 and rounded
-        to multiples of 2^-12. Raise InstanceError for another dimension, a number that is not
-        finite, and a vector of zeros.
+        to multiples of 2^-12, unless it was before. Raise InstanceError for another dimension, a
+        number that is not finite, and a vector of zeros.
         """
 
     @classmethod
@@ -49,6 +50,10 @@ class Instance:
         """Return the number of active features."""
 
     @property
+    def is_empty(self) -> bool:
+        """True without features and without a vector."""
+
+    @property
     def is_signed(self) -> bool:
         """True if a value is below 0."""
 
@@ -62,10 +67,24 @@ class Instance:
     def vector(self) -> NDArray[np.int16] | None:
         """The vector, as multiples of 2^-12 of its length; None without one."""
 
+    def unit_vector(self) -> tuple[float, ...] | None:
+        """Return the numbers of the vector at length 1, but for rounding; None without one.
+
+        An instance with these numbers as its vector has the same vector.
+        """
+
     def with_vector(self, vector: ArrayLike | None) -> Instance:
         """Return an instance of the same features with this vector, None for none.
 
         Raise InstanceError for what cannot be one, as `Instance` does.
+        """
+
+    def with_vector_of_json(self, data: Buffer) -> Instance:
+        """Return an instance of the same features with the vector of a value in JSON.
+
+        The value is a list of numbers, a string of base64 of little-endian float32 numbers, or an
+        object with such a string of int8 numbers under `int8`. `data` must be valid JSON. Raise
+        InstanceError for anything else, with the position of an element that is not a number.
         """
 
     def with_vector_of(self, other: Instance) -> Instance:

@@ -6,6 +6,7 @@ from cpython.dict cimport PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.ref cimport PyObject
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
+from cython.operator cimport dereference as deref
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
@@ -26,6 +27,27 @@ cdef extern from "core/native/text/json.hpp" namespace "manyclass" nogil:
         bint read(string_view data, size_t most) except +
         uint32_t write(string& out) except +
 
+cdef extern from "core/native/text/json_vector.hpp" namespace "manyclass" nogil:
+    cdef cppclass JsonCursor:
+        JsonCursor(string_view text)
+
+    cdef enum class VectorFault:
+        none
+        form
+        number
+        base64
+        bytes
+        dimension
+        not_finite
+        zero
+
+    cdef cppclass JsonVector:
+        @staticmethod
+        JsonVector& mine() except +
+        VectorFault read(JsonCursor& json) except +
+        void write(string& instance) except +
+        size_t count()
+
 cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
     const size_t LONGEST_NAME_BYTES "manyclass::LONGEST_NAME"
     const double MOST "manyclass::LARGEST_VALUE"
@@ -43,6 +65,7 @@ cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
 cdef extern from "core/native/pipeline/vector.hpp" namespace "manyclass" nogil:
     const size_t SMALLEST "manyclass::LEAST_DIMENSION"
     const size_t LARGEST "manyclass::MOST_DIMENSION"
+    const double VECTOR_LENGTH
     size_t vector_bytes(size_t dimension)
     bint append_vector(string& instance, const double* numbers, size_t dimension) except +
     void append_same "manyclass::append_vector"(string& instance, VectorView vector) except +
@@ -53,6 +76,11 @@ LARGEST_VALUE = MOST
 SMALLEST_VALUE = LEAST
 LEAST_DIMENSION = SMALLEST  # of a vector
 MOST_DIMENSION = LARGEST
+
+VECTOR_FORMS = (
+    f"a list of {LEAST_DIMENSION} to {MOST_DIMENSION} numbers, a base64 string of float32 numbers,"
+    ' or an object with one of int8 numbers: [0.12, -0.5] or {"int8": "Hoo="}'
+)
 
 cdef object UNMADE = object()  # the argument for an instance whose bytes are set afterwards
 
@@ -117,15 +145,40 @@ cdef int add_vector(string& out, object vector) except -1:
     except (OverflowError, TypeError, ValueError):
         raise InstanceError("a vector must be an array of numbers", ("vector",)) from None
     if not LEAST_DIMENSION <= len(numbers) <= MOST_DIMENSION:
-        raise InstanceError(
-            f"a vector has from {LEAST_DIMENSION} to {MOST_DIMENSION} numbers, not {len(numbers)}",
-            ("vector",),
-        )
+        raise wrong_dimension(str(len(numbers)))
     if not append_vector(out, &numbers[0], len(numbers)):
         raise InstanceError(
             "the numbers of a vector must be finite, and not all of them 0", ("vector",)
         )
     return 0
+
+
+cdef object wrong_dimension(str given):
+    """Return the refusal of a vector of so many numbers."""
+    return InstanceError(
+        f"a vector has from {LEAST_DIMENSION} to {MOST_DIMENSION} numbers, not {given}",
+        ("vector",),
+    )
+
+
+cdef object refusal_of(VectorFault fault, size_t count):
+    """Return the refusal of a vector in JSON, of which so many numbers were read."""
+    if fault == VectorFault.dimension:
+        return wrong_dimension(f"{count}" if count <= LARGEST else f"{count} or more")
+    if fault == VectorFault.number:
+        return InstanceError(
+            "an element of a vector must be a number that a double can be, such as -0.25",
+            ("vector", count),
+        )
+    if fault == VectorFault.base64:
+        detail = "a string of a vector must be standard base64 with padding"
+    elif fault == VectorFault.bytes:
+        detail = "the base64 string of a vector must hold float32 numbers, of 4 bytes each"
+    elif fault == VectorFault.form:
+        detail = f"`vector` must be {VECTOR_FORMS}"
+    else:
+        detail = "the numbers of a vector must be finite, and not all of them 0"
+    return InstanceError(detail, ("vector",))
 
 
 cdef string features_of(Instance instance):
@@ -308,6 +361,10 @@ cdef class Instance:
         return is_signed(bytes_of(self))
 
     @property
+    def is_empty(self):
+        return self._count == 0 and not has_vector(bytes_of(self))
+
+    @property
     def has_vector(self):
         return has_vector(bytes_of(self))
 
@@ -322,10 +379,34 @@ cdef class Instance:
             return None
         return np.frombuffer(found.data()[:found.bytes()], np.int16)
 
+    def unit_vector(self):
+        vector = self.vector
+        return None if vector is None else tuple((vector / VECTOR_LENGTH).tolist())
+
     def with_vector(self, vector):
         cdef string out = features_of(self)
         if vector is not None:
             add_vector(out, vector)
+        return Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), self._count)
+
+    def with_vector_of_json(self, data):
+        cdef JsonVector* vector = &JsonVector.mine()
+        cdef JsonCursor* json
+        cdef Py_buffer view
+        cdef VectorFault fault
+        cdef string out = features_of(self)
+        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        try:
+            json = new JsonCursor(string_view(<const char*>view.buf, view.len))
+            try:
+                fault = vector.read(deref(json))
+            finally:
+                del json
+        finally:
+            PyBuffer_Release(&view)
+        if fault != VectorFault.none:
+            raise refusal_of(fault, vector.count())
+        vector.write(out)
         return Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), self._count)
 
     def with_vector_of(self, Instance other not None):

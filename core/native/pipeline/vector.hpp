@@ -72,8 +72,28 @@ inline void set_head(std::string& instance, std::uint32_t head) {
     std::memcpy(instance.data(), &head, sizeof head);
 }
 
+// Return the nearest whole number. In a sum with this constant, the last bit of a double is 1.
+inline double rounded(double number) {
+    constexpr double ROUNDER = 3LL << 51;
+    return (number + ROUNDER) - ROUNDER;
+}
+
+// True of the numbers of a vector that was scaled and rounded before, whose length is 1 but for the
+// rounding.
+inline bool is_rounded(const double* numbers, std::size_t dimension) {
+    double squares = 0;
+    for (std::size_t at = 0; at < dimension; ++at) {
+        const double units = numbers[at] * VECTOR_LENGTH;
+        if (!(std::fabs(units) <= VECTOR_LENGTH) || rounded(units) != units) return false;
+        squares += units * units;
+    }
+    const double most = std::sqrt(static_cast<double>(dimension)) / 2;
+    return std::fabs(std::sqrt(squares) - VECTOR_LENGTH) < most + 1e-6;
+}
+
 // Append a vector to an instance without one. False, and then nothing is appended, unless its
-// dimension is within the limits, each number is finite, and one is not 0.
+// dimension is within the limits, each number is finite, and one is not 0. A vector as it is kept
+// is appended unchanged: an exported one is the same again.
 inline bool append_vector(std::string& instance, const double* numbers, std::size_t dimension) {
     if (dimension < LEAST_DIMENSION || dimension > MOST_DIMENSION) return false;
     double largest = 0;
@@ -85,13 +105,13 @@ inline bool append_vector(std::string& instance, const double* numbers, std::siz
     double squares = 0;  // of the numbers by the largest one: no square is infinite
     for (std::size_t at = 0; at < dimension; ++at)
         squares += numbers[at] / largest * (numbers[at] / largest);
-    const double length = std::sqrt(squares);
+    const bool is_kept = is_rounded(numbers, dimension);
+    const double scale = VECTOR_LENGTH / (is_kept ? 1 / largest : std::sqrt(squares));
     const std::size_t begin = instance.size();
     instance.resize(begin + vector_bytes(dimension));
     char* to = &instance[begin];
     for (std::size_t at = 0; at < dimension; ++at) {
-        const double unit = numbers[at] / largest / length;
-        const auto number = static_cast<std::int16_t>(std::nearbyint(unit * VECTOR_LENGTH));
+        const auto number = static_cast<std::int16_t>(rounded(numbers[at] / largest * scale));
         std::memcpy(to, &number, sizeof number);
         to += sizeof number;
     }

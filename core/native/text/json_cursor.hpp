@@ -25,7 +25,11 @@ public:
         while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
     }
 
+    const char* at() const { return at_; }
     const char* end() const { return end_; }  // of the text
+
+    // Go on behind what another reader has read.
+    void go_to(const char* at) { at_ = at; }
 
     // True behind the last byte.
     bool at_end() const { return at_ == end_; }
@@ -102,8 +106,14 @@ public:
         return true;
     }
 
-    // A number by JSON's grammar, which is narrower than that of `read_double`.
+    // A number that a feature may have, by JSON's grammar, which is narrower than that of
+    // `read_double`.
     bool read_number(double& value) {
+        return read_any_number(value) && std::fabs(value) <= LARGEST_VALUE;
+    }
+
+    // The same of any finite number.
+    bool read_any_number(double& value) {
         skip_space();
         if (end_ - at_ >= 2 && is_digit(at_[0]) && (at_[1] == ',' || at_[1] == '}')) {
             value = *at_++ - '0';  // most counts of words have one digit
@@ -134,7 +144,7 @@ public:
             return true;
         }
         const std::string_view text(begin, static_cast<std::size_t>(at_ - begin));
-        return read_double(text, value) && std::fabs(value) <= LARGEST_VALUE;
+        return read_double(text, value);
     }
 
     // A number of digits alone, without a sign, a fraction or an exponent, of at most 15 digits.
