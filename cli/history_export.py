@@ -39,5 +39,6 @@ def events_of_store(store: Store) -> Iterator[TaughtEvent]:
     after: int | None = 0
     while after is not None:
         page = history.page(Filter(), PAGE, after, newest_first=False)
-        yield from (TaughtEvent(**fields_of(each, live.model)) for each in page.records)
+        for each in page.records:
+            yield TaughtEvent(**fields_of(each, live.model, with_vector=True))
         after = page.next

@@ -7,6 +7,9 @@ Features = Mapping[str, float] | Sequence[str | int]
 Text = str | Mapping[str, str]  # one text, or the texts of fields such as `title` and `body`
 GivenText = str | Mapping[str, str | None]  # a field that is None is absent
 
+# Numbers, base64 of little-endian float32 numbers, or {"int8": base64}.
+Vector = Sequence[float] | str | Mapping[str, str]
+
 
 class Origin(TypedDict, total=False):
     """Names by which events are listed and deleted; an event has to match all given ones."""
@@ -17,11 +20,12 @@ class Origin(TypedDict, total=False):
 
 
 class InstanceBody(TypedDict, total=False):
-    """An instance to rank: exactly one of `features` and `text`. `source` is the origin of the
+    """An instance to rank: `features` or `text`, a `vector`, or both. `source` is the origin of the
     instance or event."""
 
     features: Features
     text: GivenText
+    vector: Vector
     id: str
     source: str
 

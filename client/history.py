@@ -12,7 +12,9 @@ class TaughtEvent(msgspec.Struct, frozen=True):
     after corrections. `rank_before` is the position of the best true class before the event was
     learned, None if none was retrieved or `outcome_known` is False. `undone` is True if a restore
     has removed the event from the state. `time` is in unix seconds, None if it was not recorded.
-    The instance is `text`, or its fields, if it was sent as text, else `features`.
+    The instance is `text`, or its fields, if it was sent as text, else `features`. `dimension` is
+    that of its vector, if it has one; the numbers, of a vector of length 1, are in `vector` if they
+    were asked for.
     """
 
     seq: int
@@ -33,6 +35,8 @@ class TaughtEvent(msgspec.Struct, frozen=True):
     outcome_known: bool = True
     text: Text | None = None
     features: dict[str, float] | None = None
+    dimension: int | None = None
+    vector: tuple[float, ...] | None = None
 
     def body(self) -> EventBody:
         """Return the body that teaches this event with its corrected classes.
@@ -44,6 +48,8 @@ class TaughtEvent(msgspec.Struct, frozen=True):
             body["text"] = self.text
         else:
             body["features"] = self.features or {}
+        if self.vector is not None:
+            body["vector"] = self.vector
         if self.classes:
             body["classes"] = self.classes
         if self.rejected:

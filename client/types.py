@@ -257,6 +257,7 @@ class ReviewInstance(msgspec.Struct, frozen=True):
     text: Text | None = None  # the first 4,096 bytes, if the instance was sent as text
     text_cut: bool = False
     second: bool = False  # another reviewer has labelled it
+    dimension: int | None = None  # of the vector
 
 
 class Review(msgspec.Struct, frozen=True):

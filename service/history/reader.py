@@ -64,10 +64,14 @@ class EventFields(TypedDict):
     outcome_known: bool
     text: Text | None
     features: dict[str, float] | None
+    dimension: int | None  # of the vector, if there is one
+    vector: tuple[float, ...] | None
 
 
-def fields_of(record: Record, model: Model) -> EventFields:
-    """Return a record as it is shown, with the key that finds it."""
+def fields_of(record: Record, model: Model, with_vector: bool = False) -> EventFields:
+    """Return a record as it is shown, with the key that finds it, and the numbers of its vector if
+    they are wanted: they may be most of what is shown.
+    """
     event = record.event
     return {
         "seq": record.seq,
@@ -88,6 +92,8 @@ def fields_of(record: Record, model: Model) -> EventFields:
         "outcome_known": record.outcome != UNKNOWN,
         "text": event.text,
         "features": None if event.text is not None else dict(event.instance.items()),
+        "dimension": event.instance.dimension or None,
+        "vector": event.instance.unit_vector() if with_vector else None,
     }
 
 

@@ -12,7 +12,7 @@ class BatchBody:
     """The instances and options of a plain body of many instances."""
 
     def __len__(self) -> int:
-        """Return the number of instances, each with a feature."""
+        """Return the number of instances, each with a feature or a vector."""
 
     @property
     def k(self) -> int:
@@ -25,6 +25,10 @@ class BatchBody:
     @property
     def has_signs(self) -> bool:
         """True if a value of an instance is below 0."""
+
+    @property
+    def with_vector(self) -> Instance | None:
+        """The first instance with a vector; those of the others have the same dimension."""
 
     @property
     def size(self) -> int:

@@ -16,7 +16,7 @@ cimport cython
 from manyclass.core.calibration cimport Calibration, NativeCalibration, Ranked, top_two_of
 from manyclass.core.event_parts cimport stored_text
 from manyclass.core.learner cimport Learner, RankedBlock
-from manyclass.core.instance cimport Instance, bytes_of
+from manyclass.core.instance cimport Instance, bytes_of, feature_count
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.published_learner cimport RankingAsked, asked_limit
 from manyclass.core.text cimport TextAnalysis, TextParts
@@ -45,7 +45,6 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
         RankingAsked asked()
     cdef cppclass BatchInstance "manyclass::http::BatchBody::Instance":
         size_t end
-        uint32_t features
         string_view id
         string_view source
         string_view text
@@ -59,6 +58,7 @@ cdef extern from "service/http/native/batch_body.hpp" namespace "manyclass::http
         string_view reading()
         const RankOptions& options()
         bint has_signs()
+        string_view with_vector()
 
 cdef extern from "service/http/native/batch_answer.hpp" namespace "manyclass::http" nogil:
     cdef cppclass BatchAnswer:
@@ -108,6 +108,14 @@ cdef class BatchBody:
     @property
     def has_signs(self):
         return deref(self._native).has_signs()
+
+    @property
+    def with_vector(self):
+        cdef string_view found = deref(self._native).with_vector()
+        if found.empty():
+            return None
+        wire = PyBytes_FromStringAndSize(found.data(), found.size())
+        return Instance.wrap(wire, feature_count(found))
 
 
 @cython.final

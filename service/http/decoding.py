@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from manyclass.core.errors import did_you_mean
+from manyclass.core.instance import VECTOR_FORMS
 from manyclass.service.http.problems import Place, Problem, invalid, parted
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
 from manyclass.service.http.schemas.parts import Name, Names
@@ -25,6 +26,7 @@ _TAKES: Final = {
         "a string, or an object of 1 to 16 strings:"
         ' "the goalie saved it" or {"title": "ice hockey"}'
     ),
+    "vector": VECTOR_FORMS,
     "classes": 'a list of names, 1 to 1000: ["hockey"]',
     "not": 'a list of names, 1 to 1000: ["hockey"]',
     "weight": "a number from 0.001 to 1000, such as 2.5",

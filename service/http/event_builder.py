@@ -19,6 +19,7 @@ from manyclass.service.http.instances import (
     features_of,
     instance_of,
     is_large,
+    vector_of,
 )
 from manyclass.service.http.labels import Labels
 from manyclass.service.http.problems import Fault, Problem, invalid, problem_of, unavailable
@@ -52,7 +53,7 @@ class Built(NamedTuple):
 class EventBuilder:
     """The builder of events from forms.
 
-        form ──► event                                       (features or text)
+        form ──► event                                       (features or text, vector)
         form ──► instance of its id ──► event                (pending, or from a peer)
         form ──► Result of the event that it repeats         (known by its event_id)
         form ──► the same, or an amendment of it             (a further label of an id)
@@ -311,7 +312,7 @@ def _own_event_id(form: LearnEvent | LearnRequest, instance_id: str, labels: Lab
 
 def _check_replacing(form: LearnEvent | LearnRequest, labels: Labels) -> None:
     """Raise Problem for an instance beside its id, and if there is no label to replace."""
-    if features_of(form) is not None or form.text is not None:
+    if features_of(form) is not None or form.text is not None or vector_of(form) is not None:
         raise invalid("An event has either an instance or the `id` of one, not both.", "id")
     if form.replace and (form.event_id is not None or not labels.classes):
         raise _replaces_nothing()

@@ -1,5 +1,5 @@
-"""Warnings about instances without features, about values below 0 that a learner ignores, and about
-texts of which a part was left out."""
+"""Warnings about instances without features and vector, about values below 0 that a learner
+ignores, and about texts of which a part was left out."""
 
 from collections.abc import Sequence
 from typing import Final, Literal
@@ -45,7 +45,7 @@ def warnings_of(
             "The text has more features than an instance may have; all after the first"
             f" {len(instance)} are left out."
         )
-    if len(instance) == 0:
+    if instance.is_empty:
         metrics.without_features[call] += 1
         details.append("No other word remains." if long_words else _EMPTY[member])
     elif instance.is_signed:

@@ -1,4 +1,5 @@
-"""Instances from the features or the text of a body, made in a thread if they are large."""
+"""Instances from the features, the text and the vector of a body, made in a thread if they are
+large."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,13 +29,28 @@ _value = msgspec.json.Decoder(float)
 
 
 def instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> AnalysedText:
-    """Return the instance of a form, which must have exactly one of `features` and `text`, and the
-    amount of its text that was left out.
+    """Return the instance of a form, which must have `features` or `text`, a `vector`, or both, and
+    the amount of its text that was left out.
+    """
+    vector = vector_of(form)
+    read = _without_vector(form, analysis, most_features, vector is not None)
+    if vector is None:
+        return read
+    return read._replace(instance=read.instance.with_vector_of_json(vector))
+
+
+def _without_vector(
+    form: Form, analysis: TextAnalysis, most_features: int, has_vector: bool
+) -> AnalysedText:
+    """Return the instance of the features or the text of a form; a form that `has_vector` needs
+    none.
     """
     features, text = features_of(form), form.text
     if features is None:
         if text is None:
-            raise invalid("An instance needs `features` or `text`.")
+            if has_vector:
+                return whole(Instance({}))
+            raise invalid("An instance needs `features`, `text` or `vector`.")
         if not text and form.given_text:
             raise invalid(f"A text has 1 to {MOST_FIELDS} fields; all are null here.", "text")
         with _about_the_text():
@@ -56,6 +72,12 @@ def features_of(form: Form) -> msgspec.Raw | None:
     """Return the features of a form as JSON, or None."""
     features = form.features
     return None if features is UNSET or features == NULL else features
+
+
+def vector_of(form: Form) -> msgspec.Raw | None:
+    """Return the vector of a form as JSON, or None."""
+    vector = form.vector
+    return None if vector is UNSET or vector == NULL else vector
 
 
 def is_large(form: Form) -> bool:

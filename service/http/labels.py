@@ -44,18 +44,22 @@ class Labels(NamedTuple):
 
     def fingerprint(self, instance: Instance | str, text: Text | None = None) -> int:
         """Return a 64-bit hash of the content, independent of the order of features, fields and
-        classes, and of the analysis of the `text`.
+        classes, of the analysis of the `text`, and of the form of the vector.
 
         `instance` may be the id of an instance.
         """
         given: object = instance
+        vector = None
         if isinstance(instance, Instance):
             given = {"text": text} if text else sorted(instance.items())
+            vector = instance.vector
         parts: list[object] = [given, _sorted(self.classes)]
         if self.rejected or self.weight != 1:
             parts += _sorted(self.rejected), self.weight
         if self.parents:
             parts.append(sorted((name, str(parent)) for name, parent in self.parents.items()))
+        if vector is not None:
+            parts.append({"vector": vector.tobytes()})
         content = msgspec.json.encode(parts, order="sorted")
         return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")
 

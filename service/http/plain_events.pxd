@@ -16,7 +16,6 @@ from manyclass.service.http.plain_rankings cimport PlainRequest
 cdef extern from "service/http/native/plain_learner.hpp" namespace "manyclass::http" nogil:
     cdef cppclass PlainEvent:
         string instance
-        uint32_t features
         vector[string] classes
         string id
         string source

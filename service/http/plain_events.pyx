@@ -11,7 +11,7 @@ cimport cython
 from manyclass.core.event cimport Event
 from manyclass.core.event_parts cimport reading_in, text_in
 from manyclass.core.event_batch cimport EventBatch
-from manyclass.core.instance cimport Instance, text_of
+from manyclass.core.instance cimport Instance, feature_count, text_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.text cimport TextAnalysis
 from manyclass.service.http.gate cimport Gate, Hosts, Keys
@@ -54,7 +54,7 @@ cdef class PlainEvents:
             text_of(string_view(read.classes[i])) for i in range(read.classes.size())
         ]
         wire = PyBytes_FromStringAndSize(read.instance.data(), read.instance.size())
-        instance = Instance.wrap(wire, read.features)
+        instance = Instance.wrap(wire, feature_count(string_view(read.instance)))
         cdef str event_id = text_of(string_view(read.id)) or None
         cdef uint64_t fingerprint = 0
         cdef bytes stored = PyBytes_FromStringAndSize(read.text.data(), read.text.size())

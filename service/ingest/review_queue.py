@@ -392,7 +392,7 @@ class ReviewQueue:
         emptied = [
             name
             for name, each in found.items()
-            if isinstance(each, StoredInstance) and len(each.instance) == 0
+            if isinstance(each, StoredInstance) and each.instance.is_empty
         ]
         self._recent = dict.fromkeys(each for each in recent if each not in emptied)
         try:

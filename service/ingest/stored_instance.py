@@ -56,6 +56,7 @@ class StoredInstance(NamedTuple):
             return Absence.TEXT_NOT_KEPT
         reading = Reading(analysis, min(reading.most_features, most_features))
         instance = analysis.instance_of(self.text, reading.most_features).instance
+        instance = instance.with_vector_of(self.instance)
         return self._replace(data=bytes(instance), reading=reading)
 
 

@@ -58,7 +58,7 @@ public:
 private:
     static constexpr double DECAY = 0.9998, MOST_EVENTS = 5001;  // a sum is at most 1 / (1 - DECAY)
 
-    // Choose the weight of the largest lead among those that lead by more than chance.
+    // Choose the weight of the largest lead, if it leads by more than chance.
     void choose() {
         chosen_ = usual_;
         for (std::size_t at = 0; at < COUNT; ++at)

@@ -4,8 +4,8 @@
 //                           begin           end  begin        end
 //
 // The scan follows only brackets, strings and commas; the decoder of an element checks its JSON.
-// The scan ends at the first exceeded limit. `features` may hold any number of values; the reader
-// of instances counts them.
+// The scan ends at the first exceeded limit. `features` and `vector` may hold any number of values;
+// the reader of instances counts them.
 #pragma once
 
 #include <cstddef>
@@ -110,7 +110,8 @@ private:
                     continue;
                 }
             }
-            if (!skip_value(key == "features" ? nullptr : &values)) return false;
+            const bool is_counted = key != "features" && key != "vector";
+            if (!skip_value(is_counted ? &values : nullptr)) return false;
             if (++values > most_values_) {
                 key_ = key;
                 return fail(Fault::values);

@@ -1,5 +1,5 @@
-// Reads the members of one instance, which all plain bodies have: `features` or `text`, an id of the
-// client, and the `source`.
+// Reads the members of one instance, which all plain bodies have: `features` or `text`, or neither,
+// a `vector`, an id of the client, and the `source`.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/native/pipeline/wire.hpp"
 #include "core/native/text/json.hpp"
+#include "core/native/text/json_vector.hpp"
 #include "core/native/text/text_features.hpp"
 
 namespace manyclass::http {
@@ -30,12 +32,14 @@ public:
                                most < no_limit ? static_cast<std::uint32_t>(most) : no_limit);
         features_ = nullptr;
         texts_ = nullptr;
+        vector_ = nullptr;
         text_ = id_ = source_ = {};
     }
 
     // True of the name of a member that belongs to an instance.
     bool reads(std::string_view name) const {
-        return name == "features" || name == "text" || name == "source" || name == id_member_;
+        return name == "features" || name == "text" || name == "vector" || name == "source" ||
+               name == id_member_;
     }
 
     // Read the value of such a member. False if it was read before, for another form, for a second
@@ -44,7 +48,12 @@ public:
         if (name == "source") return source_.empty() && json.read_name(source_);
         if (name == id_member_)
             return id_.empty() && json.read_name(id_) && id_.size() <= LONGEST_PLAIN_ID;
-        if (has_instance()) return false;
+        if (name == "vector") {
+            if (vector_ != nullptr) return false;
+            vector_ = &JsonVector::mine();
+            return vector_->read(json) == VectorFault::none;
+        }
+        if (has_features()) return false;
         if (name == "features") {
             features_ = &JsonFeatures::mine();
             return features_->read(json, most_);
@@ -54,11 +63,19 @@ public:
         return texts_->read(json, text_) && texts_->long_words() == 0 && !texts_->truncated();
     }
 
-    bool has_instance() const { return features_ != nullptr || texts_ != nullptr; }
+    bool has_instance() const { return has_features() || vector_ != nullptr; }
 
-    // Write the bytes of the instance that was read; return how many features it has.
-    std::uint32_t write(std::string& out) const {
-        return texts_ != nullptr ? texts_->write(out) : features_->write(out);
+    // Write the bytes of the instance that was read; false if it has neither features nor a vector.
+    bool write(std::string& out) const {
+        std::uint32_t features = 0;
+        if (texts_ != nullptr)
+            features = texts_->write(out);
+        else if (features_ != nullptr)
+            features = features_->write(out);
+        else
+            out.assign(sizeof features, '\0');
+        if (vector_ != nullptr) vector_->write(out);
+        return features > 0 || vector_ != nullptr;
     }
 
     // Views of the body; empty without one.
@@ -72,12 +89,15 @@ public:
     std::string_view reading() const { return reading_.view(); }
 
 private:
+    bool has_features() const { return features_ != nullptr || texts_ != nullptr; }
+
     const std::string_view id_member_;
     TextParts parts_;
     std::size_t most_ = 0;
     TextReading reading_;
     JsonFeatures* features_ = nullptr;
     TextFeatures* texts_ = nullptr;
+    JsonVector* vector_ = nullptr;
     std::string_view text_, id_, source_;
 };
 

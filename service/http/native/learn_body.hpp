@@ -20,7 +20,6 @@ constexpr std::size_t MOST_PLAIN_CLASSES = 100;  // a tenth of the limit of the 
 // which each part is empty without one, and its weight. Names are valid UTF-8.
 struct PlainEvent {
     std::string instance;
-    std::uint32_t features = 0;
     std::vector<std::string> classes;
     std::string id, source, reviewer, batch, text;  // the text as it is stored
     double weight = 1;
@@ -28,14 +27,15 @@ struct PlainEvent {
 
     EventOrigin origin() const { return {source, reviewer, batch, text}; }
 
-    // It can be refused, or keep another event out: no event of a batch can.
-    bool is_alone() const { return !id.empty() || weight != 1; }
+    // It can be refused, as a vector can be for its dimension, or keep another event out: no event
+    // of a batch can.
+    bool is_alone() const { return !id.empty() || weight != 1 || has_vector(instance); }
 };
 
 class LearnBody {
 public:
-    // Read a whole body: `features`, at most so many, or `text`, by this analysis, `classes`, and
-    // perhaps `event_id`, `source`, `reviewer`, `batch` and `weight`, each key once. False for another key, a value of
+    // Read a whole body: `features`, at most so many, or `text`, by this analysis, or a `vector` or
+    // both, `classes`, and perhaps `event_id`, `source`, `reviewer`, `batch` and `weight`, each key once. False for another key, a value of
     // another form or out of range, a feature below 0, which not every learner takes, and invalid
     // JSON; then use no event.
     static bool read(std::string_view data, const TextParts& parts, std::size_t most_features,
@@ -65,11 +65,10 @@ public:
         event.source.assign(instance.source());
         event.reviewer.assign(reviewer);
         event.batch.assign(batch);
-        event.features = instance.write(event.instance);
         event.text.clear();
         if (!instance.text().empty())
             event.text.assign(instance.reading()).append(instance.text());
-        return event.features > 0 && !is_signed(event.instance);
+        return instance.write(event.instance) && !is_signed(event.instance);
     }
 
 private:

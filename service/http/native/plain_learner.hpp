@@ -45,7 +45,7 @@ public:
         event.keeps_text = keeps_texts_;
         if (!keeps_texts_ && event.id.empty() && !event.text.empty())
             event.text.resize(TextReading::BYTES);
-        return event.features * event.classes.size() <= most_pairs_;
+        return feature_count(event.instance) * event.classes.size() <= most_pairs_;
     }
 
 private:

@@ -94,7 +94,7 @@ private:
     bool rank(RankTask& task, double& seconds) const {
         const Reading lock(lock_);
         if (learner_ == nullptr || !task.body.read(task.request.body, parts_, most_features_) ||
-            task.body.write_instance(task.wire) == 0)
+            !task.body.write_instance(task.wire))
             return false;
         const double began = seconds_now();
         const RankOptions& asked = task.body.options();

@@ -26,8 +26,8 @@ public:
         return read_body(data, read_value) && instance_.has_instance();
     }
 
-    // Write the bytes of the instance; return how many features it has.
-    std::uint32_t write_instance(std::string& out) const { return instance_.write(out); }
+    // Write the bytes of the instance; false if it has neither features nor a vector.
+    bool write_instance(std::string& out) const { return instance_.write(out); }
 
     const RankOptions& options() const { return options_; }
     void apply_limit(double limit) { options_.apply_limit(limit); }

@@ -8,7 +8,12 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from manyclass.core.event_parts import MOST_PLACEMENTS
-from manyclass.core.instance import LARGEST_VALUE, LONGEST_NAME
+from manyclass.core.instance import (
+    LARGEST_VALUE,
+    LEAST_DIMENSION,
+    LONGEST_NAME,
+    MOST_DIMENSION,
+)
 from manyclass.core.text import LONGEST_FIELD, MOST_FIELDS
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.openapi.examples import add_examples, general_problems
@@ -73,13 +78,16 @@ _RANKING = [
     *("min_probability", "min_precision", "decode", "explain", "min_seq", "keep"),
 ]
 _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
-    "RankFeatures": ("RankRequest", ["features"], ["id", "source", *_RANKING]),
-    "RankText": ("RankRequest", ["text"], ["id", "source", *_RANKING]),
+    "RankFeatures": ("RankRequest", ["features"], ["vector", "id", "source", *_RANKING]),
+    "RankText": ("RankRequest", ["text"], ["vector", "id", "source", *_RANKING]),
+    "RankVector": ("RankRequest", ["vector"], ["id", "source", *_RANKING]),
     "RankMany": ("RankRequest", ["instances"], _RANKING),
-    "FeaturesInstance": ("RankInstance", ["features"], ["id", "source"]),
-    "TextInstance": ("RankInstance", ["text"], ["id", "source"]),
-    "FeaturesEvent": ("LearnEvent", ["features"], _LABELS),
-    "TextEvent": ("LearnEvent", ["text"], _LABELS),
+    "FeaturesInstance": ("RankInstance", ["features"], ["vector", "id", "source"]),
+    "TextInstance": ("RankInstance", ["text"], ["vector", "id", "source"]),
+    "VectorInstance": ("RankInstance", ["vector"], ["id", "source"]),
+    "FeaturesEvent": ("LearnEvent", ["features"], ["vector", *_LABELS]),
+    "TextEvent": ("LearnEvent", ["text"], ["vector", *_LABELS]),
+    "VectorEvent": ("LearnEvent", ["vector"], _LABELS),
     "LateLabel": ("LearnEvent", ["id"], [*_LABELS, "replace"]),
     "LearnMany": ("LearnRequest", ["events"], []),
 }
@@ -132,10 +140,10 @@ _EITHER: Schema = {
     ]
 }
 _UNIONS = {
-    "RankRequest": ["RankFeatures", "RankText", "RankMany"],
-    "RankInstance": ["FeaturesInstance", "TextInstance"],
-    "LearnEvent": ["FeaturesEvent", "TextEvent", "LateLabel"],
-    "LearnRequest": ["FeaturesEvent", "TextEvent", "LateLabel", "LearnMany"],
+    "RankRequest": ["RankFeatures", "RankText", "RankVector", "RankMany"],
+    "RankInstance": ["FeaturesInstance", "TextInstance", "VectorInstance"],
+    "LearnEvent": ["FeaturesEvent", "TextEvent", "VectorEvent", "LateLabel"],
+    "LearnRequest": ["FeaturesEvent", "TextEvent", "VectorEvent", "LateLabel", "LearnMany"],
 }
 _BODIES = [
     *("PlaceClassRequest", "PlaceClassesRequest", "CorrectRequest", "RenameRequest"),
@@ -229,7 +237,7 @@ def _ours(settings: Settings) -> Schema:
     for name in _UNIONS["LearnEvent"]:
         forms[name] |= _LABELLED
     written = {name: schema for name, schema in read.items() if name not in _UNIONS}
-    parts = {**_features(settings), **_texts(), **_parents(), **_lines()}
+    parts = {**_features(settings), **_texts(), **_vectors(), **_parents(), **_lines()}
     return {**unions, **forms, **written, **parts}
 
 
@@ -311,6 +319,41 @@ def _texts() -> Schema:
         "examples": [{"title": None, "body": "The goalie saved it."}],
     }
     return {"TextFields": fields, "GivenTextFields": fields | given}
+
+
+def _vectors() -> Schema:
+    base64 = {
+        "type": "string",
+        "contentEncoding": "base64",
+        "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)?$",
+    }
+    return {
+        "Vector": {
+            "description": "Numbers that describe the instance, such as an embedding of its text:"
+            f" {LEAST_DIMENSION} to {MOST_DIMENSION}, always as many in a store. Only the direction"
+            " counts, not the length; all zeros have none. A string is base64 of little-endian"
+            " float32 numbers.",
+            "anyOf": [
+                _reference("VectorNumbers"),
+                base64 | {"description": "Little-endian float32 numbers."},
+                _reference("VectorInt8"),
+            ],
+        },
+        "VectorNumbers": {
+            "type": "array",
+            "items": {"type": "number"},
+            "minItems": LEAST_DIMENSION,
+            "maxItems": MOST_DIMENSION,
+            "examples": [[0.12, -0.5]],
+        },
+        "VectorInt8": {
+            "type": "object",
+            "properties": {"int8": base64 | {"description": "Numbers from -128 to 127."}},
+            "required": ["int8"],
+            "additionalProperties": False,
+            "examples": [{"int8": "HoA="}],
+        },
+    }
 
 
 def _parents() -> Schema:
@@ -434,6 +477,8 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
         properties["parents"] = _reference("Placements" if is_body else "Parents")
     if "features" in properties:
         properties["features"] = _reference("Features")
+    if "vector" in properties:
+        properties["vector"] = _reference("Vector")
 
 
 def _less_when_explained(settings: Settings, many: bool) -> Schema:

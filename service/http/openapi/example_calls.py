@@ -245,6 +245,19 @@ CALLS: Final = (
     ),
     Call(
         "rank",
+        "a text and its vector",
+        {"seq": 4, "ranked": scores(baseball=0.468, hockey=0.181), "confidence": None},
+        body={"text": "a puck over the fence", "vector": [0.12, -0.5], "keep": False},
+    ),
+    Call(
+        "rank",
+        "a vector of one number",
+        problem(422, "a vector has from 2 to 4096 numbers, not 1", "#/vector"),
+        422,
+        body={"text": "a puck", "vector": [0.5]},
+    ),
+    Call(
+        "rank",
         "a misspelt key",
         problem(422, "There is no key `txt` here; did you mean `text`?", "#/txt"),
         422,
@@ -322,6 +335,7 @@ CALLS: Final = (
                     "second": False,
                     "features": {"puck": 1.0},
                     "omitted_features": 0,
+                    "dimension": None,
                 },
                 {
                     "id": "q-5",
@@ -339,6 +353,7 @@ CALLS: Final = (
                     "second": False,
                     "features": dict.fromkeys(_PUCK_OVER_FENCE, 1.0),
                     "omitted_features": 0,
+                    "dimension": None,
                 },
             ],
         },
@@ -370,6 +385,7 @@ CALLS: Final = (
                     "second": False,
                     "features": {"puck": 1.0},
                     "omitted_features": 0,
+                    "dimension": None,
                 },
             ],
         },

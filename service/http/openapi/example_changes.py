@@ -32,6 +32,8 @@ _TAUGHT = {
     "outcome_known": True,
     "text": "the goalie saved it",
     "features": None,
+    "dimension": 2,
+    "vector": None,
 }
 _QUALITY: Final = {
     "seq": 12,
@@ -193,6 +195,7 @@ CHANGES: Final = (
         {"seq": 12, "accepted": 1, "duplicates": 0, "rank_before": None, "updated": True},
         body={
             "text": "the goalie saved it",
+            "vector": [0.6, -0.8],
             "classes": ["baseball"],
             "event_id": "e-7",
             "source": "anna",
@@ -203,7 +206,7 @@ CHANGES: Final = (
     Call(
         "list_events",
         "what a source taught, and the learner had ranked otherwise",
-        {"events": [_TAUGHT], "next": None},
+        {"events": [_TAUGHT | {"vector": [0.60009765625, -0.800048828125]}], "next": None},
         parameters={
             "class": "baseball",
             "source": "anna",
@@ -214,6 +217,7 @@ CHANGES: Final = (
             "until": 1767312000,
             "wrong": True,
             "undone": False,
+            "vectors": True,
             "limit": 10,
             "after": 100,
             "order": "newest",
@@ -225,7 +229,12 @@ CHANGES: Final = (
         {"events": [], "next": None},
         parameters={"id": "q-9"},
     ),
-    Call("get_event", "an event by its event_id", _TAUGHT, parameters={"name": "e-7"}),
+    Call(
+        "get_event",
+        "an event by its event_id",
+        _TAUGHT,
+        parameters={"name": "e-7", "vectors": False},
+    ),
     unknown_event("get_event"),
     Call(
         "list_confusions",

@@ -122,6 +122,7 @@ Wrong = Annotated[
     ),
 ]
 Undone = Annotated[bool, Query(description="List also events that a restore has undone.")]
+Vectors = Annotated[bool, Query(description="Show the numbers of vectors, in `vector`.")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="The largest number of events.")]
 After = Annotated[
     int | None,
@@ -226,6 +227,7 @@ async def list_events(
     until: Until = None,
     wrong: Wrong = False,
     undone: Undone = False,
+    vectors: Vectors = False,
     limit: Limit = 100,
     after: After = None,
     order: Order = "newest",
@@ -252,13 +254,16 @@ async def list_events(
 
     def page() -> dict[str, Any]:
         found = history.page(wanted, limit, after, order == "newest", PAGE_BYTES)
-        return {"events": [shown(each, model) for each in found.records], "next": found.next}
+        events = [shown(each, model, vectors) for each in found.records]
+        return {"events": events, "next": found.next}
 
     return await reads.page(page)
 
 
 @router.get("/events/{name:name}", response_model=EventRecord, **needs(Scope.LEARN, 404, 409))
-async def get_event(engine: TheEngine, reads: TheReads, name: Name) -> Response:
+async def get_event(
+    engine: TheEngine, reads: TheReads, name: Name, vectors: Vectors = False
+) -> Response:
     """Return an event by its `event_id` (or `id:` and its `event_id`), by `seq:` and its number, or
     by the `id` of the ranked instance that it labels.
 
@@ -267,7 +272,7 @@ async def get_event(engine: TheEngine, reads: TheReads, name: Name) -> Response:
     for each event.
     """
     record = await find(engine, name, reads.in_thread)
-    return await reads.page(lambda: shown(record, engine.model))
+    return await reads.page(lambda: shown(record, engine.model, vectors))
 
 
 @router.delete("/events/{name:name}", **needs(Scope.ADMIN, 404, 409, 413))
@@ -382,8 +387,8 @@ def _deletion(record: Record) -> Event:
     )
 
 
-def shown(record: Record, model: Model) -> dict[str, Any]:
-    """Return the fields of an EventRecord."""
-    fields = cast(dict[str, Any], fields_of(record, model))
+def shown(record: Record, model: Model, with_vector: bool = False) -> dict[str, Any]:
+    """Return the fields of an EventRecord, perhaps with the numbers of its vector."""
+    fields = cast(dict[str, Any], fields_of(record, model, with_vector))
     fields["not"] = fields.pop("rejected")
     return fields

@@ -133,6 +133,7 @@ class GiveReview(_ReviewCall):
             instance, _, _, reading = await large_instance_of(form, model.text, most)
         else:
             instance, _, _, reading = instance_of(form, model.text, most)
+        model.check_vector(instance)
         ranked, confidence, _ = model.answering.answer(instance, MOST_SERVED, None)
         served = ServedClasses(
             tuple(name for name, _ in ranked),

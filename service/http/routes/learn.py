@@ -117,9 +117,12 @@ class Learn(Call):
         stores the event with the ranked text, the `id`, and the `source` of the ranking if the
         event has none.
 
-        An instance without features (a text without words, no value other than 0) adds no new
-        class, because the class could never be retrieved; `warnings` reports it. Only a learner
-        that ignores features adds the class.
+        An instance without features (a text without words, no value other than 0) and without a
+        vector adds no new class, because the class could never be retrieved; `warnings` reports it.
+        Only a learner that ignores features adds the class.
+
+        A `vector`, such as an embedding, may stand beside `features` or `text`, or alone. All
+        vectors of a store have the same dimension.
 
         Learners with signed weights (`svm`, `pa`, `arow`, `mmp`, `path`, `hieron`) use values below
         0. All other learners, primary or shadow, ignore such values: `warnings` reports them, and

@@ -8,6 +8,7 @@ from typing import ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from manyclass.core.errors import InstanceError
 from manyclass.core.event import Text
 from manyclass.core.event_parts import class_names
 from manyclass.core.instance import LONGEST_NAME, Instance
@@ -142,10 +143,13 @@ class Rank(Call):
         `threshold` still compares scores, and `confidence` is still that of the class with the
         highest score. With `decode`, `k` is at most 50; without a taxonomy, `decode` is refused.
 
-        `warnings` lists instances without features (texts without words, and `features` without a
-        value other than 0), values below 0 that the primary learner ignores, texts of which some
-        words or features were left out (words longer than a name may be, more features than
-        allowed), and names in `among` that no class has.
+        A `vector`, such as an embedding, may stand beside `features` or `text`, or alone. All
+        vectors of a store have the same dimension.
+
+        `warnings` lists instances without features and vector (texts without words, and `features`
+        without a value other than 0), values below 0 that the primary learner ignores, texts of
+        which some words or features were left out (words longer than a name may be, more features
+        than allowed), and names in `among` that no class has.
 
         With `explain`, `k` is at most 50, and a request has at most 20 instances. Without it, the
         number of instances times `k`, or times the number of classes in `among`, is at most 20,000.
@@ -205,6 +209,11 @@ class Rank(Call):
             return None
         if batch.has_signs and model.options.without_signs:
             return None
+        if (instance := batch.with_vector) is not None:
+            try:
+                model.check_vector(instance)
+            except InstanceError:
+                return None
         return batch if len(batch) * batch.k <= MOST_RANKED_AT_ONCE else None
 
     async def _answer(
@@ -229,6 +238,7 @@ class Rank(Call):
             if model.text != analysis:  # another analysis has read the text
                 return await self._answer(model, request, places, held)
         instance, note = read.instance, _note(request, read)
+        model.check_vector(instance)
         if among is None and request.decode is None and not request.explain:
             body = self._plainly(model, request, instance, note)
             warnings = warnings_of(self._metrics, "rank", model, request, read)
@@ -289,6 +299,10 @@ class Rank(Call):
         warnings: list[WarningDocument] = []
         for position, (form, each) in enumerate(zip(forms, read, strict=True)):
             place = "instances", position
+            try:
+                model.check_vector(each.instance)
+            except InstanceError as error:
+                raise problem_of(error).within(*place) from error
             warnings += warnings_of(self._metrics, "rank", model, form, each, *place)
         instances = [each.instance for each in read]
         if among is None and request.decode is None and not request.explain:

@@ -246,8 +246,9 @@ def _read_by(analysis: TextAnalysis, waiting: WaitingInstance) -> WaitingInstanc
     reading = waiting.reading
     if reading is None or reading.analysis == analysis or waiting.text is None:
         return waiting
-    read = analysis.instance_of(waiting.text, reading.most_features)
-    return waiting._replace(data=bytes(read.instance))
+    instance = analysis.instance_of(waiting.text, reading.most_features).instance
+    former = Instance.from_bytes(waiting.data)
+    return waiting._replace(data=bytes(instance.with_vector_of(former)))
 
 
 class _Ranked(NamedTuple):
@@ -298,7 +299,8 @@ def _ranked_by(learner: Enrolled, waiting: WaitingInstance) -> _Ranked:
 
 def _shown(waiting: WaitingInstance) -> dict[str, Any]:
     """Return the fields of a ReviewInstance."""
-    features = Instance.from_bytes(waiting.data).items()
+    instance = Instance.from_bytes(waiting.data)
+    features = instance.items()
     return {
         "id": waiting.id,
         "ranked": waiting.served.classes,
@@ -315,4 +317,5 @@ def _shown(waiting: WaitingInstance) -> dict[str, Any]:
         "second": False,
         "features": dict(features[:MOST_FEATURES]),
         "omitted_features": max(0, len(features) - MOST_FEATURES),
+        "dimension": instance.dimension or None,
     }

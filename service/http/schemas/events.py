@@ -20,7 +20,8 @@ class EventRecord(BaseModel):
     snapshot before the event, so the state does not include it. `rank_before` is the position of
     the best true class before the event was learned, null if none was retrieved; `outcome_known` is
     false if this was not recorded. `time` is in unix seconds. The instance is `text`, or its
-    fields, if it was sent as text, else `features`.
+    fields, if it was sent as text, else `features`. `dimension` is that of its vector, null without
+    one; `vector` has the numbers, of a vector of length 1, if the request has `vectors`.
     """
 
     seq: int
@@ -41,6 +42,8 @@ class EventRecord(BaseModel):
     outcome_known: bool
     text: str | TextFields | None
     features: TaughtFeatures | None
+    dimension: int | None
+    vector: tuple[float, ...] | None
 
 
 class EventPage(BaseModel):

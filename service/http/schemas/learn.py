@@ -16,6 +16,7 @@ from manyclass.service.http.schemas.parts import (
     Name,
     OriginName,
     Reviewer,
+    Vector,
     Warnings,
 )
 from manyclass.service.ingest.stored_instance import Id
@@ -50,8 +51,8 @@ MOST_PAIRS = 200_000  # features times classes of an event: as many edges, learn
 
 
 class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A labelled event: exactly one of `features`, `text` and `id`, and its true classes in
-    `classes`, or wrong classes in `not`, or both."""
+    """A labelled event: an instance, as `features` or `text`, a `vector`, or both, or the `id` of
+    one; and its true classes in `classes`, or wrong classes in `not`, or both."""
 
     classes: Classes | None = None
     rejected: Rejected = msgspec.field(name="not", default=None)
@@ -59,6 +60,7 @@ class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     parents: Parents = None
     features: Features | UnsetType = UNSET
     given_text: GivenText | None = msgspec.field(name="text", default=None)
+    vector: Vector | UnsetType = UNSET
     id: Id | None = None
     event_id: Id | None = None
     source: Source = None
@@ -95,6 +97,7 @@ class LearnRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     parents: Parents = None
     features: Features | UnsetType = UNSET
     given_text: GivenText | None = msgspec.field(name="text", default=None)
+    vector: Vector | UnsetType = UNSET
     id: Id | None = None
     event_id: Id | None = None
     source: Source = None
@@ -113,7 +116,7 @@ class LearnAnswer(msgspec.Struct, gc=False):
     """An event that is durable and learned. `rank_before` is the best true class's position before
     learning, or null if it was not retrieved.
 
-    An event without features makes no new class, unless the learner ignores features.
+    An event without features and vector makes no new class, unless the learner ignores features.
     """
 
     seq: int

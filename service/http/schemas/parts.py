@@ -16,6 +16,7 @@ LARGEST_SEQ = 2**63 - 1
 Name = str | int | float
 Names = list[Name]
 Features = msgspec.Raw  # manyclass.core.event reads it
+Vector = msgspec.Raw  # manyclass.core.instance reads it
 GivenText = Annotated[
     str | dict[str, str | None],  # manyclass.core.text counts the fields, and measures their names
     Meta(
@@ -52,9 +53,9 @@ class WarningDocument(msgspec.Struct, gc=False):
 Warnings = Annotated[
     list[WarningDocument] | UnsetType,
     Meta(
-        description="Warnings about instances without features (texts without words, and `features`"
-        " without a value other than 0), values below 0 that a learner ignores, texts of which some"
-        " words or features were left out, and names in `among` that no class has. Absent if there"
-        " are none."
+        description="Warnings about instances without features and vector (texts without words, and"
+        " `features` without a value other than 0), values below 0 that a learner ignores, texts"
+        " of which some words or features were left out, and names in `among` that no class has."
+        " Absent if there are none."
     ),
 ]

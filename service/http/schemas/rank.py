@@ -14,6 +14,7 @@ from manyclass.service.http.schemas.parts import (
     Classes,
     Features,
     GivenText,
+    Vector,
     Warnings,
 )
 from manyclass.service.ingest.stored_instance import Id
@@ -41,10 +42,11 @@ _Source = Annotated[
 
 
 class RankInstance(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """An instance to rank: exactly one of `features` and `text`."""
+    """An instance to rank: `features` or `text`, a `vector`, or both."""
 
     features: Features | UnsetType = UNSET
     given_text: GivenText | None = msgspec.field(name="text", default=None)
+    vector: Vector | UnsetType = UNSET
     id: Id | None = None
     source: _Source = None
 

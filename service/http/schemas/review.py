@@ -51,6 +51,7 @@ class ReviewInstance(BaseModel):
     )
     features: StoredFeatures
     omitted_features: int = Field(description="the number of features beyond the first 500")
+    dimension: int | None = Field(description="of the vector; null without one")
 
 
 class Review(BaseModel):

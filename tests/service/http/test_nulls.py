@@ -10,14 +10,17 @@ from tests.service.serving import NDJSON, assert_problem, calling
 SCHEMAS = document()["components"]["schemas"]
 NULL = {"type": "null"}
 TEXT = {"text": "a"}
+VECTOR = {"vector": [1, 2]}
 EVENT = {"text": "b", "classes": ["x"]}
 # A call by each form of a body of the document: method, path and the least body.
 FORMS = {
     "RankFeatures": ("POST", "/rank", {"features": {"a": 1}}),
     "RankText": ("POST", "/rank", TEXT),
+    "RankVector": ("POST", "/rank", VECTOR),
     "RankMany": ("POST", "/rank", {"instances": [TEXT, TEXT]}),
     "FeaturesEvent": ("POST", "/learn", {"features": ["a"], "classes": ["x"]}),
     "TextEvent": ("POST", "/learn", EVENT),
+    "VectorEvent": ("POST", "/learn", {**VECTOR, "classes": ["x"]}),
     "LateLabel": ("POST", "/learn", {"id": "i", "classes": ["x"]}),
     "LearnMany": ("POST", "/learn", {"events": [EVENT]}),
     "PlaceClassRequest": ("PUT", "/classes/x", {"parent": "top"}),
@@ -31,11 +34,16 @@ FORMS = {
     "UndoRequest": ("POST", "/review/undo", {"id": "l"}),
     "AdviceRequest": ("POST", "/advice", {}),
 }
-INSTANCES = {"FeaturesInstance": {"features": ["a"]}, "TextInstance": TEXT}
+INSTANCES = {
+    "FeaturesInstance": {"features": ["a"]},
+    "TextInstance": TEXT,
+    "VectorInstance": VECTOR,
+}
 BODIES = {
     name: schema
     for name, schema in SCHEMAS.items()
     if schema.get("additionalProperties") is False and "properties" in schema
+    if name != "VectorInt8"  # a value of a member
 }
 
 
@@ -45,7 +53,14 @@ def optional(name):
     return sorted(schema["properties"].keys() - set(schema["required"]))
 
 
-ALTERNATIVES = ("features", "text", "id", "instances", "events")  # a body has one of these
+ALTERNATIVES = (
+    "features",
+    "text",
+    "vector",
+    "id",
+    "instances",
+    "events",
+)  # a body has one of these
 OPTIONAL = [
     (name, field)
     for name in FORMS
@@ -57,14 +72,14 @@ EVERY = {
     "/rank": [
         *{
             field
-            for name in ("RankFeatures", "RankText", "RankMany")
+            for name in ("RankFeatures", "RankText", "RankVector", "RankMany")
             for field in SCHEMAS[name]["properties"]
         }
     ],
     "/learn": [
         *{
             field
-            for name in ("FeaturesEvent", "TextEvent", "LateLabel", "LearnMany")
+            for name in ("FeaturesEvent", "TextEvent", "VectorEvent", "LateLabel", "LearnMany")
             for field in SCHEMAS[name]["properties"]
         }
     ],
@@ -125,7 +140,7 @@ async def test_all_other_members_of_an_instance_may_be_null(name):
     assert all(NULL in SCHEMAS[name]["properties"][key]["anyOf"] for key in optional(name))
     instance = INSTANCES[name]
     absent = await answer("POST", "/rank", {"instances": [instance, instance]})
-    nulls = dict.fromkeys(("features", "text", "id", "source")) | instance
+    nulls = dict.fromkeys(("features", "text", "vector", "id", "source")) | instance
     assert await answer("POST", "/rank", {"instances": [nulls, nulls]}) == absent
 
 
@@ -182,6 +197,6 @@ async def test_null_of_a_required_member_is_refused_by_its_name(call, name, fiel
         assert answered.status_code == 200  # null is a value: the top of the taxonomy
         return
     is_one_of_many = field in ALTERNATIVES and path in EVERY
-    named = "needs `features` or `text`" if is_one_of_many else f"`{field}`"
+    named = "needs `features`, `text` or `vector`" if is_one_of_many else f"`{field}`"
     assert named in assert_problem(answered, 422)["detail"]
     assert call.digest() == before

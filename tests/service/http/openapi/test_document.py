@@ -169,6 +169,9 @@ INSTANCES = [
     {"features": {"a": -5.5, "b": 0}},
     {"features": ["a", 5, "a"]},
     {"text": "a b"},
+    {"text": "a b", "vector": [0.5, -1e-300]},
+    {"features": ["a"], "vector": "AACAPwAAAEA="},
+    {"vector": {"int8": "AQI="}},
 ]
 GOOD = {
     "RankRequest": [
@@ -196,6 +199,12 @@ BAD = {
         {"features": {"": 1}},
         {"features": {"a": 1e31}},
         {"features": ["a"], "text": "a"},
+        {"vector": [1]},
+        {"vector": [1] * 4097},
+        {"text": "a", "vector": [1, "2"]},
+        {"text": "a", "vector": "AA"},
+        {"text": "a", "vector": {"int8": "A==="}},
+        {"text": "a", "vector": {"int16": "AQI="}},
         {"text": "a", "k": 0},
         {"text": "a", "k": 1.5},
         {"text": "a", "k": 51, "explain": True},
@@ -228,6 +237,7 @@ BAD = {
         {"text": "a", "classes": [""]},
         {"text": "a", "classes": ["x"] * 1001},
         {"text": "a", "classes": ["x"], "id": "i"},
+        {"vector": [1, 2], "classes": ["x"], "id": "i"},
         {"id": "", "classes": ["x"]},
         {"text": "a", "classes": ["x"], "source": ""},
         {"text": "a", "classes": ["x"], "source": 5},

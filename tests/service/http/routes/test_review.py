@@ -83,6 +83,7 @@ async def test_shows_each_ranking_as_it_is_now(rank, options):
             "second": False,
             "features": {"a": 1.0, "b": 1.0},
             "omitted_features": 0,
+            "dimension": None,
         }
         assert shown["probabilities"][0] == pytest.approx(shown["confidence"], abs=1e-6)
 
