@@ -21,7 +21,7 @@ PAGE = 1000
 
 def events_of_service(client: Client) -> Iterator[TaughtEvent]:
     """Yield the events that a running service was taught. Raises ClientError."""
-    return client.events(oldest_first=True, after=0, page=PAGE)
+    return client.events(vectors=True, oldest_first=True, after=0, page=PAGE)
 
 
 def events_of_store(store: Store) -> Iterator[TaughtEvent]:

@@ -200,6 +200,7 @@ class Client(Connection):
         until: Moment | None = None,
         wrong: bool = False,
         undone: bool = False,
+        vectors: bool = False,
         oldest_first: bool = False,
         after: int | None = None,
         page: int = 100,
@@ -209,11 +210,11 @@ class Client(Connection):
         `since` and `until` are unix seconds, a time such as "2026-11-25T09:30:00Z", a date, or a
         datetime, which is in UTC unless it has another zone. With `wrong`, yields only events whose
         true class was not ranked first before they were learned. With `undone`, also yields events
-        that a restore has undone. With `instance_id`, yields only events that label the ranked
-        instance with this id. With `text`, yields only events that contain each of its words, or
-        parts of words, in any case: in the text, the features, an id or an origin. With `after`,
-        begins after the event with this number. Raises
-        RequestRefused 404 if the service keeps no history.
+        that a restore has undone. With `vectors`, the events have the numbers of their vectors.
+        With `instance_id`, yields only events that label the ranked instance with this id. With
+        `text`, yields only events that contain each of its words, or parts of words, in any case:
+        in the text, the features, an id or an origin. With `after`, begins after the event with
+        this number. Raises RequestRefused 404 if the service keeps no history.
         """
         parameters = event_filter(
             of_class,
@@ -229,6 +230,8 @@ class Client(Connection):
             oldest_first,
         )
         parameters["limit"] = page
+        if vectors:
+            parameters["vectors"] = "yes"
         while True:
             if after is not None:
                 parameters["after"] = after

@@ -139,6 +139,24 @@ def test_events_of_a_service_and_of_its_store_are_learned_again(manyclass, tmp_p
         assert as_json(again)[0]["event_id"] == "e/1"
 
 
+def test_exported_events_have_their_vectors(manyclass, tmp_path):
+    numbers = [0.60009765625, -0.800048828125]
+    events = [
+        {"text": "net", "vector": numbers, "classes": ["hockey"]},
+        {"features": {}, "vector": numbers, "classes": ["hockey"]},
+        {"text": "net", "classes": ["hockey"]},
+    ]
+    with served(tmp_path, "one") as one:
+        for event in events:
+            httpx.post(f"{one.url}/learn", json=event).raise_for_status()
+        assert as_json(manyclass("export", "--events", "--url", one.url)) == events
+        with Client(one.url) as client:
+            shown = [(each.dimension, each.vector) for each in client.events()]
+        assert shown == [(None, None), (2, None), (2, None)]
+    stored = manyclass("export", "--events", "--store", f"sqlite:{tmp_path}/one.db")
+    assert as_json(stored) == events
+
+
 def test_events_of_a_killed_service_are_in_its_store_without_retries(manyclass, tmp_path):
     url = f"sqlite:{tmp_path}/killed.db"
     store = open_store(url, time.time)
