@@ -46,3 +46,22 @@ class EventBody(InstanceBody, _Rejection, total=False):
     reviewer: str
     batch: str
     replace: bool
+
+
+class ClassDescription(TypedDict, total=False):
+    """The parts of the description of a class to change; None removes a part."""
+
+    title: str | None
+    description: str | None
+    alt_labels: Sequence[str] | None
+    vector: Sequence[float] | None
+
+
+_OfClass = TypedDict("_OfClass", {"class": str | int})  # a keyword
+
+
+class DescribedClass(ClassDescription, _OfClass, total=False):
+    """A class with parts of its description, and perhaps its parent in the taxonomy; None stands
+    for the top."""
+
+    parent: str | int | None

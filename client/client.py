@@ -15,10 +15,12 @@ from manyclass.client.quality import ClassQualityPage, QualityReport, Sort
 from manyclass.client.types import (
     Amended,
     ClassCount,
+    ClassDescription,
     ClassDetail,
     ClassPage,
     Confusions,
     Deleted,
+    DescribedClass,
     EventBody,
     EventNumber,
     EventPage,
@@ -51,6 +53,7 @@ from manyclass.client.types import (
     TaughtEvent,
     TaxonomyNode,
     TaxonomyPage,
+    TitleList,
     UndoneLabel,
 )
 from manyclass.client.wire import (
@@ -417,9 +420,17 @@ class Client(Connection):
 
     # --- classes and features ---------------------------------------------------------------------
 
-    def classes(self, prefix: str = "", page: int = 100) -> Iterator[ClassCount]:
-        """Yield every class whose name begins with `prefix`, fetched `page` at a time."""
+    def classes(
+        self, prefix: str = "", page: int = 100, search: str | None = None
+    ) -> Iterator[ClassCount]:
+        """Yield every class whose name begins with `prefix`, fetched `page` at a time.
+
+        With `search`, yield classes that have a name with this text in it, the best first: the
+        title, another name or the name itself, in any case, with and without accents.
+        """
         parameters: dict[str, str | int] = {"prefix": prefix, "limit": page}
+        if search is not None:
+            parameters["search"] = search
         while True:
             answer = self._get("/classes", ClassPage, parameters)
             yield from answer.classes
@@ -432,7 +443,7 @@ class Client(Connection):
 
         A former name stands for the class; `name` of the answer is the present one.
         `limit` bounds the features and the children; children begin after the child `after`. Raises
-        404 if the class was neither learned nor placed, or has no such child.
+        404 if the class was neither learned nor placed nor described, or has no such child.
         """
         parameters: dict[str, str | int] = {"limit": limit}
         if after is not None:
@@ -444,6 +455,24 @@ class Client(Connection):
         number of the event. Raises 409 if the class has another parent and may not `move`.
         """
         return self._place("PUT", path_of("classes", name), {"parent": parent, "move": move})
+
+    def describe(self, name: str, changes: ClassDescription) -> int:
+        """Change the title, description, other names or vector of a class; None removes a part.
+
+        The class need not be learned yet. Return the number of the event.
+        """
+        return self._place("PUT", path_of("classes", name), changes)
+
+    def describe_many(self, classes: Sequence[DescribedClass], move: bool = False) -> int:
+        """Describe up to 1,000 classes, and place those with a parent, all or none; return the
+        number of the last event.
+        """
+        return self._place("POST", "/classes", {"classes": classes, "move": move})
+
+    def titles(self, names: Sequence[str | int]) -> dict[str, str]:
+        """Return the titles of up to 1,000 classes, by name; a class without a title is absent."""
+        found = self._post("/titles", {"classes": names}, TitleList).titles
+        return {each.name: each.title for each in found}
 
     def rename_class(self, name: str, to: str | int) -> int:
         """Rename a class; return the number of the event.

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from manyclass.client.bodies import ClassDescription as ClassDescription
+from manyclass.client.bodies import DescribedClass as DescribedClass
 from manyclass.client.bodies import EventBody as EventBody
 from manyclass.client.bodies import Features as Features
 from manyclass.client.bodies import InstanceBody as InstanceBody
@@ -50,14 +52,15 @@ class FamilyScore(msgspec.Struct, frozen=True):
 
 class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
     """A class with its score, which may be negative. With `decode`, `expected_loss` is the expected
-    taxonomic loss of choosing it. `probability` is that it is right, if it was asked for and is
-    known. With `explain`, `features` has the votes for it; in a label tree
-    `path` has the nodes from below the root to it, and with a learner of class families `families`
-    has the parts of its score, from the top of the taxonomy down."""
+    taxonomic loss of choosing it. `title` is its name for people. `probability` is that it is
+    right, if it was asked for and is known. With `explain`, `features` has the votes for it; in a
+    label tree `path` has the nodes from below the root to it, and with a learner of class families
+    `families` has the parts of its score, from the top of the taxonomy down."""
 
     name: str = msgspec.field(name="class")
     score: float
     expected_loss: float | None = None
+    title: str | None = None
     probability: float | None = None
     features: tuple[Vote, ...] = ()
     path: tuple[PathNode, ...] = ()
@@ -124,10 +127,29 @@ class LearnedMany(msgspec.Struct, frozen=True):
 
 
 class ClassCount(msgspec.Struct, frozen=True):
-    """A class and the number of events that named it."""
+    """A class, the number of events that named it, its path in the taxonomy, and its
+    description."""
 
     name: str = msgspec.field(name="class")
     learned: int
+    path: tuple[str, ...] = ()
+    title: str | None = None
+    description: str | None = None
+    alt_labels: tuple[str, ...] = ()
+    has_vector: bool = False
+
+
+class Title(msgspec.Struct, frozen=True, rename={"name": "class"}):
+    """A class and its name for people."""
+
+    name: str
+    title: str
+
+
+class TitleList(msgspec.Struct, frozen=True):
+    """The classes that have a title, of those asked for."""
+
+    titles: tuple[Title, ...]
 
 
 class FeatureCount(msgspec.Struct, frozen=True):
@@ -145,9 +167,9 @@ class FeatureWeight(msgspec.Struct, frozen=True):
 
 
 class ClassDetail(msgspec.Struct, frozen=True):
-    """A class, the features with an edge to it, heaviest first, and its place in the taxonomy:
-    `path` has the names from the top down to the class. There are more children after `next`.
-    `former_names` stand for it since classes were renamed or merged."""
+    """A class, its description, the features with an edge to it, heaviest first, and its place in
+    the taxonomy: `path` has the names from the top down to the class. There are more children after
+    `next`. `former_names` stand for it since classes were renamed or merged."""
 
     name: str = msgspec.field(name="class")
     learned: int
@@ -157,6 +179,10 @@ class ClassDetail(msgspec.Struct, frozen=True):
     children: tuple[str, ...] = ()
     next: str | None = None
     former_names: tuple[str, ...] = ()
+    title: str | None = None
+    description: str | None = None
+    alt_labels: tuple[str, ...] = ()
+    has_vector: bool = False
 
 
 class ClassWeight(msgspec.Struct, frozen=True):
@@ -323,6 +349,7 @@ class Stats(msgspec.Struct, frozen=True):
     accuracy: dict[str, Accuracy]
     durability: str
     settings: dict[str, str]
+    described: int  # the number of classes with a title or other description
     taxonomy: int  # the number of classes and other nodes in the taxonomy
     history: HistoryStats | None  # None if the service keeps none
     served: Served
@@ -348,6 +375,7 @@ class TaxonomyNode(msgspec.Struct, frozen=True, rename={"name": "class"}):
     name: str
     learned: int
     has_children: bool
+    title: str | None = None
 
 
 class TaxonomyPage(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ a description, the state is as if it had never been.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -116,11 +116,13 @@ def _checked_text(value: object, longest: int, *place: str | int) -> str | None:
 class Descriptions(Mapping[str, Description]):
     """The descriptions of a model's classes by name, in the order of the names.
 
+    `on_put` is called with each class that has changed.
     Threads: one changes it; others may read what `get` returns.
     """
 
     def __init__(self) -> None:
         self._of: dict[str, Description] = {}
+        self.on_put: Callable[[str], None] = lambda _: None
 
     def __getitem__(self, name: str) -> Description:
         return self._of[name]
@@ -137,6 +139,18 @@ class Descriptions(Mapping[str, Description]):
             self._of.pop(name, None)
         else:
             self._of[name] = description
+        self.on_put(name)
+
+    def take(self, others: "Descriptions") -> None:
+        """Take over all descriptions of another model, and forget the rest."""
+        for name in {*self._of, *others._of}:
+            wanted = others.get(name, Description())
+            if self.get(name, Description()) != wanted:
+                self.put(name, wanted)
+
+    def names(self) -> list[str]:
+        """Return the names in any order, also while another thread changes the descriptions."""
+        return list(self._of)
 
     def dump(self) -> dict[str, NDArray[np.generic]]:
         """Return the sections of a snapshot: equal descriptions give equal bytes."""

@@ -67,6 +67,8 @@ class Forgotten:
         }
         if event.kind == "place":
             return bytes(Event.place(parents, event.moves)) if parents else b""
+        if event.kind == "describe" and self._is_gone(seq, event.name):
+            return b""
         if event.kind != "learn":
             return payload
         classes = [name for name in event.classes if not self._is_gone(seq, name)]

@@ -350,6 +350,8 @@ class Rebuild:
                 " rebuild again"
             )
         model.restores, model.chosen = restores, live.chosen
+        # No amendment changes them, and of two merged classes the other one keeps its own.
+        model.descriptions.take(live.descriptions)
 
     # --- afterwards ------------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from manyclass.service.history.peer_rebuild import PeerRebuild
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.console import router as console
 from manyclass.service.http.csrf import CsrfGuard
+from manyclass.service.http.described_classes import DescribedClasses
 from manyclass.service.http.documents import document_of
 from manyclass.service.http.entrance import ApiEntrance, Entrance
 from manyclass.service.http.event_builder import EventBuilder
@@ -65,12 +66,13 @@ from manyclass.service.http.routes.correct import CorrectEvent
 from manyclass.service.http.routes.give_review import GiveReview, LeaseReview, UndoReview
 from manyclass.service.http.routes.learn import Learn
 from manyclass.service.http.routes.learn_stream import LearnStream
-from manyclass.service.http.routes.place import PlaceClass, PlaceClasses
+from manyclass.service.http.routes.put_class import PutClass, PutClasses
 from manyclass.service.http.routes.rank import Rank
 from manyclass.service.http.routes.rebuild import RebuildState
 from manyclass.service.http.routes.rename import RenameClass
 from manyclass.service.http.routes.sheets import ReadWorkbook
 from manyclass.service.http.routes.state import StateDownloads
+from manyclass.service.http.routes.titles import GiveTitles
 from manyclass.service.http.second_labels import SecondLabels
 from manyclass.service.ingest.erasure import Erasure
 from manyclass.service.ingest.peer_lookup import PeerLookup
@@ -169,11 +171,13 @@ class App(Front):
         )
         stream = LearnStream(settings, self.engine, builder, metrics, self.stopping)
         advisor = Advisor(wall_clock)
+        described = DescribedClasses()
         calls = [
-            Rank(settings, self.engine, keys, pending, metrics, self.limits),
+            Rank(settings, self.engine, keys, pending, metrics, self.limits, described.titles),
             Learn(settings, self.engine, keys, builder, metrics, stream, self.limits.budget),
-            PlaceClass(settings, self.engine, keys, self.limits.budget),
-            PlaceClasses(settings, self.engine, keys, self.limits.budget),
+            PutClass(settings, self.engine, keys, self.limits.budget),
+            PutClasses(settings, self.engine, keys, self.limits.budget),
+            GiveTitles(settings, self.engine, keys, self.limits.budget),
             CorrectEvent(settings, self.engine, keys, self.limits.budget, threads),
             RenameClass(settings, self.engine, keys, self.limits.budget),
             RebuildState(settings, self.engine, keys, self.limits.budget, rebuilds),
@@ -197,6 +201,7 @@ class App(Front):
         self.api.state.advisor = advisor
         self.api.state.error_counts = error_counts
         self.api.state.downloads = StateDownloads(self.engine)
+        self.api.state.described = described
         self.api.state.pending = pending
         self.api.state.queue = queue
         self.api.state.erasure = erasure
@@ -220,6 +225,7 @@ class App(Front):
             self.engine,
             Guards(keys, csrf),
             pending,
+            described,
             metrics,
             self.limits,
             clock,

@@ -4,6 +4,7 @@ from manyclass.core.enrolled import Enrolled
 from manyclass.core.event import Text
 from manyclass.core.instance import Instance
 from manyclass.core.text import Reading, TextAnalysis
+from manyclass.service.http.titles import Titles
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.instruments import Histogram
 
@@ -89,6 +90,7 @@ class BatchRankings:
         self,
         enrolled: Enrolled,
         pending: PendingLabels,
+        titles: Titles,
         rank_duration: Histogram,
         seconds: float,
     ) -> bytes:

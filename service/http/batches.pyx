@@ -20,6 +20,7 @@ from manyclass.core.instance cimport Instance, bytes_of, feature_count
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.published_learner cimport RankingAsked, asked_limit
 from manyclass.core.text cimport TextAnalysis, TextParts
+from manyclass.service.http.titles cimport NativeTitles, Titles
 from manyclass.service.ingest.pending_labels cimport (
     InstanceNote,
     PendingLabels,
@@ -66,7 +67,7 @@ cdef extern from "service/http/native/batch_answer.hpp" namespace "manyclass::ht
         void begin(const RankedBlock& block, double limit)
         ServedRanking next(uint32_t count, double confidence, const vector[double]& probabilities)
         void append(uint32_t count, string_view id, double confidence,
-                    const vector[double]& probabilities) except +
+                    const vector[double]& probabilities, const NativeTitles& titles) except +
         const string& results()
         uint32_t abstained()
 
@@ -200,19 +201,19 @@ cdef class BatchRankings:
     def abstained(self):
         return deref(self._answer).abstained()
 
-    def rank_block(self, enrolled, pending, rank_duration, double seconds):
+    def rank_block(self, enrolled, pending, titles, rank_duration, double seconds):
         cdef size_t ranked
         cdef Learner learner = enrolled.learner
         began = perf_counter()
         learner.rank_block(self._wires, self._done, self._k, seconds, self._block)
         ranked = self._block.counts.size()
         rank_duration.observe((perf_counter() - began) / ranked, ranked)
-        self._write(enrolled.calibration, pending)
+        self._write(enrolled.calibration, pending, titles)
         self._done += ranked
         cdef const string* results = &deref(self._answer).results()
         return PyBytes_FromStringAndSize(results.data(), results.size())
 
-    cdef _write(self, Calibration calibration, PendingLabels pending):
+    cdef _write(self, Calibration calibration, PendingLabels pending, Titles titles):
         """Write the results of the block; each instance that is kept is stored until its label
         comes.
         """
@@ -244,4 +245,6 @@ cdef class BatchRankings:
                     self._notes[self._done + at], given, instance_id,
                 )
                 given = string_view(instance_id)
-            deref(self._answer).append(count, given, confidence, probabilities)
+            deref(self._answer).append(
+                count, given, confidence, probabilities, titles._native
+            )

@@ -139,7 +139,7 @@ def _endpoint() -> None:
 
 
 class ChangeCall(Call):
-    """A call that changes the state by an event, which a JSON body describes."""
+    """A call with a JSON body about the state, which may change it by an event."""
 
     def __init__(
         self, settings: Settings, engine: Engine, keys: ApiKeys, budget: MemoryBudget
@@ -149,6 +149,6 @@ class ChangeCall(Call):
         self._engine = engine
 
     async def body(self, request: CallRequest) -> bytes:
-        """Return the body. Raises NotReady before there is a state to change."""
+        """Return the body. Raises NotReady before there is a state."""
         _ = self._engine.model
         return await request.json_body(self._settings.max_body_bytes)

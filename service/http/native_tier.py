@@ -14,6 +14,7 @@ from manyclass.core.model import Model
 from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import CsrfGuard
+from manyclass.service.http.described_classes import DescribedClasses
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.plain_events import PlainEvents
 from manyclass.service.http.plain_learning import (
@@ -46,13 +47,16 @@ class NativeTier:
         engine: Engine,
         guards: Guards,
         pending: PendingLabels,
+        described: DescribedClasses,
         metrics: Metrics,
         limits: Limits,
         clock: Callable[[], float],
         stopping: asyncio.Event,
     ) -> None:
         settings = engine.settings
-        rankings = PlainRankings(settings, *guards, pending, clock, limits, stopping)
+        rankings = PlainRankings(
+            settings, *guards, pending, described.titles, clock, limits, stopping
+        )
         events = PlainEvents(settings, *guards, engine.keeps_history)
         workers = limits.workers = Workers(rankings, events)
         self._admission = Admission(engine)
@@ -65,6 +69,7 @@ class NativeTier:
         metrics.plain = lambda: [rankings.counts(), *workers.counts()]
 
         def use(model: Model | None) -> None:
+            described.use(model)
             if model is None:
                 rankings.use(None, None)  # no request is plain
             else:

@@ -9,6 +9,7 @@ from manyclass.core.locking cimport raise_error
 from manyclass.core.published_learner cimport NativePublishedLearner
 from manyclass.core.text cimport TextParts
 from manyclass.service.http.gate cimport Gate
+from manyclass.service.http.titles cimport NativeTitles
 from manyclass.service.ingest.pending_labels cimport PendingInstances
 
 
@@ -37,7 +38,7 @@ cdef extern from "service/http/native/plain_ranker.hpp" namespace "manyclass::ht
 
     cdef cppclass PlainRanker:
         PlainRanker(size_t most_bytes, size_t most_features, Gate gate, string last_headers,
-                    PendingInstances& pending) except +
+                    PendingInstances& pending, const NativeTitles& titles) except +
         void use(const NativePublishedLearner* learner, const TextParts& parts)
         cpp_bool read_head(string_view data, PlainRequest& request)
         string_view answer(RankTask& task, string_view first, double now) except +raise_error
@@ -46,7 +47,7 @@ cdef extern from "service/http/native/plain_ranker.hpp" namespace "manyclass::ht
 cdef class PlainRankings:
     cdef unique_ptr[PlainRanker] _ranker
     cdef unique_ptr[RankTask] _task
-    cdef object _pending, _learner  # kept alive
+    cdef object _pending, _titles, _learner  # kept alive
     cdef object _clock, _stopping, _budget, _places
     cdef object _default_headers  # the server's headers that `_first` was made from
     cdef bytes _first

@@ -8,6 +8,7 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.limits import Limits
+from manyclass.service.http.titles import Titles
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.metrics import PlainCounts
 
@@ -21,6 +22,7 @@ class PlainRankings:
         keys: ApiKeys,
         csrf: CsrfGuard,
         pending: PendingLabels,
+        titles: Titles,
         clock: Callable[[], float],
         limits: Limits,
         stopping: Event,

@@ -10,6 +10,7 @@ from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.published_learner cimport PublishedLearner
 from manyclass.core.text cimport TextAnalysis, TextParts
 from manyclass.service.http.gate cimport Gate, Hosts, Keys
+from manyclass.service.http.titles cimport Titles
 from manyclass.service.ingest.pending_labels cimport PendingLabels
 
 import logging
@@ -46,12 +47,12 @@ cdef class PlainRankings:
     Threads: the methods belong to the event loop's thread; workers answer by the native ranker.
     """
 
-    def __cinit__(self, settings, keys, csrf, PendingLabels pending not None, clock, limits,
-                  stopping):
+    def __cinit__(self, settings, keys, csrf, PendingLabels pending not None,
+                  Titles titles not None, clock, limits, stopping):
         cdef Keys its_keys = keys.native
         cdef Hosts hosts = csrf.hosts
         added = limits.cors.headers_for(None) if limits.cors.is_enabled else []
-        self._pending = pending
+        self._pending, self._titles = pending, titles
         self._clock = clock
         self._stopping = stopping
         self._budget = limits.budget
@@ -61,7 +62,7 @@ cdef class PlainRankings:
             min(instances.LARGE_BYTES, settings.max_body_bytes),
             settings.max_features_per_instance,
             Gate(its_keys._native, Scope.RANK, False, hosts._native), lines_of(added),
-            deref(pending._native),
+            deref(pending._native), titles._native,
         ))
         self._task.reset(new RankTask(metrics.FAST_SECONDS, metrics.REQUEST_SECONDS))
 

@@ -224,6 +224,23 @@ def test_the_children_of_a_class_are_read_in_pages(client):
     assert [*found, *page.children] == names
 
 
+def test_classes_are_described_and_found(client):
+    client.describe("d-1", {"title": "Late parcel", "alt_labels": ["Paket"], "vector": [1, 2.5]})
+    seq = client.describe_many([{"class": "d-2", "parent": "d", "title": "Lost parcel"}])
+    assert client.stats().seq == seq
+    assert client.titles(["d-2", "d", "d-1"]) == {"d-2": "Lost parcel", "d-1": "Late parcel"}
+    assert [each.name for each in client.classes(search="parcel")] == ["d-1", "d-2"]
+    [found] = client.classes(search="paket")
+    assert (found.title, found.alt_labels, found.has_vector) == ("Late parcel", ("Paket",), True)
+    assert next(client.taxonomy("d")).title == "Lost parcel"
+    client.learn({"text": "parcel", "classes": ["d-1"]})
+    ranked = client.rank({"text": "parcel"}, among=["d-1"]).ranked
+    assert [each.title for each in ranked] == ["Late parcel"]
+    client.describe("d-1", {"title": None})
+    shown = client.class_("d-1")
+    assert (shown.title, shown.alt_labels, shown.has_vector) == (None, ("Paket",), True)
+
+
 def test_a_fault_is_found_at_its_place(client):
     good, bad = {"text": "x", "classes": ["place"]}, {"text": "x", "classes": [""]}
     with pytest.raises(RequestRefused) as caught:

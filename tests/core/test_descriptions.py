@@ -128,3 +128,16 @@ def test_damaged_sections_are_refused(name: str, fault: str) -> None:
         arrays[name] = np.append(arrays[name], np.uint8(0))
     with pytest.raises(SnapshotError):
         Descriptions.load(arrays)
+
+
+def test_the_descriptions_of_another_model_replace_all() -> None:
+    mine, others, put = Descriptions(), Descriptions(), list[str]()
+    for name, title in (("a", "A"), ("b", "B"), ("c", "C")):
+        mine.put(name, Description(title))
+    for name, title in (("a", "A"), ("b", "Other"), ("d", "D")):
+        others.put(name, Description(title))
+    mine.on_put = put.append
+    mine.take(others)
+    assert dict(mine) == dict(others)
+    assert sorted(put) == ["b", "c", "d"]
+    assert sorted(mine.names()) == ["a", "b", "d"]

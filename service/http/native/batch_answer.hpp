@@ -35,10 +35,10 @@ public:
         return served(options_, ranked_, count, names_, confidence, probabilities);
     }
 
-    // Append the result of the next ranking, of `count` classes; append_ranking says what confidence
-    // and probabilities are. An empty id is left out.
+    // Append the result of the next ranking, of `count` classes; append_ranking says what the other
+    // arguments are. An empty id is left out.
     void append(std::uint32_t count, std::string_view id, double confidence,
-                const std::vector<double>& probabilities) {
+                const std::vector<double>& probabilities, const Titles& titles) {
         abstained_ += options_.abstains(confidence);
         out_ += out_.empty() ? "{" : ",{";
         if (!id.empty()) {
@@ -47,7 +47,7 @@ public:
             out_ += ',';
         }
         if (seq_) append_seq(out_, *seq_);
-        append_ranking(out_, options_, ranked_, count, names_, confidence, probabilities);
+        append_ranking(out_, options_, ranked_, count, names_, confidence, probabilities, titles);
         ranked_ += count;
     }
 

@@ -40,17 +40,19 @@ struct RankTask {
     PlainCounts counts;
 };
 
-// Ownership: the learner and the pending instances are the caller's, and outlive their use here.
+// Ownership: the learner, the pending instances and the titles are the caller's, and outlive their
+// use here.
 // Threads: any may answer, each with a task of its own; `use` waits until none ranks.
 class PlainRanker {
 public:
     PlainRanker(std::size_t most_bytes, std::size_t most_features, Gate gate,
-                std::string last_headers, PendingInstances& pending)
+                std::string last_headers, PendingInstances& pending, const Titles& titles)
         : most_bytes_(most_bytes),
           most_features_(most_features),
           gate_(std::move(gate)),
           last_headers_(std::move(last_headers)),
-          pending_(pending) {}
+          pending_(pending),
+          titles_(titles) {}
 
     // Let this learner answer, with the analysis of texts that it learned by; nullptr: no request is
     // plain.
@@ -78,7 +80,7 @@ public:
         if (!rank(task, seconds)) return {};
         const Answered& answered = task.answered;
         task.answer.write(task.body.options(), answered.seq, answered.ranked, answered.names,
-                          answered.confidence, answered.probabilities);
+                          answered.confidence, answered.probabilities, titles_);
         task.answer.reserve(first, last_headers_);
         pending_.keep(now, task.wire,
                       served(task.body.options(), answered.ranked.data(), answered.ranked.size(),
@@ -116,6 +118,7 @@ private:
     const Gate gate_;
     const std::string last_headers_;  // behind those of the body
     PendingInstances& pending_;
+    const Titles& titles_;
     mutable ReaderSlots lock_;
     const PublishedLearner* learner_ = nullptr;
     TextParts parts_;

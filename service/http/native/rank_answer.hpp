@@ -19,12 +19,12 @@ public:
     // Write the body behind the id; append_ranking says what the arguments are.
     void write(const RankOptions& options, std::uint64_t seq, const std::vector<Ranked>& ranked,
                std::string_view names, double confidence,
-               const std::vector<double>& probabilities) {
+               const std::vector<double>& probabilities, const Titles& titles) {
         abstains_ = options.abstains(confidence);
         rest_.assign("\",");
         append_seq(rest_, seq);
         append_ranking(rest_, options, ranked.data(), ranked.size(), names, confidence,
-                       probabilities);
+                       probabilities, titles);
     }
 
     // True if the answer ranks no class because the confidence is too low.

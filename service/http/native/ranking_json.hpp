@@ -1,7 +1,6 @@
 // Writes rankings as JSON, byte for byte as the encoder of their type in schemas/rank.py.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -12,30 +11,11 @@
 
 #include "core/native/pipeline/ranking.hpp"
 #include "core/native/text/number.hpp"
+#include "service/http/native/json_string.hpp"
 #include "service/http/native/rank_options.hpp"
+#include "service/http/native/titles.hpp"
 
 namespace manyclass::http {
-
-// Append a string with its quotes.
-inline void append_string(std::string& out, std::string_view text) {
-    constexpr char HEX[] = "0123456789abcdef", SHORT[] = "btn_fr";  // 8 to 13
-    const auto is_plain = [](char sign) {
-        return static_cast<unsigned char>(sign) >= 0x20 && sign != '"' && sign != '\\';
-    };
-    out += '"';
-    for (auto at = text.begin(); at != text.end(); ++at) {
-        const auto plain_until = std::find_if_not(at, text.end(), is_plain);
-        out.append(at, plain_until);
-        at = plain_until;
-        if (at == text.end()) break;
-        const auto byte = static_cast<unsigned char>(*at);
-        if (byte >= 0x20) out.append(1, '\\').append(1, *at);
-        else if (byte >= 8 && byte <= 13 && byte != 11)
-            out.append(1, '\\').append(1, SHORT[byte - 8]);
-        else out.append("\\u00").append(1, HEX[byte >> 4]).append(1, HEX[byte & 15]);
-    }
-    out += '"';
-}
 
 // Append null in place of a number that JSON does not have.
 inline void append_number(std::string& out, double value) {
@@ -57,10 +37,10 @@ inline void append_probability(std::string& out, double probability) {
 // Append the members `ranked`, `confidence` and, with a least accuracy or precision, `limit` of a
 // ranking of `count` classes, and the end of their object. A negative confidence stands for none.
 // `probabilities` has that of each class, or nothing if they were not asked for. `names` holds size
-// u32 and bytes of each class, and loses them.
+// u32 and bytes of each class, and loses them; `titles` has the titles of classes.
 inline void append_ranking(std::string& out, const RankOptions& options, const Ranked* ranked,
                            std::size_t count, std::string_view& names, double confidence,
-                           const std::vector<double>& probabilities) {
+                           const std::vector<double>& probabilities, const Titles& titles) {
     const double least = options.least_of_class();
     const bool abstained = options.abstains(confidence);
     const std::uint32_t most = abstained ? 0 : options.k;
@@ -77,6 +57,7 @@ inline void append_ranking(std::string& out, const RankOptions& options, const R
         append_string(out, name);
         out.append(",\"score\":");
         append_number(out, ranked[at].score);
+        titles.append(out, name);
         if (!probabilities.empty()) {
             out.append(",\"probability\":");
             append_probability(out, probabilities[at]);

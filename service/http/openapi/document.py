@@ -24,12 +24,13 @@ from manyclass.service.http.schemas import (
     advice,
     events,
     learn,
-    place,
+    put_class,
     rank,
     rebuild,
     rename,
     review,
     sheets,
+    titles,
 )
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
 from manyclass.service.http.schemas.rank import (
@@ -53,7 +54,7 @@ _TYPES = [
         for module in (
             rank,
             learn,
-            place,
+            put_class,
             events,
             rename,
             rebuild,
@@ -61,9 +62,12 @@ _TYPES = [
             advice,
             sheets,
             review,
+            titles,
         )
         for each in vars(module).values()
-        if isinstance(each, type) and issubclass(each, msgspec.Struct)
+        if isinstance(each, type)
+        and issubclass(each, msgspec.Struct)
+        and not each.__name__.startswith("_")
     ),
 ]
 
@@ -139,6 +143,23 @@ _EITHER: Schema = {
         )
     ]
 }
+# At least one of these, as for _LABELLED.
+_PUT: Schema = {
+    "not": {
+        "allOf": [
+            {"not": {"required": [name]}}
+            for name in ("parent", "title", "description", "alt_labels", "vector")
+        ]
+    }
+}
+_PUT_MANY: Schema = {
+    "not": {
+        "allOf": [
+            {"not": {"properties": {name: {"type": kind}}, "required": [name]}}
+            for name, kind in (("parents", "object"), ("classes", "array"))
+        ]
+    }
+}
 _UNIONS = {
     "RankRequest": ["RankFeatures", "RankText", "RankVector", "RankMany"],
     "RankInstance": ["FeaturesInstance", "TextInstance", "VectorInstance"],
@@ -146,7 +167,8 @@ _UNIONS = {
     "LearnRequest": ["FeaturesEvent", "TextEvent", "VectorEvent", "LateLabel", "LearnMany"],
 }
 _BODIES = [
-    *("PlaceClassRequest", "PlaceClassesRequest", "CorrectRequest", "RenameRequest"),
+    *("PutClassRequest", "PutClassesRequest", "DescribedClass", "CorrectRequest"),
+    *("RenameRequest", "TitlesRequest"),
     *("RebuildRequest", "AddLearnerRequest", "AdviceRequest"),
     *("GiveRequest", "LeaseRequest", "UndoRequest"),
 ]
@@ -154,8 +176,9 @@ _RENAMED = {"ProblemDocument": "Problem"}
 
 _DESCRIPTION = """
 Ranks a sparse instance (words, or any named numbers) against very many classes, and learns from
-each labelled event. Bodies are JSON; an optional member that is null counts as absent. Errors are
-`application/problem+json` (RFC 9457) and point to each fault; a refused request changes nothing.
+each labelled event. Bodies are JSON; an optional member that is null counts as absent, except that
+a null removes a part of the description of a class. Errors are `application/problem+json` (RFC
+9457) and point to each fault; a refused request changes nothing.
 """
 _TAGS = {
     "rank": "The classes that fit an instance.",
@@ -212,6 +235,9 @@ def _ours(settings: Settings) -> Schema:
         for field in properties.keys() - set(read[name].get("required", [])):
             properties[field] = _or_null(properties[field])
     read["RenameRequest"] |= _EITHER
+    read["PutClassRequest"] |= _PUT
+    read["DescribedClass"] |= _PUT
+    read["PutClassesRequest"] |= _PUT_MANY
     unions = {
         name: {
             "description": read[name]["description"],
@@ -467,14 +493,16 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
     if "anyOf" in properties.get("text", {}):
         properties["text"]["anyOf"] = [{"type": "string"}, _reference("GivenTextFields")]
     for name in properties.keys() & {"classes", "not", "among"}:
-        properties[name] |= {"items": _reference("Name")}
+        if "$ref" not in properties[name]["items"]:
+            properties[name] |= {"items": _reference("Name")}
+    if "class" in properties:
+        properties["class"] = _reference("Name")
     for name in properties.keys() & {"rename", "merge_into"}:
         properties[name] = {"description": properties[name]["description"], **_reference("Name")}
     if "parent" in properties:
         properties["parent"] = {"anyOf": [_reference("Name"), {"type": "null"}]}
     if "parents" in properties:
-        is_body = "minProperties" in properties["parents"]
-        properties["parents"] = _reference("Placements" if is_body else "Parents")
+        properties["parents"] = _reference("Placements" if "move" in properties else "Parents")
     if "features" in properties:
         properties["features"] = _reference("Features")
     if "vector" in properties:

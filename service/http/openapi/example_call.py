@@ -73,7 +73,15 @@ RECOVERY = {
 }
 
 
+UNDESCRIBED: Final[Json] = {
+    "title": None,
+    "description": None,
+    "alt_labels": [],
+    "has_vector": False,
+}
+
+
 def known_class(name: str, **known: Json) -> Json:
     empty = {"learned": 0, "features": [], "parent": None, "path": [], "children": []}
-    empty |= {"former_names": []}
+    empty |= {"former_names": [], **UNDESCRIBED}
     return {"class": name, **empty, **known, "next": None}

@@ -10,6 +10,7 @@ from manyclass.service.http.openapi.example_call import (
     NDJSON,
     RECOVERY,
     SHADOW,
+    UNDESCRIBED,
     Call,
     Json,
     known_class,
@@ -95,6 +96,7 @@ _STATS = {
     "evicted_features": 0,
     "evicted_classes": 0,
     "taxonomy": 0,
+    "described": 0,
     "taxonomy_bytes": 128,
     "described": 0,
     "vectors": {"dimension": 0, "events": 0, "classes": 0, "bytes": 0, "resident_bytes": 448},
@@ -407,7 +409,10 @@ CALLS: Final = (
     Call(
         "list_classes",
         "classes by prefix",
-        {"classes": [{"class": "hockey", "learned": 3, "path": []}], "next": None},
+        {
+            "classes": [{"class": "hockey", "learned": 3, "path": [], **UNDESCRIBED}],
+            "next": None,
+        },
         parameters={"prefix": "h", "limit": 10, "after": "a", "order": "name"},
     ),
     Call(

@@ -114,14 +114,14 @@ CHANGES: Final = (
         parameters={"name": "pa"},
     ),
     Call(
-        "place_class",
+        "put_class",
         "below its parent",
         {"seq": 8},
         body={"parent": "sports"},
         parameters={"name": "hockey"},
     ),
     Call(
-        "place_class",
+        "put_class",
         "a class that has another parent",
         problem(
             409,
@@ -133,7 +133,7 @@ CHANGES: Final = (
         parameters={"name": "hockey"},
     ),
     Call(
-        "place_classes",
+        "put_classes",
         "two classes, and their parent at the top",
         {"seq": 9},
         body={"parents": {"hockey": "sports", "baseball": "sports", "sports": None}},
@@ -155,12 +155,18 @@ CHANGES: Final = (
     Call(
         "list_taxonomy",
         "the nodes at the top",
-        {"nodes": [{"class": "sports", "learned": 0, "has_children": True}], "next": None},
+        {
+            "nodes": [{"class": "sports", "title": None, "learned": 0, "has_children": True}],
+            "next": None,
+        },
     ),
     Call(
         "list_taxonomy",
         "the nodes below a parent",
-        {"nodes": [{"class": "baseball", "learned": 2, "has_children": False}], "next": "baseball"},
+        {
+            "nodes": [{"class": "baseball", "title": None, "learned": 2, "has_children": False}],
+            "next": "baseball",
+        },
         parameters={"parent": "sports", "after": "hockey", "limit": 1},
     ),
     Call(
@@ -171,7 +177,7 @@ CHANGES: Final = (
         parameters={"parent": "nobody"},
     ),
     Call(
-        "place_classes",
+        "put_classes",
         "a circle",
         problem(
             422, "class 'sports' cannot be below 'hockey', which is below it", "#/parents/sports"
@@ -498,5 +504,64 @@ CHANGES: Final = (
         problem(404, "The instance with the id 'row-1' has no label.", "#/id"),
         404,
         body={"id": "row-1", "reviewer": "anna"},
+    ),
+    Call(
+        "put_class",
+        "its title and other names",
+        {"seq": 24},
+        body={"title": "Ice hockey", "alt_labels": ["Eishockey", "hockey sur glace"]},
+        parameters={"name": "hockey"},
+    ),
+    Call(
+        "put_class",
+        "a title that is none",
+        problem(
+            422,
+            '`title` must be a string of at most 1000 characters, or null: "Ice hockey" (got int)',
+            "#/title",
+        ),
+        422,
+        body={"title": 5},
+        parameters={"name": "hockey"},
+    ),
+    Call(
+        "put_classes",
+        "a new class below its parent, with its description",
+        {"seq": 26},
+        body={
+            "classes": [
+                {
+                    "class": "chess",
+                    "parent": "sports",
+                    "title": "Chess",
+                    "description": "Openings, endgames and tournaments.",
+                }
+            ]
+        },
+    ),
+    Call(
+        "titles",
+        "of two classes, one with a title",
+        {"titles": [{"class": "hockey", "title": "Ice hockey"}]},
+        body={"classes": ["hockey", "baseball"]},
+    ),
+    Call(
+        "list_classes",
+        "by any of their names",
+        {
+            "classes": [
+                {
+                    "class": "hockey",
+                    "learned": 3,
+                    "path": ["sports", "hockey"],
+                    "title": "Ice hockey",
+                    "description": None,
+                    "alt_labels": ["Eishockey", "hockey sur glace"],
+                    "has_vector": False,
+                }
+            ],
+            "next": None,
+        },
+        parameters={"search": "eis"},
     ),
 )

@@ -1,18 +1,22 @@
 """GET and DELETE of classes and features by name: any Unicode, slashes and line ends included.
 
-place.py places classes in the taxonomy.
+put_class.py places classes in the taxonomy and describes them, titles.py gives titles.
 """
 
 from heapq import nsmallest
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query, Request, Response
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from manyclass.core.aliases import former_names
+from manyclass.core.descriptions import LONGEST_TITLE, Description
 from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME
+from manyclass.core.model import Model
 from manyclass.service.http.auth import Scope
+from manyclass.service.http.class_listing import Order, class_page, found_classes
+from manyclass.service.http.described_classes import DescribedClasses
 from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import (
     NAME_DESCRIPTION,
@@ -55,8 +59,16 @@ AfterName = Annotated[
 
 
 ClassOrder = Annotated[
-    Literal["name", "events", "newest"],
+    Order,
     Query(description="List the classes by name, the most frequent first, or the newest first."),
+]
+SearchText = Annotated[
+    str,
+    Query(
+        max_length=LONGEST_TITLE,
+        description="List classes that have a name with this text in it: the title, another name or"
+        " the name itself, in any case, with and without accents.",
+    ),
 ]
 
 
@@ -69,28 +81,57 @@ async def _name(request: Request, name: _InPath) -> str:
 Name = Annotated[str, Depends(_name)]
 
 
+async def _described(request: Request) -> DescribedClasses:
+    described: DescribedClasses = request.app.state.described
+    return described
+
+
+def _texts(model: Model, name: str) -> dict[str, Any]:
+    """Return the members of an answer that describe a class."""
+    described = model.descriptions.get(name, Description())
+    return {
+        "title": described.title,
+        "description": described.description,
+        "alt_labels": described.alt_labels,
+        "has_vector": described.instance.has_vector,
+    }
+
+
 @router.get("/classes", response_model=ClassPage, **needs(Scope.RANK, 400, 422))
 async def list_classes(
     engine: TheEngine,
     reads: TheReads,
+    described: Annotated[DescribedClasses, Depends(_described)],
     prefix: Prefix = "",
     limit: PageLimit = 100,
     after: AfterName = "",
     order: ClassOrder = "name",
+    search: SearchText = "",
 ) -> Response:
     """List the classes whose names begin with `prefix`, after the class `after`: in order of their
-    UTF-8 bytes, by their number of events, or the newest first.
+    UTF-8 bytes, by their number of events, or the newest first. A class with a description is
+    listed before its first event too.
+
+    With `search`, list the classes that have a name with this text in it, in another order: those
+    with a name that begins with the text, those with a word that begins with it, all others. A
+    class without a description is found by the beginning of its name, where the case of the first
+    letter does not count.
     """
-    learner, taxonomy = engine.model.learner, engine.model.taxonomy
+    model = engine.model
 
     def page() -> dict[str, Any]:
-        if order == "name":
-            found = learner.class_page(prefix, after, limit)
+        if search.strip():
+            found = found_classes(model, described.search, search, prefix, after, limit)
         else:
-            found = learner.classes_by(order, prefix, after, limit)
+            found = class_page(model, order, prefix, after, limit)
         return {
             "classes": [
-                {"class": name, "learned": learned, "path": taxonomy.path(name)}
+                {
+                    "class": name,
+                    "learned": learned,
+                    "path": model.taxonomy.path(name),
+                    **_texts(model, name),
+                }
                 for name, learned in found
             ],
             "next": found[-1][0] if len(found) == limit else None,
@@ -166,8 +207,9 @@ async def get_class(
     """Return a class, the `limit` features that vote most for it, and its place in the taxonomy.
 
     The call reads every feature. It lists up to `limit` children after the child `after`. A name
-    that is in the taxonomy but was never learned has no features. A former name, as after a rename
-    or a merge, stands for the class: `class` in the answer is its present name.
+    that is in the taxonomy or has a description but was never learned has no features. A former
+    name, as after a rename or a merge, stands for the class: `class` in the answer is its present
+    name.
     """
     model = engine.model
     name = model.aliases.get(name, name)
@@ -177,7 +219,8 @@ async def get_class(
 
     def detail() -> dict[str, Any]:
         found: dict[str, Any] = {"learned": 0, "features": []}
-        if not path or model.learner.has_class(name):
+        is_known = path or name in model.descriptions
+        if not is_known or model.learner.has_class(name):
             found = model.learner.class_(name, limit)
         return {
             "class": name,
@@ -190,6 +233,7 @@ async def get_class(
             "children": children,
             "next": children[-1] if len(children) == limit else None,
             "former_names": former,
+            **_texts(model, name),
         }
 
     return await reads.page(detail)

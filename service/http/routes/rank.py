@@ -8,6 +8,7 @@ from typing import ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from manyclass.core.descriptions import Description
 from manyclass.core.errors import InstanceError
 from manyclass.core.event import Text
 from manyclass.core.event_parts import class_names
@@ -53,6 +54,7 @@ from manyclass.service.http.schemas.rank import (
     Vote,
 )
 from manyclass.service.http.time_slice import TimeSlice, run_in_thread
+from manyclass.service.http.titles import Titles
 from manyclass.service.ingest.pending_labels import MOST_SERVED, PendingLabels
 from manyclass.service.observability.metrics import Metrics
 
@@ -90,8 +92,10 @@ class Rank(Call):
         pending: PendingLabels,
         metrics: Metrics,
         limits: Limits,
+        titles: Titles,
     ) -> None:
         super().__init__(keys, limits.budget)
+        self._titles = titles
         self._settings = settings
         self._most_features = settings.max_features_per_instance
         self._engine = engine
@@ -114,6 +118,8 @@ class Rank(Call):
         in a label tree it also adds `path`, the nodes from below the root to the class, each with
         at most 10 features. If no feature is known, `ranked` is empty, except with learners that
         rank every instance, such as label trees.
+
+        A class that has a title has it as `title` beside its name.
 
         `confidence` is the probability that the best class is right; `k` and `threshold` do not
         change it. With `min_confidence`, the service abstains if the confidence is lower or
@@ -342,7 +348,11 @@ class Rank(Call):
     def _block(self, model: Model, rankings: BatchRankings) -> bytes:
         """Return the results of the next instances; changes of the model wait meanwhile."""
         results = rankings.rank_block(
-            model.answering, self._pending, self._metrics.rank_duration, BLOCK_SECONDS
+            model.answering,
+            self._pending,
+            self._titles,
+            self._metrics.rank_duration,
+            BLOCK_SECONDS,
         )
         self._metrics.abstained += rankings.abstained
         return results
@@ -454,6 +464,8 @@ class Rank(Call):
             each.probability = probability
         if not abstained:
             ranked = _probable(request, ranked, limit)
+        for each in ranked if len(self._titles) else ():
+            each.title = model.descriptions.get(each.name, Description()).title or UNSET
         classes = [each.name for each in ranked[:MOST_SERVED]]
         instance_id = UNSET if form.id is None else form.id
         if request.is_kept:

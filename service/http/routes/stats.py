@@ -73,6 +73,7 @@ async def stats(
         store_unreachable_seconds=figures.store_unreachable_seconds,
         **learners[0].model_dump(include=_OF_PRIMARY),
         taxonomy=len(model.taxonomy),
+        described=len(model.descriptions),
         taxonomy_bytes=model.taxonomy.resident_bytes,
         described=len(model.descriptions),
         vectors=_vectors(model),

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import Query, Response
 
+from manyclass.core.descriptions import Description
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.reads import TheReads
@@ -44,6 +45,7 @@ async def list_taxonomy(
             nodes.append(
                 {
                     "class": name,
+                    "title": model.descriptions.get(name, Description()).title,
                     "learned": found[0][1] if found and found[0][0] == name else 0,
                     "has_children": bool(taxonomy.children(name, None, 1)),
                 }

@@ -3,8 +3,15 @@
 from pydantic import BaseModel, Field
 
 
-class ClassCount(BaseModel):
-    """A class and the number of events that named it."""
+class _Described(BaseModel):
+    title: str | None = Field(description="the name of the class for people")
+    description: str | None
+    alt_labels: list[str] = Field(description="other names of the class")
+    has_vector: bool = Field(description="true if its description has a vector")
+
+
+class ClassCount(_Described):
+    """A class, the number of events that named it, and its description."""
 
     name: str = Field(serialization_alias="class")
     learned: int
@@ -56,8 +63,9 @@ class FeatureWeight(BaseModel):
     weight: float
 
 
-class ClassDetail(BaseModel):
-    """A class, the features with an edge to it, heaviest first, and its place in the taxonomy.
+class ClassDetail(_Described):
+    """A class, the features with an edge to it, heaviest first, its place in the taxonomy, and its
+    description.
 
     `path` has the names from the top of the taxonomy down to the class; it is empty for a class
     outside the taxonomy. Pass `next` as `after` for more children.

@@ -169,6 +169,7 @@ class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
     name: str = msgspec.field(name="class")
     score: float
     expected_loss: float | UnsetType = UNSET
+    title: Annotated[str | UnsetType, Meta(description="The name of the class for people.")] = UNSET
     probability: float | UnsetType | None = UNSET
     features: list[Vote] | UnsetType = UNSET
     path: list[PathNode] | UnsetType = UNSET

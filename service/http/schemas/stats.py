@@ -143,6 +143,7 @@ class Stats(BaseModel):
     evicted_features: int
     evicted_classes: int
     taxonomy: int = Field(description="the number of classes and other nodes in the taxonomy")
+    described: int = Field(description="the number of classes with a title or other description")
     taxonomy_bytes: int = Field(description="memory of the taxonomy, which all learners share")
     described: int = Field(description="the number of classes with a description")
     vectors: VectorStats

@@ -7,6 +7,7 @@ class TaxonomyNode(BaseModel):
     """A node of the taxonomy: a class, or a name above classes."""
 
     name: str = Field(serialization_alias="class")
+    title: str | None = Field(description="the name of the class for people")
     learned: int = Field(description="the number of events that named it")
     has_children: bool
 

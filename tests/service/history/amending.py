@@ -84,6 +84,11 @@ class History:
             event = self.effective.pop(seq)
             await self.engine.submit([Event.amend(seq, event.instance, [], event.classes)])
 
+    async def describe(self, name, title, vector):
+        event = Event.describe(name, {"title": title, "vector": vector})
+        [result] = await self.engine.submit([event])
+        self.effective[result.seq] = event
+
     async def forget(self, name):
         if self.engine.model.has_class(name):
             names = [name, *former_names(name, self.engine.model.aliases)]
@@ -110,6 +115,8 @@ class History:
         }
         if event.kind == "place":
             return Event.place(parents, event.moves) if parents else None
+        if event.kind == "describe":
+            return event if seq >= self.until.get(event.name, 0) else None
         if event.kind == "learn":
             ids = event.event_id, event.fingerprint
             return Event.learn(event.instance, names, *ids, parents=parents) if names else None
@@ -133,16 +140,27 @@ class History:
         self.snapshots[info.seq] = set(self.effective)
 
     async def rebuild(self):
+        before = dict(self.engine.model.descriptions)
         await rebuilt(self.engine)
+        assert dict(self.engine.model.descriptions) == before
         self.snapshots = {self.engine.model.seq: set(self.effective)}
 
     def assert_rebuilt(self, options):
         aliases = self.engine.model.aliases
         left = filter(None, map(self.left, sorted(self.effective)))
-        now = [renamed(each, aliases) for each in left]
+        now = [_now(each, aliases) for each in left]
         facts, arrays = content(self.engine.model)
         assert facts.pop("aliases", {}) == aliases
-        assert (facts, arrays) == content(taught(options, now))
+        expected = taught(options, now)
+        expected.descriptions.take(self.engine.model.descriptions)
+        assert (facts, arrays) == content(expected)
+
+
+def _now(event, aliases):
+    """Return the event with the present name of its class."""
+    if event.kind == "describe":
+        return Event.describe(aliases.get(event.name, event.name), event.described)
+    return renamed(event, aliases)
 
 
 features = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique=True)
@@ -162,6 +180,12 @@ steps = st.lists(
             lambda step: step[1] != step[2]
         ),
         st.tuples(st.just("release"), st.sampled_from("xyz")),
+        st.tuples(
+            st.just("describe"),
+            st.sampled_from("xyz"),
+            st.sampled_from(["a b", "c", None]),
+            st.sampled_from([[1, 2], [3, 1], None]),
+        ),
         st.tuples(st.just("snapshot")),
         st.tuples(st.just("rebuild")),
     ),

@@ -156,3 +156,51 @@ async def test_a_class_that_was_forgotten_before_a_merge_takes_nothing_from_the_
         await engine.submit([Event.forget_class("y")])  # forgets both
         await rebuilt(engine)
         assert not engine.model.has_class("y")
+
+
+async def test_descriptions_stay_through_a_rebuild_and_a_merge_keeps_those_of_the_other():
+    async with running(learner="svm") as (engine, _):
+        await teach(engine, "a -> x", "b -> y", "c -> z")
+        for name, changes in (
+            ("y", {"title": "Y", "vector": [1, 2]}),
+            ("x", {"title": "X", "alt_labels": ["ex"]}),  # later than that of y
+            ("z", {"title": "Z"}),
+            ("z", {"title": None, "description": "Last."}),
+        ):
+            await engine.submit([Event.describe(name, changes)])
+        await engine.submit([Event.rename("x", "y", merges=True)])
+        before = dict(engine.model.descriptions)
+        assert (before.keys(), before["y"].title) == ({"y", "z"}, "Y")
+        await rebuilt(engine)
+        assert dict(engine.model.descriptions) == before
+        assert engine.model.has_class("z")
+
+
+async def test_a_description_that_was_removed_is_not_back_after_a_rebuild(tmp_path):
+    async with running(SqliteStore(tmp_path / "a.db", lambda: 1.0), learner="svm") as (engine, _):
+        await teach(engine, "a -> x", "b -> y")
+        empty = taught(engine.model.options, [learn("a", "x"), learn("b", "y")])
+        await engine.submit([Event.describe("x", {"title": "X", "vector": [1, 2]})])
+        await engine.submit([Event.describe("new", {"title": "New"})])
+        await engine.take_snapshot()  # trims the log
+        await engine.rebuild_state()
+        assert {name: each.title for name, each in engine.model.descriptions.items()} == {
+            "new": "New",
+            "x": "X",
+        }
+        await engine.submit([Event.describe("x", {"title": None, "vector": None})])
+        await engine.submit([Event.forget_class("new")])
+        await engine.rebuild_state()
+        assert content(engine.model) == content(empty)
+
+
+@pytest.mark.parametrize("gone", ["x", "y"])
+async def test_a_forgotten_class_takes_its_description_along_when_it_is_merged_later(gone):
+    async with running(learner="svm") as (engine, _):
+        await teach(engine, "a -> x", "b -> y")
+        await engine.submit([Event.describe(gone, {"title": "Gone"})])
+        await engine.submit([Event.forget_class(gone)])
+        await teach(engine, f"d -> {gone}")
+        await engine.submit([Event.rename("x", "y", merges=True)])
+        await rebuilt(engine)
+        assert dict(engine.model.descriptions) == {}

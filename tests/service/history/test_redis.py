@@ -73,6 +73,28 @@ async def test_any_process_lists_and_corrects_and_all_go_over_to_the_rebuilt_sta
         assert again.model.has_class("c9")
 
 
+@everywhere
+async def test_descriptions_come_to_all_processes_and_stay_through_a_rebuild(history):
+    async with AsyncExitStack() as stack:
+        engines = [await stack.enter_async_context(history.engine()) for _ in range(2)]
+        first, second = await leader(*engines)
+        for at in range(10):
+            await engines[at % 2].submit([event(f"f{at % 7}", f"c{at % 4}")])
+        whole = {"title": "One", "alt_labels": ["Eins"], "vector": [1, 2, 3]}
+        await second.submit([Event.describe("c1", whole)])
+        await first.submit([Event.describe("new", {"description": "Not taught yet."})])
+        await same(*engines)
+        before = dict(first.model.descriptions)
+        await first.rebuild_state()
+        await same(*engines)
+        assert [dict(each.model.descriptions) for each in engines] == [before, before]
+        await second.submit([Event.describe("c1", {"title": None})])
+        await same(*engines)
+        assert first.model.descriptions["c1"].title is None
+    async with history.engine() as again:
+        assert again.model.descriptions.keys() == {"c1", "new"}
+
+
 async def test_a_log_that_snapshots_trim_while_it_runs_is_not_missed(history):
     """It is in the archive, or the log is kept as long as the rebuild runs."""
     async with AsyncExitStack() as stack:

@@ -11,6 +11,7 @@ from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.http import time_slice
 from manyclass.service.http.batches import BatchBody, BatchRankings
 from manyclass.service.http.routes import rank
+from manyclass.service.http.titles import Titles
 from tests.core.specifications import ONE_OF_EACH
 from tests.service.faulty import PATIENCE
 from tests.service.http.instance_texts import OTHER_TEXTS, PLAIN_TEXTS
@@ -175,7 +176,9 @@ async def test_a_promoted_committee_ranks_the_rest(call):
             assert not rankings.is_done
             enrolled = app.engine.model.answering
             blocks.append(
-                rankings.rank_block(enrolled, state.pending, state.metrics.rank_duration, 0)
+                rankings.rank_block(
+                    enrolled, state.pending, Titles(), state.metrics.rank_duration, 0
+                )
             )
         assert rankings.is_done
         for block, app in zip(blocks, (call.app, other.app), strict=True):

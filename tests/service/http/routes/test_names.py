@@ -19,6 +19,7 @@ STRANGE = [
     "🙂",
     "+",
 ]
+UNDESCRIBED = {"title": None, "description": None, "alt_labels": [], "has_vector": False}
 
 
 def path(kind, name):
@@ -84,8 +85,8 @@ async def test_classes_are_listed_with_their_paths_in_the_taxonomy(call):
     await call("PUT", "/classes/rivers", {"parent": "nature"})
     found = (await call("GET", "/classes")).json()["classes"]
     assert found == [
-        {"class": "rivers", "learned": 1, "path": ["nature", "rivers"]},
-        {"class": "roads", "learned": 1, "path": []},
+        {"class": "rivers", "learned": 1, "path": ["nature", "rivers"], **UNDESCRIBED},
+        {"class": "roads", "learned": 1, "path": [], **UNDESCRIBED},
     ]
 
 
@@ -117,7 +118,7 @@ async def test_classes_come_in_pages(call):
     assert [each["class"] for each in some["classes"]] == [f"x1{n}" for n in range(10)]
     assert some["next"] is None
     assert (await call("GET", "/classes?prefix=é")).json()["classes"] == [
-        {"class": "é", "learned": 1, "path": []}
+        {"class": "é", "learned": 1, "path": [], **UNDESCRIBED}
     ]
     assert (await call("GET", "/classes?prefix=z")).json() == {"classes": [], "next": None}
 
@@ -159,3 +160,90 @@ async def test_unknown_and_impossible_names(call, method, kind):
         await call(method, f"/{kind}/" + quote("é" * 2049)), 404 if method == "GET" else 422
     )
     assert call.digest() == before
+
+
+async def listed(call, **parameters):
+    """Return the classes of a page with their events, and the next name."""
+    page = (await call("GET", "/classes", params=parameters)).json()
+    return [(each["class"], each["learned"]) for each in page["classes"]], page["next"]
+
+
+async def every(call, **parameters):
+    """Return the classes of all pages of 2."""
+    names, after = [], ""
+    while after is not None:
+        page, after = await listed(call, limit=2, after=after, **parameters)
+        names += [name for name, _ in page]
+    return names
+
+
+async def test_described_classes_are_listed_before_their_first_event(call):
+    await call.learn(("a", "b"), ("a", "d"), ("a", "d"), ("a", "f"))
+    described = [{"class": name, "title": name.upper()} for name in ("a", "d", "e", "g", "é")]
+    assert (await call("POST", "/classes", {"classes": described})).json() == {"seq": 9}
+    assert await listed(call) == (
+        [("a", 0), ("b", 1), ("d", 2), ("e", 0), ("f", 1), ("g", 0), ("é", 0)],
+        None,
+    )
+    assert await every(call) == ["a", "b", "d", "e", "f", "g", "é"]
+    assert await every(call, order="events") == ["d", "b", "f", "a", "e", "g", "é"]
+    assert await every(call, order="newest") == ["f", "d", "b", "a", "e", "g", "é"]
+    assert await listed(call, prefix="e") == ([("e", 0)], None)
+    await call("PUT", "/classes/e", {"title": None})
+    assert "e" not in await every(call)
+    assert "e" not in await every(call, order="events")
+
+
+async def test_a_search_finds_classes_by_all_their_names(call):
+    await call.learn(("a", "Waste"), ("a", "water"), ("a", "c-7"))
+    described = [
+        {"class": "c-7", "title": "Großmüll", "alt_labels": ["Waste, bulky", "déchets"]},
+        {"class": "c-8", "title": "Tap water"},
+        {"class": "c-9", "title": "日本の水"},
+        {"class": "credit_card"},
+    ]
+    described[-1]["description"] = "Wasting money"
+    await call("POST", "/classes", {"classes": described})
+    assert await every(call, search="was") == ["Waste", "c-7"]  # no description is searched
+    assert await every(call, search="GROSSMULL") == ["c-7"]
+    assert await every(call, search="Dechets") == ["c-7"]
+    assert await every(call, search="déch") == ["c-7"]
+    assert await every(call, search="wat") == ["water", "c-8"]  # a beginning before a word
+    assert await every(call, search="ater") == ["c-8"]  # inside of a described one alone
+    assert await every(call, search="水") == ["c-9"]
+    assert await every(call, search="card") == ["credit_card"]
+    assert await every(call, search="c-") == ["c-7", "c-8", "c-9"]
+    assert await every(call, search="w", prefix="c-") == ["c-7", "c-8"]
+    assert await every(call, search="w", prefix="wa") == ["water"]
+    assert await every(call, search="(") == []
+    assert await every(call, search="  ") == await every(call)
+    assert await listed(call, search="tap") == ([("c-8", 0)], None)
+    assert await listed(call, search="was") == ([("Waste", 1), ("c-7", 1)], None)
+
+
+async def test_a_search_follows_each_change(call):
+    await call("PUT", "/classes/c-7", {"title": "Waste"})
+    assert await every(call, search="was") == ["c-7"]
+    await call("PUT", "/classes/c-7", {"title": "Water"})
+    assert await every(call, search="was") == []
+    await call("POST", "/classes/c-7", {"rename": "c-8"})
+    assert await every(call, search="wat") == ["c-8"]
+    await call("DELETE", "/classes/c-8")
+    assert await every(call, search="wat") == []
+
+
+async def test_a_described_class_without_an_event_is_shown_and_forgotten(call):
+    described = {"title": "Waste", "description": "What is left.", "alt_labels": ["rubbish"]}
+    await call("PUT", "/classes/c-7", described | {"vector": [0.5, -1, 2]})
+    shown = (await call("GET", "/classes/c-7")).json()
+    assert {**shown, **described, "has_vector": True, "learned": 0, "features": []} == shown
+    assert (await call("GET", "/stats")).json()["described"] == 1
+    assert (await call("DELETE", "/classes/c-7")).status_code == 200
+    assert_problem(await call("GET", "/classes/c-7"), 404)
+    assert (await call("GET", "/stats")).json()["described"] == 0
+
+
+async def test_a_taxonomy_shows_titles(call):
+    await call("POST", "/classes", {"classes": [{"class": "a", "parent": "b", "title": "A!"}]})
+    assert (await call("GET", "/taxonomy")).json()["nodes"][0]["title"] is None
+    assert (await call("GET", "/taxonomy?parent=b")).json()["nodes"][0]["title"] == "A!"

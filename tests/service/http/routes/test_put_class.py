@@ -31,6 +31,10 @@ async def test_a_class_is_placed_and_shown(call):
         "children": [],
         "next": None,
         "former_names": [],
+        "title": None,
+        "description": None,
+        "alt_labels": [],
+        "has_vector": False,
     }
     assert await path_of(call, "7") == ["5", "7"]
     assert await path_of(call, "puck") == ["puck"]
@@ -71,7 +75,7 @@ async def test_a_class_moves_only_if_it_may(call):
 @pytest.mark.parametrize(
     ("body", "place"),
     [
-        ({}, "#/parent"),
+        ({}, "#"),
         ([], "#"),
         ({"parent": 5.5}, "#/parent"),
         ({"parent": True}, "#/parent"),
@@ -248,3 +252,123 @@ async def test_without_a_taxonomy_no_loss_is_told(call):
     assert learner["accuracy"]["100"]["parent_accuracy"] is None
     metrics = await call.metrics()
     assert not [name for name in metrics if "taxonomic" in name or "parent" in name]
+
+
+async def texts_of(call, name):
+    """Return title, description, other names of a class, and whether it has a vector."""
+    shown = (await call("GET", f"/classes/{name}")).json()
+    return [shown[key] for key in ("title", "description", "alt_labels", "has_vector")]
+
+
+async def test_parts_of_a_description_stay_change_and_go(call):
+    whole = {"title": " Ice hockey ", "description": "On ice.", "alt_labels": ["Eishockey", ""]}
+    answer = await call("PUT", "/classes/h", whole | {"vector": [1, 0.5]})
+    assert answer.json() == {"seq": 1}
+    assert await texts_of(call, "h") == ["Ice hockey", "On ice.", ["Eishockey"], True]
+    await call("PUT", "/classes/h", {"title": "Hockey"})
+    assert await texts_of(call, "h") == ["Hockey", "On ice.", ["Eishockey"], True]
+    await call("PUT", "/classes/h", {"description": None, "alt_labels": [], "vector": None})
+    assert await texts_of(call, "h") == ["Hockey", None, [], False]
+    empty = (await call("GET", "/stats")).json()["described"]
+    await call("PUT", "/classes/h", {"title": ""})
+    assert (empty, (await call("GET", "/stats")).json()["described"]) == (1, 0)
+
+
+async def test_a_class_is_placed_and_described_together_or_not_at_all(call):
+    both = {"parent": "sports", "title": "Ice hockey"}
+    assert (await call("PUT", "/classes/h", both)).json() == {"seq": 2}
+    assert await path_of(call, "h") == ["sports", "h"]
+    before = call.digest()
+    refused = await call("PUT", "/classes/h", {"parent": "games", "title": "Other"})
+    assert_problem(refused, 409, "#/parent")
+    many = {"classes": [{"class": "g", "title": "G"}, {"class": "h", "parent": "games"}]}
+    assert_problem(await call("POST", "/classes", many), 409, "#/parents/h")
+    assert call.digest() == before
+    assert (await texts_of(call, "h"))[0] == "Ice hockey"
+    many["move"] = True
+    assert (await call("POST", "/classes", many)).json() == {"seq": call.app.engine.model.seq}
+    assert await path_of(call, "h") == ["games", "h"]
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({"move": True}, "#"),
+        ({"title": 5}, "#/title"),
+        ({"title": "x" * 1001}, "#/title"),
+        ({"title": "a", "description": ["b"]}, "#/description"),
+        ({"alt_labels": "a"}, "#/alt_labels"),
+        ({"alt_labels": ["a", 5]}, "#/alt_labels/1"),
+        ({"alt_labels": ["a"] * 101}, "#/alt_labels"),
+        ({"vector": [1]}, "#/vector"),
+        ({"vector": [0, 0]}, "#/vector"),
+        ({"vector": [1, "2"]}, "#/vector/1"),
+        ({"vector": [1] * 4097}, "#/vector"),
+        ({"titel": "a"}, "#/titel"),
+    ],
+)
+async def test_a_description_that_cannot_be(call, body, place):
+    assert_problem(await call("PUT", "/classes/h", body), 422, place)
+    many = {"classes": [{"class": "g", "title": "G"}, {"class": "h"} | body]}
+    below = place.removeprefix("#")
+    if "move" in body:
+        many["classes"][1].pop("move")
+    assert_problem(await call("POST", "/classes", many), 422, f"#/classes/1{below}")
+    assert call.app.engine.model.seq == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({}, "#/classes"),
+        ({"classes": []}, "#/classes"),
+        ({"classes": [{"title": "a"}]}, "#/classes/0/class"),
+        ({"classes": [{"class": "", "title": "a"}]}, "#/classes/0/class"),
+        ({"classes": [{"class": 1.5, "title": "a"}]}, "#/classes/0/class/0"),
+        ({"classes": [{"class": "a", "title": "a"}] * 1001}, "#/classes"),
+        (
+            {"classes": [{"class": "a", "parent": "b"}, {"class": "a", "parent": "c"}]},
+            "#/classes/1/parent",
+        ),
+        (
+            {"parents": {"a": "b"}, "classes": [{"class": "a", "parent": None}]},
+            "#/classes/0/parent",
+        ),
+    ],
+)
+async def test_descriptions_that_cannot_be(call, body, place):
+    assert_problem(await call("POST", "/classes", body), 422, place)
+    assert call.app.engine.model.seq == 0
+
+
+async def test_numbers_name_classes_too(call):
+    await call("POST", "/classes", {"classes": [{"class": 7.0, "parent": 5, "title": "Seven"}]})
+    assert await path_of(call, "7") == ["5", "7"]
+    assert (await texts_of(call, "7"))[0] == "Seven"
+
+
+async def test_a_former_name_describes_its_class(call):
+    await call.learn(("a", "old"))
+    await call("POST", "/classes/old", {"rename": "new"})
+    await call("PUT", "/classes/old", {"title": "New"})
+    assert (await texts_of(call, "new"))[0] == "New"
+
+
+async def test_a_thousand_classes_are_described_at_once(call):
+    classes = [{"class": f"c{number}", "title": f"Title {number}"} for number in range(1000)]
+    assert (await call("POST", "/classes", {"classes": classes})).json() == {"seq": 1000}
+    assert (await call("GET", "/stats")).json()["described"] == 1000
+
+
+async def test_titles_are_given_by_name(call):
+    await call.learn(("a", "old"), ("a", "b"))
+    await call("POST", "/classes/old", {"rename": "new"})
+    await call("PUT", "/classes/new", {"title": "New"})
+    await call("PUT", "/classes/b", {"description": "No title."})
+    found = await call("POST", "/titles", {"classes": ["x", "old", "b", "new", "old"]})
+    assert found.json()["titles"] == [
+        {"class": "old", "title": "New"},
+        {"class": "new", "title": "New"},
+    ]
+    assert_problem(await call("POST", "/titles", {"classes": []}), 422, "#/classes")
+    assert_problem(await call("POST", "/titles", {"classes": ["a"] * 1001}), 422, "#/classes")
