@@ -1,7 +1,7 @@
 """The bodies of requests, as dicts."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import Any, Protocol, TypedDict
 
 Features = Mapping[str, float] | Sequence[str | int]
 Text = str | Mapping[str, str]  # one text, or the texts of fields such as `title` and `body`
@@ -9,6 +9,17 @@ GivenText = str | Mapping[str, str | None]  # a field that is None is absent
 
 # Numbers, base64 of little-endian float32 numbers, or {"int8": base64}.
 Vector = Sequence[float] | str | Mapping[str, str]
+
+
+class Array(Protocol):
+    """An array of NumPy, of PyTorch or of the standard library."""
+
+    def tolist(self) -> Any:
+        """Return its numbers."""
+
+
+# Numbers, base64 of little-endian float32, or {"int8": base64}. An array is sent as base64.
+Vector = Sequence[float] | Array | str | Mapping[str, str]
 
 
 class Origin(TypedDict, total=False):
@@ -20,8 +31,8 @@ class Origin(TypedDict, total=False):
 
 
 class InstanceBody(TypedDict, total=False):
-    """An instance to rank: `features` or `text`, a `vector`, or both. `source` is the origin of the
-    instance or event."""
+    """An instance to rank: at most one of `features` and `text`, and perhaps a `vector`, such as an
+    embedding of the text. `source` is the origin of the instance or event."""
 
     features: Features
     text: GivenText

@@ -10,6 +10,7 @@ import httpx
 
 from manyclass.client.advice import AdviceStatus
 from manyclass.client.connection import DEFAULT_URL, Connection
+from manyclass.client.embedder import Embed, Embedder, with_vectors
 from manyclass.client.encoding import Parameters, encoded
 from manyclass.client.quality import ClassQualityPage, QualityReport, Sort
 from manyclass.client.types import (
@@ -75,6 +76,10 @@ class Client(Connection):
     The waits of a request add up to at most `patience` seconds. A service that has never answered
     is not waited for. A value that JSON cannot express, such as bytes or a date, raises NoWireForm,
     which is a TypeError, and nothing is sent.
+
+    With `embed`, each text that is sent without a `vector` gets that of `embed`: an `Embedder`,
+    which asks a server and is closed with the client, or a function that returns a vector for each
+    of some texts, in order.
     """
 
     def __init__(
@@ -84,6 +89,7 @@ class Client(Connection):
         *,
         patience: float = 30.0,
         timeout: float = 60.0,
+        embed: Embed | None = None,
         transport: httpx.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -91,8 +97,15 @@ class Client(Connection):
         super().__init__(
             url, key, patience=patience, timeout=timeout, transport=transport, sleep=sleep
         )
+        self._embed = embed
         self._numbers = count(1)
         self._prefix = token_hex(8)
+
+    def close(self) -> None:
+        """Close the connections, and those of the embedder."""
+        super().close()
+        if isinstance(self._embed, Embedder):
+            self._embed.close()
 
     # --- rank and learn ---------------------------------------------------------------------------
 
@@ -141,6 +154,7 @@ class Client(Connection):
             min_seq,
             keep,
         )
+        [instance] = with_vectors([instance], self._embed)
         return self._post("/rank", {**instance, **how}, Ranking)
 
     def rank_many(
@@ -175,17 +189,19 @@ class Client(Connection):
             min_seq,
             keep,
         )
+        instances = with_vectors(instances, self._embed)
         return self._post("/rank", {"instances": instances, **how}, Rankings)
 
     def learn(self, event: EventBody, *, source: str | None = None) -> Learned:
         """Teach one event; it is durable when this returns. `source` is for events without one."""
+        [event] = with_vectors([event], self._embed)
         return self._post("/learn", self._named(event, source), Learned)
 
     def learn_many(self, events: Sequence[EventBody], *, source: str | None = None) -> LearnedMany:
         """Teach events in order, all or none, as `learn` does; they are durable when this
         returns.
         """
-        named = [self._named(event, source) for event in events]
+        named = [self._named(event, source) for event in with_vectors(events, self._embed)]
         return self._post("/learn", {"events": named}, LearnedMany)
 
     # --- history ----------------------------------------------------------------------------------
@@ -394,6 +410,7 @@ class Client(Connection):
 
         One that has a label already does not. Raises 409 if there is no room.
         """
+        instances = with_vectors(instances, self._embed)
         body = {"instances": instances} | ({} if batch is None else {"batch": batch})
         given = self._post("/review", body, GivenForReview)
         return tuple(each for each in given.ids if each not in given.labelled)

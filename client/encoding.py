@@ -1,11 +1,14 @@
 """The wire form of bodies, parameters and names; a value without a wire form is refused."""
 
+import struct
+from array import array
+from base64 import b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from math import isfinite
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
@@ -30,7 +33,8 @@ def encoded(body: object) -> bytes:
     """Return a body as JSON. Raises NoWireForm with the position of a value without a wire form.
 
     Mappings, sequences, and numbers and arrays of NumPy are written like those of Python. Sets are
-    written in the order of their texts, so that equal sets are equal on the wire.
+    written in the order of their texts, so that equal sets are equal on the wire. An array that is
+    a `vector` is written as base64, of int8 if it has such numbers, else of float32.
     """
     return msgspec.json.encode(_plain(body))
 
@@ -91,10 +95,27 @@ def _members(given: Mapping[object, object]) -> dict[str, object]:
         if name in members:
             raise NoWireForm(_pointer(name), key, "another key has the same text")
         try:
-            members[name] = _plain(value)
+            is_vector = name == "vector" and hasattr(value, "tolist")
+            members[name] = _vector(value) if is_vector else _plain(value)
         except NoWireForm as error:
             raise error.below(_pointer(name)) from error.__cause__
     return members
+
+
+def _vector(value: Any) -> object:
+    """Return an array of numbers as base64; the number of a feature of this name as it is."""
+    numbers = value.tolist()
+    if not isinstance(numbers, list):
+        return _plain(numbers)
+    try:
+        if str(getattr(value, "dtype", "")).removeprefix("torch.") == "int8":
+            return {"int8": b64encode(array("b", numbers).tobytes()).decode()}
+        if not all(map(isfinite, numbers)):
+            raise ValueError
+        return b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode()
+    except (OverflowError, TypeError, ValueError, struct.error) as error:
+        way = "pass an array of finite numbers in one dimension, each up to 3.4e38"
+        raise NoWireForm("", value, way) from error
 
 
 def _name(key: object) -> str:

@@ -1,5 +1,7 @@
 """The errors a caller of the client can act on."""
 
+from http import HTTPStatus
+
 import msgspec
 
 
@@ -94,3 +96,24 @@ class RequestRefused(ClientError):
         self.faults = faults
         self.retry_after = retry_after
         self.label = label
+
+
+class EmbedderUnreachable(ServiceUnreachable):
+    """There was no answer from a server of embeddings, or one of another form."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(url, reason)
+        self.args = (f"no embeddings from {url}: {reason}",)
+
+
+class EmbeddingRefused(RequestRefused):
+    """A server of embeddings answered with an error; `detail` is its own text."""
+
+    @property
+    def is_of_texts(self) -> bool:
+        """True if fewer or other texts may be embedded: one of them is too long, say."""
+        return self.status in (
+            HTTPStatus.BAD_REQUEST,
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+        )

@@ -132,7 +132,7 @@ def refusal(response: httpx.Response) -> RequestRefused:
         problem.title or response.reason_phrase,
         problem.detail,
         problem.errors,
-        _seconds(response.headers.get("Retry-After", "")),
+        retry_after(response),
         problem.label,
     )
 
@@ -142,9 +142,11 @@ def unreachable(url: str, error: Exception) -> ServiceUnreachable:
     return ServiceUnreachable(url, (str(error) or type(error).__name__) + by_proxy(url))
 
 
-def _seconds(retry_after: str) -> float | None:
-    # This service does not use the other form of the header, a date.
-    return float(retry_after) if retry_after.isascii() and retry_after.isdecimal() else None
+def retry_after(response: httpx.Response) -> float | None:
+    """Return the seconds after which a server asks for the request again, if it does."""
+    # The service does not use the other form of the header, a date.
+    seconds = response.headers.get("Retry-After", "")
+    return float(seconds) if seconds.isascii() and seconds.isdecimal() else None
 
 
 def decoded(response: httpx.Response, answer: type[Answer]) -> Answer:

@@ -1,0 +1,193 @@
+"""Vectors of texts, by a server that has the form of OpenAI's /v1/embeddings."""
+
+import time
+from array import array
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, Final, TypeVar, cast
+
+import httpx
+import msgspec
+
+from manyclass.client.bodies import InstanceBody, Vector
+from manyclass.client.connection import Connection
+from manyclass.client.encoding import Parameters
+from manyclass.client.errors import EmbedderUnreachable, EmbeddingRefused, ServiceUnreachable
+from manyclass.client.wire import retry_after
+
+TEXTS_AT_ONCE: Final = 64  # in one request
+MOST_KEPT: Final = 16_384  # vectors in memory
+LONGEST_DETAIL: Final = 500  # letters of another server's error
+
+Embed = Callable[[Sequence[str]], Iterable[Vector]]  # a vector for each text, in order
+Body = TypeVar("Body", bound=InstanceBody)
+
+
+class _Embedding(msgspec.Struct):
+    index: int
+    embedding: list[float]
+
+
+class _Embeddings(msgspec.Struct):
+    data: list[_Embedding]
+
+
+class _Error(msgspec.Struct):
+    """The errors of Ollama, OpenAI, vLLM and others: a text, or an object with a `message`."""
+
+    error: Any = None
+    message: Any = None
+    detail: Any = None
+
+
+class Embedder(Connection):
+    """A server of embeddings, such as Ollama, vLLM, TEI, llama.cpp or OpenAI; of one thread.
+
+    Calling it with texts returns their vectors. The newest vectors are kept in memory, so that an
+    equal text is asked for once. A request is sent again as those of `Client` are.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str | None = None,
+        key: str | None = None,
+        *,
+        patience: float = 30.0,
+        timeout: float = 300.0,
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Make an embedder. A URL that ends with /embeddings is that of the call; else
+        /v1/embeddings, or /embeddings behind /v1, follows it. Raises Unusable for a URL or a key
+        that no request can use.
+        """
+        super().__init__(
+            url, key, patience=patience, timeout=timeout, transport=transport, sleep=sleep
+        )
+        self._path = _path_behind(self.url)
+        self._model = model
+        self._kept: OrderedDict[bytes, array[float]] = OrderedDict()
+        self._dimension = 0
+
+    def __call__(self, texts: Sequence[str]) -> list["array[float]"]:
+        """Return the vector of each text, in order.
+
+        Raises EmbedderUnreachable without an answer of the right form, and EmbeddingRefused.
+        """
+        keys = [blake2b(text.encode(), digest_size=16).digest() for text in texts]
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._kept}
+        found = {key: self._kept[key] for key in keys if key not in new}
+        missing = [*new]
+        for first in range(0, len(missing), TEXTS_AT_ONCE):
+            some = missing[first : first + TEXTS_AT_ONCE]
+            answered = self._asked([new[key] for key in some])
+            found |= zip(some, answered, strict=True)
+            self._keep(zip(some, answered, strict=True))
+        self._keep((key, found[key]) for key in keys)
+        return [found[key] for key in keys]
+
+    def _keep(self, found: Iterable[tuple[bytes, "array[float]"]]) -> None:
+        """Keep these vectors as the newest, and leave out the oldest."""
+        for key, vector in found:
+            self._kept[key] = vector
+            self._kept.move_to_end(key)
+        while len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+
+    def _asked(self, texts: Sequence[str]) -> list["array[float]"]:
+        """Return the vectors of texts, by one request."""
+        body: dict[str, object] = {} if self._model is None else {"model": self._model}
+        try:
+            answer = self._post(self._path, {**body, "input": texts}, _Embeddings)
+        except ServiceUnreachable as error:
+            cause = error.__cause__
+            if isinstance(cause, msgspec.DecodeError):
+                raise self._other_form(f"{cause}") from cause
+            raise EmbedderUnreachable(self.url + self._path, error.reason) from cause
+        answer.data.sort(key=lambda each: each.index)
+        if [each.index for each in answer.data] != [*range(len(texts))]:
+            raise self._other_form(f"it has not one embedding for each of {len(texts)} texts")
+        vectors = [array("f", each.embedding) for each in answer.data]
+        for vector in vectors:
+            self._dimension = self._dimension or len(vector)
+            if len(vector) != self._dimension or not vector:
+                raise self._other_form(
+                    f"an embedding has {len(vector)} numbers, the first one {self._dimension}"
+                )
+        return vectors
+
+    def _other_form(self, reason: str) -> EmbedderUnreachable:
+        return EmbedderUnreachable(
+            self.url + self._path, f"its answer has not the form of OpenAI's embeddings: {reason}"
+        )
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        content: bytes | None,
+        parameters: Parameters | None,
+        is_long: bool,
+    ) -> httpx.Response:
+        response = super()._send(method, path, content, parameters, is_long)
+        if not response.is_success:
+            raise EmbeddingRefused(
+                response.status_code,
+                response.reason_phrase,
+                _detail(response),
+                retry_after=retry_after(response),
+            )
+        return response
+
+
+def with_vectors(bodies: Sequence[Body], embed: Embed | None) -> Sequence[Body]:
+    """Return instances or events with a vector for each text that has none; blank ones have none.
+
+    Of a text of fields, the fields are joined by line ends.
+    """
+    if embed is None:
+        return bodies
+    texts = {
+        at: text
+        for at, body in enumerate(bodies)
+        if "vector" not in body and (text := text_to_embed(body.get("text")))
+    }
+    if not texts:
+        return bodies
+    found = zip(texts, embed([*texts.values()]), strict=True)
+    vectors: dict[int, Vector] = dict(found)
+    return [
+        cast(Body, {**body, "vector": vectors[at]}) if at in vectors else body
+        for at, body in enumerate(bodies)
+    ]
+
+
+def text_to_embed(text: object) -> str:
+    """Return the text that a server embeds for a text or its fields; empty if it is blank, or no
+    text, which the service refuses."""
+    if isinstance(text, msgspec.Raw):
+        text = msgspec.json.decode(text)
+    if isinstance(text, Mapping):
+        text = "\n".join(field for field in text.values() if isinstance(field, str) and field)
+    return text if isinstance(text, str) and not text.isspace() else ""
+
+
+def _path_behind(url: str) -> str:
+    if url.endswith("/embeddings"):
+        return ""
+    return "/embeddings" if url.endswith("/v1") else "/v1/embeddings"
+
+
+def _detail(response: httpx.Response) -> str:
+    """Return the text of an error, whose form differs from server to server."""
+    try:
+        found = msgspec.json.decode(response.content, type=_Error)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return response.text.strip()[:LONGEST_DETAIL]
+    for each in (found.error, found.message, found.detail):
+        said = each.get("message") if isinstance(each, dict) else each
+        if isinstance(said, str) and said:
+            return said[:LONGEST_DETAIL]
+    return ""
