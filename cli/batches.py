@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import TypeVar
 
 from manyclass.cli.request_lines import Body
-from manyclass.client.errors import RequestRefused
+from manyclass.client.errors import EmbeddingRefused, RequestRefused
 from manyclass.training.lines import Line
 
 MOST_BYTES = 1024 * 1024  # of a batch: well below the default limit of a service
@@ -45,7 +45,7 @@ def deliver(
         if not _about_lines(error):
             raise
         if len(batch) == 1:
-            refused(batch[0][0], error.faults[0].detail if error.faults else error.detail)
+            refused(batch[0][0], _reason(error))
             return
         middle = len(batch) // 2
         yield from deliver(batch[:middle], send, refused)
@@ -54,8 +54,17 @@ def deliver(
         yield batch, answer
 
 
+def _reason(error: RequestRefused) -> str:
+    """Return why a line is refused."""
+    if isinstance(error, EmbeddingRefused):
+        return f"the server of embeddings refuses the text: {error}"
+    return error.faults[0].detail if error.faults else error.detail
+
+
 def _about_lines(error: RequestRefused) -> bool:
     """Return whether skipping a line can help; for a faulty `k`, for example, it cannot."""
+    if isinstance(error, EmbeddingRefused):
+        return error.is_of_texts
     return error.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE) or any(
         fault.pointer.startswith(("#/instances/", "#/events/")) for fault in error.faults
     )

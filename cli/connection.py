@@ -7,11 +7,18 @@ from typing import Annotated, Final
 
 import typer
 
-from manyclass.cli.environment import KEY_VARIABLE, URL_VARIABLE
+from manyclass.cli.environment import EMBED_KEY_VARIABLE, KEY_VARIABLE, URL_VARIABLE
 from manyclass.cli.printable import printable
 from manyclass.client.client import Client
 from manyclass.client.connection import DEFAULT_URL
-from manyclass.client.errors import RequestRefused, ServiceUnreachable, Unusable
+from manyclass.client.embedder import Embedder
+from manyclass.client.errors import (
+    EmbedderUnreachable,
+    EmbeddingRefused,
+    RequestRefused,
+    ServiceUnreachable,
+    Unusable,
+)
 
 BAD_LINES: Final = 1  # exit codes, beside 0; docs/operations.md lists them
 FAILED: Final = 1
@@ -37,16 +44,34 @@ URL: Final = DEFAULT_URL
 
 
 @contextmanager
-def connected(url: str, key: str | None, checked: bool = False) -> Iterator[Client]:
-    """Yield a client; an error of the service ends the command with one line and an exit code.
+def connected(
+    url: str, key: str | None, checked: bool = False, embed: Embedder | None = None
+) -> Iterator[Client]:
+    """Yield a client; an error of the service or of the embedder ends the command with one line and
+    an exit code.
 
     If `checked`, a service has answered before, so that no row is read in vain.
     """
     try:
-        with Client(url if "://" in url else f"http://{url}", key) as client:
+        with Client(url if "://" in url else f"http://{url}", key, embed=embed) as client:
             if checked:
                 client.check()
             yield client
+    except EmbedderUnreachable as error:
+        complain(
+            f"{error}. Is the server of embeddings running? --embed names it, such as"
+            " http://127.0.0.1:11434 for Ollama, and --embed-model its model."
+        )
+        raise typer.Exit(UNREACHABLE) from error
+    except EmbeddingRefused as error:
+        is_of_key = error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+        remedy = (
+            f"{EMBED_KEY_VARIABLE} or --embed-key names a key"
+            if is_of_key
+            else "--embed names the server, --embed-model its model"
+        )
+        complain(f"the server of embeddings refused: {error}. {remedy}.")
+        raise typer.Exit(FAILED) from error
     except ServiceUnreachable as error:
         complain(
             f"{error}. Is the service running? `manyclass serve` starts one;"

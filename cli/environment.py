@@ -7,6 +7,7 @@ from manyclass.service.config.settings import PREFIX, TABLE
 
 URL_VARIABLE: Final = "MANYCLASS_URL"
 KEY_VARIABLE: Final = "MANYCLASS_KEY"
+EMBED_KEY_VARIABLE: Final = "MANYCLASS_EMBED_KEY"  # of a server of embeddings
 
 
 def has_client_key() -> bool:
@@ -15,11 +16,11 @@ def has_client_key() -> bool:
 
 
 def for_settings() -> dict[str, str]:
-    """Return the environment without the two variables of the client, which are not settings."""
+    """Return the environment without the variables of the client, which are not settings."""
     return {
         name: value
         for name, value in os.environ.items()
-        if name not in (URL_VARIABLE, KEY_VARIABLE)
+        if name not in (URL_VARIABLE, KEY_VARIABLE, EMBED_KEY_VARIABLE)
     }
 
 

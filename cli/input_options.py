@@ -14,6 +14,7 @@ from manyclass.training.json_lines import JsonLines
 from manyclass.training.lines import FileFault, Source
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.source import TableFault, TableSource
+from manyclass.training.vectors import VectorFile
 
 KEYS: Final = "keys"  # JSON lines whose keys are columns
 
@@ -26,6 +27,7 @@ class Input:
     layout: Layout
     labelled: bool = True  # else rows are only ranked, and need no class
     of_lines: bool = False  # files of an unknown name have JSON lines
+    vectors: Sequence[str] = ()  # files with the vectors of the rows of each file
     said: set[str] = field(default_factory=set)  # guesses of columns, each printed once
 
     def sources(self, files: Sequence[str]) -> list[Source]:
@@ -38,14 +40,27 @@ class Input:
             for file in files:
                 Source(file).check_there()
             self._check_options([self._format_of(file) for file in files])
-            sources = [self._source(file) for file in files]
+            vectors = self._vectors_of(files)
+            sources = [*map(self._source, files, vectors)]
             for source in sources:
-                if isinstance(source, TableSource):
+                if isinstance(source, TableSource | JsonLines):
                     source.check()
         except FileFault as error:
             complain(str(error))
             raise typer.Exit(WRONG_USE if isinstance(error, TableFault) else FAILED) from error
         return sources
+
+    def _vectors_of(self, files: Sequence[str]) -> Sequence[VectorFile | None]:
+        """Return the vectors beside each file; FileFault, or BadParameter unless all have some."""
+        if not self.vectors:
+            return [None] * len(files)
+        if len(self.vectors) != len(files):
+            raise typer.BadParameter(
+                f"there are {len(files)} files and {len(self.vectors)} of vectors: give --vectors"
+                " once for each file, in the same order",
+                param_hint="--vectors",
+            )
+        return [*map(VectorFile, self.vectors)]
 
     def _check_options(self, formats: Sequence[str | None]) -> None:
         """Raise BadParameter for an option that means nothing for any of the files."""
@@ -63,6 +78,16 @@ class Input:
             raise typer.BadParameter(
                 "the text is that which was ranked under the id: leave out --text-column",
                 param_hint="--ranked-id-column",
+            )
+        if layout.vector is not None and layout.vectors_beside:
+            raise typer.BadParameter(
+                "the vectors are in a column, or in a file beside the table: give one of the two",
+                param_hint="--vectors",
+            )
+        if layout.ranked_id is not None and layout.has_vectors:
+            raise typer.BadParameter(
+                "the vector is that which was ranked under the id: leave it out",
+                param_hint="--vectors" if layout.vectors_beside else "--vector-column",
             )
         for flag, is_given, read_by in (
             ("--delimiter", layout.delimiter is not None, ("csv",)),
@@ -90,10 +115,10 @@ class Input:
             self.said.add(guess)
             complain(guess)
 
-    def _source(self, file: str) -> Source:
+    def _source(self, file: str, vectors: VectorFile | None) -> Source:
         format = self._format_of(file)
         if format in TABLES or (format == "jsonl" and self.layout.names_columns):
-            return TableSource(file, format, self.layout, self.labelled, self._say)
+            return TableSource(file, format, self.layout, self.labelled, self._say, vectors)
         if self.layout.names_columns:
             raise typer.BadParameter(
                 f"{file} is read as {format}, which has no columns; name it .csv, or add --format"
@@ -107,7 +132,8 @@ class Input:
                 raise typer.BadParameter(str(error), param_hint="--format") from error
         layout = self.layout
         if format in (None, "jsonl"):
-            return JsonLines(file, layout.encoding, layout.left_out, self.labelled, self._say)
+            left_out = layout.left_out
+            return JsonLines(file, layout.encoding, left_out, self.labelled, self._say, vectors)
         return Source(file, layout.encoding, self._say)
 
 
@@ -212,6 +238,29 @@ _NOTATION = (
 )
 
 
+def _vectors(hidden: bool = False) -> tuple[Parameter, ...]:
+    """Return the options of vectors, hidden where they are refused."""
+    column = _option(
+        "vector_column",
+        str | None,
+        None,
+        "--vector-column",
+        help="Of a table: the column of the vector, such as an embedding of the text.",
+        metavar="COLUMN",
+        hidden=hidden,
+    )
+    beside = _option(
+        "vectors",
+        list[str] | None,
+        None,
+        "--vectors",
+        help="A file of NumPy with the vector of each row, in order; again for each further file.",
+        metavar="FILE.npy",
+        hidden=hidden,
+    )
+    return column, beside
+
+
 def _id(meaning: str) -> Parameter:
     return _option(
         "id_column",
@@ -261,44 +310,52 @@ ALL: Final = (*FORMATS, *TABLES)
 def reads_labelled(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with options in place of its parameter `input`, for labelled files."""
 
-    def made(format: str | None, layout: Layout) -> Input:
+    def made(format: str | None, layout: Layout, vectors: Sequence[str]) -> Input:
+        if layout.has_vectors:
+            raise typer.BadParameter(
+                "vectors are learned by a service only: `manyclass learn` teaches them",
+                param_hint="--vectors" if vectors else "--vector-column",
+            )
         return Input(format, layout)
 
-    return _with_input(command, ALL, [_TEXT, _FIELDS, *_CLASSES, *_NOTATION], made)
+    columns = [_TEXT, _FIELDS, *_CLASSES]
+    return _with_input(command, ALL, [*columns, *_NOTATION, *_vectors(hidden=True)], made)
 
 
 def learns(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with options in place of its parameter `input`, for events."""
     event_id = _id("the event_id: an event with a known one is not learned again")
 
-    def made(format: str | None, layout: Layout) -> Input:
-        return Input(format, layout, of_lines=True)
+    def made(format: str | None, layout: Layout, vectors: Sequence[str]) -> Input:
+        return Input(format, layout, of_lines=True, vectors=vectors)
 
     columns = [_TEXT, _FIELDS, *_CLASSES, event_id, _RANKED_ID, _SOURCE]
-    return _with_input(command, LINES, [*columns, *_NOTATION], made)
+    return _with_input(command, LINES, [*columns, *_vectors(), *_NOTATION], made)
 
 
 def ranks(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with options in place of its parameter `input`, for instances."""
     id = _id("the id, which the result repeats and a later label names")
 
-    def made(format: str | None, layout: Layout) -> Input:
-        return Input(format, layout, labelled=False, of_lines=True)
+    def made(format: str | None, layout: Layout, vectors: Sequence[str]) -> Input:
+        return Input(format, layout, labelled=False, of_lines=True, vectors=vectors)
 
-    return _with_input(command, LINES, [_TEXT, _FIELDS, id, _SOURCE, *_NOTATION], made)
+    columns = [_TEXT, _FIELDS, id, _SOURCE]
+    return _with_input(command, LINES, [*columns, *_vectors(), *_NOTATION], made)
 
 
 def _with_input(
     command: Callable[..., None],
     formats: Sequence[str],
     options: Sequence[Parameter],
-    made: Callable[[str | None, Layout], Input],
+    made: Callable[[str | None, Layout, Sequence[str]], Input],
 ) -> Callable[..., None]:
     options = [_format(formats), *options]
 
     def wrapped(**arguments: Any) -> None:
         given = {option.name: arguments.pop(option.name) for option in options}
-        command(**arguments, input=made(_checked(given["format"], formats), _layout(given)))
+        format = _checked(given["format"], formats)
+        command(**arguments, input=made(format, _layout(given), given["vectors"] or ()))
 
     signature = inspect.signature(command)
     parameters: list[Parameter] = []
@@ -329,6 +386,8 @@ def _layout(given: Mapping[str, Any]) -> Layout:
         id=given.get("id_column"),
         source=given.get("source_column"),
         ranked_id=given.get("ranked_id_column"),
+        vector=given["vector_column"],
+        vectors_beside=bool(given["vectors"]),
         one_hot=tuple(given.get("one_hot") or ()),
         left_out=frozenset(given.get("left_out") or ()),
         delimiter=given["delimiter"],

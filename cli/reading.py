@@ -128,6 +128,11 @@ def read_files(
         complain(
             f"{counted(account.cut_texts, 'text')} with {words}; the first: {account.first_cut}"
         )
+    if account.vectors_left_out:
+        complain(
+            f"{counted(account.vectors_left_out, 'vector')} left out: only a service learns them,"
+            " by `manyclass learn`"
+        )
     if not account.instances:
         complain("the files hold no instance")
         raise typer.Exit(FAILED)

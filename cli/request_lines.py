@@ -6,11 +6,11 @@ from manyclass.core.errors import did_you_mean
 from manyclass.training.encodings import not_utf8
 from manyclass.training.lines import NO_CLASS, Line, LineFault
 
-RANK_KEYS = frozenset({"features", "text", "id", "source"})
+RANK_KEYS = frozenset({"features", "text", "vector", "id", "source"})
 LABEL_KEYS = frozenset(
     {"classes", "not", "weight", "parents", "event_id", "source", "reviewer", "batch"}
 )
-LEARN_KEYS = LABEL_KEYS | {"features", "text"}
+LEARN_KEYS = LABEL_KEYS | {"features", "text", "vector"}
 LATE_LABEL_KEYS = LABEL_KEYS | {"id", "replace"}
 
 Body = dict[str, msgspec.Raw]  # values stay as written: the service checks them
@@ -28,7 +28,7 @@ def event_of(line: Line, ignore_unknown: bool = False) -> Body:
     """Parse an event to learn; LineFault if the line does not hold one."""
     body = _decoded(line)
     # An `id` beside an instance is that of a data set's row, not of an earlier ranking.
-    has_instance = "features" in body or "text" in body
+    has_instance = not body.keys().isdisjoint(("features", "text", "vector"))
     keys = LEARN_KEYS if has_instance else LATE_LABEL_KEYS
     event = _only(body, keys, ignore_unknown, keys if "id" in body else LEARN_KEYS | keys)
     try:

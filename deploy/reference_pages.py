@@ -68,7 +68,11 @@ def _cell(text: str) -> str:
 
 
 def _parameters(command: Any) -> list[Any]:
-    return [each for each in command.params if each.name != "help"]
+    return [
+        each
+        for each in command.params
+        if each.name != "help" and not getattr(each, "hidden", False)
+    ]
 
 
 def _usage(name: str, command: Any) -> str:

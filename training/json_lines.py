@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain, islice
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from manyclass.training.lines import FileFault, Line, Source
+from manyclass.training.lines import STANDARD_INPUT, FileFault, Line, LineFault, Source
+from manyclass.training.vectors import VectorFile, packed
 
 LONGEST_BODY: Final = 2**28  # bytes; it is held whole
 REJECTED_ANSWERS: Final = "rejected answer"  # of Prodigy: `reject` and `ignore`
@@ -38,14 +40,31 @@ class JsonLines(Source):
         left_out: Collection[str] = (),
         labelled: bool = True,
         guessed: Callable[[str], None] = lambda guess: None,
+        vectors: VectorFile | None = None,
     ) -> None:
-        """`left_out` are labels that are not taught, nor a line without another one."""
+        """`left_out` are labels that are not taught, nor a line without another one. `vectors` are
+        those of all objects, in order.
+        """
         super().__init__(file, encoding, guessed)
         self._labels_left_out = left_out
         self._labelled = labelled
+        self._vectors = vectors
+
+    def check(self) -> None:
+        """Raise FileFault for another number of vectors than objects.
+
+        A pipe, which is read once, is not read.
+        """
+        if self._vectors is None or self.file == STANDARD_INPUT or not Path(self.file).is_file():
+            return
+        self._guessed, guessed = (lambda guess: None), self._guessed
+        try:
+            self._vectors.count(self)
+        finally:
+            self._guessed, self.position = guessed, 0
 
     def __iter__(self) -> Iterator[Line]:
-        for line in members(super().__iter__()):
+        for line in self._members():
             if self._labelled and is_rejected(line):
                 self.left_out[REJECTED_ANSWERS] += 1
                 continue
@@ -54,6 +73,20 @@ class JsonLines(Source):
                 self.left_out[LEFT_OUT_LABELS] += 1
             else:
                 yield kept
+
+    def _members(self) -> Iterator[Line]:
+        """Yield the object of each line, with its vector if that is in another file."""
+        if self._vectors is None:
+            yield from members(super().__iter__())
+            return
+        self._vectors.begin()
+        for line in members(super().__iter__()):
+            try:
+                vector = self._vectors.next_of(self.name)
+                yield line if vector is None else _with_vector(line, packed(vector))
+            except LineFault as error:
+                yield Line(line.file, line.number, None, str(error), unit=line.unit)
+        self._vectors.end(self.name)
 
     def _without_labels(self, line: Line) -> Line | None:
         """Return the line without the labels to leave out; None if it has no other."""
@@ -69,6 +102,18 @@ class JsonLines(Source):
             return None
         body["classes"] = msgspec.Raw(msgspec.json.encode(left))
         return Line(line.file, line.number, msgspec.json.encode(body), unit=line.unit)
+
+
+def _with_vector(line: Line, vector: str) -> Line:
+    """Return a line with a vector beside its members; LineFault if it has one of its own."""
+    try:
+        body = msgspec.json.decode(line.kept or b"", type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return line  # it is refused where it is read
+    if "vector" in body:
+        raise LineFault("it has a `vector` already: leave out --vectors, or this member")
+    body["vector"] = msgspec.Raw(msgspec.json.encode(vector))
+    return Line(line.file, line.number, msgspec.json.encode(body), unit=line.unit)
 
 
 def is_rejected(line: Line) -> bool:

@@ -29,6 +29,7 @@ class Account:
     values_below_0: int = 0  # absent to learners without signs
     cut_texts: int = 0  # with words longer than a name may be, which are left out
     first_cut: str = ""  # the location of the first of them
+    vectors_left_out: int = 0  # only a service learns vectors
 
 
 def read(
@@ -81,6 +82,7 @@ def _checked(
             rejected(checked)
         elif isinstance(each, Given):
             account.instances += 1
+            account.vectors_left_out += each.has_vector
             weights.append(each.weight)
             accepted(each)
             yield checked

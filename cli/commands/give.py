@@ -8,9 +8,11 @@ import typer
 
 from manyclass.cli.batches import Item
 from manyclass.cli.connection import BAD_LINES, URL, Key, Url, connected
+from manyclass.cli.embed_options import EmbedKey, EmbedModel, EmbedUrl, at_once, embedder_of
 from manyclass.cli.file_run import Files, IgnoreUnknown, PerRequest, run
 from manyclass.cli.input_options import Input, ranks
 from manyclass.cli.request_lines import Body, instance_of
+from manyclass.cli.row_vectors import RowVectors
 from manyclass.cli.run_summary import RunSummary
 from manyclass.cli.taught_batches import default_batch
 from manyclass.client.types import InstanceBody
@@ -32,6 +34,9 @@ def give(
     ] = None,
     per_request: PerRequest = 200,
     ignore_unknown: IgnoreUnknown = False,
+    embed: EmbedUrl = None,
+    embed_model: EmbedModel = None,
+    embed_key: EmbedKey = None,
     *,
     input: Input,
 ) -> None:
@@ -43,12 +48,15 @@ def give(
     """
     sources = input.sources(files)
     exit_code = 0
-    with connected(url, key, checked=True) as client:
+    embedder = embedder_of(embed, embed_model, embed_key)
+    per_request = at_once(per_request, embedder)
+    vectors = RowVectors()
+    with connected(url, key, checked=True, embed=embedder) as client:
         for source in sources:
             name = batch or default_batch(source.file)
 
             def read(line: Line) -> Body:
-                return instance_of(line, ignore_unknown)
+                return vectors.checked(line, instance_of(line, ignore_unknown))
 
             def send(instances: Sequence[Body], name: str | None = name) -> tuple[str, ...]:
                 return client.give_for_review(cast(Sequence[InstanceBody], instances), batch=name)

@@ -10,10 +10,12 @@ import typer
 
 from manyclass.cli.batches import Item
 from manyclass.cli.connection import INTERRUPTED, URL, Key, Url, complain, connected
+from manyclass.cli.embed_options import EmbedKey, EmbedModel, EmbedUrl, at_once, embedder_of
 from manyclass.cli.file_run import Files, IgnoreUnknown, PerRequest, run
 from manyclass.cli.input_options import Input, learns
 from manyclass.cli.new_classes import NewClasses
 from manyclass.cli.request_lines import Body, classes_of, event_of
+from manyclass.cli.row_vectors import RowVectors
 from manyclass.cli.run_summary import RunSummary
 from manyclass.cli.taught_batches import TaughtBatches, default_batch, is_kept
 from manyclass.cli.teaching_preview import TeachingPreview
@@ -74,6 +76,9 @@ def learn(
             help="Teach nothing, ask no service; print the rows, the classes and their spellings.",
         ),
     ] = False,
+    embed: EmbedUrl = None,
+    embed_model: EmbedModel = None,
+    embed_key: EmbedKey = None,
     *,
     input: Input,
 ) -> None:
@@ -81,9 +86,9 @@ def learn(
 
     A line is a JSON object, an event as for POST /learn: {"features": {"ice": 1.5},
     "classes": ["hockey"]}, or with "text" instead of "features", which may be an object of fields
-    such as {"title": "...", "body": "..."}. "not" lists wrong classes, "weight" says how much the
-    event counts, "source" says whose it is, and "batch" what it came with. A row of a table has its
-    text and its class in columns:
+    such as {"title": "...", "body": "..."}. "vector" beside them is an embedding, "not" lists wrong
+    classes, "weight" says how much the event counts, "source" whose it is, and "batch" what it came
+    with. A row of a table has its text and its class in columns:
     manyclass learn questions.csv --text-column question --class-column intent
 
     A line with the "id" of an instance that was ranked before, and without a text, is its label;
@@ -108,13 +113,16 @@ def learn(
         _preview(sources, ignore_unknown, skip)
         return
     names = {each.name: batch or default_batch(each.file) for each in sources}
-    with connected(url, key, checked=True) as client:
+    embedder = embedder_of(embed, embed_model, embed_key)
+    per_request = at_once(per_request, embedder)
+    vectors = RowVectors()
+    with connected(url, key, checked=True, embed=embedder) as client:
         stats = client.stats()
         allowed = names[sources[0].name] if skip else None
         taught = TaughtBatches(client, stats.seq, allowed, source, reviewer, not again)
 
         def read(line: Line) -> Body:
-            event = event_of(line, ignore_unknown)
+            event = vectors.checked(line, event_of(line, ignore_unknown))
             # A label keeps the batch with which its instance was ranked.
             return taught.named(event, batch if "id" in event else names[line.file])
 
@@ -149,6 +157,7 @@ def learn(
 def _preview(sources: Sequence[Source], ignore_unknown: bool, skip: int) -> None:
     """Print what would be taught."""
     preview = TeachingPreview()
+    vectors = RowVectors()
     summary = RunSummary()
 
     def answered(summary: RunSummary, items: Sequence[Item], answer: None) -> None:
@@ -157,7 +166,7 @@ def _preview(sources: Sequence[Source], ignore_unknown: bool, skip: int) -> None
             preview.add(classes_of(event))
 
     def read(line: Line) -> Body:
-        return event_of(line, ignore_unknown)
+        return vectors.checked(line, event_of(line, ignore_unknown))
 
     try:
         run("read", sources, PREVIEWED, read, lambda _: None, answered, skip=skip, summary=summary)

@@ -14,12 +14,14 @@ from manyclass.cli.abstentions import Abstentions, Limits
 from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.batches import Item
 from manyclass.cli.connection import BAD_LINES, FAILED, URL, Key, Url, complain, connected
+from manyclass.cli.embed_options import EmbedKey, EmbedModel, EmbedUrl, at_once, embedder_of
 from manyclass.cli.file_run import Files, IgnoreUnknown, PerRequest, run
 from manyclass.cli.input_options import Input, ranks
 from manyclass.cli.paths import STANDARD_OUTPUT, path_of
 from manyclass.cli.ranked_output import LineOutput, Output, TableOutput
 from manyclass.cli.request_lines import Body, instance_of
 from manyclass.cli.row_id import RowId
+from manyclass.cli.row_vectors import RowVectors
 from manyclass.cli.run_summary import RunSummary
 from manyclass.cli.table_writers import TABLES, Bom, TableWriter, writer_of
 from manyclass.cli.warning_notes import WarningNotes
@@ -117,13 +119,17 @@ def rank(
             help="Let instances with ids wait for a label, the least certain in Review.",
         ),
     ] = True,
+    embed: EmbedUrl = None,
+    embed_model: EmbedModel = None,
+    embed_key: EmbedKey = None,
     *,
     input: Input,
 ) -> None:
     """Rank the instances of files and print the results.
 
     A line is a JSON object, an instance as for POST /rank: {"features": {"ice": 1.5}} or
-    {"text": "..."}, also with fields, and with an optional "id", which the result repeats. A result
+    {"text": "..."}, also with fields, with an optional "vector", such as an embedding, and with an
+    optional "id", which the result repeats. A result
     is a line of JSON on standard output, in the order of the instances. A bad line is reported on
     standard error and skipped; the exit code is then 1.
 
@@ -143,10 +149,12 @@ def rank(
     out = None if out == STANDARD_OUTPUT else out
     sources = input.sources(files)
     classes = max(k, len(among or ()))
+    embedder = embedder_of(embed, embed_model, embed_key)
+    vectors = RowVectors()
     limits = Limits(min_confidence, min_accuracy, min_probability, min_precision)
     gives = probabilities or min_probability is not None or min_precision is not None
     with (
-        connected(url, key, checked=True) as client,
+        connected(url, key, checked=True, embed=embedder) as client,
         _opened(out) as opened,
         _output(opened, out, classes, gives, limits != Limits(), bom, sources) as output,
     ):
@@ -172,9 +180,10 @@ def rank(
         rows = RowId(not review, is_table(out))
 
         def read(line: Line) -> Body:
-            return rows.given(line, instance_of(line, ignore_unknown))
+            instance = vectors.checked(line, instance_of(line, ignore_unknown))
+            return rows.given(line, instance)
 
-        most = min(per_request, _most_at_once(classes, explain))
+        most = min(at_once(per_request, embedder), _most_at_once(classes, explain))
         abstentions = Abstentions(limits)
         writer = _Writer(output, abstentions)
 

@@ -16,7 +16,7 @@ def service():
 @pytest.fixture
 def manyclass(monkeypatch):
     """Return a function that runs a command, which has to end with the given exit code, if any."""
-    for variable in ("MANYCLASS_URL", "MANYCLASS_KEY"):
+    for variable in ("MANYCLASS_URL", "MANYCLASS_KEY", "MANYCLASS_EMBED_KEY"):
         monkeypatch.delenv(variable, raising=False)
 
     def call(*arguments, exit_code=0, **options):

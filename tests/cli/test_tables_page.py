@@ -37,6 +37,7 @@ def test_every_option_of_tables_is_in_the_table():
     assert told == common | {
         *("--class-column", "--class-separator", "--id-column"),
         *("--leave-out", "--one-hot", "--ranked-id-column", "--source-column"),
+        *("--vector-column", "--vectors"),
     }
     assert {"--class-column", "--class-separator"} <= set.intersection(
         *(flags_of(command) for command in READING if command not in ("rank", "give"))

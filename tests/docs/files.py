@@ -5,6 +5,8 @@ import gzip
 import json
 from importlib.resources import files
 
+import numpy as np
+
 HOCKEY = ["the goalie stopped the puck", "a slap shot from the blue line", "two minutes for icing"]
 BASEBALL = ["a home run over the fence", "the pitcher threw a fast ball", "three strikes and out"]
 
@@ -13,6 +15,14 @@ def sample(count):
     """Return the first questions of the sample that ships with the service."""
     stored = files("manyclass.service.samples").joinpath("banking77.jsonl.gz").read_bytes()
     return [json.loads(line) for line in gzip.decompress(stored).decode().splitlines()[:count]]
+
+
+def vector_of(text):
+    """Return a small vector of a text: how often each of eight kinds of letters is in it."""
+    counts = [1, *[0] * 8]
+    for letter in text:
+        counts[1 + ord(letter) % 8] += 1
+    return counts
 
 
 def lines(rows):
@@ -46,6 +56,11 @@ def write_files(folder):
             table = csv.writer(file)
             table.writerow(["question", "intent"])
             table.writerows([row["text"], row["classes"][0]] for row in some)
+    with (folder / "embedded.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["question", "intent", "embedding"])
+        table.writerows([row["text"], row["classes"][0], vector_of(row["text"])] for row in rows)
+    np.save(folder / "new.npy", np.array([vector_of(row["text"]) for row in rows[:5]], "f4"))
     (folder / "lines.jsonl").write_text(
         lines({"question": row["text"], "intent": row["classes"][0]} for row in rows[:20])
     )

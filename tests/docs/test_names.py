@@ -20,7 +20,7 @@ CALL = re.compile(
 REDIRECTED = re.compile(r"\s\d?[<>]\s*\S*")
 # Variables of the command line; a misspelt setting, which is refused; another.
 OTHER_VARIABLES = {
-    *("MANYCLASS_URL", "MANYCLASS_KEY", "MANYCLASS_LERNER"),
+    *("MANYCLASS_URL", "MANYCLASS_KEY", "MANYCLASS_EMBED_KEY", "MANYCLASS_LERNER"),
     "MANYCLASS_SERVICE_HOST",  # of Kubernetes
     "MANYCLASS_GREETING",  # the example of CONTRIBUTING.md
 }

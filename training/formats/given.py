@@ -24,6 +24,7 @@ class Given(msgspec.Struct, frozen=True):
     classes: list[str | int]
     weight: float = 1.0
     text: Text | None = None
+    has_vector: bool = False  # beside its features or text
 
 
 class Rejected(msgspec.Struct, frozen=True):

@@ -6,7 +6,8 @@
     {"text": {"title": "Ice hockey", "body": "The goalie stopped it"}, "classes": ["hockey"]}
 
 Exactly one of `features` and `text` is required. `weight` is that of the
-event. A line with `not` is rejected, since only a service learns that classes are wrong. Other
+event. A line with `not` is rejected, since only a service learns that classes are wrong. A
+`vector` beside them is left out and counted, since only a service learns vectors. Other
 keys, as the `source` and `event_id` of an exported event, are ignored: data sets have many.
 """
 
@@ -26,6 +27,7 @@ class _Event(msgspec.Struct):
     classes: list[str | int] | UnsetType = UNSET
     features: dict[str, float] | list[str | int] | UnsetType = UNSET
     text: str | dict[str, str | None] | UnsetType = UNSET
+    vector: msgspec.Raw | UnsetType = UNSET
     weight: float = 1.0
     rejected: msgspec.Raw | UnsetType = msgspec.field(name="not", default=UNSET)
 
@@ -55,8 +57,13 @@ def _given(line: Line, event: _Event) -> Given | Rejected:
         return Rejected(line, "`not` is learned by a service only: use `manyclass learn`")
     if classes is UNSET:
         return Rejected(line, "it has no `classes`")
+    has_vector = event.vector is not UNSET
     if text is UNSET and features is not UNSET:
-        return Given(line, features, classes, event.weight)
+        return Given(line, features, classes, event.weight, has_vector=has_vector)
     if text is not UNSET and features is UNSET:
-        return Given(line, [], classes, event.weight, without_nulls(text))
+        return Given(line, [], classes, event.weight, without_nulls(text), has_vector)
+    if text is UNSET and has_vector:
+        return Rejected(
+            line, "a `vector` alone is learned by a service only: use `manyclass learn`"
+        )
     return Rejected(line, "an instance has either `features` or `text`")

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,7 +65,9 @@ LONGEST_NAME = 40  # letters, in a message
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Positions of columns, from 0. Without classes, rows are only ranked."""
+    """Positions of columns, from 0. Without classes, rows are only ranked; without a text, they
+    have vectors, or label ranked instances.
+    """
 
     text: tuple[int, ...]
     classes: tuple[int, ...]
@@ -75,6 +77,7 @@ class Columns:
     answer: int | None = None  # of an annotator, who may reject the row
     source: int | None = None  # of the person or channel
     ranked_id: int | None = None  # of ranked instances, which rows without a text label
+    vector: int | None = None
     plain: tuple[int, ...] = ()  # of the text, the ids and the source: their cells are texts
     said: str = ""  # for a message: the columns that the user did not give, and the lists
 
@@ -83,15 +86,16 @@ def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelle
     """Return the columns of the layout; those not given are guessed if one alone fits by its name.
 
     `rows` are some of the first, for the command in the message of the TableError that an unknown
-    or a missing column raises.
+    or a missing column raises. Rows with vectors need no text, if no column may be one.
     """
     id = None if layout.id is None else position(layout.id, names)
     source = None if layout.source is None else position(layout.source, names)
     ranked_id = None if layout.ranked_id is None else position(layout.ranked_id, names)
+    vector = None if layout.vector is None else position(layout.vector, names)
     text = _positions("--text-column", layout.text, names)
     classes = _positions("--class-column", layout.classes, names) if labelled else ()
     one_hot = _positions("--one-hot", layout.one_hot, names) if labelled else ()
-    taken = {*text, *classes, *one_hot, id, source, ranked_id}
+    taken = {*text, *classes, *one_hot, id, source, ranked_id, vector}
     said: list[str] = []
     if layout.fields:
         _check_fields(text, names)
@@ -102,15 +106,37 @@ def choose(layout: Layout, names: Sequence[str], rows: Sequence[Record], labelle
         classes = _guessed(CLASS_NAMES, names, taken | {*_unusable(names, rows)})
         said += [f"the class is in column `{names[at]}`" for at in classes]
     has_instance = text or ranked_id is not None
+    if not has_instance and layout.has_vectors:
+        others = {*taken, *classes, *_no_texts(names, rows)}
+        free = [at for at in range(len(names)) if at not in others]
+        has_instance = not _wordy(free, names, rows)
+        said += ["no column is the text, the vectors are the whole instances"]
     if not has_instance or (labelled and not classes and not one_hot):
         raise TableError(_missing(layout, names, rows, labelled))
     lists = frozenset(at for at in classes if _has_lists(_column(at, rows)))
     said += [f"column `{names[at]}` has lists of classes" for at in sorted(lists)]
     answer = _answer(names, rows) if labelled else None
-    answer = None if answer in {*text, *classes, *one_hot, id} else answer
-    plain = (*text, *(at for at in (id, source, ranked_id) if at is not None))
+    answer = None if answer in {*text, *classes, *one_hot, id, vector} else answer
+    plain = (*text, *(at for at in (id, source, ranked_id, vector) if at is not None))
     about = ", ".join(said)
-    return Columns(text, classes, id, one_hot, lists, answer, source, ranked_id, plain, about)
+    return Columns(
+        text, classes, id, one_hot, lists, answer, source, ranked_id, vector, plain, about
+    )
+
+
+def _wordy(columns: Iterable[int], names: Sequence[str], rows: Sequence[Record]) -> list[int]:
+    """Return the columns that have the name of a text, or cells of several words and of no class.
+
+    They are texts, which rows with vectors should not be taught without.
+    """
+    found = []
+    for at in columns:
+        cells = [text_of(cell).strip() for cell in _column(at, rows)]
+        if TEXT_NAMES.fullmatch(names[at]):
+            found += [at] if any(cells) else []
+        elif not CLASS_NAMES.fullmatch(names[at]):
+            found += [at] if any(" " in cell for cell in cells) else []
+    return found
 
 
 def _positions(flag: str, given: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
@@ -220,7 +246,7 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
     """
     given = [*layout.text, *layout.classes, *layout.one_hot]
     taken = {position(each, names) for each in given}
-    one = (layout.id, layout.source, layout.ranked_id)
+    one = (layout.id, layout.source, layout.ranked_id, layout.vector)
     taken |= {position(each, names) for each in one if each is not None}
     needs_text = not layout.text and layout.ranked_id is None
     unusable, no_texts = _unusable(names, rows), _no_texts(names, rows)
@@ -250,11 +276,13 @@ def _options(layout: Layout, names: Sequence[str], rows: Sequence[Record], label
     needs_class = labelled and not (classes or one_hot or layout.classes or layout.one_hot)
     if len(possible) <= needs_class:
         possible = [at for at in free if at not in no_texts]
+    if layout.has_vectors:
+        possible = _wordy(possible, names, rows)
     if not texts and needs_text and possible:
         texts = [max(possible, key=letters)]
         free.remove(texts[0])
     options = [f"--text-column {as_option(at, names)}" for at in texts]
-    if not texts and needs_text:
+    if not texts and needs_text and not layout.has_vectors:
         options.append(f"--text-column {UNKNOWN}")
     if labelled and not layout.classes and not layout.one_hot:
         best = numbered or classes[:1]

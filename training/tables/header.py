@@ -55,7 +55,7 @@ def _titles(first: list[Record], layout: Layout) -> list[Record]:
     titles = first[: len(first) - len(below)]
     if len(titles) > MOST_TITLES or len(below) < LEAST_ROWS or any(map(_is_single, below)):
         return []
-    given = (*layout.text, *layout.classes, *layout.one_hot, layout.id)
+    given = (*layout.text, *layout.classes, *layout.one_hot, layout.id, layout.vector)
     for title in titles:
         [name] = title.filled
         if name in given or TEXT_NAMES.fullmatch(name) or CLASS_NAMES.fullmatch(name):
@@ -73,7 +73,8 @@ def _texts(record: Record) -> list[str]:
 
 def _names_a_cell(layout: Layout, first: Record) -> bool:
     """Return whether the layout names a column by a cell of the first record, not by a number."""
-    given = {*layout.text, *layout.classes, *layout.one_hot, layout.id, layout.source} - {None}
+    one = {layout.id, layout.source, layout.vector}
+    given = {*layout.text, *layout.classes, *layout.one_hot, *one} - {None}
     numbers = {str(number) for number in range(1, len(first.cells) + 1)}
     return not (given - numbers).isdisjoint(first.filled)
 

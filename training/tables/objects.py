@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from math import isfinite
 from typing import Any, Final
@@ -13,7 +13,13 @@ import msgspec
 from manyclass.training.encodings import not_utf8
 from manyclass.training.json_lines import members
 from manyclass.training.lines import Line, LineFault
-from manyclass.training.tables.record import Fields, Record, TableError, cell_of
+from manyclass.training.tables.record import (
+    Fields,
+    Record,
+    TableError,
+    cell_of,
+    readers_of,
+)
 
 SAMPLED_LINES = 10  # their keys are the columns
 _END_OF_KEY: Final = re.compile(rb'"\s*:')  # in a text too, behind an escaped quote
@@ -28,10 +34,11 @@ def _number(written: str) -> float | str:
 _OBJECT = msgspec.json.Decoder(dict[str, Any], float_hook=_number)
 
 
-def records(lines: Iterable[Line]) -> Iterator[Record]:
+def records(lines: Iterable[Line], vector: str | None = None) -> Iterator[Record]:
     """Yield the keys of the first objects, then the values of each; TableError without an object.
 
-    A line that does not hold an object is a record with a fault.
+    A line that does not hold an object is a record with a fault. Below the key `vector` are
+    vectors.
     """
     remaining = members(lines)
     sample = [_decoded(line) for line in islice(remaining, SAMPLED_LINES)]
@@ -42,14 +49,12 @@ def records(lines: Iterable[Line]) -> Iterator[Record]:
         first = f"none of the first {len(sample)} lines" if len(sample) > 1 else "no line"
         raise TableError(f"{first} is an object of JSON")
     yield Record(0, names)
+    columns = [*zip(names, readers_of(names, vector), strict=True)]
     for number, each in chain(sample, map(_decoded, remaining)):
-        yield _record(number, each, names)
-
-
-def _record(number: int, found: dict[str, Any] | str, names: Sequence[str]) -> Record:
-    if isinstance(found, str):
-        return Record(number, ["…"], found)
-    return Record(number, [cell_of(found.get(name)) for name in names])
+        if isinstance(each, str):
+            yield Record(number, ["…"], each)
+        else:
+            yield Record(number, [read(each.get(name)) for name, read in columns])
 
 
 def _decoded(line: Line) -> tuple[int, dict[str, Any] | str]:

@@ -14,7 +14,7 @@ from typing import IO, Final
 import msgspec
 
 from manyclass.training.lines import STANDARD_INPUT
-from manyclass.training.tables.record import Cell, Record, TableError, cell_of
+from manyclass.training.tables.record import Cell, Record, TableError, readers_of
 
 MAGIC: Final = b"PAR1"  # at both ends of a file
 LEAST_BYTES = 12  # both magics, and the length of what is between them
@@ -34,8 +34,11 @@ class Part(msgspec.Struct):
 _PARTS = msgspec.msgpack.Decoder(Part)
 
 
-def records(file: str) -> Iterator[Record]:
-    """Yield the names of the columns, then the rows, from number 1 on; OSError, TableError."""
+def records(file: str, vector: str | None = None) -> Iterator[Record]:
+    """Yield the names of the columns, then the rows, from number 1 on; OSError, TableError.
+
+    The column `vector` has vectors.
+    """
     if file == STANDARD_INPUT:
         raise TableError("Parquet is read from a file, not from standard input")
     if find_spec("arro3") is None:
@@ -45,7 +48,7 @@ def records(file: str) -> Iterator[Record]:
         opened.seek(-len(begin), SEEK_END)
         if len(begin) < LEAST_BYTES or {begin[:4], opened.read()[-4:]} != {MAGIC}:
             raise TableError("it is not a whole Parquet file")
-    command = [sys.executable, "-P", "-m", __name__, file]
+    command = [sys.executable, "-P", "-m", __name__, file, *([] if vector is None else [vector])]
     with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL) as process:
         try:
             yield from _received(process.stdout)
@@ -72,28 +75,29 @@ def _received(output: IO[bytes] | None) -> Iterator[Record]:
     raise TableError("the Parquet file is damaged: it cannot be read to its end")
 
 
-def _parts(file: str) -> Iterator[Part]:
+def _parts(file: str, vector: str | None) -> Iterator[Part]:
     """Read a file, in the other process."""
     from arro3.io import read_parquet
 
     try:
         batches = read_parquet(file, batch_size=BATCH_ROWS)
         yield Part(names=batches.schema.names)
+        readers = readers_of(batches.schema.names, vector)
         for batch in batches:
             columns = [batch.column(at).to_pylist() for at in range(batch.num_columns)]
-            rows = zip(*columns, strict=True)
-            yield Part(rows=[[cell_of(value) for value in row] for row in rows])
+            cells = (map(read, each) for read, each in zip(readers, columns, strict=True))
+            yield Part(rows=[[*row] for row in zip(*cells, strict=True)])
     except BaseException as error:  # the reader panics, in Rust, where a file is damaged
         yield Part(error=str(error) or type(error).__name__)
     yield Part(is_last=True)
 
 
-def _send(file: str) -> None:
-    for part in _parts(file):
+def _send(file: str, vector: str | None = None) -> None:
+    for part in _parts(file, vector):
         data = msgspec.msgpack.encode(part)
         sys.stdout.buffer.write(len(data).to_bytes(SIZE_BYTES) + data)
     sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":
-    _send(sys.argv[1])
+    _send(*sys.argv[1:])

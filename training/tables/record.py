@@ -1,6 +1,6 @@
 """A row of a table, before its columns are known."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, time
 from math import isnan
 from typing import ClassVar
@@ -75,6 +75,20 @@ def cell_of(value: object) -> Cell:
                 return Unusable(_NO_UTF8, repr(value))
         case _:
             return _scalar(value)
+
+
+def readers_of(names: Sequence[str], vector: str | None) -> list[Callable[[object], Cell]]:
+    """Return the function that reads the values of each column; `vector` has vectors."""
+    number = int(vector) if vector and vector.isascii() and vector.isdigit() else 0
+    return [
+        _vector_cell_of if name == vector or (at == number and vector not in names) else cell_of
+        for at, name in enumerate(names, 1)
+    ]
+
+
+def _vector_cell_of(value: object) -> Cell:
+    """Return a vector in JSON, so that a number that is missing in it is not left out."""
+    return _notation(value) if isinstance(value, list | tuple | dict) else cell_of(value)
 
 
 def _scalar(value: object) -> str:

@@ -5,6 +5,7 @@ from itertools import chain, islice
 from pathlib import Path, PurePath
 
 import msgspec
+from msgspec.structs import replace
 
 from manyclass.training.compression import inner_name
 from manyclass.training.encodings import EncodingFault, decoded
@@ -38,6 +39,7 @@ from manyclass.training.tables.record import (
     is_filled,
     text_of,
 )
+from manyclass.training.vectors import VectorFile, packed, vector_of_cell
 
 SAMPLED_ROWS = 10  # read before the columns are chosen
 REPEATED_HEADERS = "repeated header"
@@ -56,16 +58,21 @@ class Row(Line, frozen=True):
     id: str = ""
     source: str = ""
     ranked_id: str = ""
+    vector: str = ""  # base64 of float32
 
     @property
     def data(self) -> bytes:
         """The row as JSON: {"text": ..., "classes": [...], "event_id": ...}, or {"text": ...,
-        "id": ...} if it is only ranked, and perhaps "source"; {"id": ..., "classes": [...]} if it
-        labels a ranked instance. LineFault if it has a fault.
+        "id": ...} if it is only ranked, and perhaps "vector" and "source"; {"id": ..., "classes":
+        [...]} if it labels a ranked instance. LineFault if it has a fault.
         """
         if self.fault:
             raise LineFault(self.fault)
         body: dict[str, object] = {"id": self.ranked_id} if self.ranked_id else {"text": self.text}
+        if self.vector:
+            body["vector"] = self.vector
+            if not self.text:
+                body = {"features": [], "vector": self.vector}
         if self.classes is not None:
             body["classes"] = self.classes
         if self.id:
@@ -101,20 +108,29 @@ class TableSource(Source):
         layout: Layout,
         labelled: bool = True,
         guessed: Callable[[str], None] = lambda guess: None,
+        vectors: VectorFile | None = None,
     ) -> None:
-        """`guessed` is called with a text about what the layout does not say."""
+        """`guessed` is called with a text about what the layout does not say. `vectors` has those
+        of all rows, in order.
+        """
         super().__init__(file, layout.encoding, guessed)
+        self._vectors = vectors
         self._format = format
         self._layout = layout
         self._labelled = labelled
         self.delimiter = ""  # of CSV, once its beginning was read
 
     def check(self) -> None:
-        """Raise what iteration would at its beginning; a pipe, which is read once, is not read."""
+        """Raise what iteration would at its beginning, and for another number of vectors than rows;
+        a pipe, which is read once, is not read.
+        """
         if self.file != STANDARD_INPUT and Path(self.file).is_file():
             self._guessed, guessed = (lambda guess: None), self._guessed
             try:
-                next(iter(self), None)
+                if self._vectors is None:
+                    next(iter(self), None)
+                else:
+                    self._vectors.count(self)
             finally:
                 self._guessed, self.position = guessed, 0
 
@@ -153,13 +169,29 @@ class TableSource(Source):
         if columns.said:
             self._guessed(columns.said)
         repeated = None if self._has_names else header
+        if self._vectors is not None:
+            self._vectors.begin()
         for record in chain(sample, records):
             if repeated is not None and _is_header(record, repeated, names):
                 self.left_out[REPEATED_HEADERS] += 1
-            elif columns.answer is not None and self._is_rejected(record, columns.answer):
+                continue
+            vector = ""
+            if self._vectors is not None:
+                record, vector = self._with_vector(record, self._vectors)
+            if columns.answer is not None and self._is_rejected(record, columns.answer):
                 self.left_out[REJECTED_ANSWERS] += 1
-            elif row := self._row(record, names, columns):
+            elif row := self._row(record, names, columns, vector):
                 yield row
+        if self._vectors is not None:
+            self._vectors.end(self.name)
+
+    def _with_vector(self, record: Record, vectors: VectorFile) -> tuple[Record, str]:
+        """Return a record with the fault of its vector, or with its vector."""
+        try:
+            vector = vectors.next_of(self.name)
+        except LineFault as error:
+            return replace(record, fault=record.fault or str(error)), ""
+        return record, "" if vector is None else packed(vector)
 
     def _without_rows(self, names: Sequence[str]) -> str:
         if not names:
@@ -177,10 +209,10 @@ class TableSource(Source):
 
     def _records(self) -> Iterator[Record]:
         if self._format == "parquet":
-            yield from parquet.records(self.file)
+            yield from parquet.records(self.file, self._layout.vector)
             return
         if self._format == "jsonl":
-            yield from objects.records(self._lines())
+            yield from objects.records(self._lines(), self._layout.vector)
             return
         is_spreadsheet = self._format == "xlsx"
         with self._plain(keeps_spreadsheet=is_spreadsheet) as plain:
@@ -211,19 +243,25 @@ class TableSource(Source):
         is_tsv = PurePath(inner_name(self.file)).suffix.lower() == ".tsv"
         return "\t" if is_tsv else likely_delimiter(begin)
 
-    def _row(self, record: Record, names: Sequence[str], columns: Columns) -> Row | None:
-        """Return the row of a record; None if it is left out."""
+    def _row(
+        self, record: Record, names: Sequence[str], columns: Columns, vector: str
+    ) -> Row | None:
+        """Return the row of a record with its vector, which a column may have; None if it is left
+        out.
+        """
         cells = record.cells
         if len(cells) < len(names):
             cells = [*cells, *[""] * (len(names) - len(cells))]
         fault = record.fault or _fault_of(cells, names, columns)
+        if not fault and columns.vector is not None and is_filled([cells[columns.vector]]):
+            try:
+                vector = packed(vector_of_cell(text_of(cells[columns.vector])))
+            except LineFault as error:
+                fault = f"column {listed([names[columns.vector]])}: {error}"
         found: list[str] | None = None
         if not fault and self._labelled:
-            instance = columns.text if columns.ranked_id is None else (columns.ranked_id,)
-            if not is_filled([cells[at] for at in instance]):
-                what = "text" if columns.ranked_id is None else "id"
-                fault = f"no {what}: {_are_empty(instance, names)}"
-            else:
+            fault = _without_instance(cells, names, columns) if not vector else ""
+            if not fault:
                 try:
                     found = labels(cells, names, columns, self._layout.class_separator)
                 except LabelFault as error:
@@ -248,7 +286,7 @@ class TableSource(Source):
             cells = cells[: len(names)]
         file, number, lines = self.name, record.number, record.lines
         row = (file, number, None, "", lines, "", names, cells, text, found, id, source)
-        return Row(*row, labelled)
+        return Row(*row, labelled, vector)
 
     def _text(self, cells: Sequence[Cell], names: Sequence[str], columns: Columns) -> Text:
         """Return the filled cells of the text, joined by blanks, or as fields."""
@@ -263,6 +301,18 @@ class TableSource(Source):
             return " ".join(filter(None, texts))
         fields = {names[at]: text for at, text in zip(columns.text, texts, strict=True)}
         return {name: text for name, text in fields.items() if text.strip()} or fields
+
+
+def _without_instance(cells: Sequence[Cell], names: Sequence[str], columns: Columns) -> str:
+    """Return the fault of a row without an instance; empty if it has one."""
+    what, instance = "text", columns.text
+    if columns.ranked_id is not None:
+        what, instance = "id", (columns.ranked_id,)
+    elif not columns.text and columns.vector is not None:
+        what, instance = "vector", (columns.vector,)
+    if is_filled([cells[at] for at in instance]):
+        return ""
+    return f"no {what}: {_are_empty(instance, names)}"
 
 
 def _are_empty(columns: Sequence[int], names: Sequence[str]) -> str:

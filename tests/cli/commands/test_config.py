@@ -103,6 +103,11 @@ def test_the_key_of_a_client_is_not_taken_for_one_of_the_service(manyclass, monk
     assert manyclass("config", "--rank-keys", "sesame").stderr == ""
 
 
+def test_the_key_of_a_server_of_embeddings_is_no_setting(manyclass, monkeypatch):
+    monkeypatch.setenv("MANYCLASS_EMBED_KEY", "sesame")
+    assert manyclass("config").stderr == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "meant"),
     [

@@ -63,9 +63,11 @@ def _cell(value):
 
 
 def write_parquet_file(path, **columns):
-    """Write a Parquet file of columns of texts or whole numbers."""
+    """Write a Parquet file of columns of texts or whole numbers, or of arrays."""
     arrays = {
-        name: Array(
+        name: values
+        if isinstance(values, Array)
+        else Array(
             values,
             DataType.int64() if isinstance(values[0], int) else DataType.string(),
         )

@@ -1,0 +1,27 @@
+"""The vectors of rows, checked before they are sent."""
+
+from manyclass.cli.request_lines import Body
+from manyclass.training.lines import Line, LineFault
+from manyclass.training.vectors import vector_of_json
+
+
+class RowVectors:
+    """Checks that all vectors have as many numbers as the first one."""
+
+    def __init__(self) -> None:
+        self._dimension = 0
+        self._first = ""  # the location of the first one
+
+    def checked(self, line: Line, body: Body) -> Body:
+        """Return the request of a line; LineFault if it has a vector that no instance can have."""
+        if "vector" not in body:
+            return body
+        dimension = len(vector_of_json(body["vector"]))
+        if not self._dimension:
+            self._dimension, self._first = dimension, line.location
+        if dimension != self._dimension:
+            raise LineFault(
+                f"its vector has {dimension:,} numbers, and that of {self._first}"
+                f" {self._dimension:,}: all vectors of a service have as many, those of one model"
+            )
+        return body
