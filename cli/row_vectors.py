@@ -13,9 +13,13 @@ class RowVectors:
         self._first = ""  # the location of the first one
 
     def checked(self, line: Line, body: Body) -> Body:
-        """Return the request of a line; LineFault if it has a vector that no instance can have."""
+        """Return the request of a line, without `null` as its vector; LineFault if it has a vector
+        that no instance can have.
+        """
         if "vector" not in body:
             return body
+        if bytes(body["vector"]) == b"null":
+            return {name: value for name, value in body.items() if name != "vector"}
         dimension = len(vector_of_json(body["vector"]))
         if not self._dimension:
             self._dimension, self._first = dimension, line.location

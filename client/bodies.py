@@ -31,8 +31,8 @@ class Origin(TypedDict, total=False):
 
 
 class InstanceBody(TypedDict, total=False):
-    """An instance to rank: at most one of `features` and `text`, and perhaps a `vector`, such as an
-    embedding of the text. `source` is the origin of the instance or event."""
+    """An instance to rank: `features` or `text`, a `vector`, or both. `source` is the origin of the
+    instance or event."""
 
     features: Features
     text: GivenText

@@ -152,7 +152,7 @@ def with_vectors(bodies: Sequence[Body], embed: Embed | None) -> Sequence[Body]:
     texts = {
         at: text
         for at, body in enumerate(bodies)
-        if "vector" not in body and (text := text_to_embed(body.get("text")))
+        if body.get("vector") is None and (text := text_to_embed(body.get("text")))
     }
     if not texts:
         return bodies

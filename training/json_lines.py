@@ -110,7 +110,7 @@ def _with_vector(line: Line, vector: str) -> Line:
         body = msgspec.json.decode(line.kept or b"", type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return line  # it is refused where it is read
-    if "vector" in body:
+    if bytes(body.get("vector", b"null")) != b"null":
         raise LineFault("it has a `vector` already: leave out --vectors, or this member")
     body["vector"] = msgspec.Raw(msgspec.json.encode(vector))
     return Line(line.file, line.number, msgspec.json.encode(body), unit=line.unit)

@@ -179,7 +179,7 @@ def embed_once(texts):
 
 
 def test_a_text_is_sent_with_its_vector(server, embedder):
-    many = {"seq": 1, "results": [RANKED] * 4}
+    many = {"seq": 1, "results": [RANKED] * 5}
     service = FakeService(RANKED, many, LEARNED, LEARNED_MANY, {"seq": 1, "ids": ["a"]})
     client = service.client(embed=embedder)
     client.rank({"text": "ice"})
@@ -190,11 +190,13 @@ def test_a_text_is_sent_with_its_vector(server, embedder):
             {"features": ["ice"]},
             {"text": "own", "vector": [1, 2]},
             {"text": " "},
+            {"text": "no vector yet", "vector": None},
         ]
     )
     sent = service.body(1)["instances"]
     assert floats(sent[0]["vector"]) == vector_of("late goal\nice")
-    assert [each.get("vector") for each in sent[1:]] == [None, [1, 2], None]
+    assert [each.get("vector") for each in sent[1:4]] == [None, [1, 2], None]
+    assert floats(sent[4]["vector"]) == vector_of("no vector yet")
     client.learn({"text": "ice", "classes": ["a"]})
     assert floats(service.body(2)["vector"]) == vector_of("ice")
     client.learn_many([{"id": "q", "classes": ["a"]}, {"text": "puck", "classes": ["b"]}])
@@ -203,7 +205,7 @@ def test_a_text_is_sent_with_its_vector(server, embedder):
     assert floats(sent[1]["vector"]) == vector_of("puck")
     client.give_for_review([{"text": "net"}])
     assert floats(service.body(4)["instances"][0]["vector"]) == vector_of("net")
-    assert server.texts == [["ice"], ["late goal\nice"], ["puck"], ["net"]]
+    assert server.texts == [["ice"], ["late goal\nice", "no vector yet"], ["puck"], ["net"]]
 
 
 def test_the_embedder_is_closed_with_the_client(server):

@@ -57,7 +57,7 @@ def _given(line: Line, event: _Event) -> Given | Rejected:
         return Rejected(line, "`not` is learned by a service only: use `manyclass learn`")
     if classes is UNSET:
         return Rejected(line, "it has no `classes`")
-    has_vector = event.vector is not UNSET
+    has_vector = event.vector is not UNSET and bytes(event.vector) != b"null"
     if text is UNSET and features is not UNSET:
         return Given(line, features, classes, event.weight, has_vector=has_vector)
     if text is not UNSET and features is UNSET:

@@ -72,7 +72,7 @@ class Row(Line, frozen=True):
         if self.vector:
             body["vector"] = self.vector
             if not self.text:
-                body = {"features": [], "vector": self.vector}
+                body = {"vector": self.vector}
         if self.classes is not None:
             body["classes"] = self.classes
         if self.id:

@@ -117,13 +117,21 @@ def test_another_number_of_vectors_than_rows_sends_nothing(manyclass, service, s
     assert len(sent) == 1
 
 
-@pytest.mark.parametrize("value", ['[1, "x"]', '"?"', "[0, 0]", "null", "[1]"])
+@pytest.mark.parametrize("value", ['[1, "x"]', '"?"', "[0, 0]", "{}", "[1]"])
 def test_a_vector_of_json_lines_is_checked_before_it_is_sent(manyclass, service, sent, value):
     lines = f'{{"text": "a", "vector": {value}}}\n{{"text": "b", "vector": [1, 2]}}\n'
     result = manyclass("rank", "-", "--url", service, input=lines, exit_code=1)
     assert "standard input:1: " in result.stderr
     assert "vector" in result.stderr
     assert vectors_of(sent) == {"b": [1, 2]}
+
+
+def test_null_is_no_vector(manyclass, service, sent, server):
+    lines = '{"text": "a", "vector": null}\n{"text": "b", "vector": [1, 2]}\n'
+    manyclass("rank", "-", "--url", service, input=lines)
+    assert vectors_of(sent) == {"a": None, "b": [1, 2]}
+    manyclass("rank", "-", "--embed", server.url, "--url", service, input=lines)
+    assert vectors_of(sent) == {"a": vector_of("a"), "b": [1, 2]}
 
 
 def test_a_dry_run_checks_vectors(manyclass, table):
@@ -165,7 +173,7 @@ def test_offline_commands_leave_out_the_vectors_of_lines_and_say_so(manyclass, t
     file.write_text(
         '{"text": "ice", "classes": ["a"], "vector": [1, 2]}\n'
         '{"features": ["bat"], "classes": ["b"], "vector": [1, 2]}\n'
-        '{"text": "net", "classes": ["b"]}\n'
+        '{"text": "net", "classes": ["b"], "vector": null}\n'
         '{"classes": ["b"], "vector": [1, 2]}\n'
     )
     result = manyclass("train", file, "--out", tmp_path / "state", exit_code=1)

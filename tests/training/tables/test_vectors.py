@@ -43,7 +43,7 @@ def test_a_column_of_csv_has_vectors(table):
         4: {"text": "net", "vector": [1, 2], "classes": ["b"]},
         5: {"text": "ball", "classes": ["a"]},  # an empty cell: a row without a vector
         6: "column embedding: all numbers of the vector are 0: leave out the vector",
-        7: {"features": [], "vector": [3, 4], "classes": ["b"]},
+        7: {"vector": [3, 4], "classes": ["b"]},
     }
 
 
@@ -61,10 +61,10 @@ def test_a_row_that_is_only_ranked_has_its_vector(table):
 
 def test_rows_of_vectors_need_no_text(table):
     found = unpacked(table("v,label\n1 2,lost card\n,b\n", vector="v"))
-    assert found[2] == {"features": [], "vector": [1, 2], "classes": ["lost card"]}
+    assert found[2] == {"vector": [1, 2], "classes": ["lost card"]}
     assert found[3] == "no vector: v is empty"
     ranked = unpacked(table("v,label\n1 2,lost card\n", labelled=False, vector="v"))
-    assert ranked == {2: {"features": [], "vector": [1, 2]}}
+    assert ranked == {2: {"vector": [1, 2]}}
 
 
 def test_a_text_is_not_left_out_for_a_vector(table):
@@ -212,7 +212,7 @@ def test_rows_of_vectors_beside_them_need_no_text(source):
     rows = source("nr,label\n1,a\n2,b\n", [1, 2], [3, 4])
     rows.check()
     found = unpacked({line.number: event(line) for line in rows})
-    assert found[3] == {"features": [], "vector": [3, 4], "classes": ["b"]}
+    assert found[3] == {"vector": [3, 4], "classes": ["b"]}
 
 
 def test_each_object_of_json_lines_has_the_vector_of_its_place(source):
@@ -223,7 +223,7 @@ def test_each_object_of_json_lines_has_the_vector_of_its_place(source):
         '{"text": "wet", "classes": ["a"], "answer": "reject"}\n'
         "{\n"
         '{"text": "own", "classes": ["a"], "vector": [9, 9]}\n'
-        '{"features": {"ball": 2}, "classes": ["b"]}\n'
+        '{"features": {"ball": 2}, "classes": ["b"], "vector": null}\n'
     )
     of_rows = [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10], [11, 12]]
     rows = source(content, *of_rows, name="lines.jsonl", left_out=("skip",))
