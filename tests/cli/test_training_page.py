@@ -19,7 +19,7 @@ def test_every_option_is_in_the_table():
     flags = {
         flag
         for parameter in command.params
-        if parameter.name not in ("files", "help")
+        if parameter.name not in ("files", "help") and not parameter.hidden
         for flag in [*parameter.opts, *parameter.secondary_opts]
     }
     assert "--held-out" in flags
