@@ -3,6 +3,7 @@
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,6 +50,8 @@ def vector_of_cell(cell: str) -> Vector:
 
 def vector_of_json(value: bytes | msgspec.Raw) -> Vector:
     """Return the vector of a value of JSON; LineFault."""
+    with suppress(msgspec.DecodeError):  # of an element that is not a number, see below
+        return checked(_JSON.decode(value))
     try:
         found: Any = msgspec.json.decode(value)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -1,6 +1,6 @@
-"""Compare ranked tables with the true intents.
+"""Print how many rows of ranked tables have the true intent first, and among three.
 
-Usage: python compare.py TABLE...
+Usage: python accuracy.py TABLE...
 """
 
 import csv
