@@ -50,6 +50,8 @@ _OTHER_NAMES: Final = re.compile(
     "|eingang|eingangsdatum|datum",
     re.IGNORECASE,
 )
+_NUMBER: Final = r"-?[0-9]*\.?[0-9]+(?:e-?[0-9]+)?"
+_VECTOR: Final = re.compile(rf"\[?\s*{_NUMBER}(?:[\s,;]+{_NUMBER}){{7}}", re.IGNORECASE)
 MOST_WORDS: Final = 2  # of the name of a key
 ANSWER: Final = "answer"  # of an annotator, in files of Prodigy
 ANSWERS: Final = ("accept", "reject", "ignore")
@@ -170,8 +172,15 @@ def _unusable(names: Sequence[str], rows: Sequence[Record]) -> list[int]:
 
 
 def _no_texts(names: Sequence[str], rows: Sequence[Record]) -> list[int]:
-    """Return the columns that hold lists, or objects of others than texts."""
-    return _holding((Unusable, list), names, rows)
+    """Return the columns that hold lists, objects of others than texts, or vectors alone."""
+    held = _holding((Unusable, list), names, rows)
+    return [at for at in range(len(names)) if at in held or _has_vectors(_column(at, rows))]
+
+
+def _has_vectors(cells: Sequence[Cell]) -> bool:
+    filled = [text for cell in cells if (text := text_of(cell).strip())]
+    # Whole numbers alone may be the words of a text.
+    return bool(filled) and all("." in text and _VECTOR.match(text) for text in filled)
 
 
 def _holding(kinds: tuple[type, ...], names: Sequence[str], rows: Sequence[Record]) -> list[int]:

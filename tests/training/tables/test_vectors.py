@@ -75,6 +75,19 @@ def test_a_text_is_not_left_out_for_a_vector(table):
         table("title,body,label,v\nice,thin,a,1 2\n", vector="v")
 
 
+@pytest.mark.parametrize(
+    "cell", ["[0.1, -2, 3e-05, 4, 5, 6, 7, 8, 9]", "0.1 -.2 0.3 4 5 6 7 8 9", "1;2;3;4;5;6;7;8;9.5"]
+)
+def test_vectors_are_not_proposed_as_the_text(table, cell):
+    """They are longer than the text."""
+    with pytest.raises(TableFault) as fault:
+        table(f'said,emb,label\nice,"{cell}",a\nnet,,b\n')
+    assert "add --text-column said --class-column label" in str(fault.value)
+    assert list(table(f'body,text,label\nice,"{cell}",a\n')) == [2]  # the text is in `body`
+    words = table("text,label\n12 7 3 12 9 1 4 8 2 6,a\n")  # of a text whose words are numbers
+    assert words[2]["text"] == "12 7 3 12 9 1 4 8 2 6"
+
+
 def test_the_proposed_options_name_no_column_of_vectors(table):
     with pytest.raises(TableFault) as fault:
         table("nr,kind,v\n1,x,0.1 0.2 0.3 0.4\n", vector="v")
