@@ -38,16 +38,28 @@ EmbedKey = Annotated[
         show_default=False,
     ),
 ]
+EmbedCache = Annotated[
+    str | None,
+    typer.Option(
+        "--embed-cache",
+        help="Keep the vectors in this file of SQLite, for the same texts in later commands.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
 
 
-def embedder_of(url: str | None, model: str | None, key: str | None) -> Embedder | None:
+def embedder_of(
+    url: str | None, model: str | None, key: str | None, cache: str | None
+) -> Embedder | None:
     """Return the embedder of the options, None without --embed; BadParameter."""
     if url is None:
-        if model is not None:
-            raise typer.BadParameter("name the server with --embed", param_hint="--embed-model")
+        for flag, given in (("--embed-model", model), ("--embed-cache", cache)):
+            if given is not None:
+                raise typer.BadParameter("name the server with --embed", param_hint=flag)
         return None
     try:
-        return Embedder(url if "://" in url else f"http://{url}", model, key)
+        return Embedder(url if "://" in url else f"http://{url}", model, key, cache=cache)
     except (Unusable, ServiceUnreachable) as error:
         raise typer.BadParameter(str(error), param_hint="--embed") from error
 

@@ -14,6 +14,7 @@ from manyclass.client.bodies import InstanceBody, Vector
 from manyclass.client.connection import Connection
 from manyclass.client.encoding import Parameters
 from manyclass.client.errors import EmbedderUnreachable, EmbeddingRefused, ServiceUnreachable
+from manyclass.client.vector_cache import VectorCache
 from manyclass.client.wire import retry_after
 
 TEXTS_AT_ONCE: Final = 64  # in one request
@@ -44,8 +45,9 @@ class _Error(msgspec.Struct):
 class Embedder(Connection):
     """A server of embeddings, such as Ollama, vLLM, TEI, llama.cpp or OpenAI; of one thread.
 
-    Calling it with texts returns their vectors. The newest vectors are kept in memory, so that an
-    equal text is asked for once. A request is sent again as those of `Client` are.
+    Calling it with texts returns their vectors. The newest vectors are kept in memory, and all in
+    the file `cache` if it is given, so that an equal text is asked for once. A request is sent
+    again as those of `Client` are.
     """
 
     def __init__(
@@ -54,14 +56,15 @@ class Embedder(Connection):
         model: str | None = None,
         key: str | None = None,
         *,
+        cache: str | None = None,
         patience: float = 30.0,
         timeout: float = 300.0,
         transport: httpx.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """Make an embedder. A URL that ends with /embeddings is that of the call; else
-        /v1/embeddings, or /embeddings behind /v1, follows it. Raises Unusable for a URL or a key
-        that no request can use.
+        /v1/embeddings, or /embeddings behind /v1, follows it. `cache` is a file of SQLite. Raises
+        Unusable for a URL or a key that no request can use, and for another file.
         """
         super().__init__(
             url, key, patience=patience, timeout=timeout, transport=transport, sleep=sleep
@@ -69,24 +72,40 @@ class Embedder(Connection):
         self._path = _path_behind(self.url)
         self._model = model
         self._kept: OrderedDict[bytes, array[float]] = OrderedDict()
+        self._cache = None if cache is None else VectorCache(cache)
         self._dimension = 0
+
+    def close(self) -> None:
+        """Close the connections and the cache."""
+        super().close()
+        if self._cache is not None:
+            self._cache.close()
 
     def __call__(self, texts: Sequence[str]) -> list["array[float]"]:
         """Return the vector of each text, in order.
 
         Raises EmbedderUnreachable without an answer of the right form, and EmbeddingRefused.
         """
-        keys = [blake2b(text.encode(), digest_size=16).digest() for text in texts]
-        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._kept}
-        found = {key: self._kept[key] for key in keys if key not in new}
-        missing = [*new]
+        keys = [*map(self._key, texts)]
+        of_keys = dict(zip(keys, texts, strict=True))
+        found = {key: self._kept[key] for key in of_keys if key in self._kept}
+        if self._cache is not None:
+            found |= self._cache.found([key for key in of_keys if key not in found])
+            self._check(found.values())
+        missing = [key for key in of_keys if key not in found]
         for first in range(0, len(missing), TEXTS_AT_ONCE):
             some = missing[first : first + TEXTS_AT_ONCE]
-            answered = self._asked([new[key] for key in some])
-            found |= zip(some, answered, strict=True)
-            self._keep(zip(some, answered, strict=True))
+            answered = dict(zip(some, self._asked([of_keys[key] for key in some]), strict=True))
+            if self._cache is not None:
+                self._cache.keep(answered.items())
+            found |= answered
+            self._keep(answered.items())
         self._keep((key, found[key]) for key in keys)
         return [found[key] for key in keys]
+
+    def _key(self, text: str) -> bytes:
+        """Return the key of a text and the model."""
+        return blake2b(f"{self._model or ''}\0{text}".encode(), digest_size=16).digest()
 
     def _keep(self, found: Iterable[tuple[bytes, "array[float]"]]) -> None:
         """Keep these vectors as the newest, and leave out the oldest."""
@@ -110,13 +129,17 @@ class Embedder(Connection):
         if [each.index for each in answer.data] != [*range(len(texts))]:
             raise self._other_form(f"it has not one embedding for each of {len(texts)} texts")
         vectors = [array("f", each.embedding) for each in answer.data]
+        self._check(vectors)
+        return vectors
+
+    def _check(self, vectors: Iterable["array[float]"]) -> None:
+        """Raise EmbedderUnreachable unless all have as many numbers as the first one."""
         for vector in vectors:
             self._dimension = self._dimension or len(vector)
             if len(vector) != self._dimension or not vector:
                 raise self._other_form(
                     f"an embedding has {len(vector)} numbers, the first one {self._dimension}"
                 )
-        return vectors
 
     def _other_form(self, reason: str) -> EmbedderUnreachable:
         return EmbedderUnreachable(

@@ -8,7 +8,14 @@ import typer
 
 from manyclass.cli.batches import Item
 from manyclass.cli.connection import BAD_LINES, URL, Key, Url, connected
-from manyclass.cli.embed_options import EmbedKey, EmbedModel, EmbedUrl, at_once, embedder_of
+from manyclass.cli.embed_options import (
+    EmbedCache,
+    EmbedKey,
+    EmbedModel,
+    EmbedUrl,
+    at_once,
+    embedder_of,
+)
 from manyclass.cli.file_run import Files, IgnoreUnknown, PerRequest, run
 from manyclass.cli.input_options import Input, ranks
 from manyclass.cli.request_lines import Body, instance_of
@@ -37,6 +44,7 @@ def give(
     embed: EmbedUrl = None,
     embed_model: EmbedModel = None,
     embed_key: EmbedKey = None,
+    embed_cache: EmbedCache = None,
     *,
     input: Input,
 ) -> None:
@@ -48,7 +56,7 @@ def give(
     """
     sources = input.sources(files)
     exit_code = 0
-    embedder = embedder_of(embed, embed_model, embed_key)
+    embedder = embedder_of(embed, embed_model, embed_key, embed_cache)
     per_request = at_once(per_request, embedder)
     vectors = RowVectors()
     with connected(url, key, checked=True, embed=embedder) as client:

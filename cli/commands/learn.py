@@ -10,7 +10,14 @@ import typer
 
 from manyclass.cli.batches import Item
 from manyclass.cli.connection import INTERRUPTED, URL, Key, Url, complain, connected
-from manyclass.cli.embed_options import EmbedKey, EmbedModel, EmbedUrl, at_once, embedder_of
+from manyclass.cli.embed_options import (
+    EmbedCache,
+    EmbedKey,
+    EmbedModel,
+    EmbedUrl,
+    at_once,
+    embedder_of,
+)
 from manyclass.cli.file_run import Files, IgnoreUnknown, PerRequest, run
 from manyclass.cli.input_options import Input, learns
 from manyclass.cli.new_classes import NewClasses
@@ -79,6 +86,7 @@ def learn(
     embed: EmbedUrl = None,
     embed_model: EmbedModel = None,
     embed_key: EmbedKey = None,
+    embed_cache: EmbedCache = None,
     *,
     input: Input,
 ) -> None:
@@ -113,7 +121,7 @@ def learn(
         _preview(sources, ignore_unknown, skip)
         return
     names = {each.name: batch or default_batch(each.file) for each in sources}
-    embedder = embedder_of(embed, embed_model, embed_key)
+    embedder = embedder_of(embed, embed_model, embed_key, embed_cache)
     per_request = at_once(per_request, embedder)
     vectors = RowVectors()
     with connected(url, key, checked=True, embed=embedder) as client:

@@ -14,7 +14,14 @@ from manyclass.cli.abstentions import Abstentions, Limits
 from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.batches import Item
 from manyclass.cli.connection import BAD_LINES, FAILED, URL, Key, Url, complain, connected
-from manyclass.cli.embed_options import EmbedKey, EmbedModel, EmbedUrl, at_once, embedder_of
+from manyclass.cli.embed_options import (
+    EmbedCache,
+    EmbedKey,
+    EmbedModel,
+    EmbedUrl,
+    at_once,
+    embedder_of,
+)
 from manyclass.cli.file_run import Files, IgnoreUnknown, PerRequest, run
 from manyclass.cli.input_options import Input, ranks
 from manyclass.cli.paths import STANDARD_OUTPUT, path_of
@@ -122,6 +129,7 @@ def rank(
     embed: EmbedUrl = None,
     embed_model: EmbedModel = None,
     embed_key: EmbedKey = None,
+    embed_cache: EmbedCache = None,
     *,
     input: Input,
 ) -> None:
@@ -149,7 +157,7 @@ def rank(
     out = None if out == STANDARD_OUTPUT else out
     sources = input.sources(files)
     classes = max(k, len(among or ()))
-    embedder = embedder_of(embed, embed_model, embed_key)
+    embedder = embedder_of(embed, embed_model, embed_key, embed_cache)
     vectors = RowVectors()
     limits = Limits(min_confidence, min_accuracy, min_probability, min_precision)
     gives = probabilities or min_probability is not None or min_precision is not None

@@ -70,6 +70,52 @@ def test_the_oldest_vectors_are_not_kept(server, embedder):
     assert server.texts == [["oldest"]]
 
 
+def test_vectors_are_kept_in_a_file_by_text_and_model(server, tmp_path):
+    cache = str(tmp_path / "vectors.db")
+    texts = [f"text {number}" for number in range(1200)]
+    with Embedder(server.url, "one", cache=cache) as embedder:
+        first = embedder(texts)
+    server.requests.clear()
+    with Embedder(server.url, "one", cache=cache) as embedder:
+        assert embedder([*texts, "new"])[:-1] == first
+    assert server.texts == [["new"]]
+    with Embedder(server.url, "two", cache=cache) as embedder:
+        embedder(texts[:2])
+    assert server.texts[1:] == [texts[:2]]
+
+
+def test_two_embedders_use_one_file(server, tmp_path):
+    cache = str(tmp_path / "vectors.db")
+    with (
+        Embedder(server.url, cache=cache) as first,
+        Embedder(server.url, cache=cache) as second,
+    ):
+        first(["ice"])
+        second(["ice", "puck"])
+        first(["puck"])
+    assert server.texts == [["ice"], ["puck"]]
+
+
+def test_a_file_that_is_no_cache_is_unusable(server, tmp_path):
+    file = tmp_path / "vectors.db"
+    file.write_bytes(b"text,label\n" * 100)
+    with pytest.raises(Unusable, match=r"vectors.db cannot keep vectors: file is not a database"):
+        Embedder(server.url, cache=str(file))
+    with pytest.raises(Unusable, match="unable to open database file"):
+        Embedder(server.url, cache=str(tmp_path / "none" / "vectors.db"))
+
+
+def test_a_cache_of_another_dimension_is_refused(server, tmp_path):
+    cache = str(tmp_path / "vectors.db")
+    server.prepared = [(200, answer_of(["puck"], 5), {})]
+    with Embedder(server.url, cache=cache) as embedder:
+        embedder(["puck"])
+    with Embedder(server.url, cache=cache) as embedder:
+        embedder(["ice"])
+        with pytest.raises(EmbedderUnreachable, match="has 5 numbers, the first one 8"):
+            embedder(["puck"])
+
+
 @pytest.mark.parametrize(
     ("path", "called"),
     [

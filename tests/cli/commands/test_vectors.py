@@ -151,6 +151,7 @@ def test_a_dry_run_checks_vectors(manyclass, table):
             "the vector is that which was ranked under the id",
         ),
         (["--embed-model", "x"], "name the server with --embed"),
+        (["--embed-cache", "x"], "name the server with --embed"),
         (["--embed", "http://a b"], "the URL of the service must be"),
     ],
 )
@@ -198,6 +199,17 @@ def test_texts_are_sent_with_the_vectors_of_a_server(
     assert [len(each) for each in server.texts] == [64, 64, 2]
     assert {body["model"] for _, body, _ in server.requests} == {"hashed"}
     assert {headers["Authorization"] for _, _, headers in server.requests} == {"Bearer sesame"}
+
+
+def test_vectors_are_kept_for_the_next_command(manyclass, service, sent, server, tmp_path):
+    options = ("--embed", server.url, "--embed-cache", tmp_path / "vectors.db", "--url", service)
+    for command in ("rank", "give"):
+        manyclass(command, "-", *options, input='{"text": "kept"}\n')
+    assert server.texts == [["kept"]]
+    assert [each["vector"] for each in sent] == [sent[0]["vector"]] * 2
+    (tmp_path / "vectors.db").write_text("text,label\n" * 100)
+    result = manyclass("rank", "-", *options, input='{"text": "kept"}\n', exit_code=2)
+    assert "cannot keep vectors" in " ".join(result.stderr.replace("│", " ").split())
 
 
 def test_a_row_keeps_a_vector_of_its_own(manyclass, service, sent, server, table):
