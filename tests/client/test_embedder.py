@@ -59,10 +59,9 @@ def test_an_equal_text_is_asked_for_once(server, embedder):
 
 
 def test_the_oldest_vectors_are_not_kept(server, embedder):
-    embedder(["oldest", "used again"])
-    for first in range(0, MOST_KEPT - 1, 2048):
-        last = min(first + 2048, MOST_KEPT - 1)
-        embedder([*(str(number) for number in range(first, last)), "used again"])
+    embedder(["used again", "oldest"])
+    for first in range(0, MOST_KEPT, 2048):
+        embedder([*(str(number) for number in range(first, first + 2048)), "used again"])
     server.requests.clear()
     embedder(["used again"])
     assert server.texts == []

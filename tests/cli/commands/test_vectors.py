@@ -27,10 +27,17 @@ def service():
         yield url
 
 
+class Sent(list):
+    """Rows, and how many were in each request."""
+
+    def __init__(self):
+        self.requests = []
+
+
 @pytest.fixture
 def sent(monkeypatch):
     """Return the rows that commands send, which reach the service without their vectors."""
-    rows = []
+    rows = Sent()
     post = Connection._post
 
     def recorded(self, path, body, answer):
@@ -38,6 +45,7 @@ def sent(monkeypatch):
             key = "events" if path == "/learn" else "instances"
             many = [dict(each) for each in body.get(key, ())]
             rows.extend(json.loads(encoded(many)))
+            rows.requests.append(len(many))
             for each in many:
                 each.pop("vector", None)
             body = {**body, key: many} if key in body else body
@@ -197,6 +205,7 @@ def test_texts_are_sent_with_the_vectors_of_a_server(
     manyclass(command, file, *options, "--url", service, env={"MANYCLASS_EMBED_KEY": "sesame"})
     assert vectors_of(sent) == {text: vector_of(text) for text in texts}
     assert [len(each) for each in server.texts] == [64, 64, 2]
+    assert sent.requests[:3] == [64, 64, 2]  # the bar moves with each
     assert {body["model"] for _, body, _ in server.requests} == {"hashed"}
     assert {headers["Authorization"] for _, _, headers in server.requests} == {"Bearer sesame"}
 

@@ -59,6 +59,15 @@ def test_a_row_that_is_only_ranked_has_its_vector(table):
     assert unpacked(found) == {2: {"text": "ice", "vector": [1, 2], "id": "k"}}
 
 
+def test_the_name_of_the_column_of_vectors_tells_the_header(table):
+    """The first row is otherwise like the others, or a title."""
+    content = "a,b,v1\na,b,1 2\na,c,3 4\n"
+    found = unpacked(table(content, text=("1",), classes=("2",), vector="v1"))
+    assert [each["vector"] for each in found.values()] == [[1, 2], [3, 4]]
+    found = unpacked(table("v1,\n1 2,x\n3 4,y\n", classes=("2",), vector="v1"))
+    assert [each["vector"] for each in found.values()] == [[1, 2], [3, 4]]
+
+
 def test_rows_of_vectors_need_no_text(table):
     found = unpacked(table("v,label\n1 2,lost card\n,b\n", vector="v"))
     assert found[2] == {"vector": [1, 2], "classes": ["lost card"]}
@@ -201,6 +210,14 @@ def test_each_row_has_the_vector_of_its_place(source):
         }
 
 
+def test_a_row_that_is_rejected_has_one_vector_for_all_its_lines(source):
+    rows = source('text,label\nice,a\n"open\nnext"x,b\nball,b\n', [1, 2], [3, 4], [5, 6])
+    rows.check()
+    found = unpacked({line.number: event(line) for line in rows})
+    assert "the quote opened in line 3 is not closed" in found[3]
+    assert found[5]["vector"] == [5, 6]
+
+
 def test_a_vector_that_is_none_is_a_fault_of_its_row(source):
     rows = source("text,label\nice,a\npuck,b\n", [0, 0], [3, 4])
     rows.check()
@@ -247,6 +264,18 @@ def test_each_object_of_json_lines_has_the_vector_of_its_place(source):
         6: "it has a `vector` already: leave out --vectors, or this member",
         7: {"features": {"ball": 2}, "classes": ["b"], "vector": [11, 12]},
     }
+
+
+def test_a_guess_is_said_once_although_the_rows_are_counted_before(tmp_path, vectors):
+    file = tmp_path / "lines.jsonl"
+    file.write_bytes('{"text": "für später", "classes": ["a"]}\n'.encode("cp1252"))
+    said = []
+    rows = JsonLines(str(file), guessed=said.append, vectors=vectors([1, 2]))
+    rows.check()
+    assert said == []
+    [line] = rows
+    assert event(line)["text"] == "für später"
+    assert len(said) == 1
 
 
 def test_an_array_of_objects_has_a_vector_for_each(source):
