@@ -17,7 +17,7 @@ from manyclass.client.errors import EmbedderUnreachable, EmbeddingRefused, Servi
 from manyclass.client.vector_cache import VectorCache
 from manyclass.client.wire import retry_after
 
-TEXTS_AT_ONCE: Final = 64  # in one request
+TEXTS_AT_ONCE: Final = 64  # in one request, unless the server takes fewer
 MOST_KEPT: Final = 16_384  # vectors in memory
 LONGEST_DETAIL: Final = 500  # letters of another server's error
 
@@ -74,6 +74,7 @@ class Embedder(Connection):
         self._kept: OrderedDict[bytes, array[float]] = OrderedDict()
         self._cache = None if cache is None else VectorCache(cache)
         self._dimension = 0
+        self._at_once = TEXTS_AT_ONCE
 
     def close(self) -> None:
         """Close the connections and the cache."""
@@ -84,7 +85,8 @@ class Embedder(Connection):
     def __call__(self, texts: Sequence[str]) -> list["array[float]"]:
         """Return the vector of each text, in order.
 
-        Raises EmbedderUnreachable without an answer of the right form, and EmbeddingRefused.
+        Raises EmbedderUnreachable without an answer of the right form, and EmbeddingRefused, also
+        if the server refuses one of the texts.
         """
         keys = [*map(self._key, texts)]
         of_keys = dict(zip(keys, texts, strict=True))
@@ -93,13 +95,21 @@ class Embedder(Connection):
             found |= self._cache.found([key for key in of_keys if key not in found])
             self._check(found.values())
         missing = [key for key in of_keys if key not in found]
-        for first in range(0, len(missing), TEXTS_AT_ONCE):
-            some = missing[first : first + TEXTS_AT_ONCE]
-            answered = dict(zip(some, self._asked([of_keys[key] for key in some]), strict=True))
-            if self._cache is not None:
-                self._cache.keep(answered.items())
+        while missing:
+            some = missing[: self._at_once]
+            try:
+                answered = dict(zip(some, self._asked([of_keys[key] for key in some]), strict=True))
+            except EmbeddingRefused as error:
+                if not error.is_of_texts or len(some) == 1:
+                    self._at_once = TEXTS_AT_ONCE
+                    raise
+                self._at_once = len(some) // 2  # they are too many, or one of them is too long
+                continue
+            missing = missing[len(some) :]
             found |= answered
             self._keep(answered.items())
+            if self._cache is not None:
+                self._cache.keep(answered.items())
         self._keep((key, found[key]) for key in keys)
         return [found[key] for key in keys]
 

@@ -111,7 +111,7 @@ class EmbeddingRefused(RequestRefused):
 
     @property
     def is_of_texts(self) -> bool:
-        """True if fewer or other texts may be embedded: one of them is too long, say."""
+        """True if fewer texts or others may be embedded, for one is too long, say."""
         return self.status in (
             HTTPStatus.BAD_REQUEST,
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,

@@ -29,7 +29,7 @@ def answer_of(texts, dimension=DIMENSION):
 class EmbeddingServer(ThreadingHTTPServer):
     """Answers requests, or gives the prepared answers first: (status, JSON, headers).
 
-    A text with the word `refused` is too long for it.
+    A text with the word `refused` is too long for it, and so are more texts than `most`.
     """
 
     daemon_threads = True
@@ -39,6 +39,7 @@ class EmbeddingServer(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.requests = []  # (path, body, headers)
         self.prepared = []
+        self.most = 1000
 
     @property
     def texts(self):
@@ -52,6 +53,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.requests.append((self.path, body, self.headers))
         if self.server.prepared:
             status, answer, headers = self.server.prepared.pop(0)
+        elif len(body["input"]) > self.server.most:
+            status, answer, headers = 422, {"message": "too many inputs"}, {}
         elif any("refused" in text for text in body["input"]):
             status, answer, headers = 400, {"error": {"message": "the input is too long"}}, {}
         else:

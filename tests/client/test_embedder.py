@@ -69,6 +69,26 @@ def test_the_oldest_vectors_are_not_kept(server, embedder):
     assert server.texts == [["oldest"]]
 
 
+def test_a_server_that_takes_fewer_texts_gets_fewer(server, embedder):
+    server.most = 20
+    texts = [f"text {number}" for number in range(100)]
+    assert [vector.tolist() for vector in embedder(texts)] == [*map(vector_of, texts)]
+    assert [len(each) for each in server.texts] == [64, 32, *[16] * 6, 4]
+
+
+def test_a_refused_text_is_found_and_the_others_are_kept(server, embedder):
+    texts = [f"text {number}" for number in range(70)]
+    texts[40] = "refused"
+    with pytest.raises(EmbeddingRefused, match="400 Bad Request: the input is too long"):
+        embedder(texts)
+    assert server.texts[-1] == ["refused"]
+    server.requests.clear()
+    embedder(texts[:40])
+    assert server.texts == []
+    embedder([f"more {number}" for number in range(64)])
+    assert [len(each) for each in server.texts] == [64]
+
+
 def test_vectors_are_kept_in_a_file_by_text_and_model(server, tmp_path):
     cache = str(tmp_path / "vectors.db")
     texts = [f"text {number}" for number in range(1200)]
