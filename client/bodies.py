@@ -7,9 +7,6 @@ Features = Mapping[str, float] | Sequence[str | int]
 Text = str | Mapping[str, str]  # one text, or the texts of fields such as `title` and `body`
 GivenText = str | Mapping[str, str | None]  # a field that is None is absent
 
-# Numbers, base64 of little-endian float32 numbers, or {"int8": base64}.
-Vector = Sequence[float] | str | Mapping[str, str]
-
 
 class Array(Protocol):
     """An array of NumPy, of PyTorch or of the standard library."""

@@ -98,7 +98,6 @@ _STATS = {
     "taxonomy": 0,
     "described": 0,
     "taxonomy_bytes": 128,
-    "described": 0,
     "vectors": {"dimension": 0, "events": 0, "classes": 0, "bytes": 0, "resident_bytes": 448},
     "outdegrees": [0, 1, 44],
     "accuracy": _accuracy(0.4, 0.5),

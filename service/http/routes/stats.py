@@ -75,7 +75,6 @@ async def stats(
         taxonomy=len(model.taxonomy),
         described=len(model.descriptions),
         taxonomy_bytes=model.taxonomy.resident_bytes,
-        described=len(model.descriptions),
         vectors=_vectors(model),
         outdegrees=outdegrees,
         learners=learners,

@@ -145,7 +145,6 @@ class Stats(BaseModel):
     taxonomy: int = Field(description="the number of classes and other nodes in the taxonomy")
     described: int = Field(description="the number of classes with a title or other description")
     taxonomy_bytes: int = Field(description="memory of the taxonomy, which all learners share")
-    described: int = Field(description="the number of classes with a description")
     vectors: VectorStats
     outdegrees: list[int] = Field(description="the number of features with 0, 1, 2, … edges")
     accuracy: AccuracyByWindow = Field(description="by the number of last events it covers")
